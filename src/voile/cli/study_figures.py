@@ -65,7 +65,7 @@ def say_informed(screen: Screen, informed: Sequence[Mapping[str, Any]]) -> None:
         if one["facts"] == 0:
             screen.say(f"  knowing the table's columns, and that the person is released: {found}")
         elif one["facts"] == SAID:
-            screen.say(f"    and the worst {SAID} facts of {one['part']}: {found}")
+            screen.say(f"    and the most revealing {SAID} facts of {one['part']}: {found}")
         elif one["facts"] is None:
             screen.say(f"    and every fact of {one['part']}: {found}, {one['alone']:,.0f} alone")
 

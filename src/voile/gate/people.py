@@ -65,7 +65,7 @@ class ReleasedPart:
 
 def name_few(facts: int, of: str) -> str:
     """Name the knowledge of a few facts of some parts."""
-    return f"the worst {facts} of the facts: {of}"
+    return f"the most revealing {'fact' if facts == 1 else f'{facts} facts'} of {of}"
 
 
 def count_candidates(

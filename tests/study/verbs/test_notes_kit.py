@@ -210,7 +210,7 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
     assert run(["study", "apply", str(study.plan._path), "--allow-set-aside"]) == 0
     assert [check.says for check in study.verify() if check.holds is False] == []
     said = capsys.readouterr().err
-    assert "and the worst 2 facts of diagnoses: " in said
+    assert "and the most revealing 2 facts of diagnoses: " in said
     assert "with all names hidden" in said
     assert "with no name hidden" in said
     assert "at the recall" not in said

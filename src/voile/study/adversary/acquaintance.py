@@ -35,7 +35,7 @@ def reaches(
     group: ReleasedPart | None = None,
     days: ReleasedPart | None = None,
 ) -> tuple[GateFinding, ...]:
-    """Count people by each part, by numbers of rows, by all parts, and by the worst few facts.
+    """Count people by each part, by numbers of rows, by all parts, and by few facts.
 
     are_months : whether days are written as the first of their month. group : the rows of the table
     with its quasi-identifiers alone; its adversary also knows 1, 2, 3 or all facts of each part.
@@ -66,6 +66,20 @@ def reaches(
 def name_with(part: str) -> str:
     """Name the knowledge of the table's columns and a part."""
     return f"{GROUP}, and {part}"
+
+
+def describe_knowledge(knows: str) -> str:
+    """Describe the knowledge of a finding of `reaches` in a phrase.
+
+    >>> describe_knowledge("the most revealing 2 facts of the table's columns, and visits")
+    "the table's columns and the most revealing 2 facts of visits"
+    """
+    more = name_with("")
+    for facts in FEW_FACTS:
+        few = name_few(facts, "")
+        if knows.startswith(few + more):
+            return f"{GROUP} and {few}{knows.removeprefix(few + more)}"
+    return f"{GROUP} and all facts of {knows.removeprefix(more)}" if more in knows else knows
 
 
 @dataclass(frozen=True)

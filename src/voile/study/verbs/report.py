@@ -154,8 +154,8 @@ def _joint(release: StudyRelease) -> Section:
     if matches := [one for one in known if one.name == MATCHES and GROUP not in one.of]:
         bars = tuple(Bar(one.of, one.value / (one.n or 1)) for one in matches)
         caption = (
-            "Mean chance to pick out a released person, for an acquaintance who knows what a part "
-            "shows of the person; the last bars are of all parts together."
+            "Mean chance to pick out a released person. The adversary knows everything that the "
+            "release shows of the person in these parts."
         )
         blocks.append(BarChart((("knowing", bars),), "mean risk", caption, "internal", whole=True))
     blocks += [*_informed(release), *_remedies(release)]
@@ -211,23 +211,22 @@ def _values(release: StudyRelease) -> Section:
 
 
 def _informed(release: StudyRelease) -> Iterator[Block]:
-    """Yield the bars of who knows some facts of a person of each part, and of any."""
+    """Yield the risk from an adversary who knows some facts of a person, a row for each part."""
     informed = release.public.get("informed", ())
-    groups = tuple(
-        (known, tuple(Bar(one["part"], one["most"]) for one in informed if one["facts"] == facts))
-        for facts, known in KNOWN_FACTS.items()
-    )
     if not informed:
         return
+    parts = dict.fromkeys(one["part"] for one in informed)
+    risks = {(one["part"], one["facts"]): share(one["most"]) for one in informed}
+    facts = [one for one in KNOWN_FACTS if any(key[1] == one for key in risks)]
+    rows = tuple((part, *(risks.get((part, one), "") for one in facts)) for part in parts)
     caption = (
-        "Mean chance to pick out a released person, for an adversary who knows the table's "
-        "columns, that the person is released, and the facts that leave the fewest people, of "
-        "those that the part shows of the person. Of an adversary with a register who does not "
-        "know who is released, these are upper bounds."
+        "Mean chance to pick out a released person. The adversary knows the table's columns, the "
+        "person's presence in the release, and the most revealing facts of the part. This is an "
+        "upper bound for an adversary who does not know who is released."
     )
-    yield BarChart(groups, "mean risk", caption, whole=True)
-    rows = tuple((one["part"], KNOWN_FACTS[one["facts"]], share(one["most"])) for one in informed)
-    yield Grid(("part", "the adversary knows", "the worst facts"), rows, numeric=(2,))
+    heads = tuple(KNOWN_FACTS[one] for one in facts)
+    yield Heading("Known facts")
+    yield Grid(("part", *heads), rows, caption, numeric=tuple(range(1, len(heads) + 1)))
 
 
 def _remedies(release: StudyRelease) -> Iterator[Block]:
@@ -238,7 +237,7 @@ def _remedies(release: StudyRelease) -> Iterator[Block]:
     )
     if rows:
         yield Heading("Remedies")
-        caption = "Each was measured by itself, on the released rows, for all facts of all parts."
+        caption = "Each remedy was measured by itself on the released rows, for all facts."
         columns = ("table of the plan", "option", "people no longer alone", "loss")
         yield Grid(columns, rows, caption, numeric=(2,))
 
