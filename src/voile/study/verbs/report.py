@@ -98,7 +98,7 @@ _KNOWING = (
     (
         "Acquaintance",
         "all_parts_known_mean_risk",
-        "mean risk from an adversary who knows what every part shows of a person",
+        "mean risk from an adversary who knows everything that the parts show of a person",
     ),
     (
         "Three dates",
@@ -106,16 +106,10 @@ _KNOWING = (
         "mean risk from an adversary who knows three true dates of a person",
     ),
     (
-        "In the release",
-        "no_fact_known_mean_risk",
-        "mean risk from an adversary who knows the table's columns, and who is released",
+        "One row",
+        "one_row_alone",
+        "share of people with a row that nobody else has, in a part whose rows nothing joins",
     ),
-    (
-        "Two facts",
-        "two_facts_known_mean_risk",
-        "from one who also knows two facts or days: the most that any two give",
-    ),
-    ("All facts", "all_facts_known_mean_risk", "from one who also knows every fact and day"),
 )
 """Figures of adversaries who know facts: label, name, meaning."""
 
@@ -145,8 +139,8 @@ def _joint(release: StudyRelease) -> Section:
         best, parts = public.get("joint_mean_risk", 0.0), listed(list(release.unaccepted))
         waits = (
             f"If all names are hidden, the mean chance is {share_and_odds(best)}. The true risk "
-            f"lies between the two figures. Waits for voile study accept: {parts}. No person has "
-            "checked how many identifiers remain in these texts."
+            f"lies between the two figures. Waits for voile study accept: {parts}. No reader has "
+            "counted the identifiers that remain in these texts."
         )
         blocks.append(Prose((waits,)))
     blocks.append(Figures(figures))
@@ -260,11 +254,12 @@ def _in_short(public: Mapping[str, float], says_recall: str) -> Iterator[str]:
         )
     risk, alone = (public.get(name) for name in ("joint_at_recall_mean_risk", "table_mean_risk"))
     if risk is not None:
-        table = f"; by the table alone it is {share_and_odds(alone)}" if alone is not None else ""
         yield (
-            "An adversary who links every person to the population, by all parts together, is "
-            f"right with a mean chance of {share_and_odds(risk)}, {says_recall}{table}."
+            "Mean chance to find a released person in the population, by all parts together: "
+            f"{share_and_odds(risk)}, {says_recall}."
         )
+    if alone is not None:
+        yield f"The same by the table alone: {share_and_odds(alone)}."
 
 
 def _dates(release: StudyRelease) -> Section:
@@ -310,10 +305,9 @@ def _planted(release: StudyRelease) -> Iterator[Block]:
             rows.append((part, one["label"], one["form"], share_found, f"{low:.0%} to {high:.0%}"))
     if rows:
         caption = (
-            "Mentions planted one by one at the end of notes of this study, and found by the kit "
-            "or by a reader: their recall by form. Each form is one plain sentence: where all of "
-            "it are found, rarer wordings of the same may still be missed, and the recall of the "
-            "notes' own mentions may be lower. What is not found stays as it is written."
+            "Recall by form, of mentions that voile put at the end of notes of this study. Each "
+            "form is one plain sentence. Other wordings may still be missed, and the recall of the "
+            "notes' own mentions may be lower. Missed mentions stay in the text."
         )
         columns = ("part", "type", "form", "found", "95% interval")
         yield Grid(columns, tuple(rows), caption, (3, 4))
