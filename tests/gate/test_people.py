@@ -14,7 +14,7 @@ import pytest
 from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.gate.finding import figures_of
-from voile.gate.people import ReleasedPart, count_people, name_few
+from voile.gate.people import ReleasedPart, count_by_rows, count_people, name_few
 
 KNOWN = (1, 2, 3)
 World = dict[str, list[dict[str, Any]]]
@@ -216,3 +216,30 @@ def test_a_count_fits_where_a_list_of_rows_for_each_person_does_not() -> None:
         rows=open_source(pa.table({"who": who, "day": days})), person="who", dates=("day",)
     )
     assert count({"v": part})["people_alone(all)"] == 20_000
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_that_nothing_joins_are_those_of_a_naive_twin(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    start = date(2020, 1, 1)
+    rows = [
+        (int(rng.integers(8)), int(rng.integers(3)), start + timedelta(int(rng.integers(3))),
+         start + timedelta(int(rng.integers(3, 5))) if rng.random() < 0.8 else None)
+        for _ in range(int(rng.integers(1, 30)))
+    ]  # fmt: skip
+    holders: dict[Any, set[int]] = {}
+    for who, label, a, b in rows:
+        holders.setdefault((label, b and (b - a).days), set()).add(who)
+    least = {who: min(len(own) for own in holders.values() if who in own) for who, *_ in rows}
+    columns = zip(*rows, strict=True)
+    table = pa.table(dict(zip(("who", "label", "a", "b"), columns, strict=True)))
+    part = ReleasedPart(rows=open_source(table), person="who", facts=("label",), dates=("a", "b"))
+    found = figures_of(count_by_rows(part, of="one row"))
+    assert found == pytest.approx(summarise("one row", [*least.values()]))
+
+
+def test_a_value_of_one_person_singles_the_person_out_in_every_row() -> None:
+    """Three rows of one person are alike; nothing joins them, and no other person has them."""
+    table = pa.table({"who": [1, 1, 1, 2, 3], "label": ["x", "x", "x", "y", "y"]})
+    part = ReleasedPart(rows=open_source(table), person="who", facts=("label",))
+    assert next(one.value for one in count_by_rows(part, of="")) == 1

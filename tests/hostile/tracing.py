@@ -65,10 +65,15 @@ class Tracer:
         """Wait for what was started to end; return its exit code."""
         return self._answer()
 
-    def points(self, words: Sequence[object], folder: Path, *, calls: str = CALLS) -> list[Point]:
-        """Run a command, and return the calls that it makes on anything in a folder."""
+    def points(
+        self, words: Sequence[object], folder: Path, *, calls: str = CALLS, ends: int = 0
+    ) -> list[Point]:
+        """Run a command, and return the calls that it makes on anything in a folder.
+
+        ends : the exit code of the command.
+        """
         child, code = self._traced(words, f"trace={calls}")
-        assert code == 0, words
+        assert code == ends, words
         made: Counter[str] = Counter()
         points = []
         for line in self._log.read_text(errors="replace").splitlines():

@@ -104,6 +104,25 @@ def _review_options() -> Any:
     return ReviewOptions
 
 
+def _accept(screen: Screen, *, options: Any, study: str, part: str | None) -> int:
+    """Prove by reading that few identifiers are left in the texts of the release.
+
+    A local page shows the likeliest identifiers that are left, then words drawn at random, and some
+    seeded identifiers, which measure the reader. voile removes what readers find from the release,
+    measures it again, and replaces it. The proved limit enters the joint figures. Run the same
+    command again after an interruption. Exits with 1 when the goal is not proved, or not yet.
+    """
+    ended = _opened(study).accept(options, screen, part=part)
+    screen.result(ended.result)
+    return ended.code
+
+
+def _reading_options() -> Any:
+    from voile.study.verbs.accept import ReadingOptions
+
+    return ReadingOptions
+
+
 def _apply(
     screen: Screen,
     *,
@@ -174,7 +193,7 @@ def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> 
     is found then is kept in the private folder for `determine`, as is what --parts finds.
     """
     from voile.gate.people import ALONE, MATCHES
-    from voile.study.adversary.acquaintance import GROUP, by_knowledge, unit_of
+    from voile.study.adversary.acquaintance import GROUP, by_knowledge
 
     with screen.progress() as progress:
         found = _opened(plan).attack(register, parts=parts, progress=progress)
@@ -190,7 +209,7 @@ def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> 
         matches = counts[MATCHES]
         screen.say(
             f"  knowing {knows}: {short(matches.value)} expected matches of "
-            f"{count(matches.n or 0, unit_of(knows))}, {counts[ALONE].value:,.0f} alone"
+            f"{count(matches.n or 0, 'person')}, {counts[ALONE].value:,.0f} alone"
         )
     for row in found.rejoined:
         screen.say(
@@ -290,6 +309,7 @@ def study() -> None:
     voile study check study.toml
     voile study fit study.toml
     voile study apply study.toml
+    voile study accept study.toml
     voile study determine study.toml --context context.toml --out determination
     voile study attack study.toml --register register.csv
     voile study verify study.toml
@@ -305,6 +325,9 @@ KNOWN = "Table of what is known of each person, to look for in notes too. Repeat
 STAFF = "Table of people who may be named in any note, such as staff. Repeatable."
 REGISTER = "Identified register that the adversary holds, with the study's subject column."
 PART = click.Option(["--part"], metavar="NAME", help="Part of notes [the one that has an init].")
+STUDY = click.Argument(["study"], metavar="PLAN", type=click.Path())
+"""The plan of `accept`, which has an option --plan."""
+TEXTS = click.Option(["--part"], metavar="NAME", help="Part of texts [each, one by one].")
 INIT = [
     argument("place"),
     click.Option(
@@ -348,6 +371,7 @@ for _verb in (
         flag("allow-set-aside", ALLOW),
         writes=True,
     ),
+    WingCommand("accept", _accept, [STUDY, TEXTS], _reading_options),
     _command(
         "attack",
         _attack,

@@ -19,12 +19,13 @@ def describe_matches(found: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
 
     facts : of the kit or the public manifest: which parts of texts nobody accepted.
     """
-    from voile.study.study_release import unaccepted_in
+    from voile.study.study_release import has_proofs, unaccepted_in
 
     table, best, worst = (short(found[x]) for x in ("table", "joint", "joint_at_recall"))
     if unaccepted_in(facts):
         return f"table {table}, all parts with all names hidden {best}, with no name hidden {worst}"
-    return f"table {table}, all parts {best}, at the recall of the notes' kits {worst}"
+    limit = "limit that readers proved" if has_proofs(facts) else "recall of the notes' kits"
+    return f"table {table}, all parts {best}, at the {limit} {worst}"
 
 
 def say_export(screen: Screen, counts: dict[str, Any]) -> int:
@@ -64,7 +65,7 @@ def say_informed(screen: Screen, informed: Sequence[Mapping[str, Any]]) -> None:
         if one["facts"] == 0:
             screen.say(f"  knowing the table's columns, and that the person is released: {found}")
         elif one["facts"] == SAID:
-            screen.say(f"    and the worst {SAID} facts of {one['part']}: {found}")
+            screen.say(f"    and the most revealing {SAID} facts of {one['part']}: {found}")
         elif one["facts"] is None:
             screen.say(f"    and every fact of {one['part']}: {found}, {one['alone']:,.0f} alone")
 

@@ -65,7 +65,7 @@ class ReleasedPart:
 
 def name_few(facts: int, of: str) -> str:
     """Name the knowledge of a few facts of some parts."""
-    return f"the worst {facts} of the facts: {of}"
+    return f"the most revealing {'fact' if facts == 1 else f'{facts} facts'} of {of}"
 
 
 def count_candidates(
@@ -137,6 +137,48 @@ def count_people(
             for n, own in zip(known, zip(*least, strict=True), strict=True):
                 found += count_candidates(KNOWS_FEW, name_few(n, of), own)
         return (*found, *count_candidates(KNOWS_ALL, of, sizes))
+
+
+def count_by_rows(
+    part: ReleasedPart, *, of: str, are_months: bool = False
+) -> tuple[GateFinding, ...]:
+    """Count the people whom one of their rows singles out, where nothing joins rows of a person.
+
+    The adversary knows the labels and the stays of one row exactly, the worst row of the person.
+    Candidates are the people with an equal row: rows of one person hide nobody.
+
+    Parameters
+    ----------
+    part : of which `person` gives whose each row is, which the adversary does not see.
+    of : the knowledge, as a page names it.
+    are_months : whether days are written as the first of their month.
+
+    Returns
+    -------
+    tuple of GateFinding : as `count_candidates` states; empty if the part has no rows.
+
+    Guarantee, cost, memory: as `count_people` for all facts.
+    """
+    with connect(memory=MEMORY) as engine:
+        _load_part(engine, 0, part, are_months=are_months)
+        _number_people(engine, 1)
+        days = [f"d{n}" for n in range(len(part.dates))]
+        row = _row(0, part, f"least({', '.join(days)})")
+        found = engine.execute(
+            f"""
+            WITH own AS (SELECT DISTINCT person, md5_number({row}) AS h FROM rows_0),
+                 held AS (SELECT person, count(*) OVER (PARTITION BY h) AS size FROM own)
+            SELECT min(size) AS size FROM held GROUP BY person ORDER BY person"""
+        ).to_arrow_table()
+    sizes = np.asarray(found.column("size").to_numpy(), np.int64)
+    return count_candidates(KNOWS_ALL, of, sizes) if len(sizes) else ()
+
+
+def _row(number: int, part: ReleasedPart, origin: str) -> str:
+    """Return all that a row of a part shows, as text: days as days since an origin."""
+    lists = [f"coalesce(array_to_string(i{n}, ''), 'none')" for n in range(_count_lists(part))]
+    days = [_as_text(f"(d{n} - {origin})") for n in range(len(part.dates))]
+    return _join([f"'{number} '", "r", *lists, *days])
 
 
 def _load_part(
@@ -220,11 +262,8 @@ def _find_sizes(engine: duckdb.DuckDBPyConnection, parts: Mapping[str, ReleasedP
     """
     cells = []
     for number, part in enumerate(parts.values()):
-        lists = [f"coalesce(array_to_string(i{n}, ''), 'none')" for n in range(_count_lists(part))]
-        days = [_as_text(f"(d{n} - origin)") for n in range(len(part.dates))]
-        row = _join([f"'{number} '", "r", *lists, *days])
         cells.append(
-            f"SELECT person, md5_number({row}) AS h FROM rows_{number} "
+            f"SELECT person, md5_number({_row(number, part, 'origin')}) AS h FROM rows_{number} "
             "LEFT JOIN origins USING (person)"
         )
     found = engine.execute(

@@ -26,7 +26,7 @@ from voile.release.verify import Check
 from voile.report.sections import Section
 from voile.report.suppression import FEW
 from voile.report.wording import listed, share
-from voile.study.study_release import MANIFEST, StudyRelease, unaccepted_in
+from voile.study.study_release import MANIFEST, StudyRelease, has_proofs, unaccepted_in
 from voile.study.verbs.evidence import ALONE, LINKED, StudyEvidence, read_evidence
 from voile.study.verbs.report import sections
 from voile.study.verbs.verify import verify
@@ -102,7 +102,10 @@ class JointGroup:
 
 @dataclass(frozen=True)
 class AtRecall:
-    """A figure at the recall of the notes' kits; at no recall where a part waits for acceptance."""
+    """A figure at the recall of the notes' kits, or at the limit that readers proved.
+
+    Where a part waits for acceptance, it is the figure if no name is hidden.
+    """
 
     measure: Certified
 
@@ -116,9 +119,10 @@ class AtRecall:
         """Yield the figure, and name the parts that wait."""
         waiting = unaccepted_in(public)
         for one in self.measure.read(public, evidence, bounds):
-            says = f"{one.says}, at the recall of the notes' kits"
+            proved = "readers' proofs" if has_proofs(public) else "recall of the notes' kits"
+            says = f"{one.says}, at the {proved}"
             if waiting:
-                says = f"{one.says}, if no name is hidden: it waits for a review of the texts of "
+                says = f"{one.says}, if no name is hidden: it waits for voile study accept of "
                 says += listed(list(waiting))
             yield replace(one, says=says)
 
@@ -137,6 +141,7 @@ CRITERIA: tuple[Measure, ...] = (
     Attacked("singling-out", lambda _, found: found.quantity == ALONE),
     Certified("singling-out", "all_parts_alone", "people whom no other equals in all parts"),
     Certified("singling-out", "all_facts_alone", "people whom all facts and days single out"),
+    Certified("singling-out", "one_row_alone", "people with an unlinked row that nobody else has"),
     Certified("linkability", "three_dates_known_mean_risk", "people found by three true dates"),
     Certified(
         "linkability",

@@ -19,7 +19,7 @@ from voile.core.removed_names import removed_method
 from voile.data import open_source
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import INTERNAL_REPORT, KIT, REPORT
-from voile.documents.verbs.options import ReviewOptions
+from voile.documents.verbs.options import ReadingOptions, ReviewOptions
 from voile.face.enough import is_it_enough
 from voile.face.report import today
 from voile.keys.secret import Secret
@@ -31,6 +31,7 @@ from voile.study.determined import CRITERIA
 from voile.study.plan.plan import Plan
 from voile.study.study_kit import FRONTIER, load, unpack
 from voile.study.study_release import StudyRelease
+from voile.study.verbs.accept import accept
 from voile.study.verbs.apply import apply
 from voile.study.verbs.attack import Attacked, attack
 from voile.study.verbs.check import check
@@ -124,6 +125,18 @@ class Study(Brief):
             kit = load(self.plan)
             with unpacked(self.plan) as plan:
                 return apply(plan, kit, override=override, force=force, progress=progress)
+
+    def accept(
+        self, options: ReadingOptions, reporter: Reporter, *, part: str | None = None
+    ) -> Ended:
+        """Go on with the reading of the release's texts, as far as answers are at hand.
+
+        What readers find is removed from the release; a proved limit enters its joint figures.
+        """
+        with self.words():
+            kit = load(self.plan)
+            with unpacked(self.plan) as plan:
+                return accept(plan, kit, part, options, reporter)
 
     @property
     def frontier(self) -> pa.Table:

@@ -17,6 +17,7 @@ from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError
 from voile.data.files import outputs
 from voile.data.files.own_files import read_json
+from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.gate.finding import GateFinding, findings_from_data
 from voile.keys.seal import EVIDENCE_SEAL, SEAL, file_sha256
 from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, Release, private_path
@@ -62,6 +63,11 @@ def unaccepted_in(public: Mapping[str, Any]) -> Sequence[str]:
     """Return the parts of texts that wait for acceptance, by a study's public manifest."""
     found: Sequence[str] = public.get(UNACCEPTED, ())
     return found
+
+
+def has_proofs(public: Mapping[str, Any]) -> bool:
+    """Say whether readers proved a limit of the identifiers left in a part, by public manifests."""
+    return any(ACCEPTANCE in one for one in public.get("parts", {}).values())
 
 
 STUDY = outputs.Output("a study", {"": _is_study, outputs.PRIVATE: _is_private})

@@ -98,6 +98,20 @@ def test_a_canary_in_every_unlisted_place_reaches_nothing(export, tmp_path):
         assert tally.released == tally.read, kind
 
 
+def test_contained_resources_and_entries_without_one_are_listed(export):
+    inner = [{"resourceType": kind} for kind in ("Patient", "Device", "Device")]
+    change(export / "Observation.ndjson", 0, lambda one: one.update(contained=inner))
+    gone = [{"request": {"method": "DELETE", "url": f"Patient/{n}"}} for n in range(3)]
+    bundle = {"resourceType": "Bundle", "type": "transaction", "entry": [*gone, {"request": {}}]}
+    (export / "deleted.json").write_text(json.dumps(bundle))
+    found = {one.name: one.rows for one in Fhir(export, AS_OF).uncovered()}
+    assert found["Observation.contained: Patient"] == 1
+    assert found["Observation.contained: Device"] == 2
+    assert found["Bundle.entry: DELETE"] == 3
+    assert found["Bundle.entry: no method"] == 1
+    assert "Observation.contained" not in found
+
+
 @pytest.mark.parametrize(
     ("kind", "spoil", "why"),
     [

@@ -168,6 +168,31 @@ def test_links_that_lead_nowhere_are_null_and_counted(export, tmp_path):
     assert made.tallies["cost"].set_aside == {NO_COST: 2, NOT_RELEASED: 1}
 
 
+def test_links_between_rows_of_a_table_stay_where_both_are_released(export, tmp_path):
+    (tmp_path / "cdm").mkdir()
+    for path in export.iterdir():
+        (tmp_path / "cdm" / path.name).write_bytes(path.read_bytes())
+    visits = tmp_path / "cdm" / "visit_occurrence.parquet"
+    first, *others = pq.read_table(visits).to_pylist()
+    link, start = "preceding_visit_occurrence_id", "visit_start_date"
+    more = [
+        {**first, "visit_occurrence_id": 11, link: 12},  # refers to a row that comes later
+        {**first, "visit_occurrence_id": 12, link: 13},
+        {**first, "visit_occurrence_id": 13, link: 11, start: None},  # not released
+    ]
+    rows = [{**first, link: None}, *others, *more]
+    pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(visits)), visits)
+    made, out = pack(tmp_path / "cdm", tmp_path)
+    released = out["visit_occurrence"].to_pylist()
+    ids = {one["visit_occurrence_id"] for one in released}
+    assert {one[link] for one in released} - {None} <= ids
+    who = {one["visit_occurrence_id"]: one["person_id"] for one in released}
+    linked = [one for one in released if one[link] is not None]
+    assert all(who[one[link]] == one["person_id"] for one in linked)
+    assert len(linked) == len(others) - 1 + 1  # those of released others, and 11 to 12
+    assert made.tallies["visit_occurrence"].dropped[f"{link}: {LINKS}"] == 1
+
+
 def test_everything_that_is_not_released_is_listed_with_its_rows(export):
     carrier = Omop(str(export), AS_OF, drop=frozenset({"device_exposure"}))
     found = {one.name: (one.rows, one.why) for one in carrier.uncovered()}

@@ -17,6 +17,7 @@ from voile.data.roles import Roles
 from voile.demo.clinic import AS_OF, TRAINING_ROLES, make_clinic, make_training
 from voile.demo.fhir import write_fhir
 from voile.demo.omop import write_omop
+from voile.documents.replacements.names import builtin_names
 from voile.study import Study
 from voile.study.plan.plan import Plan
 from voile.study.verbs.init import init
@@ -359,3 +360,38 @@ def test_a_failed_init_leaves_the_files_as_they_were(tmp_path):
             init(str(tmp_path / "export"), out, force=True)
     assert before == {path: path.read_bytes() for path in paths}
     assert not [*(tmp_path / "other").iterdir()]
+
+
+def test_a_column_of_names_is_not_generalised_whatever_its_header(tmp_path):
+    """Listed surnames are identifiers, rare ones are dropped; words and few values stay."""
+    surnames = builtin_names("english").surnames[:29]
+    rare = [f"{a}{b}".title() for a in ("bal", "cor", "dar", "quil", "zor") for b in ("vex", "mok")]
+    wards = ["Surgery", "Emergency", "Medicine", "Pharmacy", "Recovery", "Maternity", "Dental",
+             "Nursing", "Laboratory", "Reception"]  # fmt: skip
+    rows = [
+        f"P{n:03},{20 + n % 50},{surnames[n % 29]},{rare[n % 10]},{wards[n % 10]},"
+        f"{('White', 'Black', 'Brown')[n % 3]}\n"
+        for n in range(290)
+    ]
+    plan_files(tmp_path, people=("person_id,age,q1,q2,q3,q4\n", rows))
+    roles = Roles.read(tmp_path / "people.toml")
+    assert {name: roles.columns[name].role for name in ("q1", "q2", "q3", "q4")} == {
+        "q1": "identifier",
+        "q2": "drop",
+        "q3": "quasi",
+        "q4": "quasi",
+    }
+
+
+def test_an_export_whose_first_line_is_of_an_unknown_type_is_fhir(clinic, tmp_path):
+    (tmp_path / "export").mkdir()
+    write_fhir(clinic, tmp_path / "export")
+    lines = [f'{{"resourceType": "X-Own_1", "id": "{n}"}}' for n in range(3)]
+    for path in sorted((tmp_path / "export").iterdir()):
+        lines += path.read_text().splitlines()
+        path.unlink()
+    (tmp_path / "export" / "all.ndjson").write_text("".join(f"{one}\n" for one in lines))
+    made = init(str(tmp_path / "export"), tmp_path / "study.toml")
+    plan = Plan.read(made.plan)
+    assert (plan.export.form, plan.export.drop) == ("fhir", ("X-Own_1",))
+    assert "#   X-Own_1: 3 rows: no rule releases this type" in made.plan.read_text()

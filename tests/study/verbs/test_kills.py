@@ -14,6 +14,7 @@ from tests.hostile.tracing import Point, Tracer, check_strace
 
 from voile.data.files.outputs import PRIVATE
 from voile.study import Study
+from voile.study.study_release import StudyRelease
 
 pytestmark = pytest.mark.slow
 KILLS = 3
@@ -74,5 +75,31 @@ def test_a_killed_apply_leaves_the_old_release_the_new_one_or_none(plan: Path, t
         again = ["--force"] if plan.with_suffix(".release").exists() else more
         assert tracer.run([*words, *again]) == 0
         assert plan.with_suffix(".release").exists()
+        check_whole_or_none(plan)
+    assert not [path.name for path in plan.parent.iterdir() if path.name.startswith(".")]
+
+
+def test_a_killed_accept_leaves_the_release_whole_and_goes_on(plan: Path, tracer: Tracer):
+    reading = plan.with_suffix(".release.acceptance")
+    answers = plan.with_name("answers.jsonl")
+    answers.write_text("".join(f'{{"line": {n}, "spans": []}}\n' for n in range(1, 5000)))
+    apply = ["study", "apply", plan, "--quiet", "--force"]
+    accept = ["study", "accept", plan, "--quiet", "--answers", answers, "--at-most", "30"]
+
+    def begin() -> None:
+        shutil.rmtree(reading, ignore_errors=True)
+        assert tracer.run(apply) == 0
+
+    begin()
+    points = tracer.points(accept, plan.parent, ends=1)
+    assert len(points) > KILLS
+    for point in picked(points, f"{plan.parent.name} accept"):
+        begin()
+        tracer.kill(accept, point)
+        while (code := tracer.run(accept)) != 0:
+            release = StudyRelease.open(plan.with_suffix(".release"))
+            if "acceptance" in release.private["parts"]["notes"]:
+                break
+        assert code == 1  # nothing is proved by a reader who sees nothing
         check_whole_or_none(plan)
     assert not [path.name for path in plan.parent.iterdir() if path.name.startswith(".")]

@@ -14,6 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from tests.study.made import EXPORT_PLAN, NOTE_ROLES, roles_of, write_key
+from tests.study.reading import accept, see_seeded
 
 from voile.cli.run import run
 from voile.core.errors import RequestError
@@ -209,7 +210,7 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
     assert run(["study", "apply", str(study.plan._path), "--allow-set-aside"]) == 0
     assert [check.says for check in study.verify() if check.holds is False] == []
     said = capsys.readouterr().err
-    assert "and the worst 2 facts of diagnoses: " in said
+    assert "and the most revealing 2 facts of diagnoses: " in said
     assert "with all names hidden" in said
     assert "with no name hidden" in said
     assert "at the recall" not in said
@@ -218,14 +219,15 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
     figures = release.public["figures"]
     assert figures["joint_mean_risk"] < figures["joint_at_recall_mean_risk"] == 1.0
     page = study.report(tmp_path / "report.html").read_text()
-    assert "Waits for review: notes." in page
+    assert "Waits for voile study accept: notes." in page
     waiting = [
         one.says
         for measure in CRITERIA
         for one in measure.read(release.public, (), "largest")
-        if "it waits for a review of the texts of notes" in one.says
+        if "it waits for voile study accept of notes" in one.says
     ]
     assert len(waiting) == 2
+    check_accepted(study, tmp_path)
     notes = pq.read_table(tmp_path / "study.release" / "notes.parquet")["note"].to_pylist()
     assert notes
     lines = (tmp_path / "export" / "Patient.ndjson").read_text().splitlines()
@@ -249,6 +251,21 @@ def test_a_plan_may_follow_ages_that_no_note_mentions(unmarked, change):
     assert "AGE" in plan.mentions
     assert "AGE" not in made(plan).facts["labels"]
     assert Study.open(plan._path).fit(force=True)
+
+
+def check_accepted(study, folder):
+    """Read the release: the proved limit takes the place of the two figures."""
+    assert accept(study, see_seeded).code == 0
+    release = StudyRelease.open(study.plan.release)
+    assert release.unaccepted == []
+    most = release.public["parts"]["notes"]["acceptance"]["share_of_subjects_at_most"]
+    figures = release.public["figures"]
+    assert figures["named_in_text"] == pytest.approx(most, abs=0.01)
+    assert figures["joint_mean_risk"] < figures["joint_at_recall_mean_risk"] < 1
+    page = study.report(folder / "report.html", force=True).read_text()
+    assert "Waits for" not in page
+    assert "At the proved limit" in page
+    assert [check.says for check in study.verify() if check.holds is False] == []
 
 
 def check_reviewed(plan):

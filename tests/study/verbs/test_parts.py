@@ -252,9 +252,9 @@ def test_the_report_leads_with_the_joint_figures_and_has_each_part(whole, tmp_pa
         places = [page.index(f'id="{key}-title"') for key in ("joint", "part-visits-summary")]
         assert places == sorted(places)
         assert all(f"part-{name}-summary" in page for name in whole.plan.parts)
-        assert "the worst facts" in page
+        assert "Known facts" in page
         assert (
-            ("for an acquaintance who knows" in page)
+            ("everything that the release shows of the person" in page)
             == ("Which sentence reveals what" in page)
             == internal
         )

@@ -15,6 +15,7 @@ from pyarrow import csv
 from tests.study.made import SECRET, rows
 
 from voile.core.errors import RequestError
+from voile.gate.people import ALONE
 from voile.keys.pseudonyms import date_shift, pseudonym
 from voile.study import Study
 from voile.study.adversary import people
@@ -98,11 +99,23 @@ def test_one_manifest_counts_what_says_more_and_states_the_joint_risk(release):
     }
 
 
-def test_without_join_no_part_has_a_pseudonym(change):
+def test_without_join_facts_are_of_one_row_and_candidates_people(folder, change):
     study = change(("seed = 1", "seed = 1\njoin = false"))
     study.fit(force=True)
     release = study.apply()
     assert all("person_id" not in rows(release, part)[0].column_names for part in release.counts)
+    table, numbers = rows(release, "visits")
+    known = [one["column"] for one in release.public["columns"] if one["role"] in ("quasi", "keep")]
+    known = [x.partition(".")[2] for x in known if x != "visits.visit_date"]
+    whose = pq.read_table(folder / "visits.parquet")["person_id"].take(numbers).to_pylist()
+    holders = {}
+    for who, row in zip(whose, table.select(known).to_pylist(), strict=True):
+        holders.setdefault(tuple(row.values()), set()).add(who)
+    alone = {one for own in holders.values() if len(own) == 1 for one in own}
+    [found] = [x for x in release.findings if (x.name, x.of) == (ALONE, "one row of visits")]
+    assert (found.value, found.n) == (len(alone), len({*whose}))
+    assert "all_parts_alone" not in release.public["figures"]
+    assert release.public["figures"]["one_row_alone"] >= len(alone) / len({*whose})
 
 
 def test_notes_of_people_outside_the_table_are_set_aside_and_counted(folder, change):

@@ -18,7 +18,9 @@ from voile.data.fhir.lines import UnreadableFileError, read_objects
 from voile.data.fhir.versions import refuse_other_versions
 
 SUFFIXES = (".ndjson", ".json", ".ndjson.gz", ".json.gz")
-_KIND = re.compile(r"[A-Za-z]{1,64}")
+METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH")
+NO_METHOD = "no method"
+_KIND = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
 
 
 class FoundResource(NamedTuple):
@@ -99,6 +101,30 @@ def count_other_files(folder: Path) -> Mapping[str, int]:
         elif next(read_file(path), None) is None:
             counts[path.name] = sum(1 for _ in read_objects(path))
     return counts
+
+
+def count_empty_entries(folder: Path) -> Mapping[str, int]:
+    """Count the entries of Bundles that have no resource, such as deletions, by their method."""
+    counts: Counter[str] = Counter()
+    for path in list_files(folder):
+        if _named_kind(path) in (None, "Bundle"):
+            for _, found in read_objects(path):
+                counts.update(_list_empty_entries(found))
+    return counts
+
+
+def _list_empty_entries(found: Resource) -> Iterator[str]:
+    """Yield the method of each entry without a resource, also of Bundles in a Bundle."""
+    for entry in map(take_object, take_list(found.get("entry"))):
+        if (inner := entry.get("resource")) is not None:
+            yield from _list_empty_entries(take_object(inner)) if _is_bundle(inner) else ()
+            continue
+        method = take_object(entry.get("request")).get("method")
+        yield str(method) if method in METHODS else NO_METHOD
+
+
+def _is_bundle(found: Any) -> bool:
+    return take_object(found).get("resourceType") == "Bundle"
 
 
 def _unbundle(found: Resource, kind: str, url: str | None, place: str) -> Iterator[FoundResource]:

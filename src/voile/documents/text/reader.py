@@ -79,9 +79,12 @@ class DocumentReader(Brief):
         """
         return in_order(only_annotated(filter(is_usable, self._documents(source))))
 
-    def all(self, source: Source) -> Corpus:
-        """Return every document of a source, in order; one for each row and text column."""
-        return Corpus(self._documents(source))
+    def all(self, source: Source, *, annotated: bool = True) -> Corpus:
+        """Return every document of a source, in order; one for each row and text column.
+
+        annotated : whether the source has the columns of labels.
+        """
+        return Corpus(self._documents(source, annotated=annotated))
 
     def documents(self, batch: pa.RecordBatch, first: int, *, annotated: bool) -> list[Document]:
         """Return a batch's documents: row after row, and in a row a text column after the other.
@@ -97,14 +100,14 @@ class DocumentReader(Brief):
         rows = (found[start : start + width] for start in range(0, len(found), width))
         return [without_controls(one) for row in rows for one in _of_one(row)]
 
-    def _documents(self, source: Source) -> Iterator[Document]:
-        annotated = [name for name in span_columns(self.roles, source.schema()).values() if name]
+    def _documents(self, source: Source, *, annotated: bool = True) -> Iterator[Document]:
+        spans = span_columns(self.roles, source.schema()).values() if annotated else ()
         subject = [self.roles.subject] if self.roles.subject else []
-        columns = list(dict.fromkeys([*self.texts, *annotated, *self.pos, *subject]))
+        columns = list(dict.fromkeys([*self.texts, *filter(None, spans), *self.pos, *subject]))
         width, first = len(self.texts), 0
         for batch in source.batches(columns, batch_rows=BATCH_ROWS):
             free = np.repeat(~self.hold_out.held(batch, first), width)
-            documents = self.documents(batch, first, annotated=True)
+            documents = self.documents(batch, first, annotated=annotated)
             yield from (documents[place] for place in np.flatnonzero(free).tolist())
             first += len(batch)
 

@@ -24,6 +24,7 @@ from voile.documents.acceptance.plan import Goal
 from voile.documents.acceptance.reading import FEW, AcceptanceReading, Due, Verdict
 from voile.documents.acceptance.screens import identifiers
 from voile.documents.committee.committee import Committee
+from voile.documents.replacements import Replacer
 from voile.documents.reviewing.store import Store
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import CorpusSource, open_source
@@ -61,13 +62,17 @@ def accept(
     source: object,
     table: str | None,
     encoding: str | None,
+    writer: Callable[[Replacer], Replacer] | None = None,
 ) -> Ended:
-    """Go on with the reading of a release as far as answers are at hand; see `AcceptOptions`."""
+    """Go on with the reading of a release as far as answers are at hand; see `AcceptOptions`.
+
+    writer : makes the replacer of mended texts of the release's own, where apply had another.
+    """
     goal = Goal(options.at_most, options.per, options.confidence)
     opened = release if isinstance(release, Release) else _opened(release)
     made_by = kit if isinstance(kit, Kit) else Kit.load(kit, "documents")
     origin = open_source(source, table=table, encoding=encoding)
-    scene = _Scene.of(opened, made_by, origin, options)
+    scene = _Scene.of(opened, made_by, origin, options, writer)
     if options.plan:
         return _planned(scene, goal, options, reporter)
     serve = page_server() if options.answers is None else None
@@ -81,7 +86,8 @@ def accept(
             if serve is not None:
                 _served(going, serve, options)
             else:
-                acceptance_answers.take_answers(store, options.answers)
+                types = types_on_page(scene.content.found["labels"])
+                acceptance_answers.take_answers(store, options.answers, types)
             if lines := acceptance_answers.unanswered(store):
                 return acceptance_answers.write_waiting(lines, folder, reporter)
         return _ended(going, came, reporter)
@@ -99,9 +105,17 @@ class _Scene:
     source: Source
     texts: Sequence[str]
     documents: Any  # the source's, a corpus
+    writer: Callable[[Replacer], Replacer] | None
 
     @classmethod
-    def of(cls, release: Release, kit: Kit, source: Source, options: AcceptOptions) -> _Scene:
+    def of(
+        cls,
+        release: Release,
+        kit: Kit,
+        source: Source,
+        options: AcceptOptions,
+        writer: Callable[[Replacer], Replacer] | None,
+    ) -> _Scene:
         """Check that they belong together.
 
         Raises RequestError: the release is another kit's or another source's, or has no private
@@ -132,8 +146,10 @@ class _Scene:
         chosen = {name: release.public["policy"][name] for name in ("miss_cost", "passes")}
         policy = Policy(**chosen)
         committee = with_models(content.committee(policy), options.model)
-        documents = reading.all(source)
-        return cls(release, kit, content, policy, committee, source, reading.texts, documents)
+        annotated = source.columns.keys() >= {*reading.roles.of("label")}
+        documents = reading.all(source, annotated=annotated)
+        own = (release, kit, content, policy, committee, source, reading.texts, documents)
+        return cls(*own, writer)
 
     @cached_property
     def pairs(self) -> Sequence[Pair]:
@@ -212,7 +228,7 @@ class _Going:
     def mend(self, facts: Mapping[str, Any], public: Mapping[str, Any] | None) -> None:
         """Write the release without what was found so far, and with these facts of the reading."""
         scene, found = self.scene, self.course.removals()
-        given = (facts, public, self._key_file, asdict(self.state.goal))
+        given = (facts, public, self._key_file, asdict(self.state.goal), scene.writer)
         attacked = [one for one in find_evidence(scene.release, self.secret) if one.attack != READ]
         made = mend(scene.release, scene.source, scene.texts, scene.pairs, found, *given)
         if attacked and made.public["sha256"] != scene.release.public["sha256"]:

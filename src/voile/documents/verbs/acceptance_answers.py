@@ -11,6 +11,7 @@ from voile.core.errors import RequestError
 from voile.documents.reviewing.line import Line, Purpose, Shown
 from voile.documents.reviewing.store import Store
 from voile.release.own_verbs import Ended, Reporter
+from voile.report.wording import listed
 
 WAITING = "waiting.jsonl"
 """What waits for answers, for who answers without the page."""
@@ -38,14 +39,14 @@ def write_waiting(lines: Sequence[Line], folder: Path, reporter: Reporter) -> En
     return Ended({"decided": None, "waiting": len(lines), "purpose": purpose}, code=1)
 
 
-def take_answers(store: Store, answers: object) -> None:
-    """Take what is answered without the page."""
+def take_answers(store: Store, answers: object, types: Sequence[str]) -> None:
+    """Take what is answered without the page. types : that a file of answers may set."""
     waiting = unanswered(store)
     if callable(answers):
         for line in waiting:
             _answer(store, line.number, answers(line))
     else:
-        _answer_from(store, {one.number for one in waiting}, str(answers))
+        _answer_from(store, {one.number for one in waiting}, str(answers), types)
 
 
 def _answer(store: Store, line: int, spans: Sequence[Sequence[Any]]) -> None:
@@ -53,13 +54,17 @@ def _answer(store: Store, line: int, spans: Sequence[Sequence[Any]]) -> None:
     store.answer(line, "reader", shown, unsure=False, seconds=0.0)
 
 
-def _answer_from(store: Store, waiting: set[int], path: str) -> None:
-    """Take the answers of a file: of each line its number and spans."""
+def _answer_from(store: Store, waiting: set[int], path: str, types: Sequence[str]) -> None:
+    """Take the answers of a file: of each line its number and spans.
+
+    A type goes into the released text as a mark: a file sets none that the page does not have.
+    """
     try:
         with Path(path).open(encoding="utf-8") as lines:
             answers = [json.loads(one) for one in lines if one.strip()]
         for one in answers:
             if one["line"] in waiting:
+                _check_types([label for _, _, label in one["spans"]], types, path)
                 _answer(store, one["line"], one["spans"])
     except OSError:
         raise RequestError("the answers cannot be read", where=path) from None
@@ -69,3 +74,13 @@ def _answer_from(store: Store, waiting: set[int], path: str) -> None:
             where=path,
             instead='write lines such as {"line": 3, "spans": [[0, 5, "NAME"]]}',
         ) from None
+
+
+def _check_types(labels: Sequence[str], types: Sequence[str], path: str) -> None:
+    """Refuse a type that the page does not have; the text of a refused one is not repeated."""
+    if not set(labels) <= set(types):
+        raise RequestError(
+            "an answer sets a type that the kit does not have",
+            where=path,
+            instead=f"use {listed(list(types))}",
+        )

@@ -6,7 +6,7 @@ release and its private folder change together or not at all, and are sealed as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,7 @@ def mend(
     public_facts: Mapping[str, Any] | None,
     key_file: Path | None,
     goal: Mapping[str, Any],
+    writer: Callable[[Replacer], Replacer] | None = None,
 ) -> Release:
     """Write the release without what was found, and with what its manifests are to say.
 
@@ -66,7 +67,8 @@ def mend(
     source : what it was made of. texts : the columns of text. pairs : every document as released,
         row after row and in a row column after column, with its own.
     facts, public_facts : what the private manifest says of the acceptance, and the public one.
-    goal : what was to be proved, as options of `accept`.
+    goal : what was to be proved, as options of `accept`. writer : makes of the release's replacer
+    the one that wrote it, where apply had another.
 
     Raises
     ------
@@ -75,6 +77,7 @@ def mend(
     """
     new = {number: _new(pairs[number], found[number]) for number in sorted(found)}
     put = _replacer(release, key_file) if any(new.values()) else Marks()
+    put = put if writer is None else writer(put)
     made = {n: _mended(release, pairs[n], own, put) for n, own in new.items() if own}
     secret = Secret.find(key_file)
     shown = [one["column"] for one in release.public["columns"] if one["role"] == "text"]

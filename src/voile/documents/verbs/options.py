@@ -361,14 +361,8 @@ class ForecastOptions(Proof):
     )
 
 
-class AcceptOptions(Proof):
-    """Prove by reading that few identifiers are left in a release.
-
-    KIT made RELEASE of SOURCE. A local page shows the likeliest words of what is left, then words
-    drawn at random, among them some of the source's identifiers, planted to measure the reader.
-    What readers find is removed from the release. Run the same command again after an interruption,
-    and it goes on. Exits with 1 when the goal is not proved, or not yet.
-    """
+class ReadingOptions(Proof):
+    """How people read the texts of a release."""
 
     plan: bool = Field(False, description="only say how much must be read")
     again: bool = Field(False, description="begin another try, after one that proved nothing")
@@ -383,6 +377,17 @@ class AcceptOptions(Proof):
     )
     port: int = Field(0, ge=0, le=65_535, description="port of the local page [a free one]")
     browser: bool = Field(True, description="open the page in a browser")
+
+
+class AcceptOptions(ReadingOptions):
+    """Prove by reading that few identifiers are left in a release.
+
+    KIT made RELEASE of SOURCE. A local page shows the likeliest words of what is left, then words
+    drawn at random, among them some of the source's identifiers, planted to measure the reader.
+    What readers find is removed from the release. Run the same command again after an interruption,
+    and it goes on. Exits with 1 when the goal is not proved, or not yet.
+    """
+
     key_file: Path | None = Field(
         None, description="file with the secret of surrogates and the seal [variable VOILE_SECRET]"
     )

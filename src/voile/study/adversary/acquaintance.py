@@ -24,7 +24,7 @@ GROUP = "the table's columns"
 DAYS = "days"
 """The days of all parts, as a part of their own."""
 ONE_ROW = "one row of"
-"""What is known of a part whose rows have no pseudonym, before its name."""
+"""What is known of a part whose rows nothing joins, before its name."""
 FEW_FACTS = (1, 2, 3)
 
 
@@ -35,7 +35,7 @@ def reaches(
     group: ReleasedPart | None = None,
     days: ReleasedPart | None = None,
 ) -> tuple[GateFinding, ...]:
-    """Count people by each part, by numbers of rows, by all parts, and by the worst few facts.
+    """Count people by each part, by numbers of rows, by all parts, and by few facts.
 
     are_months : whether days are written as the first of their month. group : the rows of the table
     with its quasi-identifiers alone; its adversary also knows 1, 2, 3 or all facts of each part.
@@ -63,14 +63,23 @@ def reaches(
     return tuple(found)
 
 
-def unit_of(knows: str) -> str:
-    """Return the unit of the counts of an adversary with some knowledge."""
-    return "row" if knows.startswith(ONE_ROW) else "person"
-
-
 def name_with(part: str) -> str:
     """Name the knowledge of the table's columns and a part."""
     return f"{GROUP}, and {part}"
+
+
+def describe_knowledge(knows: str) -> str:
+    """Describe the knowledge of a finding of `reaches` in a phrase.
+
+    >>> describe_knowledge("the most revealing 2 facts of the table's columns, and visits")
+    "the table's columns and the most revealing 2 facts of visits"
+    """
+    more = name_with("")
+    for facts in FEW_FACTS:
+        few = name_few(facts, "")
+        if knows.startswith(few + more):
+            return f"{GROUP} and {few}{knows.removeprefix(few + more)}"
+    return f"{GROUP} and all facts of {knows.removeprefix(more)}" if more in knows else knows
 
 
 @dataclass(frozen=True)

@@ -92,14 +92,6 @@ def open_part(part: Release, source: Source, subject: str, *, is_joined: bool) -
     return ReleasedPart(rows=rows, person=person, facts=tuple(known), dates=tuple(dates))
 
 
-def open_unlinked(part: Release, source: Source, subject: str) -> ReleasedPart:
-    """Open the written rows of a part without pseudonyms, each as a record of its own."""
-    own = open_part(part, source, subject, is_joined=False)
-    rows = own.rows.read([*own.facts, *own.dates])
-    rows = rows.append_column(subject, pa.array(range(len(rows))).cast(pa.string()))
-    return replace(own, rows=open_source(rows))
-
-
 def open_group(
     table: Release, source: Source, subject: str, said: Sequence[str], *, is_joined: bool
 ) -> ReleasedPart:

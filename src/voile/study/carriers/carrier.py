@@ -37,7 +37,8 @@ OUTSIDE = "a day that would move out of the extract"
 NO_RULE = "of a type that is not released"
 UNUSED = "no released resource refers to it"
 NO_RESOURCES = "in a file without resources"
-SUPPRESSED = (NOT_RELEASED, NOT_A_HOME, OUTSIDE, NO_RULE, UNUSED, NO_RESOURCES)
+ABOVE_MOST = "beyond the most rows of a person"
+SUPPRESSED = (ABOVE_MOST, NOT_RELEASED, NOT_A_HOME, OUTSIDE, NO_RULE, UNUSED, NO_RESOURCES)
 """Why a row is not released where nothing is wrong with it."""
 _PEOPLE = pa.schema(
     [(SUBJECT, pa.string()), ("age", pa.int32()), *((one, pa.string()) for one in QUASI[1:])]
@@ -64,12 +65,15 @@ class Event(NamedTuple):
     """What one resource or row of an export says of a person that an acquaintance may know.
 
     kind : "diagnoses", "readings" ... fact : what it says apart from days, None if only days.
+    type : the resource's type, or the row's table. rank : its number among its person's.
     """
 
     subject: str
     kind: str
     fact: tuple[Any, ...] | None
     days: tuple[date, ...]
+    type: str = ""
+    rank: int = 0
 
 
 class UncoveredContent(NamedTuple):
@@ -82,6 +86,25 @@ class UncoveredContent(NamedTuple):
     rows: int
     why: str
     is_standard: bool = True
+
+
+@dataclass
+class RowLimits:
+    """Counts the released rows of each person, and withholds those beyond the plan's most.
+
+    most : by type or table. Memory: a number for each person and limited type.
+    """
+
+    most: Mapping[str, int]
+    _seen: Counter[tuple[str, str]] = field(default_factory=Counter, repr=False)
+
+    def check(self, kind: str, subject: str | None) -> None:
+        """Count a row that is released. Raises WithheldError: its person has the most already."""
+        if subject is None or kind not in self.most:
+            return
+        self._seen[kind, subject] += 1
+        if self._seen[kind, subject] > self.most[kind]:
+            raise WithheldError(ABOVE_MOST)
 
 
 class Carrier(Protocol):

@@ -17,7 +17,12 @@ from pathlib import Path
 from voile.core.errors import RequestError, SourceError
 from voile.data.fhir import fields
 from voile.data.fhir.definitions import read_elements
-from voile.data.fhir.exports import FoundResource, count_other_files, read_export
+from voile.data.fhir.exports import (
+    FoundResource,
+    count_empty_entries,
+    count_other_files,
+    read_export,
+)
 from voile.data.fhir.rules import TypeRule, read_rules_with
 from voile.data.person_codes import HISPANIC, RACES, SEXES, US_CORE, fhir_codes
 from voile.study.carriers import carrier
@@ -27,6 +32,9 @@ from voile.study.carriers.fhir_packing import FhirPacking
 from voile.study.carriers.fhir_writing import FROM_ROW, FhirWriting, Marks, read_notes
 
 NO_RULE = "no rule releases this type"
+NO_RESOURCE = "the entry has no resource"
+CONTAINED = "contained"
+NOT_CONTAINED = "no contained resource is released"
 SEX_WORDS = {code: word for word, code in fhir_codes(SEXES).items()}
 RACE_WORDS = {code: word for word, code in fhir_codes(RACES).items()}
 
@@ -37,6 +45,7 @@ class Fhir:
 
     as_of : the day on which ages are counted. drop : types that are not released. rules : a folder
     of rules besides voile's. marks : how resources show the operations on them.
+    most_rows : by type, the resources of a person that are released at most.
     """
 
     folder: Path
@@ -44,6 +53,7 @@ class Fhir:
     drop: frozenset[str] = frozenset()
     rules: Path | None = None
     marks: Marks = "resources"
+    most_rows: Mapping[str, int] = field(default_factory=dict)
     _index: ExportIndex | None = field(default=None, repr=False)
 
     @cached_property
@@ -67,7 +77,7 @@ class Fhir:
     def pack(self, released: carrier.Released, folder: Path, scratch: Path) -> carrier.Packed:
         """Write the released resources: new ids, shuffled lines, a file a type."""
         writing = FhirWriting(released, self.index, self.marks)
-        packing = FhirPacking(writing, scratch)
+        packing = FhirPacking(writing, scratch, carrier.RowLimits(self.most_rows))
         for one in read_export(self.folder):
             packing.add(one)
         rows = packing.write(folder)
@@ -108,19 +118,24 @@ class Fhir:
         return {kind: rows[kind] for kind in sorted(rows.keys() & self.released_rules.keys())}
 
     def uncovered(self) -> list[carrier.UncoveredContent]:
-        """Return files without resources, types that are not released, and removed elements."""
+        """Return files, entries, types and contained resources not released, removed elements."""
         others = count_other_files(self.folder).items()
         files = [
             carrier.UncoveredContent(name, rows, carrier.NO_RESOURCES, is_standard=False)
             for name, rows in others
         ]
+        files += [
+            carrier.UncoveredContent(f"Bundle.entry: {method}", rows, NO_RESOURCE)
+            for method, rows in sorted(count_empty_entries(self.folder).items())
+        ]
         ruled = read_rules_with(self.rules)
-        types, elements = Counter[str](), Counter[str]()
+        types, elements, contained = Counter[str](), Counter[str](), Counter[tuple[str, str]]()
         for one in read_export(self.folder):
             if (rule := self.released_rules.get(one.kind)) is None:
                 types[one.kind] += 1
             else:
-                removed = (name for name in one.resource if rule.removes(name))
+                contained.update((one.kind, kind) for kind in _list_contained(one.resource))
+                removed = (x for x in one.resource if rule.removes(x) and x != CONTAINED)
                 elements.update({f"{one.kind}.{name}" for name in removed} - FROM_ROW)
         dropped = [
             carrier.UncoveredContent(
@@ -135,7 +150,13 @@ class Fhir:
         left = [
             carrier.UncoveredContent(name, rows, why) for name, rows in sorted(elements.items())
         ]
-        return [*files, *dropped, *left]
+        inner = [
+            carrier.UncoveredContent(
+                f"{kind}.{CONTAINED}: {own}", rows, NOT_CONTAINED, own in read_elements()
+            )
+            for (kind, own), rows in sorted(contained.items())
+        ]
+        return [*files, *dropped, *inner, *left]
 
     def extract(self) -> carrier.Extract:
         starts = (_start(one.resource) for one in self._resources("Encounter"))
@@ -145,13 +166,15 @@ class Fhir:
         return carrier.extract_between(filter(None, starts), days)
 
     def events(self, *, written: bool) -> Iterator[carrier.Event]:
+        ranks = Counter[tuple[str, str]]()
         for one in read_export(self.folder):  # a written patient's id is the pseudonym
             rule = self.released_rules.get(one.kind)
             who = None if rule is None else self._person_of(one)
             if rule is not None and who is not None:
                 days = tuple(rule.find_days(one.resource))
+                ranks[one.kind, who] += 1
                 for found in events_of(one.kind, one.resource):
-                    yield carrier.Event(who, *found, days)
+                    yield carrier.Event(who, *found, days, one.kind, ranks[one.kind, who])
 
     @property
     def index(self) -> ExportIndex:
@@ -201,6 +224,13 @@ def _birth(text: object, place: str) -> date:
         if parts := fields.read_parts(text):
             return carrier.birth_of(*parts)
     raise SourceError("has a birthDate that is not a date", where=place)
+
+
+def _list_contained(one: fields.Resource) -> Iterator[str]:
+    """Yield the type of each contained resource."""
+    for inner in fields.list_objects(one.get(CONTAINED)):
+        kind = inner.get("resourceType")
+        yield kind if isinstance(kind, str) else "no type"
 
 
 def _start(one: fields.Resource) -> date | None:

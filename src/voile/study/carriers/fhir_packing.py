@@ -32,6 +32,7 @@ class FhirPacking:
 
     writing: FhirWriting
     scratch: Path
+    limits: carrier.RowLimits
     tallies: dict[str, carrier.Tally] = field(default_factory=dict)
     _lines: dict[str, ShuffledLines] = field(default_factory=dict)
     _shared: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class FhirPacking:
             if person is None and not rule.is_shared:
                 raise carrier.WithheldError(NO_PERSON)
             made = self.writing.make(one, person, texts, tally)
+            self.limits.check(one.kind, person)
         except carrier.WithheldError as why:
             tally.put_aside(person, str(why))
             key = self.writing.index.key_of(one)

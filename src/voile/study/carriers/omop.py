@@ -5,6 +5,7 @@ Memory: the people, and the id of each visit; other rows pass a batch at a time.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -46,7 +47,7 @@ _KNOWN_AS = {
 }
 """What columns of the model are called that a kit of notes looks for."""
 _TIME = r"[T ]\d{2}:\d{2}.*$"
-_REFERRED = ("visit_occurrence", "visit_detail", "payer_plan_period")
+_REFERRED = ("visit_occurrence", "visit_detail", "payer_plan_period", "episode")
 """Tables to the rows of which columns of others refer; costs refer to those of their domains."""
 
 
@@ -55,13 +56,15 @@ class Omop:
     """A folder with a file a table, or a schema of PostgreSQL: `postgresql://host/database::cdm`.
 
     as_of : the day on which ages are counted. drop : tables that are not released. form : parquet
-    or csv, as released tables are written; the source's by default.
+    or csv, as released tables are written; the source's by default. most_rows : by table, the rows
+    of a person that are released at most.
     """
 
     place: str
     as_of: date
     drop: frozenset[str] = frozenset()
     form: str | None = None
+    most_rows: Mapping[str, int] = field(default_factory=dict)
     _opened: dict[str, Source] = field(default_factory=dict, repr=False)
     _people: dict[str, carrier.Person] = field(default_factory=dict, repr=False)
     _owners: dict[str, dict[int, str]] = field(default_factory=dict, repr=False)
@@ -84,7 +87,8 @@ class Omop:
     def pack(self, released: carrier.Released, folder: Path, scratch: Path) -> carrier.Packed:
         """Write the released tables: shuffled rows, new ids, all columns of the model."""
         self._index()
-        writing = OmopWriting(released, self._people, self._owners)
+        limits = carrier.RowLimits(self.most_rows)
+        writing = OmopWriting(released, self._people, self._owners, limits)
         tallies = {name: carrier.Tally() for name in self._tables()}
         rows: dict[str, int] = {}
         last = "observation_period"  # which spans what is released of the others
@@ -94,7 +98,7 @@ class Omop:
             place = folder / f"{name}.{self.form or self._suffix}"
             with open_writer(place, schema_of(name)) as writer:
                 for batch in mixed:
-                    writer.write(writing.numbered(name, batch))
+                    writer.write(writing.numbered(name, batch, tallies[name]))
             tallies[name].check(name)
             rows[place.name] = tallies[name].released
         return carrier.Packed(rows, tallies)
@@ -110,11 +114,12 @@ class Omop:
         name = "person_source_value" if written else "person_id"
         names = {row["person_id"]: str(row[name]) for _, row in self.rows("person")}
         for table in self._tables():
-            rules = table_rules()[table]
+            rules, ranks = table_rules()[table], Counter[str]()
             for _, row in self.rows(table) if rules.person and table != "person" else ():
                 whose = names[row[str(rules.person)]]
                 days = tuple(row[name] for name in rules.days if row[name] is not None)
-                yield carrier.Event(whose, *event_of(table, row), days)
+                ranks[whose] += 1
+                yield carrier.Event(whose, *event_of(table, row), days, table, ranks[whose])
         yield from self._costs(names)
 
     def known(self) -> Iterator[tuple[str, carrier.Known]]:
@@ -216,10 +221,13 @@ class Omop:
             return
         rule = table_rules()["cost"].columns["cost_event_id"]
         owners = {name: self._persons_of(name) for name in domain_tables().values()}
+        ranks = Counter[str]()
         for _, row in self.rows("cost"):
             who = owners.get(find_domain_table(row, rule), {}).get(row["cost_event_id"])
             if who is not None:
-                yield carrier.Event(names[who], *event_of("cost", row), ())
+                whose = names[who]
+                ranks[whose] += 1
+                yield carrier.Event(whose, *event_of("cost", row), (), "cost", ranks[whose])
 
     def _persons_of(self, name: str) -> dict[int, int]:
         """Return the person of each row of a table by the row's id."""

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from voile.data.person_codes import HISPANIC, NOT_HISPANIC, RACES, SEXES, omop_concepts
 from voile.study.carriers import carrier, omop_rules
@@ -49,6 +50,7 @@ class OmopWriting:
     released: carrier.Released
     people: Mapping[str, carrier.Person]
     owners: Owners
+    limits: carrier.RowLimits
     spans: dict[str, tuple[date, date]] = field(default_factory=dict)
     _written: dict[str, int] = field(default_factory=dict)
     _withheld: set[tuple[str, Any]] = field(default_factory=set)
@@ -69,8 +71,12 @@ class OmopWriting:
                 held = []
         yield pa.RecordBatch.from_pylist(held, schema)
 
-    def numbered(self, table: str, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Give shuffled rows that nothing refers to their ids: their places."""
+    def numbered(self, table: str, batch: pa.RecordBatch, tally: carrier.Tally) -> pa.RecordBatch:
+        """Give shuffled rows that nothing refers to their ids: their places.
+
+        By now it is known which rows of the table are released: links to others are taken out.
+        """
+        batch = self._unlinked(table, batch, tally)
         first = self._written.get(table, 0) + 1
         self._written[table] = first + len(batch) - 1
         name = table_rules()[table].id
@@ -79,6 +85,18 @@ class OmopWriting:
         at = batch.schema.get_field_index(name)
         ids = pa.array(np.arange(first, first + len(batch)))
         return batch.set_column(at, batch.schema.field(at), ids)
+
+    def _unlinked(self, table: str, batch: pa.RecordBatch, tally: carrier.Tally) -> pa.RecordBatch:
+        """Take out the links to rows of the same table that are not released."""
+        withheld = [self._ids[name][raw] for name, raw in self._withheld if name == table]
+        for name, rule in table_rules()[table].columns.items() if withheld else ():
+            if (rule.rule, rule.of) == (omop_rules.REF, table):
+                at = batch.schema.get_field_index(name)
+                lost = pc.is_in(batch.column(at), pa.array(withheld, pa.int64()))
+                tally.dropped[f"{name}: {LINKS}"] += lost.true_count
+                cells = pc.if_else(lost, None, batch.column(at))
+                batch = batch.set_column(at, batch.schema.field(at), cells)
+        return batch
 
     def _rows(self, table: str, rows: Iterator[Row], tally: carrier.Tally) -> Iterator[Row]:
         for row in rows:
@@ -128,6 +146,10 @@ class OmopWriting:
         lost = [name for name in lost if row[name] is not None]
         if rules.person is None and lost:
             return NO_COST
+        try:
+            self.limits.check(table, subject)
+        except carrier.WithheldError as why:
+            return str(why)
         tally.dropped.update(f"{name}: {LINKS}" for name in lost)
         if table == "note":
             made["note_text"] = text

@@ -79,12 +79,17 @@ class Promise(Entry):
         return {name: getattr(self, name) for name in {"k", "suppress"} & self.model_fields_set}
 
 
+Rows = Annotated[int, Field(ge=1)]
+"""A number of rows of one person."""
+
+
 class ExportTable(Entry):
     """A real export, which is opened as tables and written back in its own form.
 
     as_of : the day on which ages are counted. drop : types or tables that are not released. to : of
     OMOP, how tables are written; or a schema of PostgreSQL, to which they are sent as well. rules :
     of FHIR, a folder of release rules. marks : of FHIR, what shows the operations on a resource.
+    most_rows : by type or table, the rows of a person that are released at most.
     """
 
     form: Literal["fhir", "omop"]
@@ -94,6 +99,7 @@ class ExportTable(Entry):
     to: str | None = None
     rules: Path | None = None
     marks: Literal["none", "resources", "elements"] = "resources"
+    most_rows: dict[str, Rows] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _rules_of_fhir(self) -> Self:
@@ -126,7 +132,9 @@ class RowsPart(Entry):
 
     choose : by what its policy is picked; of the first table, the promise says it. attack : options
     of the part's own attacks. most_rows : rows of a person that are released at most, the first of
-    the source. links : "none" gives its rows no pseudonym, so that no part joins them.
+    the source. row_bins : numbers of rows that a person may have; further rows are left out.
+    stays : "drop" releases one column of days, the first. links : "none" gives its rows no
+    pseudonym, so that no part joins them.
     """
 
     kind: Literal["tables", "itemsets", "signals"]
@@ -138,6 +146,8 @@ class RowsPart(Entry):
     apply: dict[str, Any] = Field(default_factory=dict)
     attack: dict[str, Any] = Field(default_factory=dict)
     most_rows: int | None = Field(None, ge=1)
+    row_bins: tuple[Rows, ...] | None = Field(None, min_length=1)
+    stays: Literal["keep", "drop"] = "keep"
     links: Literal["study", "none"] = "study"
     of: ClassVar[None] = None
     """No rows lie among those of another part, as texts may."""

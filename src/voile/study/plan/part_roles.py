@@ -45,6 +45,9 @@ def part_roles(plan: Plan, name: str, source: Source, extract: Extract) -> Roles
             raise RequestError(
                 f"column {text.text} is released as text, and its role is not text", where=where
             )
+    if part.stays == "drop":
+        later = day_columns(source, roles.of(*AS_IT_IS))[1:]
+        roles = roles.corrected(dict.fromkeys(later, "drop"), subject=subject)
     changed = _dates(plan, part, roles, source, where, extract)
     if name == plan.table[0]:
         changed |= _kept_cuts(plan, roles, where)

@@ -41,7 +41,7 @@ PLACED = ("key_file", "kit", "release", "ledger", "releases")
 
 NOT_FITTED: Any = {"determination": True, "promise": {"values_in_text", "alone"}}
 """What a kit of the plan does not depend on."""
-NO_REMEDY = (("most_rows", None), ("links", "study"))
+NO_REMEDY = (("most_rows", None), ("row_bins", None), ("stays", "keep"), ("links", "study"))
 """Options of a part that change nothing."""
 EXPORT = "export:"
 """How the source of a part begins that is a table of the export: `export:people`."""
@@ -108,8 +108,10 @@ class Plan(entries.Entry):
                 yield f"parts.{name}.links: other parts follow its rows: take it out"
             if part.links == "none" and part.kind == entries.SIGNALS:
                 yield f"parts.{name}.links: readings have a name for their person: take it out"
-            if self.export is not None and part.most_rows is not None:
-                yield f"parts.{name}.most_rows: the people of an export have one row: take it out"
+            if self.export is not None and (part.most_rows or part.row_bins):
+                yield f"parts.{name}: its people have one row: write most_rows in [export]"
+            if name == first and part.row_bins is not None and 1 not in part.row_bins:
+                yield f"parts.{name}.row_bins: nobody may be without a row of it: add 1"
 
     def _misfits_of_files(self) -> Iterator[str]:
         """Yield what is wrong with the files of the release that parts name."""
@@ -333,6 +335,8 @@ class Plan(entries.Entry):
         data["parts"] = {name: {n: x for n, x in part.items() if n != "attack"
                                 and (n, x) not in NO_REMEDY}
                          for name, part in data["parts"].items()}  # fmt: skip
+        if data.get("export") and not data["export"].get("most_rows"):
+            data["export"].pop("most_rows", None)  # a plan without it is as it was before
         return {**data, "study": {n: x for n, x in data["study"].items() if n not in PLACED}}
 
 

@@ -3,6 +3,9 @@
 Of a person of whose age a text was seen to speak m times, and of whose mentions a kit misses the
 share q, a mention is taken to be left with the chance 1 - (1 - q)^m. Where a person has a text, m
 is at least 1: a kit that sees nothing proves nothing.
+
+Where people read the release and proved that at most the share s of a part's people have an
+identifier left, s is the chance for each of them, of every type that the readers looked for.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +32,30 @@ from voile.tables.verbs.content import Content
 Floats = NDArray[np.float64]
 MATCHES = ("table", "joint", "joint_at_recall")
 """Figures that are expected matches."""
+
+
+@dataclass(frozen=True)
+class PartResidue:
+    """What the texts of a part may still contain.
+
+    by_person : the mentions of each person that were found, by type. miss : the share of mentions
+    that the part's kit leaves. proved : the share of its people with an identifier left, at most,
+    as readers proved it; None where none did. types : that they looked for.
+    """
+
+    by_person: Mapping[str, Counter[str]]
+    miss: float
+    proved: float | None = None
+    types: frozenset[str] = frozenset()
+
+    def chance(self, person: str, labels: set[str]) -> float:
+        """Return the chance that a mention of some types is left of a person."""
+        if person not in self.by_person:
+            return 0.0
+        if self.proved is not None and labels <= self.types:
+            return self.proved
+        seen = sum(self.by_person[person][one] for one in labels)
+        return float(1 - (1 - self.miss) ** max(1, seen))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +82,7 @@ class Residue(Brief):
         source: Source,
         private: Path,
         rules: Rules,
-        counted: Sequence[Mapping[str, Counter[str]]],
-        miss: float,
+        texts: Sequence[PartResidue],
         *,
         guessed: Sequence[str] = (),
         beside: Mapping[str, int] | None = None,
@@ -65,8 +92,7 @@ class Residue(Brief):
 
         Parameters
         ----------
-        private : the private folder of the table. counted : of each part, each person's mentions.
-        miss : the share of mentions that the notes' kits leave.
+        private : the private folder of the table. texts : of each part, what it may still contain.
         guessed : columns that a classifier guesses from the texts: they count as known.
         beside : a number for what other parts of rows show of each person, where there are any.
         stated : the people whose released texts state a column, by pseudonym.
@@ -82,12 +108,12 @@ class Residue(Brief):
         for label, x in rules.mentions.items():
             if x.column and not x.keep:
                 labels.setdefault(x.column, set()).add(label)
-        missed = {column: _left(people, counted, own, miss) for column, own in labels.items()}
+        missed = {column: _left(people, texts, own) for column, own in labels.items()}
         return cls(
             Records(places_in(space, codes), _one_a_person(people), shown),
             (*(x.column for x in rules.mentions.values() if x.keep and x.column), *guessed),
             missed,
-            _left(people, counted, _names(counted), miss),
+            _left(people, texts, _names(texts)),
             {x.column: np.array([float(one in x.people) for one in people]) for x in stated},
         )
 
@@ -133,16 +159,13 @@ def _one_a_person(people: list[str]) -> Floats:
     return np.array([1 / rows[one] for one in people])
 
 
-def _names(counted: Iterable[Mapping[str, Counter[str]]]) -> set[str]:
+def _names(texts: Iterable[PartResidue]) -> set[str]:
     """Return the types of names that were found."""
-    labels = {label for part in counted for mentions in part.values() for label in mentions}
+    labels = {label for one in texts for found in one.by_person.values() for label in found}
     return {label for label in labels if kind_of(label) == "name"}
 
 
-def _left(
-    people: list[str], counted: Iterable[Mapping[str, Counter[str]]], labels: set[str], miss: float
-) -> Floats:
+def _left(people: list[str], texts: Sequence[PartResidue], labels: set[str]) -> Floats:
     """Return the chance that a mention of some types is left of each row's person."""
-    own = [[part[one] for part in counted if one in part] for one in people]
-    seen = [max(1, sum(x[n] for x in texts for n in labels)) if texts else 0 for texts in own]
-    return np.asarray(1 - (1 - miss) ** np.array(seen, dtype=np.float64))
+    hidden = [[1 - one.chance(who, labels) for one in texts] for who in people]
+    return np.array([1 - prod(own) for own in hidden])

@@ -1,18 +1,20 @@
-"""Remedies of a part whose rows single people out: fewer rows of each person, or no pseudonym.
+"""Remedies where facts single people out, as options of a plan, with their gain and their loss.
 
 Each remedy is applied to the released rows, and the gate counts the people again. The loss is the
-share of the part's rows that the remedy leaves out, or the rows that nobody can join any more.
+share of rows that the remedy leaves out, or what rows no longer show.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from voile.core.rounding import rounded
 from voile.data import open_source
@@ -23,85 +25,216 @@ SHARES = (0.0, 0.25, 0.5, 0.75)
 MOST_ROWS = 200_000
 """Rows of a part whose caps are tried: they lie in memory."""
 TABLE = "table"
+TYPE, RANK = "type", "rank"
+"""Columns of exported events: the type or table of the row, and its number among its person's."""
+Parts = Mapping[str, ReleasedPart]
+Limit = Callable[[int], int]
+"""How many of a person's rows stay."""
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """An option of a part, and the people whom all facts then no longer single out.
+    """An option of a plan, and the people whom all facts then no longer single out.
 
-    helped : of `alone`, before it. left_out : the share of the part's rows that goes; None where no
-    row goes, and none is joined to a person.
+    place : the table of the plan. helped : of `alone`, before it. loss : what is lost, in words.
     """
 
-    part: str
+    place: str
     option: str
     helped: int
     alone: int
-    left_out: float | None
+    loss: str
 
     @property
     def says(self) -> str:
         """The option in the plan's syntax, with its gain and its loss."""
-        loss = "its rows are no longer joined to people"
-        if self.left_out is not None:
-            loss = f"{rounded(self.left_out, 'up'):.0%} of its rows are left out"
         helped = f"{self.helped:,} of the {self.alone:,} people whom all facts single out"
-        return f"{self.option} in [parts.{self.part}] helps {helped}: {loss}"
+        return f"{self.option} in {self.place} helps {helped}: {self.loss}"
 
     def to_data(self) -> dict[str, Any]:
         return vars(self)
 
 
+@dataclass(frozen=True)
+class ExportOptions:
+    """The options of an export that a remedy adds to.
+
+    drop, most_rows : as the plan has them. kept : types that no remedy takes rows of.
+    """
+
+    drop: Sequence[str]
+    most_rows: Mapping[str, int]
+    kept: frozenset[str]
+
+
+class _Trial(NamedTuple):
+    """A remedy that is to be measured. family : of several the best one is offered."""
+
+    place: str
+    option: str
+    family: str
+    parts: Parts
+    loss: str
+    left_out: float = 0.0
+    are_months: bool = False
+
+
 def find_remedies(
-    parts: Mapping[str, ReleasedPart], names: Iterable[str], group: ReleasedPart
+    parts: Parts,
+    names: Iterable[str],
+    group: ReleasedPart,
+    *,
+    numbers: Callable[[str], pa.Array],
+    export: ExportOptions | None = None,
+    are_months: bool = False,
 ) -> tuple[Remedy, ...]:
-    """Measure the best cap, and the break of links, of each of some parts; the best remedy first.
+    """Measure the remedies of some parts, of an export's types and of days; the best one first.
 
-    group : the rows of the table, which stay linked.
+    names : of the parts. group : the rows of the table, which stay linked. numbers : the row of the
+    source that each row of a part is: the first rows of a person stay. export : of parts that are
+    events of an export. are_months : whether days are written as the first of their month.
 
-    Cost: a count of all facts for each cap and part. Memory: the rows of a part, up to `MOST_ROWS`;
-    of a larger part no cap is tried.
+    Cost: a count of all facts for each trial. Memory: the rows of a part, up to `MOST_ROWS`; no row
+    of a larger part is left out by a trial.
     """
-    alone = _count_alone(parts, group)
-    found = [one for name in names if alone for one in _remedies_of(name, parts, group, alone)]
-    return tuple(sorted((x for x in found if x.helped > 0), key=lambda x: (-x.helped, x.part)))
+    alone = _count_alone(parts, group, are_months=are_months)
+    if not alone:
+        return ()
+    best: dict[tuple[str, str], tuple[tuple[int, float], Remedy]] = {}
+    for one in _list_trials(parts, names, numbers, export, are_months=are_months):
+        helped = alone - _count_alone(one.parts, group, are_months=one.are_months or are_months)
+        score = helped, -one.left_out
+        before = best.get((one.place, one.family))
+        if helped > 0 and (before is None or score > before[0]):
+            remedy = Remedy(one.place, one.option, helped, alone, one.loss)
+            best[one.place, one.family] = score, remedy
+    found = (remedy for _, remedy in best.values())
+    return tuple(sorted(found, key=lambda x: (-x.helped, x.place, x.option)))
 
 
-def _remedies_of(
-    name: str, parts: Mapping[str, ReleasedPart], group: ReleasedPart, alone: int
-) -> Iterator[Remedy]:
-    others = {other: part for other, part in parts.items() if other != name}
-    helped = alone - _count_alone(others, group)
-    yield Remedy(name, 'links = "none"', helped, alone, None)
-    if (parts[name].rows.about_rows() or 0) > MOST_ROWS:
+def _list_trials(
+    parts: Parts,
+    names: Iterable[str],
+    numbers: Callable[[str], pa.Array],
+    export: ExportOptions | None,
+    *,
+    are_months: bool,
+) -> Iterator[_Trial]:
+    for name in names:
+        yield from _try_part(name, parts, numbers)
+    if export is not None:
+        yield from _try_export(export, parts)
+    if not are_months and any(part.dates for part in parts.values()):
+        loss = "each day becomes the first of its month"
+        yield _Trial("[study]", 'dates = "months"', "months", parts, loss, are_months=True)
+
+
+def _try_part(name: str, parts: Parts, numbers: Callable[[str], pa.Array]) -> Iterator[_Trial]:
+    """Yield a part without links, without stays, and with fewer rows of each person."""
+    place, part = f"[parts.{name}]", parts[name]
+    others = {other: own for other, own in parts.items() if other != name}
+    loss = "its rows are no longer joined to people"
+    yield _Trial(place, 'links = "none"', "links", others, loss)
+    if len(part.dates) > 1:
+        loss = f"of its {len(part.dates)} columns of days one is released"
+        first = {**parts, name: replace(part, dates=part.dates[:1])}
+        yield _Trial(place, 'stays = "drop"', "stays", first, loss)
+    if (part.rows.about_rows() or 0) > MOST_ROWS:
         return
-    rows = parts[name].rows.read()
-    people = rows.column(parts[name].person).to_pylist()
+    rows = part.rows.read().take(pc.sort_indices(numbers(name)))
+    people = rows.column(part.person).to_pylist()
+    for option, family, limit in _list_limits(people):
+        kept = rows.filter(are_kept(people, limit))
+        capped = {**parts, name: replace(part, rows=open_source(kept))}
+        left_out = 1 - len(kept) / len(rows)
+        yield _Trial(place, option, family, capped, _say_left_out(left_out), left_out)
+
+
+def _list_limits(people: Sequence[Any]) -> Iterator[tuple[str, str, Limit]]:
+    """Yield the options for fewer rows of each person: caps at some quantiles, and bins."""
     numbers = sorted(Counter(people).values())
-    caps = sorted({int(np.quantile(numbers, share, method="lower")) for share in SHARES})
-    tried = []
-    for most in (one for one in caps if one < numbers[-1]):
-        kept = rows.filter(are_first(people, most, Counter()))
-        capped = replace(parts[name], rows=open_source(kept))
-        helped = alone - _count_alone({**others, name: capped}, group)
-        left_out = 1 - sum(min(one, most) for one in numbers) / sum(numbers)
-        tried.append(Remedy(name, f"most_rows = {most}", helped, alone, left_out))
-    if tried:
-        yield max(tried, key=lambda one: (one.helped, -(one.left_out or 0.0)))
+    for most in _list_caps(numbers):
+        yield f"most_rows = {most}", "most_rows", limit_rows(most, None)
+    bins = [2**n for n in range(numbers[-1].bit_length())] if numbers else []
+    if bins:
+        yield f"row_bins = {bins}", "row_bins", limit_rows(None, bins)
 
 
-def are_first(people: Sequence[Any], most: int, seen: Counter[Any]) -> pa.Array:
-    """Return which rows are among the first of their person.
+def _list_caps(numbers: Sequence[int]) -> list[int]:
+    caps = {int(np.quantile(numbers, share, method="lower")) for share in SHARES if numbers}
+    return [one for one in sorted(caps) if one < numbers[-1]]
 
-    seen : the rows of each person in earlier batches, to which these are added.
+
+def _try_export(export: ExportOptions, parts: Parts) -> Iterator[_Trial]:
+    """Yield an export without one of its types, and with fewer rows of it of each person."""
+    events = {name: part.rows.read() for name, part in parts.items() if TYPE in part.rows.columns}
+    total = sum(map(len, events.values()))
+    if not 0 < total <= MOST_ROWS:
+        return
+    types = sorted({x for rows in events.values() for x in rows.column(TYPE).unique().to_pylist()})
+    for kind in (one for one in types if one not in export.kept):
+        ranks = Counter[Any]()
+        for name, rows in events.items():
+            own = rows.filter(pc.equal(rows.column(TYPE), kind))
+            for who, rank in zip(*_columns(own, parts[name].person, RANK), strict=True):
+                ranks[who] = max(ranks[who], rank)
+        numbers = sorted(ranks.values())
+        dropped = json.dumps([*export.drop, kind])
+        options = [(f"drop = {dropped}", "drop", 0)]
+        options += [
+            (f"most_rows = {_inline({**export.most_rows, kind: most})}", "most_rows", most)
+            for most in _list_caps(numbers)[-1:]
+        ]
+        for option, family, most in options:
+            kept = {name: _cap_type(rows, kind, most) for name, rows in events.items()}
+            left_out = 1 - sum(map(len, kept.values())) / total
+            new = {x: replace(parts[x], rows=open_source(rows)) for x, rows in kept.items()}
+            loss = _say_left_out(left_out, "the export's")
+            yield _Trial("[export]", option, f"{family} {kind}", {**parts, **new}, loss, left_out)
+
+
+def _cap_type(rows: pa.Table, kind: str, most: int) -> pa.Table:
+    """Return the rows without those of a type beyond the first ones of each person."""
+    is_other = pc.not_equal(rows.column(TYPE), kind)
+    return rows.filter(pc.or_(is_other, pc.less_equal(rows.column(RANK), most)))
+
+
+def _columns(rows: pa.Table, *names: str) -> list[list[Any]]:
+    return [rows.column(name).to_pylist() for name in names]
+
+
+def _inline(options: Mapping[str, int]) -> str:
+    """Return numbers by name as an inline table of TOML."""
+    return "{ " + ", ".join(f"{name} = {x}" for name, x in options.items()) + " }"
+
+
+def _say_left_out(share: float, whose: str = "its") -> str:
+    return f"{rounded(share, 'up'):.0%} of {whose} rows are left out"
+
+
+def limit_rows(most: int | None, bins: Sequence[int] | None) -> Limit:
+    """Return how many of a person's rows stay: at most so many, and as many as a bin begins with.
+
+    >>> [limit_rows(None, [1, 2, 4])(n) for n in (1, 2, 3, 9)], limit_rows(3, None)(9)
+    ([1, 2, 2, 4], 3)
     """
-    kept = []
+
+    def limit(rows: int) -> int:
+        capped = rows if most is None else min(rows, most)
+        return capped if bins is None else max((one for one in bins if one <= capped), default=0)
+
+    return limit
+
+
+def are_kept(people: Sequence[Any], limit: Limit) -> pa.Array:
+    """Return which rows stay: the first of each person."""
+    rows, seen, kept = Counter(people), Counter[Any](), []
     for who in people:
         seen[who] += 1
-        kept.append(seen[who] <= most)
+        kept.append(seen[who] <= limit(rows[who]))
     return pa.array(kept, pa.bool_())
 
 
-def _count_alone(parts: Mapping[str, ReleasedPart], group: ReleasedPart) -> int:
-    found = count_people({TABLE: group, **parts}, of=TABLE)
+def _count_alone(parts: Parts, group: ReleasedPart, *, are_months: bool) -> int:
+    found = count_people({TABLE: group, **parts}, of=TABLE, are_months=are_months)
     return int(next((one.value for one in found if one.name == ALONE), 0))

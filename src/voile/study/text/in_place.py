@@ -56,15 +56,23 @@ def put_texts(table: Path, texts: Path, rows: Path, column: str) -> None:
 
 
 def put_columns(table: Path, columns: Mapping[str, Iterator[str | None]]) -> None:
-    """Add columns of text to a written table, a cell for each of its rows."""
+    """Write columns of text into a written table, a cell for each of its rows.
+
+    A column that is there is replaced; another one comes last.
+    """
     release = open_released(table)
-    schema = pa.schema([*release.schema(), *((name, pa.string()) for name in columns)])
-    new = table.with_name(f"new-{table.name}")
-    with open_writer(new, schema) as writer:
+    new = [name for name in columns if name not in release.columns]
+    schema = pa.schema([*release.schema(), *((name, pa.string()) for name in new)])
+    place = table.with_name(f"new-{table.name}")
+    with open_writer(place, schema) as writer:
         for batch in release.batches():
-            own = [pa.array(islice(cells, len(batch)), pa.string()) for cells in columns.values()]
-            writer.write(pa.RecordBatch.from_arrays([*batch.columns, *own], schema=schema))
-    os.replace(new, table)
+            cells = dict(zip(batch.schema.names, batch.columns, strict=True))
+            cells |= {
+                name: pa.array(islice(own, len(batch)), schema.field(name).type)
+                for name, own in columns.items()
+            }
+            writer.write(pa.RecordBatch.from_pydict(cells, schema=schema))
+    os.replace(place, table)
 
 
 def _cells(texts: Source, rows: Source, column: str) -> Iterator[str | None]:

@@ -24,7 +24,7 @@ from voile.study.plan.entries import SIGNALS
 from voile.study.plan.plan import Plan
 from voile.study.risk.together import Together
 from voile.study.study_kit import chosen_in, extract_in, unpack
-from voile.study.study_release import MANIFEST, STUDY, StudyRelease
+from voile.study.study_release import MANIFEST, OF_ATTACKS, STUDY, StudyRelease
 from voile.study.verbs.export import sending
 from voile.study.verbs.measuring import Measuring
 from voile.study.verbs.writing import Writing
@@ -57,24 +57,35 @@ def apply(
             plan, kits, chosen, extract_in(kit), shown, private, staging.scratch(), progress
         )
         writing.write()
-        measuring = Measuring(writing)
-        public, hidden = measuring.manifests()
-        with entering(measuring, kit, override) as entry:
-            if entry is not None:
-                public, hidden = {**public, **entry.public}, {**hidden, **entry.private}
-                (private / LEDGER_FOLDER).mkdir(mode=0o700)
-                entry.write_beside(private / LEDGER_FOLDER)
-            (shown / MANIFEST).write_bytes(encode(public))
-            (private / PRIVATE_MANIFEST).write_bytes(encode(hidden))
-            (private / SEAL).write_bytes(_seal(shown, private, plan).to_bytes())
-            if entry is not None:
-                manifest = file_sha256(shown / MANIFEST)
-                entry.intend({RELEASE: _release_sha256(shown), RELEASE_MANIFEST: manifest})
-            with sending(plan, shown, force=force) as publish:
-                staging.commit(publish)
-            if entry is not None:
-                entry.finish()
+        publish(staging, writing, kit, override=override, force=force)
     return StudyRelease.open(out)
+
+
+def publish(
+    staging: Staging, writing: Writing, kit: Kit, *, override: str | None, force: bool
+) -> None:
+    """Measure what was written, write manifests and seal, and let the release appear.
+
+    Raises InfeasibleError: it breaks the promise of the plan, or that of the ledger.
+    """
+    plan, shown, private = writing.plan, writing.release, writing.private
+    measuring = Measuring(writing)
+    public, hidden = measuring.manifests()
+    with entering(measuring, kit, override) as entry:
+        if entry is not None:
+            public, hidden = {**public, **entry.public}, {**hidden, **entry.private}
+            (private / LEDGER_FOLDER).mkdir(mode=0o700)
+            entry.write_beside(private / LEDGER_FOLDER)
+        (shown / MANIFEST).write_bytes(encode(public))
+        (private / PRIVATE_MANIFEST).write_bytes(encode(hidden))
+        (private / SEAL).write_bytes(_seal(shown, private, plan).to_bytes())
+        if entry is not None:
+            manifest = file_sha256(shown / MANIFEST)
+            entry.intend({RELEASE: _release_sha256(shown), RELEASE_MANIFEST: manifest})
+        with sending(plan, shown, force=force) as send:
+            staging.commit(send)
+        if entry is not None:
+            entry.finish()
 
 
 def _release_sha256(release: Path) -> str:
@@ -90,7 +101,7 @@ def _seal(release: Path, private: Path, plan: Plan) -> Seal:
         str(path.relative_to(folder.parent)): file_sha256(path)
         for folder in (release, private)
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.name not in OF_ATTACKS
     }
     return Seal(files).under(plan.secret)
 

@@ -6,27 +6,43 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from voile.data import Source
 from voile.study.plan.plan import Plan
-from voile.study.risk.remedies import are_first
+from voile.study.risk.remedies import Limit, limit_rows
 
 
-def write_capped(source: Source, subject: str, most: int, folder: Path, name: str) -> None:
-    """Write the first rows of each person. Memory: one number a person."""
-    seen = Counter[Any]()
+def find_limits(plan: Plan) -> dict[str, Limit]:
+    """Return how many rows of a person stay, of each part of which not all do."""
+    return {
+        name: limit_rows(part.most_rows, part.row_bins)
+        for name, part in plan.rows.items()
+        if part.most_rows is not None or part.row_bins is not None
+    }
+
+
+def write_capped(source: Source, subject: str, limit: Limit, folder: Path, name: str) -> None:
+    """Write the first rows of each person. Memory: two numbers a person."""
+    rows, seen = _count_rows(source, subject), Counter[Any]()
     with pq.ParquetWriter(folder / f"{name}.capped.parquet", source.schema()) as file:
         for batch in source.batches():
-            people = batch.column(batch.schema.get_field_index(subject)).to_pylist()
-            file.write_batch(batch.filter(are_first(people, most, seen)))
+            kept = []
+            for who in batch.column(batch.schema.get_field_index(subject)).to_pylist():
+                seen[who] += 1
+                kept.append(seen[who] <= limit(rows[who]))
+            file.write_batch(batch.filter(pa.array(kept, pa.bool_())))
 
 
-def count_left_out(plan: Plan, name: str) -> dict[str, int]:
-    """Count the rows of a part's source that `most_rows` leaves out, and their people."""
-    part, subject = plan.rows[name], plan.study.subject
-    rows = Counter(
-        who for batch in plan.whole(name).batches([subject]) for who in batch.column(0).to_pylist()
-    )
-    over = [n - part.most_rows for n in rows.values() if part.most_rows and n > part.most_rows]
+def count_left_out(plan: Plan, name: str, limit: Limit) -> dict[str, int]:
+    """Count the rows of a part's source that its options leave out, and their people."""
+    rows = _count_rows(plan.whole(name), plan.study.subject)
+    over = [n - limit(n) for n in rows.values() if n > limit(n)]
     return {"rows": rows.total(), "left_out": sum(over), "people": len(over)}
+
+
+def _count_rows(source: Source, subject: str) -> Counter[Any]:
+    return Counter(
+        who for batch in source.batches([subject]) for who in batch.column(0).to_pylist()
+    )

@@ -13,13 +13,14 @@ from voile.core.wording import count
 from voile.data import Source
 from voile.documents.replacements.kinds import kind_of
 from voile.gate.finding import GateFinding
+from voile.gate.people import ALONE
 from voile.gate.promises import JoinedRowsError
 from voile.keys.pseudonyms import without_subject
 from voile.proposals.seen import printable
 from voile.release.choice import ROUNDING
 from voile.release.kit import Kit
 from voile.report.wording import listed
-from voile.study.adversary.acquaintance import known_facts
+from voile.study.adversary.acquaintance import ONE_ROW, known_facts
 from voile.study.adversary.days import day_columns
 from voile.study.plan.entries import JOINT
 from voile.study.plan.part_roles import Extract
@@ -159,6 +160,8 @@ def check_alone(plan: Plan, known: Sequence[GateFinding], remedies: Sequence[Rem
     """
     limit = plan.promise.alone
     counts = [(one.alone, one.people) for one in known_facts(known) if one.facts is None]
+    rows = [one for one in known if one.name == ALONE and one.of.startswith(ONE_ROW)]
+    counts = counts or [(one.value, one.n or 0) for one in rows]
     alone, people = max(counts, default=(0.0, 0))
     if limit is None or alone <= limit * people:
         return

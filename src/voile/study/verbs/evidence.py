@@ -19,6 +19,7 @@ from voile.gate.people import ALONE as PEOPLE_ALONE
 from voile.keys.secret import Secret
 from voile.modules import find_module
 from voile.release.evidence import default_place, find_evidence, write_evidence
+from voile.study.adversary.acquaintance import describe_knowledge
 from voile.study.plan.plan import Plan
 from voile.study.study_release import StudyRelease
 from voile.study.verbs.attack import Linked
@@ -67,7 +68,7 @@ def known_evidence(known: Sequence[GateFinding]) -> Evidence:
             ALONE,
             Rate(round(one.value), one.n or 0),
             meaning="people whom no other equals in the known facts",
-            at=Note("knowing {facts}", {"facts": one.of}),
+            at=Note("known: {facts}", {"facts": describe_knowledge(one.of)}),
         )
         for one in known
         if one.name == PEOPLE_ALONE

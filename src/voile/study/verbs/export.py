@@ -14,8 +14,10 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, nearest
 from voile.data import Source, open_source
+from voile.data.fhir.definitions import read_elements
+from voile.data.fhir.rules import read_rules_with
 from voile.data.files.atomic import is_own
 from voile.data.files.locks import Lock
 from voile.data.source import BATCH_ROWS, OFFLINE
@@ -36,12 +38,15 @@ from voile.study.carriers.carrier import (
     UncoveredContent,
 )
 from voile.study.carriers.carrier import Shown as Intervals
+from voile.study.carriers.fhir_index import PATIENT
+from voile.study.carriers.omop_rules import table_rules
 from voile.study.plan.entries import ExportTable
 from voile.study.plan.plan import Plan
 from voile.study.readers.values import WORDS
+from voile.study.risk.remedies import ExportOptions
 from voile.study.study_release import EXPORT
 from voile.study.text.shown import Shown
-from voile.study.verbs.capping import write_capped
+from voile.study.verbs.capping import find_limits, write_capped
 
 UNKNOWN = (
     "the adversary of the joint figures knows no diagnosis, reading, prescription or day of the "
@@ -73,12 +78,24 @@ def open_export(export: ExportTable, place: str) -> Carrier:
         raise RequestError(
             "there is no folder", where=place, instead="name the folder of the export"
         )
-    drop = frozenset(export.drop)
+    drop, most = frozenset(export.drop), export.most_rows
+    known = read_elements() if export.form == "fhir" else table_rules()
+    if unknown := sorted(most.keys() - known.keys()):
+        raise RequestError(
+            f"most_rows in [export] names {unknown[0]}", instead=nearest(unknown[0], known)
+        )
     if export.form == "fhir":
-        return Fhir(Path(place), export.as_of, drop, export.rules, export.marks)
-    return Omop(
-        place, export.as_of, drop, export.to if export.to and "::" not in export.to else None
-    )
+        return Fhir(Path(place), export.as_of, drop, export.rules, export.marks, most)
+    to = export.to if export.to and "::" not in export.to else None
+    return Omop(place, export.as_of, drop, to, most)
+
+
+def options_of_export(export: ExportTable) -> ExportOptions:
+    """Return what remedies of an export add to; people and notes stay as they are."""
+    kept = {"person", "location", "note", PATIENT}
+    if export.form == "fhir":
+        kept |= {kind for kind, rule in read_rules_with(export.rules).items() if rule.notes}
+    return ExportOptions(export.drop, export.most_rows, frozenset(kept))
 
 
 @contextmanager
@@ -88,7 +105,7 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
     They lie in a folder of mode 0700 that goes with the block. What a killed run left there goes
     when the next one begins.
     """
-    capped = {name: x.most_rows for name, x in plan.rows.items() if x.most_rows is not None}
+    capped = find_limits(plan)
     if plan.export is None and not capped:
         yield plan
         return
@@ -110,8 +127,8 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
             carrier.unpack(tables)
             write_known(carrier, tables)
             _write_zip_codes(tables)
-        for name, most in capped.items():
-            write_capped(plan.opened(name), plan.study.subject, most, tables, name)
+        for name, limit in capped.items():
+            write_capped(plan.opened(name), plan.study.subject, limit, tables, name)
         plan._unpacked = tables
         yield plan
     finally:

@@ -18,6 +18,7 @@ from voile.keys.pseudonyms import pseudonym
 from voile.study.adversary.people import DATES
 from voile.study.carriers.carrier import Carrier, Extract, is_day_of_people
 from voile.study.plan.plan import Plan
+from voile.study.risk.remedies import RANK, TYPE
 from voile.study.study_release import EXPORT
 from voile.study.verbs.export import carrier_of, mover, open_export, placed
 
@@ -55,7 +56,8 @@ class Exported(Brief):
             joined = event.subject if is_joined else person
             label = {_PERSON: joined, "fact": repr(event.fact)}
             own = {f"day {n}": day for n, day in enumerate(event.days)}
-            rows[event.kind].append({**label, **own})
+            place = {TYPE: event.type, RANK: event.rank}
+            rows[event.kind].append({**label, **place, **own})
         pairs: set[tuple[str, int, int]] = set()
         for event in source.events(written=False):
             for day in event.days if event.subject in days else ():
@@ -68,9 +70,9 @@ class Exported(Brief):
 
 
 def _as_part(rows: list[dict[str, Any]]) -> ReleasedPart:
-    dates = sorted({name for row in rows for name in row} - {_PERSON, "fact"})
-    text = [(name, pa.string()) for name in (_PERSON, "fact")]
-    schema = pa.schema([*text, *((name, pa.date32()) for name in dates)])
+    text = [(name, pa.string()) for name in (_PERSON, "fact", TYPE)]
+    dates = sorted({name for row in rows for name in row} - {_PERSON, "fact", TYPE, RANK})
+    schema = pa.schema([*text, (RANK, pa.int64()), *((name, pa.date32()) for name in dates)])
     source = open_source(pa.Table.from_pylist(rows, schema))
     return ReleasedPart(rows=source, person=_PERSON, facts=("fact",), dates=tuple(dates))
 

@@ -10,7 +10,14 @@ from voile.gate.finding import NOBODY, Adversary, GateFinding
 from voile.gate.people import ALONE, FEWEST, KNOWS_ALL, MATCHES
 from voile.gate.values.findings import ValueFinding
 from voile.report.suppression import FEW
-from voile.study.adversary.acquaintance import ALL, GAPS, KnownFacts, by_knowledge, known_facts
+from voile.study.adversary.acquaintance import (
+    ALL,
+    GAPS,
+    ONE_ROW,
+    KnownFacts,
+    by_knowledge,
+    known_facts,
+)
 from voile.study.adversary.date_attack import KNOWS_DATES, THREE
 from voile.study.risk.guessing import Guess
 from voile.study.risk.measure import MATCHES as MATCHED
@@ -64,6 +71,8 @@ def known_risks(known: Sequence[GateFinding]) -> Iterator[GateFinding]:
         if of in found:
             risk = _share(found[of][MATCHES])
             yield adversary.finds(f"{name}_known_mean_risk", risk, "probability")
+    if apart := [_share(own[ALONE]) for of, own in found.items() if of.startswith(ONE_ROW)]:
+        yield KNOWS_ALL.finds("one_row_alone", max(apart), "share")
     alone = [_share(found[GAPS][ALONE])] if GAPS in found else []
     for one in (x for x in known_facts(known) if x.part == ALL and x.people):
         name = FACTS[one.facts]
@@ -102,10 +111,9 @@ def public_facts(one: KnownFacts) -> dict[str, Any]:
 
 
 def public_remedy(one: Remedy) -> dict[str, Any]:
-    """Return a remedy with shares, two digits, the gain rounded down and the loss up."""
-    loss = None if one.left_out is None else rounded(one.left_out, "up")
+    """Return a remedy with its gain as a share, two digits rounded down."""
     helped = rounded(one.helped / one.alone, "down")
-    return {"part": one.part, "option": one.option, "helped": helped, "left_out": loss}
+    return {"place": one.place, "option": one.option, "helped": helped, "loss": one.loss}
 
 
 def _share(found: GateFinding) -> float:

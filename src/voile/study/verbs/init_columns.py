@@ -9,11 +9,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from voile.core.errors import RequestError
 from voile.data import Source
+from voile.data.column_words import find_words
 from voile.data.column_words import mentions as names_as
 from voile.data.roles import AS_IT_IS
+from voile.documents.replacements.names import fold
+from voile.documents.start.known.columns import kind_of_column
+from voile.documents.start.lists import frequent_words, public_lists
 from voile.engines.counting import count_combinations
 from voile.proposals.proposal import ColumnProposal, Proposal
 from voile.proposals.propose import propose
@@ -25,6 +30,8 @@ LONG = 60
 SAMPLE = 1000
 LIVES = 40
 """Years that nine tenths of a column's days span at most if they are days of events."""
+NAMES = 10
+"""Distinct values from which a column may be of names: a race may be White or Black."""
 WIDTHS = (20, 30, 40)
 """Years of a band of ages that every policy keeps: the first that the people allow."""
 
@@ -45,6 +52,8 @@ def propose_table(source: Source, subject: str) -> Proposal:
             return ColumnProposal(subject, "identifier", f"whose a row is; {one.why}")
         if one.name in texts:
             return ColumnProposal(one.name, "text", f"notes; {one.why}")
+        if one.role in ("quasi", "undecided") and (named := _propose_names(source, one)):
+            return named
         if one.role == "undecided":
             return ColumnProposal(one.name, "drop", f"not released until you decide; {one.why}")
         if one.name not in days:
@@ -66,6 +75,32 @@ def count_people(source: Source, subject: str, column: str | None = None) -> Map
         return {None: float(len(count_combinations(source, [subject])))}
     found = count_combinations(source, [column], subject=subject, floats=[column])
     return dict(zip(*(found[n].to_pylist() for n in (column, "count")), strict=True))
+
+
+def _propose_names(source: Source, one: ColumnProposal) -> ColumnProposal | None:
+    """Propose a column of names, if its header has no other meaning and its values look like names.
+
+    Evidence: many are on lists of names, or most are capitalised words of no list.
+    """
+    if find_words(one.name) is not None or not pa.types.is_string(source.columns[one.name]):
+        return None
+    values = pc.unique(source.read([one.name]).column(0).drop_null()).slice(0, SAMPLE)
+    if len(values) < NAMES:
+        return None
+    if kind_of_column(one.name, values) == "name":
+        return ColumnProposal(one.name, "identifier", "many of its values are listed names")
+    if sum(map(_is_of_no_list, values.to_pylist())) > len(values) / 2:
+        why = "most of its values are words of no list, as rare names are"
+        return ColumnProposal(one.name, "drop", f"not released until you decide; {why}")
+    return None
+
+
+def _is_of_no_list(text: str) -> bool:
+    """Return whether a value is one word with a capital that no list of words or places has."""
+    word = text.strip()
+    is_titled = len(word) > 2 and word.isalpha() and word.istitle()
+    folded = fold(word)
+    return is_titled and not (folded in frequent_words() or folded in public_lists()["place"])
 
 
 def _usable(source: Source, one: ColumnProposal, subject: str) -> ColumnProposal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 from pathlib import Path
@@ -15,7 +15,6 @@ from voile.data.column_words import mentions as names_as
 from voile.data.roles import AS_IT_IS
 from voile.documents.start.known.columns import NOTHING, Kind, kind_of_column
 from voile.proposals.proposal import Proposal
-from voile.proposals.propose import propose
 from voile.proposals.seen import printable
 from voile.study.plan.plan import TAKEN
 from voile.study.verbs.init_columns import (
@@ -115,7 +114,7 @@ def plan_folder(asked: Asked) -> FoundParts:
             instead="add a table of the people with their ages, sexes or places",
         )
     promised = ClassPromise.of(order[0].source, subject, order[0].quasi)
-    known = _known(whose, subject, asked.place).with_asked(asked, subject)
+    known = _known(tables, subject, asked.place).with_asked(asked, subject)
     plan = _FolderPlan(asked, subject, known, promised, omitted)
     for table in (one for one in tables if one.is_notes):
         plan.add_notes(table)
@@ -316,14 +315,15 @@ def _name(file: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", Path(file).stem) or "part"
 
 
-def _known(whose: Mapping[str, Source], subject: str, place: str) -> Known:
+def _known(tables: Sequence[FoundTable], subject: str, place: str) -> Known:
     """Find the columns of names, numbers and addresses, and of the days and places beside them."""
     own: list[str] = []
     why: list[str] = []
     wanted: set[str] = set()
     others: set[str] = set()
-    for name, source in whose.items():
-        roles = {one.name: one.role for one in propose(source, "tables").columns}
+    for table in tables:
+        name, source = table.file, table.source
+        roles = {one.name: one.role for one in table.proposal.columns}
         kinds = {c: kind for c, kind in _kinds(source).items() if c != subject}
         found = [c for c, kind in kinds.items() if _is_looked_for(c, kind, roles[c])]
         if any(kinds[c] in LOOKED_FOR for c in found):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,29 +14,31 @@ import numpy as np
 from voile.core.rounding import rounded
 from voile.core.version import __version__, versions
 from voile.data import Source
+from voile.documents.verbs.local_page import types_on_page
+from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
-from voile.gate.people import ReleasedPart, count_people
+from voile.gate.people import ReleasedPart, count_by_rows, count_people
 from voile.keys.seal import file_sha256
 from voile.release.found_values import VALUES, detail_values
 from voile.release.manifest import FINDINGS
 from voile.release.writing import Manifests
 from voile.report.wording import listed
 from voile.study.adversary import people
-from voile.study.adversary.acquaintance import ONE_ROW, known_facts, reaches
+from voile.study.adversary.acquaintance import GROUP, ONE_ROW, known_facts, reaches
 from voile.study.adversary.date_attack import attack_dates
 from voile.study.plan.entries import SIGNALS
 from voile.study.plan.plan import Plan
 from voile.study.risk.guessing import Guess, gather, guess, sexes_in
 from voile.study.risk.joint import JointRisk
-from voile.study.risk.measure import Residue
+from voile.study.risk.measure import PartResidue, Residue
 from voile.study.risk.remedies import find_remedies
 from voile.study.risk.stating import StatedCategory, category_columns, measure_stated, true_values
 from voile.study.study_release import EXPORT, FORMAT, UNACCEPTED, UTILITY, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
 from voile.study.text.values import check_values, find_promised, public_value, search_release
-from voile.study.verbs.capping import count_left_out
+from voile.study.verbs.capping import count_left_out, find_limits
 from voile.study.verbs.checks import check_alone, check_promise
-from voile.study.verbs.export import UNKNOWN
+from voile.study.verbs.export import UNKNOWN, options_of_export
 from voile.study.verbs.exported import read_exported
 from voile.study.verbs.figures import (
     joint_counts,
@@ -74,7 +76,7 @@ class Measuring:
         known = self._count_known()
         facts = list(known_facts(known))
         check_alone(self.plan, known, self.remedies)
-        self.residue = self._residue([one.by_person for one in counted.values()])
+        self.residue = self._residue(counted)
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
         stated = [one.column for one in self.stated if one.people]
         check_promise(self.plan, figures, self.guessed, stated)
@@ -155,21 +157,35 @@ class Measuring:
             "assumptions": self._assumptions(),
         }
 
-    def _residue(self, counted: Sequence[Mapping[str, Counter[str]]]) -> Residue:
+    def _residue(self, counted: Mapping[str, Certificate]) -> Residue:
         """Return what the written texts may still say, and what other rows show of each person."""
         table, _ = self.plan.table
-        kits, chosen = self.writing.kits, self.writing.chosen
         return Residue.of(
             self.content,
             self.plan.opened(table),
             self.writing.private / table,
             self.writing.rules(),
-            counted,
-            max((miss_of(kits[name], chosen[name]) for name in self.plan.texts), default=0.0),
+            [self._left_in(name, one) for name, one in counted.items()],
             guessed=self.guessed,
             beside=self._beside(),
             stated=self.stated,
         )
+
+    def _left_in(self, name: str, counted: Certificate) -> PartResidue:
+        """Return what the texts of a part may still contain, as its kit or its readers measured."""
+        kit, proof = self.writing.kits[name], self._proofs.get(name)
+        return PartResidue(
+            counted.by_person,
+            miss_of(kit, self.writing.chosen[name]),
+            None if proof is None else float(proof["share_of_subjects_at_most"]),
+            frozenset(types_on_page(kit.facts["labels"])),
+        )
+
+    @property
+    def _proofs(self) -> dict[str, Mapping[str, Any]]:
+        """What readers proved of each part of texts that they accepted."""
+        public = {name: self.writing.parts[name][0] for name in self.plan.texts}
+        return {name: own[ACCEPTANCE] for name, own in public.items() if ACCEPTANCE in own}
 
     @cached_property
     def content(self) -> Content:
@@ -247,28 +263,36 @@ class Measuring:
         group = people.open_group(
             *self._part(plan.table[0]), plan.study.subject, self._said, is_joined=plan.study.join
         )
-        days = people.open_days(joined, self._name_person) if joined else None
-        self.remedies = find_remedies(parts, [x for x in plan.linked_rows if x in parts], group)
-        alone = {
-            name: people.open_unlinked(*self._part(name), plan.study.subject)
-            for name in self._unlinked
-        }
+        self.remedies = find_remedies(
+            parts,
+            [x for x in plan.linked_rows if x in parts],
+            group,
+            numbers=self.writing.numbers,
+            export=None if plan.export is None else options_of_export(plan.export),
+            are_months=rule.months,
+        )
+        own = {f"{ONE_ROW} {name}": self._opened(name) for name in self._unlinked}
+        own |= {} if plan.study.join else {GROUP: group}
         apart = [
             one
-            for name, part in alone.items()
-            for one in count_people({name: part}, of=f"{ONE_ROW} {name}", are_months=rule.months)
+            for of, part in own.items()
+            for one in count_by_rows(part, of=of, are_months=rule.months)
         ]
+        if not plan.study.join:  # messages of readings alone have a name for their person
+            alone = (count_people({x: part}, of=x) for x, part in parts.items())
+            return (*chain(*alone), *apart, *by_dates)
+        days = people.open_days(joined, self._name_person) if joined else None
         known = reaches(parts, are_months=rule.months, group=group, days=days)
         return (*known, *apart, *by_dates)
 
     @property
     def _unlinked(self) -> list[str]:
-        """The parts whose rows have no pseudonym, though those of other parts do."""
-        joins = self.plan.study.join
-        return [one for one in self.plan.files if joins and not self.plan.is_joined(one)]
+        """The parts whose rows nothing joins: they have no pseudonym, nor a name of their own."""
+        plan = self.plan
+        return [x for x in plan.files if not plan.is_joined(x) and plan.parts[x].kind != SIGNALS]
 
     def _name_person(self, person: str) -> str:
-        """Return how the written parts name a person; without pseudonyms the person joins them."""
+        """Return how the written parts name a person; without pseudonyms as the source does."""
         return self.writing.shown.name_of(person) if self.plan.study.join else person
 
     def _opened(self, name: str) -> ReleasedPart:
@@ -276,8 +300,8 @@ class Measuring:
             from voile.study.adversary.messages import open_readings
 
             return open_readings(*self._part(name), self._name_person)
-        own = self.plan.study
-        return people.open_part(*self._part(name), own.subject, is_joined=own.join)
+        subject, is_joined = self.plan.study.subject, self.plan.is_joined(name)
+        return people.open_part(*self._part(name), subject, is_joined=is_joined)
 
     def _part(self, name: str) -> tuple[PartRelease, Source]:
         return self.writing.part(name), self.plan.opened(name)
@@ -309,31 +333,43 @@ class Measuring:
             if silent and self.plan.texts
             else []
         )
-        recall = (
-            f"nobody has checked how much the kit of {listed(self._unaccepted)} misses: "
-            "the figures are for all names hidden and for no name hidden"
-            if self._unaccepted
-            else "at recall: each mention is missed as often as the kit's test text says"
-        )
         export = [] if self.plan.export is None else [UNKNOWN]
         found = [*(one.says for one in self.stated), *(one.says for one in self.guesses)]
         capped = [
-            f"of {name} at most {self.plan.rows[name].most_rows} rows of each person are released: "
+            f"of {name} not all rows of each person are released: "
             f"{rounded(one['left_out'] / (one['rows'] or 1), 'up'):.0%} of its rows are left out"
             for name, one in self._left_out.items()
         ]
-        return [*unsaid, *found, recall, *export, *capped]
+        return [*unsaid, *found, *self._assume_recall(), *export, *capped]
+
+    def _assume_recall(self) -> Iterator[str]:
+        """Yield what the figures at recall take the texts of each part to contain."""
+        proofs = self._proofs
+        if self._unaccepted:
+            yield (
+                f"nobody has checked how much the kit of {listed(self._unaccepted)} misses: "
+                "the figures are for all names hidden and for no name hidden"
+            )
+        for name, one in proofs.items():
+            yield (
+                f"at most {one['share_of_subjects_at_most']:.1%} of the people of {name} have an "
+                f"identifier left, with {one['confidence']:.0%} confidence, each as likely as "
+                "another" + f", {one['condition']}" * bool(one["condition"])
+            )
+        if len(proofs) + len(self._unaccepted) < max(1, len(self.plan.texts)):
+            yield "at recall: each mention is missed as often as the kit's test text says"
 
     @cached_property
     def _left_out(self) -> dict[str, dict[str, int]]:
-        """The rows that `most_rows` leaves out of each part that has it."""
-        rows = self.plan.rows
-        return {x: count_left_out(self.plan, x) for x, own in rows.items() if own.most_rows}
+        """The rows that the plan's options leave out of each part that has them."""
+        limits = find_limits(self.plan)
+        return {name: count_left_out(self.plan, name, one) for name, one in limits.items()}
 
     @property
     def _unaccepted(self) -> list[str]:
-        """The parts of texts whose kit learnt from proposals that nobody checked."""
-        return [x for x in self.plan.texts if is_unchecked(self.writing.kits[x])]
+        """The parts of texts whose kit learnt from proposals, and that nobody accepted."""
+        kits, proofs = self.writing.kits, self._proofs
+        return [x for x in self.plan.texts if is_unchecked(kits[x]) and x not in proofs]
 
     def _certificate(self, name: str) -> Certificate:
         """Count, on the written bytes, the mentions that say more than their person's rows."""

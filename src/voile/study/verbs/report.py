@@ -32,11 +32,12 @@ from voile.report.wording import listed, share_and_odds
 from voile.study.adversary.acquaintance import GROUP, by_knowledge
 from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
 from voile.study.adversary.readings import read, sentence_at
-from voile.study.study_release import UTILITY, PartRelease, StudyRelease
+from voile.study.study_release import UTILITY, PartRelease, StudyRelease, has_proofs
 from voile.study.verbs.report_export import write_section
 
 AT_RECALL = "where the notes' kits miss as many mentions as in the text they were tested on"
 UNCHECKED = "if no name is hidden: nobody has checked how many identifiers the notes' kits miss"
+PROVED = "where as many people have an identifier left as the readers' proofs allow"
 MOST = 100
 """Sentences that are listed."""
 
@@ -97,7 +98,7 @@ _KNOWING = (
     (
         "Acquaintance",
         "all_parts_known_mean_risk",
-        "mean risk from an adversary who knows what every part shows of a person",
+        "mean risk from an adversary who knows everything that the parts show of a person",
     ),
     (
         "Three dates",
@@ -105,16 +106,10 @@ _KNOWING = (
         "mean risk from an adversary who knows three true dates of a person",
     ),
     (
-        "In the release",
-        "no_fact_known_mean_risk",
-        "mean risk from an adversary who knows the table's columns, and who is released",
+        "One row",
+        "one_row_alone",
+        "share of people with a row that nobody else has, in a part whose rows nothing joins",
     ),
-    (
-        "Two facts",
-        "two_facts_known_mean_risk",
-        "from one who also knows two facts or days: the most that any two give",
-    ),
-    ("All facts", "all_facts_known_mean_risk", "from one who also knows every fact and day"),
 )
 """Figures of adversaries who know facts: label, name, meaning."""
 
@@ -122,7 +117,8 @@ _KNOWING = (
 def _joint(release: StudyRelease) -> Section:
     public, says_recall = release.public["figures"], _at_recall(release)
     hidden = "All names hidden" if release.unaccepted else "All parts"
-    missed = "No name hidden" if release.unaccepted else "At recall"
+    accepted = "At the proved limit" if has_proofs(release.public) else "At recall"
+    missed = "No name hidden" if release.unaccepted else accepted
     found = [
         ("Table alone", "table_mean_risk", "mean risk of a person, linked by the table"),
         (
@@ -143,8 +139,8 @@ def _joint(release: StudyRelease) -> Section:
         best, parts = public.get("joint_mean_risk", 0.0), listed(list(release.unaccepted))
         waits = (
             f"If all names are hidden, the mean chance is {share_and_odds(best)}. The true risk "
-            f"lies between the two figures. Waits for review: {parts}. No person has checked how "
-            "many identifiers remain in these texts."
+            f"lies between the two figures. Waits for voile study accept: {parts}. No reader has "
+            "counted the identifiers that remain in these texts."
         )
         blocks.append(Prose((waits,)))
     blocks.append(Figures(figures))
@@ -152,8 +148,8 @@ def _joint(release: StudyRelease) -> Section:
     if matches := [one for one in known if one.name == MATCHES and GROUP not in one.of]:
         bars = tuple(Bar(one.of, one.value / (one.n or 1)) for one in matches)
         caption = (
-            "Mean chance to pick out a released person, for an acquaintance who knows what a part "
-            "shows of the person; the last bars are of all parts together."
+            "Mean chance to pick out a released person. The adversary knows everything that the "
+            "release shows of the person in these parts."
         )
         blocks.append(BarChart((("knowing", bars),), "mean risk", caption, "internal", whole=True))
     blocks += [*_informed(release), *_remedies(release)]
@@ -209,37 +205,34 @@ def _values(release: StudyRelease) -> Section:
 
 
 def _informed(release: StudyRelease) -> Iterator[Block]:
-    """Yield the bars of who knows some facts of a person of each part, and of any."""
+    """Yield the risk from an adversary who knows some facts of a person, a row for each part."""
     informed = release.public.get("informed", ())
-    groups = tuple(
-        (known, tuple(Bar(one["part"], one["most"]) for one in informed if one["facts"] == facts))
-        for facts, known in KNOWN_FACTS.items()
-    )
     if not informed:
         return
+    parts = dict.fromkeys(one["part"] for one in informed)
+    risks = {(one["part"], one["facts"]): share(one["most"]) for one in informed}
+    facts = [one for one in KNOWN_FACTS if any(key[1] == one for key in risks)]
+    rows = tuple((part, *(risks.get((part, one), "") for one in facts)) for part in parts)
     caption = (
-        "Mean chance to pick out a released person, for an adversary who knows the table's "
-        "columns, that the person is released, and the facts that leave the fewest people, of "
-        "those that the part shows of the person. Of an adversary with a register who does not "
-        "know who is released, these are upper bounds."
+        "Mean chance to pick out a released person. The adversary knows the table's columns, the "
+        "person's presence in the release, and the most revealing facts of the part. This is an "
+        "upper bound for an adversary who does not know who is released."
     )
-    yield BarChart(groups, "mean risk", caption, whole=True)
-    rows = tuple((one["part"], KNOWN_FACTS[one["facts"]], share(one["most"])) for one in informed)
-    yield Grid(("part", "the adversary knows", "the worst facts"), rows, numeric=(2,))
+    heads = tuple(KNOWN_FACTS[one] for one in facts)
+    yield Heading("Known facts")
+    yield Grid(("part", *heads), rows, caption, numeric=tuple(range(1, len(heads) + 1)))
 
 
 def _remedies(release: StudyRelease) -> Iterator[Block]:
-    """Yield the options of parts by which facts single out fewer people, with their loss."""
+    """Yield the options of a plan by which facts single out fewer people, with their loss."""
     rows = tuple(
-        (one["part"], one["option"], share(one["helped"]),
-         "its rows are not joined to people" if one["left_out"] is None
-         else f"{share(one['left_out'])} of its rows")
+        (one["place"], one["option"], share(one["helped"]), one["loss"])
         for one in release.public.get("remedies", ())
-    )  # fmt: skip
+    )
     if rows:
         yield Heading("Remedies")
-        caption = "Each was measured by itself, on the released rows, for all facts of all parts."
-        columns = ("part", "option in the plan", "people alone who are not any more", "loss")
+        caption = "Each remedy was measured by itself on the released rows, for all facts."
+        columns = ("table of the plan", "option", "people no longer alone", "loss")
         yield Grid(columns, rows, caption, numeric=(2,))
 
 
@@ -248,7 +241,8 @@ KNOWN_FACTS = {0: "no fact", 1: "1 fact", 2: "2 facts", 3: "3 facts", None: "all
 
 def _at_recall(release: StudyRelease) -> str:
     """Say what the figure at recall takes the kits to miss: every name, where nobody checked it."""
-    return UNCHECKED if release.unaccepted else AT_RECALL
+    accepted = PROVED if has_proofs(release.public) else AT_RECALL
+    return UNCHECKED if release.unaccepted else accepted
 
 
 def _in_short(public: Mapping[str, float], says_recall: str) -> Iterator[str]:
@@ -260,11 +254,12 @@ def _in_short(public: Mapping[str, float], says_recall: str) -> Iterator[str]:
         )
     risk, alone = (public.get(name) for name in ("joint_at_recall_mean_risk", "table_mean_risk"))
     if risk is not None:
-        table = f"; by the table alone it is {share_and_odds(alone)}" if alone is not None else ""
         yield (
-            "An adversary who links every person to the population, by all parts together, is "
-            f"right with a mean chance of {share_and_odds(risk)}, {says_recall}{table}."
+            "Mean chance to find a released person in the population, by all parts together: "
+            f"{share_and_odds(risk)}, {says_recall}."
         )
+    if alone is not None:
+        yield f"The same by the table alone: {share_and_odds(alone)}."
 
 
 def _dates(release: StudyRelease) -> Section:
@@ -310,10 +305,9 @@ def _planted(release: StudyRelease) -> Iterator[Block]:
             rows.append((part, one["label"], one["form"], share_found, f"{low:.0%} to {high:.0%}"))
     if rows:
         caption = (
-            "Mentions planted one by one at the end of notes of this study, and found by the kit "
-            "or by a reader: their recall by form. Each form is one plain sentence: where all of "
-            "it are found, rarer wordings of the same may still be missed, and the recall of the "
-            "notes' own mentions may be lower. What is not found stays as it is written."
+            "Recall by form, of mentions that voile put at the end of notes of this study. Each "
+            "form is one plain sentence. Other wordings may still be missed, and the recall of the "
+            "notes' own mentions may be lower. Missed mentions stay in the text."
         )
         columns = ("part", "type", "form", "found", "95% interval")
         yield Grid(columns, tuple(rows), caption, (3, 4))

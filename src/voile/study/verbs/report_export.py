@@ -25,8 +25,11 @@ def write_section(release: StudyRelease, audience: Audience) -> Section:
     """
     if audience == "public":
         public = release.public.get(EXPORT, {}).get("unreleased", ())
-        content = tuple((one["name"], one["why"]) for one in public)
-        grid = Grid(("content", "why it is not released"), content, _LEFT)
+        names: dict[str, list[str]] = {}
+        for one in public:
+            names.setdefault(one["why"], []).append(one["name"])
+        content = tuple((why, ", ".join(own)) for why, own in names.items())
+        grid = Grid(("why it is not released", "content"), content, _LEFT)
         return Section("export", TITLE, (grid,) if content else ())
     private: Mapping[str, Any] = (release.private or {}).get(EXPORT, {})
     if not private:

@@ -90,6 +90,13 @@ def _of_part(release: StudyRelease, name: str, *, in_place: bool) -> Iterator[Ch
     yield from (Check(f"{name}: {one.says}", one.holds) for one in found)
 
 
+def check_sealed(release: StudyRelease, secret: Secret) -> None:
+    """Raise `TamperedError` when a file of a release is not as apply sealed it."""
+    checked = (*_sealed(release, secret), *_attacked(release, secret))
+    if wrong := [one.says for one in checked if one.holds is not True]:
+        raise TamperedError(wrong[0], where=str(release.path), instead="apply again")
+
+
 def _sealed(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
     """Hold every file of the release and of its private folder to what apply sealed."""
     if not release.folder.is_dir():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ import pyarrow as pa
 from voile.core.progress import Progress
 from voile.data import Source, open_source
 from voile.documents.module import DOCUMENTS
+from voile.documents.replacements import Replacer
 from voile.documents.text.document import Document
 from voile.modules import find_module
 from voile.release.choice import Chosen
@@ -27,7 +28,7 @@ from voile.study.plan.entries import Mention, TextPart
 from voile.study.plan.part_roles import Extract
 from voile.study.plan.plan import Plan
 from voile.study.readers import Reader, read_words, reader_of
-from voile.study.study_release import PartRelease
+from voile.study.study_release import PartRelease, StudyRelease
 from voile.study.text.certify import WrittenTexts
 from voile.study.text.exported_texts import ZIP
 from voile.study.text.in_place import gather_texts, put_texts
@@ -39,6 +40,7 @@ from voile.study.text.shown import Shown
 from voile.study.verbs import checks
 from voile.study.verbs.export import pack
 from voile.study.verbs.naming import made_up_names, put_names
+from voile.study.verbs.part_copy import take_texts
 from voile.tables.recoding.boxes import read_codebook
 
 
@@ -65,16 +67,9 @@ class Writing:
         checks.check_written_once(self.plan)
         table, _ = self.plan.table
         self.parts = {table: self._rows(table)}
-        source = self.plan.opened(table)
-        self.shown = Shown.of(
-            open_source(self.place(table)),
-            self.private / table,
-            source,
-            subject=self.plan.study.subject,
-            codebook=read_codebook(self.parts[table][0]["policy"]),
-            secret=self.plan.secret,
-        )
-        whose = source.read([self.plan.study.subject]).column(0).take(self.numbers(table))
+        self.shown = self._read_shown()
+        subjects = self.plan.opened(table).read([self.plan.study.subject]).column(0)
+        whose = subjects.take(self.numbers(table))
         self.parts[table][0]["columns"] += put_names(
             self.plan, self.names, self.place(table), whose
         )
@@ -85,6 +80,51 @@ class Writing:
             self.parts[name] = self._text(name, text)
         if self.plan.export is not None:
             self.export = self._export()
+
+    def reopen(self, release: StudyRelease) -> None:
+        """Take the parts of an earlier release, which lie here, as if they were written now."""
+        public, hidden = release.public, release.private or {}
+        self.parts = {
+            x: (dict(own), dict(hidden["parts"][x])) for x, own in public["parts"].items()
+        }
+        self.planted = {x: [Planted(**one) for one in own] for x, own in public["planted"].items()}
+        self.shown = self._read_shown()
+
+    def write_again(self) -> None:
+        """Gather the texts in rows of tables, and write the export, once texts were mended."""
+        for name, part in self.plan.texts.items():
+            if part.of is not None:
+                self.gather(name)
+                take_texts(self.part(name), [str(part.text)], self._released(name))
+        if self.plan.export is not None:
+            self.export = self._export()
+
+    def _read_shown(self) -> Shown:
+        """Read what the released rows of the table show of each person."""
+        table, _ = self.plan.table
+        return Shown.of(
+            open_source(self.place(table)),
+            self.private / table,
+            self.plan.opened(table),
+            subject=self.plan.study.subject,
+            codebook=read_codebook(self.parts[table][0]["policy"]),
+            secret=self.plan.secret,
+        )
+
+    def gather(self, name: str) -> Source:
+        """Write the source of texts in rows of a table, in the order of the released rows."""
+        part = self.plan.texts[name]
+        scratch = self.scratch / name
+        scratch.mkdir(mode=0o700)
+        table, rows = (
+            self.plan.opened(str(part.of)),
+            open_source(self.private / str(part.of) / ROWS),
+        )
+        return gather_texts(table, rows, (self.plan.study.subject, str(part.text)), scratch)
+
+    def _released(self, name: str) -> Path:
+        """Return where the texts of a part lie before they are put into rows of a table."""
+        return self.scratch / name / "released.parquet"
 
     def _rows(self, name: str) -> Manifests:
         """Write a part of rows, its people under the study's pseudonyms or under none."""
@@ -105,25 +145,13 @@ class Writing:
             source, place = self.plan.opened(name), self.place(name)
             given: dict[str, Any] = {"pseudonyms": self.plan.study.join}
         else:
-            (self.scratch / name).mkdir()
-            table, rows = self.plan.opened(part.of), open_source(self.private / part.of / ROWS)
-            columns = (self.plan.study.subject, str(part.text))
-            source = gather_texts(table, rows, columns, self.scratch / name)
-            place = self.scratch / name / "released.parquet"
+            source, place = self.gather(name), self._released(name)
             given = {"text": [part.text], "keep_order": True}
-        given |= {"subject": self.plan.study.subject, "key_file": self.plan.key_file, **part.apply}
-        if self.plan.names is not None:
-            given = {"replace": "surrogate", **given}
-        if given.get("replace") == "surrogate":
-            given["date_shift_days"] = self.plan.study.date_shift_days
-            given.setdefault("language", "english")  # as the names of the table's columns
-            checks.check_surrogates(self.plan, name, self.kits[name], self.extract)
-        options = self.plan.options(DOCUMENTS.options.apply, name, "apply", _given(given))
+        options = self.text_options(name, given)
         step: Any = DOCUMENTS.prepare(self.kits[name], self.chosen[name], source, options)
         checks.check_kept(name, source, step.schema.names, self.shown)
         rules = self.rules(options)
-        writer = writer_of(rules, self.names.words_of)
-        step = step.writing(writer, rules.finders, self._lookups(name, step))
+        step = step.writing(self.writer(options), rules.finders, self._lookups(name, step))
         step = replace(step, refuse=rules.refuse)
         manifests = self._run(name, step, options, place)
         checks.check_met(self.plan, name, manifests[1]["counts"])
@@ -135,6 +163,22 @@ class Writing:
                 next(c for c in manifests[0]["columns"] if c["column"] == part.text)
             )
         return manifests
+
+    def text_options(self, name: str, given: Mapping[str, Any] | None = None) -> Any:
+        """Return the options by which a part of texts is released; given : of its place."""
+        part, own = self.plan.texts[name], dict(given or {})
+        own |= {"subject": self.plan.study.subject, "key_file": self.plan.key_file, **part.apply}
+        if self.plan.names is not None:
+            own = {"replace": "surrogate", **own}
+        if own.get("replace") == "surrogate":
+            own["date_shift_days"] = self.plan.study.date_shift_days
+            own.setdefault("language", "english")  # as the names of the table's columns
+            checks.check_surrogates(self.plan, name, self.kits[name], self.extract)
+        return self.plan.options(DOCUMENTS.options.apply, name, "apply", _given(own))
+
+    def writer(self, options: Any) -> Callable[[Replacer], Replacer]:
+        """Return what makes, of a replacer, one that writes mentions by the rules."""
+        return writer_of(self.rules(options), self.names.words_of)
 
     def _lookups(self, name: str, step: Any) -> Lookups | None:
         """Return what finds the unreleased values of each person in a part's texts."""
@@ -253,7 +297,7 @@ class Writing:
             source, texts = self.plan.opened(name), open_source(self.place(name))
         else:
             source = open_source(self.scratch / name / "texts.parquet")
-            texts = open_source(self.scratch / name / "released.parquet")
+            texts = open_source(self._released(name))
         subject = self.plan.study.subject
         return WrittenTexts(texts, self.private / name, source, subject, columns)
 

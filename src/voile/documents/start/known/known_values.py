@@ -181,9 +181,10 @@ class KnownValues:
                 f"the known columns meet no note ({counted}); {linked}",
                 instead="check --by, --subject or --subject-pattern, and --known-kind",
             )
+        met = ", ".join(f"{column} {n:,}" for column, n in hits.items() if n)
         warn(
-            f"known columns that meet no note: {', '.join(unmet)}; "
-            f"notes met by column: {counted}; {linked}",
+            f"known columns that meet no note: {', '.join(unmet)}; notes that the others meet: "
+            f"{met}; {linked}",
             KnownValuesWarning,
         )
 
