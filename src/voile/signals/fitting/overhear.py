@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
-from voile.signals.adversary.breaks import FEWEST, features, sent
+from voile.signals.attack.breaks import FEWEST, features, sent
 from voile.signals.fitting.sequences.courses import Courses
 from voile.signals.fitting.sequences.sequence_map import SequenceMap
 from voile.signals.model.codec.pieces import Codes, Floats

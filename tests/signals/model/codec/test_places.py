@@ -10,7 +10,7 @@ from tests.signals.made_up import NAMES, fitted, readings
 
 from voile.core.errors import RequestError
 from voile.signals import Codec, PrivacyMap
-from voile.signals.adversary.breaks import lattice
+from voile.signals.attack.breaks import lattice
 
 
 @pytest.mark.parametrize("method", ["transport", "normal", "exponential"])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.keys.random import Protective
-from voile.signals.adversary.attackers import IDENTIFIED
+from voile.signals.attack.attackers import IDENTIFIED
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import SideLevels
@@ -41,7 +41,6 @@ class Break:
     name: str  # of the break
     rate: Rate  # how often the right class is named
     baseline: Rate  # the same without any message
-    without: Rate | None = None  # the same with the remedy left off; None where it is not tried
     promised: bool = True  # whether the wing promises that `rate` is no better than `baseline`
     messages: int = 1  # how many of each person are overheard
 
@@ -52,26 +51,9 @@ class Break:
 
     def evidence(self, story: Note) -> Evidence:
         """Return the same as evidence; `story` says what the adversary does."""
-        found = [Finding(IDENTIFIED, self.rate, baseline=self.baseline)]
-        if self.without is not None:
-            found.append(Finding(IDENTIFIED, self.without, at=Note("the remedy left off")))
+        found = Finding(IDENTIFIED, self.rate, baseline=self.baseline)
         notes = () if self.promised else (OUTSIDE,)
-        return Evidence(self.title, "inference", story, findings=tuple(found), notes=notes)
-
-
-def lattice(codec: Codec, X: Floats, Z: Floats, c: Codes, known: ArrayLike | None = None) -> Break:
-    """Decode with every class's map; name the one whose result lies nearest to the lattice.
-
-    Beside it, the same for readings sent without dither. Classes come equally often.
-    """
-    rows = equal(c)
-    plain, at = np.empty_like(X), codec.levels(known, len(c))
-    for which in range(len(codec.classes)):
-        own = np.flatnonzero(c == which)
-        plain[own] = codec.forward(np.ascontiguousarray(X[own].T), which, at.take(own)).T
-    off = [_off(codec, V[rows], at.take(rows)) for V in (Z, plain)]
-    tries = [_right(one.argmin(axis=1), c[rows]) for one in off]
-    return Break("rounding lattice", tries[0], _chance(codec, rows), tries[1])
+        return Evidence(self.title, "inference", story, findings=(found,), notes=notes)
 
 
 def known_plaintext(
@@ -216,16 +198,6 @@ def _classes(codec: Codec) -> range:
 
 def _decoded(codec: Codec, Z: Floats, which: int, at: SideLevels) -> Floats:
     return np.asarray(codec.decode(Z, codec.classes[which], known=at), dtype=np.float64)
-
-
-def _off(codec: Codec, Z: Floats, at: SideLevels) -> Floats:
-    """Return how far from the lattice messages lie by each class's map, (n, classes), in cells."""
-    cells = np.array([col.resolution for col in codec.columns])  # type: ignore[union-attr]
-    columns = []
-    for which in _classes(codec):
-        V = codec.inverse(np.ascontiguousarray(Z.T), which, at).T
-        columns.append((np.abs(V - _decoded(codec, Z, which, at)) / cells).sum(axis=1))
-    return np.stack(columns, axis=1)
 
 
 def _right(guess: Codes, c: Codes) -> Rate:
