@@ -152,6 +152,7 @@ class _Fitting:
             prior=self.prior,
             side=map.side,
             levels=self._levels(map),
+            lift=map.lift,
         )
         trial = Trials(tuple(made))
         if not self.before:
@@ -187,7 +188,7 @@ class _Fitting:
         except RequestError as error:
             raise self.reader.named(error, self.rows) from None
         codec = map.codec(base="normal", strength=1.0)
-        return StoredMap(map.classes_, codec.columns, map.fitted_, codec.side)
+        return StoredMap(map.classes_, codec.columns, map.fitted_, codec.side, lift=map.lift_)
 
     def _unprotected(
         self, trial: Trials, tried: NDArray[np.intp], c: NDArray[np.intp], classes: int

@@ -13,6 +13,7 @@ from voile.core.errors import RequestError
 from voile.keys.random import RandomState, streams
 from voile.signals.model.codec.codec import FARTHEST
 from voile.signals.model.codec.conditional import Conditional
+from voile.signals.model.codec.lift import Lift
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.place import Place
 from voile.signals.model.codec.side import SideColumn, SideLevels
@@ -74,6 +75,7 @@ class Sample:
     beliefs: tuple[Floats, Floats] | None = None  # distinct p(c | s), (g, k), and p(s), (g,)
     side: tuple[SideColumn, ...] = ()  # the side columns, and where the readings lie on them
     levels: SideLevels | None = None
+    lift: Lift | None = None  # that these are the base columns of
 
     @property
     def shares(self) -> Floats:
@@ -90,8 +92,10 @@ class Sample:
     def dithered(self, random_state: RandomState) -> Sample:
         """Return the sample as it is when sent: spread within the rounding cells."""
         (rng,) = streams(random_state, "dither of the fit")
-        spread = rng.uniform(-0.5, 0.5, self.X.shape) * self.cells
-        return replace(self, X=self.X + spread)
+        X = self.X + rng.uniform(-0.5, 0.5, self.X.shape) * self.cells
+        for place, j in enumerate(self.lift.base if self.lift else ()):
+            X[:, place] = self.lift.widen(j, X[:, place])  # type: ignore[union-attr]
+        return replace(self, X=X)
 
 
 class Method(Protocol):
