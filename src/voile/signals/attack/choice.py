@@ -7,6 +7,7 @@ the people of known classes alone, so that the success on others is that of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,11 +45,12 @@ def infer_others(
     own = np.flatnonzero(learned)
     tried = [(view, name) for view in views for name in LEARNERS]
     inner = _folds(c[own], INNER_FOLDS, seed)
-    best = max(tried, key=lambda one: _score(views[one[0]][own], c[own], inner, one[1], seed))
-    view, name = best
-    model = LEARNERS[name](seed).fit(views[view][own], c[own])
-    chances = np.zeros((int((~learned).sum()), int(c.max()) + 1))
-    chances[:, model.classes_] = model.predict_proba(views[view][~learned])
+    with limit_threads():
+        best = max(tried, key=lambda one: _score(views[one[0]][own], c[own], inner, one[1], seed))
+        view, name = best
+        model = LEARNERS[name](seed).fit(views[view][own], c[own])
+        chances = np.zeros((int((~learned).sum()), int(c.max()) + 1))
+        chances[:, model.classes_] = model.predict_proba(views[view][~learned])
     return InferredClasses(chances, f"{name} on {view}")
 
 
@@ -64,6 +66,15 @@ def infer_each(views: Mapping[str, Floats], c: Codes, seed: int) -> InferredClas
         chances[fold == out] = found.chances
         names.append(found.by)
     return InferredClasses(chances, max(names, key=names.count))
+
+
+def limit_threads() -> AbstractContextManager[Any]:
+    """Let learners work in one thread: on a few people, threads wait for each other."""
+    import sklearn.ensemble  # noqa: F401 - loads its threads
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    return limits
 
 
 def measure_auc(scores: Floats, own: NDArray[np.bool_]) -> float:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voile.signals.attack.attackers import Attacker, by_chances
-from voile.signals.attack.choice import infer_others
+from voile.signals.attack.choice import infer_others, limit_threads
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.lattice import Lattice
 from voile.signals.model.codec.pieces import Codes, Floats
@@ -152,8 +152,10 @@ def _score_decodings(
     is_right = np.concatenate([c[learned] == which for which in range(k)])
     booster = HistGradientBoostingClassifier(
         learning_rate=0.1, max_iter=60, max_leaf_nodes=16, random_state=seed
-    ).fit(np.concatenate([one[learned] for one in views]), is_right)
-    return np.stack([booster.decision_function(one[tried]) for one in views], axis=1)
+    )
+    with limit_threads():
+        booster.fit(np.concatenate([one[learned] for one in views]), is_right)
+        return np.stack([booster.decision_function(one[tried]) for one in views], axis=1)
 
 
 class _Regression(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.special import entr
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
@@ -26,6 +27,7 @@ from voile.signals.fitting.fit_sessions import fit_sessions
 from voile.signals.fitting.maps.privacy_map import PrivacyMap
 from voile.signals.fitting.maps.registry import METHODS
 from voile.signals.fitting.maps.trials import MOST, Leakage, Trials, trials
+from voile.signals.fitting.try_consistency import try_consistency
 from voile.signals.information.beliefs import Beliefs
 from voile.signals.information.over_time import information_over_time
 from voile.signals.information.subjects import CheckedSubjects, Subjects
@@ -69,7 +71,8 @@ def fit(
     prior = _prior(options.beliefs, rows, reader)
     own = int(each.integers(1 << 31))
     fitting = _Fitting(reader, rows, parts, prior, options, own, draws, progress)
-    content = fitting.content()
+    with threadpool_limits(1, "blas"):  # threads of small products wait for each other
+        content = fitting.content()
     _check_bits(content, options.bits)
     return content.to_kit()
 
@@ -97,6 +100,7 @@ class _Fitting:
     points: list[_Point] = field(default_factory=list)
     largest: float = 0.0
     before: dict[str, Any] = field(default_factory=dict)
+    consistency: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def content(self) -> Content:
         """Fit the maps, try every policy, and keep those that no other beats.
@@ -127,7 +131,7 @@ class _Fitting:
             frontier=frontier,
             figures=_figures([self.points[x] for x in frontier.policies], frontier),
             before=self.before,
-            found={"stopped": stopped},
+            found={"stopped": stopped, "consistency": self.consistency},
         )
 
     def _tried(self) -> NDArray[np.intp]:
@@ -164,10 +168,26 @@ class _Fitting:
             for base in bases:
                 apart = trial.distortion(base, strength)
                 points.append(_Point(Policy(method, base, strength), found, apart))
+        self._try_consistency(method, trial)
         whole = max(trial.distortion(base, 1.0) for base in bases)
         self.maps[method] = map
         self.points += points
         self.largest = max(self.largest, whole)
+
+    def _try_consistency(self, method: str, trial: Trials) -> None:
+        """Decode the messages of held-out people under every class; warn if that reveals more."""
+        found = try_consistency(trial, self.seed)
+        if found is None:
+            return
+        self.consistency[method] = found
+        if found["low"] > max(found["messages"], found["permuted"]):
+            _warn(
+                f"readings are consistent under the right class alone: by the {method} map, an "
+                "adversary who decodes under every class has a balanced accuracy of at least "
+                f"{found['balanced']:.2f} ({found['low']:.2f} to {found['high']:.2f}), by messages "
+                f"alone {found['messages']:.2f}. Declare the relation among columns in the roles, "
+                "or leave a derived column out"
+            )
 
     def _levels(self, map: StoredMap) -> SideLevels | None:
         """Return where the readings lie on the grids of side columns; None without any."""
@@ -181,6 +201,7 @@ class _Fitting:
             random_state=self.seed,
             side_resolution=[one.resolution for one in self.reader.sides],
             in_clear=self.reader.in_clear,
+            relations=self.reader.relations,
         )
         try:
             whose = Subjects(self.rows.whose, beliefs=self.prior)

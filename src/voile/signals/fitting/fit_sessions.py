@@ -53,6 +53,7 @@ def fit_sessions(
             memory=memory,
             period=_period(options.period, unit),
             side_resolution=[one.resolution for one in reader.sides],
+            relations=reader.relations,
         )
         when = times[own] if unit else None
         known = None if rows.beside is None else rows.beside[own]

@@ -185,7 +185,8 @@ class PrivacyMap(Parameters):
         lattices = [one for one in kinds if isinstance(one, Lattice)]
         declared = {column: Formula(text) for column, text in self.relations.items()}
         known = None if sample.levels is None else sample.levels.values
-        return find_lift(sample.X, lattices, known, declared=declared)
+        places = [j for j, one in enumerate(kinds) if isinstance(one, Lattice)]
+        return find_lift(sample.X, sample.c, lattices, known, declared=declared, places=places)
 
     def _levels(self, sample: Sample, known: CheckedSubjects) -> Levels:
         """Fit what is known of each subject's scores, as they are sent."""

@@ -2,7 +2,8 @@
 
 A candidate is a column and one to three others, or all of them: a sum with rational coefficients,
 a product of whole or half powers, or a fitted cubic. The candidate with the least entropy of its
-distances, given the relation's last digit, is lifted first; then the search goes on without it.
+distances, given the relation's last digit, is lifted first. Of equal ones it is the candidate of
+the finest column. Then the search goes on without that column.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from voile.signals.model.codec.place import Place
 
 LARGEST = 4.0  # standard deviation of distances, in cells: a looser relation reveals little
 TIGHT = 1.0  # the same of a relation whose numbers are none of a few simple ones
-SHARE = 0.05  # of the column's standard deviation, at most
+SHARE = 0.15  # of the column's standard deviation, at most
+SHIFT = 0.25  # of the distances' standard deviation, between a class and all: else they show it
 SCREENED = 600  # rows that candidates are screened on
 PARTS = 3  # columns of a relation, or all
 DENOMINATOR = 12  # of a rational coefficient
@@ -39,8 +41,10 @@ EXACT = 1.1  # how far a simple number may widen distances
 PRIOR = 20.0  # rows that the law of all last digits weighs, in that of each
 TAILS = 30  # intervals beyond each end of a table, each half as wide as the one before
 EDGE = 20  # rows at or beyond each end of a table
+ALIKE = 0.05  # bits of entropy
 WIDEST = 400  # distances in a table
 BROKEN = 0.01  # share of rows that may break a declared relation
+NOISE = 1e-9  # of arithmetic, as a share of a coefficient
 HEAPED = 0.15  # share of the most frequent last digit
 HEAPED_SPAN = 30  # positions between the quartiles of a column with heaped digits
 HEAPED_P = 1e-9
@@ -57,18 +61,22 @@ class _Candidate:
 
 def find_lift(
     X: Floats,
+    c: Codes,
     lattices: Sequence[Lattice],
     known: Floats | None = None,
     *,
     declared: Mapping[int, Formula] | None = None,
     fixed: Sequence[int] = (),
+    places: Sequence[int] | None = None,
 ) -> Lift | None:
     """Return the lift of the relations that readings have, declared ones first; None without any.
 
     Parameters
     ----------
-    X : (n, d) readings on their lattices. known : (q, n) side columns, NaN where missing.
+    X : (n, d) readings on their lattices. c : (n,) classes. known : (q, n) side columns, NaN where
+        missing.
     declared : by column the relation, of `x0`, `k0`, ... fixed : columns that are not lifted.
+    places : of the columns in the caller's table, for errors; None: the same.
 
     Raises
     ------
@@ -80,20 +88,25 @@ def find_lift(
     columns = {f"x{j}": x for j, x in enumerate(X.T)}
     columns |= {f"k{j}": k for j, k in enumerate(() if known is None else known)}
     found: list[_Candidate] = []  # in the order of decoding
-    for column in _sorted(declared or {}):
+    places = places or range(X.shape[1])
+    for column in _sorted(declared or {}, places):
         formula = (declared or {})[column]
         one = _measure(column, formula, columns, lattices[column])
-        _check(one, columns, lattices)
+        _check(one, columns, lattices, Place(places[column]))
         found.append(one)
     taken = {one.column for one in found}
     while len(taken) < X.shape[1] - 1:
         free = [j for j in range(X.shape[1]) if j not in taken]
         targets = [j for j in free if j not in fixed]
-        best = min(
-            _candidates(columns, lattices, free, targets), key=lambda one: one.entropy, default=None
-        )
-        if best is None:
+        candidates = [
+            one for one in _candidates(columns, lattices, free, targets) if _is_common(one, c)
+        ]
+        if not candidates:
             break
+        least = min(one.entropy for one in candidates) + ALIKE
+        alike = [one for one in candidates if one.entropy <= least]
+        # the finest column: else others would take few of the values that their lattices have
+        best = max(alike, key=lambda one: _reach(one, columns, lattices))
         found.insert(0, best)  # later relations contain no column that is lifted before
         taken.add(best.column)
     digits = np.zeros((X.shape[1], DIGITS), dtype=np.int64)
@@ -108,7 +121,7 @@ def find_lift(
     return Lift(tuple(lattices), lifted, digits).shown(X.mean(axis=0), X.std(axis=0))
 
 
-def _sorted(declared: Mapping[int, Formula]) -> list[int]:
+def _sorted(declared: Mapping[int, Formula], places: Sequence[int]) -> list[int]:
     """Return declared columns, each after those that its relation contains."""
     order: list[int] = []
     left = dict(declared)
@@ -117,7 +130,7 @@ def _sorted(declared: Mapping[int, Formula]) -> list[int]:
         if not ready:
             raise RequestError(
                 "the relations of columns form a cycle",
-                where=Place(min(left)),
+                where=Place(places[min(left)]),
                 instead="declare the relation of one column less",
             )
         order += ready
@@ -149,9 +162,11 @@ def _entropy(distances: Floats, digits: Codes) -> float:
     return plain(pairs) - plain(alone)
 
 
-def _check(one: _Candidate, columns: Mapping[str, Floats], lattices: Sequence[Lattice]) -> None:
+def _check(
+    one: _Candidate, columns: Mapping[str, Floats], lattices: Sequence[Lattice], where: Place
+) -> None:
     """Refuse a declared relation that readings break, or whose parts are too coarse."""
-    where, lattice = Place(one.column), lattices[one.column]
+    lattice = lattices[one.column]
     reach = _reach(one, columns, lattices)
     if reach > 4 * LARGEST:
         raise RequestError(
@@ -163,7 +178,7 @@ def _check(one: _Candidate, columns: Mapping[str, Floats], lattices: Sequence[La
     far = np.abs(one.distances) > 4 * max(LARGEST, reach)
     if far.mean() > BROKEN:
         raise RequestError(
-            f"{int(far.sum()):,} of {len(far):,} rows break the relation {one.formula.text}",
+            f"{int(far.sum()):,} of {len(far):,} rows break the declared relation",
             where=where,
             instead="correct the relation or the rows",
         )
@@ -204,6 +219,15 @@ def _candidates(
                 spread = columns[f"x{j}"].std() / lattices[j].resolution
                 if _spread(one.distances) <= min(largest, SHARE * spread):
                     yield one
+
+
+def _is_common(one: _Candidate, c: Codes) -> bool:
+    """Whether distances have much the same mean in every class: their table is one for all."""
+    spread, sizes = max(_spread(one.distances), 0.1), np.bincount(c)
+    low, high = np.quantile(one.distances, [0.005, 0.995])
+    inside = np.clip(one.distances, low, high)
+    shift = np.abs(np.bincount(c, inside) / sizes - inside.mean()) / spread
+    return bool((shift < SHIFT + 3 / np.sqrt(sizes)).all())
 
 
 def _spread(distances: Floats) -> float:
@@ -259,7 +283,7 @@ def _rational(value: float, within: float) -> Fraction | None:
     """Return the simplest number near a value, or None."""
     for bottom in (*range(1, DENOMINATOR + 1), 20, 25, 50, 100):
         near = Fraction(round(value * bottom), bottom)
-        if abs(float(near) - value) <= min(within, 0.02 / bottom):
+        if abs(float(near) - value) <= max(min(within, 0.02 / bottom), NOISE * abs(value)):
             return near
     return None
 

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,11 @@ class Formula:
     def evaluate(self, columns: Mapping[str, Floats]) -> Floats:
         """Return the value in each row; NaN or infinite where it has none."""
         with np.errstate(all="ignore"):
-            return np.asarray(_value(self._tree, columns), dtype=np.float64)
+            return np.asarray(_value(self._tree, columns, np.sqrt), dtype=np.float64)
+
+    def evaluate_one(self, columns: Mapping[str, float]) -> float:
+        """Return the value of one row, in Python's floats: `evaluate`, where Python has a value."""
+        return float(_value(self._tree, columns, sqrt))
 
 
 class _Renaming(ast.NodeTransformer):
@@ -138,24 +143,25 @@ def _refuse(text: str) -> RequestError:
     )
 
 
-def _value(tree: ast.AST, columns: Mapping[str, Floats]) -> Any:
+def _value(tree: ast.AST, columns: Mapping[str, Any], root: Callable[[Any], Any]) -> Any:
     match tree:
         case ast.BinOp(left, ast.Pow(), right):
-            return _raise(_value(left, columns), _power(right))
+            return _raise(_value(left, columns, root), _power(right))
         case ast.BinOp(left, operation, right):
-            return OPERATIONS[type(operation)](_value(left, columns), _value(right, columns))
+            pair = _value(left, columns, root), _value(right, columns, root)
+            return OPERATIONS[type(operation)](*pair)
         case ast.UnaryOp(sign, operand):
-            value = _value(operand, columns)
+            value = _value(operand, columns, root)
             return -value if isinstance(sign, ast.USub) else value
         case ast.Call(_, [one], _):
-            return np.sqrt(_value(one, columns))
+            return root(_value(one, columns, root))
     name = _name(tree)
-    return columns[name] if name else np.float64(tree.value)  # type: ignore[attr-defined]
+    return columns[name] if name else float(tree.value)  # type: ignore[attr-defined]
 
 
 def _raise(base: Any, power: int) -> Any:
     """Return a power by products: no library function takes part."""
-    product: Any = np.float64(1.0)
+    product = 1.0
     for _ in range(abs(power)):
         product = product * base
-    return np.float64(1.0) / product if power < 0 else product
+    return 1.0 / product if power < 0 else product

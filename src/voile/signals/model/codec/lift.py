@@ -12,6 +12,7 @@ of g, and a point of the rounding cell a point of the interval. All these maps a
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,7 +26,7 @@ from voile.core.brief import Brief
 from voile.signals.model.codec.formula import Formula
 from voile.signals.model.codec.lattice import Lattice
 from voile.signals.model.codec.pieces import Floats
-from voile.signals.model.codec.scalar import Path, Point
+from voile.signals.model.codec.scalar import Path, Point, at, place
 from voile.signals.model.codec.steps import Arrays
 
 DIGITS = 10
@@ -181,8 +182,8 @@ class Lift(Brief):
 
     def to_arrays(self) -> Arrays:
         arrays: Arrays = {"lift.digits": self.digits}
-        for place, one in enumerate(self.lifted):
-            key = f"lift.{place}"
+        for number, one in enumerate(self.lifted):
+            key = f"lift.{number}"
             arrays[f"{key}.formula"] = np.array([one.formula.text])
             arrays[f"{key}.whole"] = np.array([one.column, one.first])
             arrays[f"{key}.widths"] = one.widths
@@ -208,20 +209,69 @@ class Lift(Brief):
 
 
 class LiftedPath:
-    """A lift and a class's path, one reading at a time."""
+    """A lift and a class's path, one reading at a time in plain Python: the bits of `Lift`."""
 
     def __init__(self, lift: Lift, known: Sequence[float], path: Path) -> None:
         self._lift, self._path, self._base = lift, path, lift.base
-        self._known = np.array(known, dtype=np.float64)[:, None]
+        self._known = {f"k{j}": value for j, value in enumerate(known)}
+        self._heaped = [j for j in lift.base if lift.digits[j, 0]]
+        self._names = [f"x{j}" for j in range(len(lift.lattices))]
+        self._edges = [one._edges.tolist() for one in lift.lifted]
 
     def forward(self, v: Point) -> Point:
-        out = self._lift.forward(_column(v), self._known)[:, 0].tolist()
+        lift = self._lift
+        p = [place(lattice, x) for lattice, x in zip(lift.lattices, v, strict=True)]
+        whole = [float(round(x)) for x in p]
+        columns = self._columns(whole)
+        out = self._warped(list(v), p, widen_digits)
+        for one, edges in zip(lift.lifted, self._edges, strict=True):
+            j, row = one.column, one.widths.shape[1]
+            g = self._expected(one, columns)
+            digit = g % DIGITS
+            at = int(min(max(whole[j] - g - one.first, 0), row - 1)) + row * int(digit)
+            start, end = edges[at], edges[at + 1]
+            share = start + (p[j] - whole[j] + 0.5) * (end - start) - digit
+            out[j] = one.mean + one.spread * SPREAD * (share - 0.5)
         return self._inner(out, self._path.forward)
 
     def inverse(self, v: Point) -> Point:
-        inner = self._inner(list(v), self._path.inverse)
-        out: Point = self._lift.inverse(_column(inner), self._known)[:, 0].tolist()
+        lift, out = self._lift, self._inner(list(v), self._path.inverse)
+        p = [place(lattice, x) for lattice, x in zip(lift.lattices, out, strict=True)]
+        out = self._warped(out, p, narrow_digits)
+        p = [place(lattice, x) for lattice, x in zip(lift.lattices, out, strict=True)]
+        columns = self._columns([float(round(x)) for x in p])
+        for one, edges in zip(lift.lifted, self._edges, strict=True):
+            j, row = one.column, one.widths.shape[1]
+            g = self._expected(one, columns)
+            digit, first = g % DIGITS, row * int(g % DIGITS)
+            place_ = (v[j] - one.mean) / (one.spread * SPREAD) + 0.5
+            share = digit + min(max(place_, 0.0), 1.0)
+            cell = min(max(bisect_right(edges, share) - 1, first), first + row - 1)
+            start, end = edges[cell], edges[cell + 1]
+            k = g + one.first + (cell - first)
+            found = k + min(max((share - start) / (end - start), 0.0), 1.0) - 0.5
+            out[j] = at(lift.lattices[j], found)
+            columns[self._names[j]] = at(lift.lattices[j], float(round(found)))
         return out
+
+    def _columns(self, whole: Sequence[float]) -> dict[str, float]:
+        values = map(at, self._lift.lattices, whole)
+        return {**dict(zip(self._names, values, strict=True)), **self._known}
+
+    def _expected(self, one: LiftedColumn, columns: Mapping[str, float]) -> float:
+        lattice = self._lift.lattices[one.column]
+        try:
+            g = float(round(place(lattice, one.formula.evaluate_one(columns))))
+        except (ArithmeticError, ValueError):  # NumPy has a value for whatever Python refuses
+            arrays = {name: np.array([value]) for name, value in columns.items()}
+            return float(expect_positions(one.formula, lattice, arrays)[0])
+        return g if abs(g) < FARTHEST else 0.0
+
+    def _warped(self, v: list[float], p: Sequence[float], way: Any) -> list[float]:
+        for j in self._heaped:
+            moved = way(np.array([p[j]]), self._lift.digits[j])
+            v[j] = at(self._lift.lattices[j], float(moved[0]))
+        return v
 
     def _inner(self, v: list[float], way: Any) -> list[float]:
         for j, x in zip(self._base, way([v[j] for j in self._base]), strict=True):
@@ -259,7 +309,3 @@ def _digits(widths: NDArray[np.int64]) -> tuple[Floats, Floats]:
 
 def _place(lattice: Lattice, v: Floats) -> Floats:
     return np.asarray((v * lattice.per - lattice.offset) / lattice.step)
-
-
-def _column(v: Point) -> Floats:
-    return np.array(v, dtype=np.float64)[:, None]
