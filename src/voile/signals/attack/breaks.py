@@ -12,6 +12,8 @@ from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.keys.random import Protective
 from voile.signals.attack.attackers import IDENTIFIED
+from voile.signals.attack.choice import infer_others
+from voile.signals.attack.course_views import view_courses
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import SideLevels
@@ -20,9 +22,6 @@ from voile.signals.model.sequences.session import Session
 from voile.signals.model.sequences.state import Cell, Known
 
 LENGTHS = (2, 5, 10, 30)  # numbers of messages of a person, for repeat readings
-LAGS = (1, 2, 3, 6, 7, 8)  # readings apart, whose products an adversary looks at
-WAVES = 20  # of a spectrum
-EXTREMES = 3  # lowest and highest readings of a subject
 FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
 KNOWN_PLAINTEXT = "known plaintext"
 KEY = b"of sessions that nobody receives"
@@ -97,48 +96,10 @@ def invariants(
 
 def repeats(Z: Floats, c: Codes, seed: int) -> tuple[Rate, Rate]:
     """Learn from half of the subjects what T messages look like, and name the others' classes."""
-    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier  # type: ignore[import-untyped]
-
-    F, half = features(Z), len(c) // 2
-    kinds = (
-        RandomForestClassifier(200, min_samples_leaf=5, random_state=seed),
-        HistGradientBoostingClassifier(
-            learning_rate=0.05, max_iter=60, max_leaf_nodes=8, random_state=seed
-        ),
-    )
-    rates = [_right(kind.fit(F[:half], c[:half]).predict(F[half:]), c[half:]) for kind in kinds]
+    half = len(c) // 2
+    found = infer_others(view_courses(Z), c, np.arange(len(c)) < half, seed)
     common = np.full(len(c) - half, np.bincount(c[:half]).argmax())
-    return max(rates, key=lambda rate: rate.successes), _right(common, c[half:])
-
-
-def features(Z: Floats) -> Floats:
-    """Return features of each subject's level, swings and their course: (subjects, features)."""
-    centred, moves = Z - Z.mean(axis=1, keepdims=True), np.diff(Z, axis=1)
-    pairs = [(i, j) for i in range(Z.shape[2]) for j in range(i)]
-    together = [(V[:, :, i] * V[:, :, j]).mean(axis=1) for V in (centred, moves) for i, j in pairs]
-    ordered = np.sort(centred, axis=1)
-    trend = np.arange(Z.shape[1]) - (Z.shape[1] - 1) / 2
-    before, after = centred[:, :-1], centred[:, 1:]
-    waves = np.abs(np.fft.rfft(centred, axis=1))[:, 1 : WAVES + 1]
-    return np.concatenate(
-        [
-            Z[:, 0],
-            Z.mean(axis=1),
-            Z.std(axis=1),
-            (moves**2).mean(axis=1),
-            ordered[:, :EXTREMES].reshape(len(Z), -1),
-            ordered[:, -EXTREMES:].reshape(len(Z), -1),
-            (centred**3).mean(axis=1),
-            (centred**4).mean(axis=1),
-            np.einsum("ntd,t->nd", centred, trend),
-            *((centred[:, k:] * centred[:, :-k]).mean(axis=1) for k in LAGS if k < Z.shape[1]),
-            (after * before**2).mean(axis=1),
-            (after**2 * before**2).mean(axis=1),
-            waves.reshape(len(Z), -1),
-            *(one[:, None] for one in together),
-        ],
-        axis=1,
-    )
+    return _right(found.chances.argmax(axis=1), c[half:]), _right(common, c[half:])
 
 
 def sent(

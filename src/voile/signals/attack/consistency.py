@@ -17,12 +17,12 @@ import numpy as np
 
 from voile.signals.attack.attackers import Attacker, by_chances
 from voile.signals.attack.choice import infer_others, limit_threads
+from voile.signals.information.leakage import CONSISTENCY
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.lattice import Lattice
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import SideLevels
 
-NAME = "consistency under every class"
 FOLDS = 3
 RIDGE = 1e-6  # of the mean square of a column: exact relations remain exact
 LEAST = 0.25  # of a cell: residuals below it are equal
@@ -107,7 +107,7 @@ def infer_by_consistency(
             weighed = chosen * prior / shares + 1e-300
             chosen = weighed / weighed.sum(axis=1, keepdims=True)
         permuted = _permute(chosen, c[own], seed)
-        found.append(replace(by_chances(NAME, chosen, c[own], prior), permuted=permuted))
+        found.append(replace(by_chances(CONSISTENCY, chosen, c[own], prior), permuted=permuted))
     return tuple(found)
 
 

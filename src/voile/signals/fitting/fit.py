@@ -45,6 +45,8 @@ from voile.signals.model.readings.sources import (
 )
 from voile.signals.options import FitOptions
 
+LEAST_BITS = 1e-3  # that a share of leakage is taken of
+
 
 def fit(
     source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
@@ -119,7 +121,9 @@ class _Fitting:
                     raise
                 stopped = "interrupted"
                 break
-        risk = [point.leakage.bits / self.before["bits"] for point in self.points]
+        # where one reading reveals nothing, compared with the noise of the estimate
+        whole = max(self.before["bits"], self.before["null"], LEAST_BITS)
+        risk = [point.leakage.bits / whole for point in self.points]
         loss = [point.distortion / self.largest for point in self.points]
         frontier = Frontier.of(
             np.clip(risk, 0, 1), np.clip(loss, 0, 1), np.arange(len(self.points))
@@ -217,7 +221,7 @@ class _Fitting:
         """Estimate what the readings themselves reveal, and what chance alone would show."""
         leakage, null = trial.leakage(0.0), trial.null(0.0, self.rng)
         if leakage.bits <= null:
-            raise self._nothing(trial.folds[0].map.spans)
+            self._check_courses(trial.folds[0].map.spans)
         known = CheckedSubjects.of(
             Subjects(self.rows.whose, beliefs=self.prior), len(self.rows.whose), classes
         )
@@ -247,20 +251,26 @@ class _Fitting:
             "missing_high": missing.high,
         }
 
-    def _nothing(self, spans: Sequence[bool]) -> InfeasibleError:
-        """Refuse where single readings reveal nothing; it does not say that they are safe."""
+    def _check_courses(self, spans: Sequence[bool]) -> None:
+        """Refuse where neither single readings nor their courses reveal the class.
+
+        It does not prove that they are safe. Without `--time` no session hides their courses.
+        """
         rows = self.rows
         codes = np.unique(rows.labels, return_inverse=True)[1]
         X = rows.table[:, np.flatnonzero(spans)].astype(np.float64)
         found = information_over_time(X, codes, rows.whose, rows.moments, self.rng)
         if found:
-            return InfeasibleError(
+            what = (
                 "one reading of each subject reveals nothing of the class that could be measured, "
                 "but the course of a subject's readings reveals "
-                f"{found.bits:.2g} of {found.entropy:.2g} bits",
-                instead="let nobody but the recipient see them: encrypt them from end to end",
+                f"{found.bits:.2g} of {found.entropy:.2g} bits"
             )
-        return InfeasibleError(
+            if self.options.time is None:
+                raise InfeasibleError(what, instead="give --time COLUMN to fit sessions")
+            _warn(f"{what}: send them in sessions")
+            return
+        raise InfeasibleError(
             "the readings reveal nothing of the class that could be measured, which does not prove "
             "that they reveal nothing",
             instead="fit to more subjects, with --time where they have several readings",
