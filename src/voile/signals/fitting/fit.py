@@ -27,6 +27,8 @@ from voile.signals.fitting.fit_sessions import fit_sessions
 from voile.signals.fitting.maps.privacy_map import PrivacyMap
 from voile.signals.fitting.maps.registry import METHODS
 from voile.signals.fitting.maps.trials import MOST, Leakage, Trials, trials
+from voile.signals.fitting.methods.conditional_fit import SideChoice
+from voile.signals.fitting.methods.transport import Transport
 from voile.signals.fitting.try_consistency import try_consistency
 from voile.signals.information.beliefs import Beliefs
 from voile.signals.information.over_time import information_over_time
@@ -35,6 +37,7 @@ from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.side import SideLevels, read_levels
 from voile.signals.model.content import Content
 from voile.signals.model.maps.checks import SignalsWarning
+from voile.signals.model.maps.fitted import Fitted, Method
 from voile.signals.model.maps.stored import StoredMap
 from voile.signals.model.policies import Policy
 from voile.signals.model.readings.sources import (
@@ -131,12 +134,19 @@ class _Fitting:
         return Content(
             reader=self.reader,
             maps=self.maps,
-            sessions=fit_sessions(self.reader, self.parts, self.options, self.seed, self.progress),
+            sessions=fit_sessions(
+                self.reader, self.parts, self.options, self.seed, self.progress, self._choice()
+            ),
             frontier=frontier,
             figures=_figures([self.points[x] for x in frontier.policies], frontier),
             before=self.before,
             found={"stopped": stopped, "consistency": self.consistency},
         )
+
+    def _choice(self) -> SideChoice | None:
+        """Return how smooth the frame of side columns is, where a map has one."""
+        sides = [one.fitted_.side for one in self.maps.values() if one.fitted_]
+        return next((side.choice for side in sides if side), None)
 
     def _tried(self) -> NDArray[np.intp]:
         """Draw which reading of each subject is tried."""
@@ -149,7 +159,7 @@ class _Fitting:
         map = self._fitted(method)
         rows, c = self.rows, np.searchsorted(map.classes_, self.rows.labels)
         made = trials(
-            METHODS[method],
+            _chosen(METHODS[method], map.fitted_),
             rows.table,
             c,
             rows.whose,
@@ -275,6 +285,13 @@ class _Fitting:
             "that they reveal nothing",
             instead="fit to more subjects, with --time where they have several readings",
         )
+
+
+def _chosen(method: Method, fitted: Fitted | None) -> Method:
+    """Return the method with the choices of a fit to all people: of side columns they are slow."""
+    if not isinstance(method, Transport) or fitted is None or fitted.side is None:
+        return method
+    return Transport(*fitted.choices)
 
 
 def _parts(reader: SignalReader, source: Source, rows: SourceReadings) -> SourceReadings:

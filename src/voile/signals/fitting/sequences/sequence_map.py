@@ -15,6 +15,7 @@ from voile.signals.fitting.maps.columns import Resolution, base_sample, columns_
 from voile.signals.fitting.maps.relations import find_lift
 from voile.signals.fitting.maps.side_columns import beside
 from voile.signals.fitting.methods import transport
+from voile.signals.fitting.methods.conditional_fit import SideChoice
 from voile.signals.fitting.methods.layers import Chain, fit_layer
 from voile.signals.fitting.methods.smoothing import grid_over
 from voile.signals.fitting.sequences import parts as sequence_parts
@@ -54,6 +55,7 @@ class SequenceMap:
     period : of the season, in units of time; 0: there is none; None: to be found.
     side_resolution : of each side column, as `resolution`.
     relations : as of `PrivacyMap`; of readings in part none is lifted.
+    side_choice : how smooth the frame of side columns is; None: chosen.
     memory : learn what the readings of one subject have to do with each other. Without it, each
         is sent by itself: for subjects who send once, of whom nothing else is known. From a
         subject's second message on the class is gradually revealed.
@@ -75,6 +77,7 @@ class SequenceMap:
     period: int | None = None
     side_resolution: Resolution = None
     relations: Mapping[int, str] | None = field(default_factory=dict)
+    side_choice: SideChoice | None = None
 
     def fit(
         self,
@@ -232,7 +235,13 @@ class SequenceMap:
         splits = transport.folds(sample, self.random_state)
         if sample.levels is not None:
             how, Y, side = transport.conditional(
-                Y, sample, sample.levels, splits, settings=how, forwards=bool(k)
+                Y,
+                sample,
+                sample.levels,
+                splits,
+                settings=how,
+                choice=self.side_choice,
+                forwards=bool(k),
             )
         elif how is None:
             how = transport.choose(Y, sample, splits, transport.CHOICES[1:4] if k else None)

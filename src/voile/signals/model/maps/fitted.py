@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ class SideFrames(Brief):
     own: tuple[Conditional | None, ...]  # per class what it adds, inside the shared frame
     typical: Affine  # the mean of the shared frames, for a base that does not follow them
     in_clear: bool = False  # whether the side columns travel, so that a base may follow them
+    choice: Any = None  # how smooth the shared frame is, of a fit; not stored
 
     def into(self, which: int) -> tuple[Conditional, ...]:
         """Return the steps from readings of a class to standard values."""
@@ -56,6 +57,7 @@ class Fitted(Brief):
     coordinates: tuple[Curve, ...]  # per column the curve to work in, e.g. a logarithm
     epsilon: float | None = None  # of a map that 0.1.0 fitted to noisy counts; None of all others
     side: SideFrames | None = None  # of a map that is conditional; it stands before the frames
+    choices: Any = None  # what the method chose, which fits to parts of the people take; not stored
 
     def barycentre(self) -> Affine:
         """Return the mean frame, each class weighing its share."""
