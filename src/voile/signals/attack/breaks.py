@@ -17,6 +17,7 @@ from voile.signals.attack.course_views import view_courses
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import SideLevels
+from voile.signals.model.sequences.messages import Message
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.model.sequences.session import Session
 from voile.signals.model.sequences.state import Cell, Known
@@ -24,6 +25,9 @@ from voile.signals.model.sequences.state import Cell, Known
 LENGTHS = (2, 5, 10, 30)  # numbers of messages of a person, for repeat readings
 FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
 KNOWN_PLAINTEXT = "known plaintext"
+DECODED = 20_000  # readings of sessions that are decoded under all classes
+SHORTEST = 3  # readings of a session that are decoded
+BOUND = 20.0
 KEY = b"of sessions that nobody receives"
 OUTSIDE = Note("Outside the guarantee: the map does not protect against this attack.")
 
@@ -109,13 +113,13 @@ def sent(
     times: NDArray[np.int64] | None = None,
     protective: Protective | None = None,
     known: Sequence[Sequence[Cell]] | None = None,
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, list[list[Message | None]]]:
     """Send each subject's readings through a session, at times of the map's units if it has any.
 
     What a reading lacks is NaN, and so it is in what is returned. `known` are the subjects' side
     columns, where the map takes any.
     """
-    first, varying = [], []
+    first, varying, everything = [], [], []
     moments = (
         times.tolist() if times is not None and codec.timed else [[None] * X.shape[1]] * len(X)
     )
@@ -125,26 +129,61 @@ def sent(
     ):
         label = codec.codec.classes[which]
         session = Session(codec, label, str(whose), known=side, protective=protective)
-        messages = [_send(session, *each) for each in zip(readings, when, strict=True)]
+        everything.append([_send(session, *each) for each in zip(readings, when, strict=True)])
+        messages = [_values(one, X.shape[2]) for one in everything[-1]]
         first.append(messages[0])
         varying.append([messages[0][codec.invariants :], *messages[1:]])
-    return np.array(first), np.array(varying)
+    return np.array(first), np.array(varying), everything
 
 
-def _send(session: Session, reading: list[float], moment: int | None) -> tuple[float, ...]:
-    """Return what is sent of a reading; NaN of what it lacks, and of columns not sent alone."""
+def _send(session: Session, reading: list[float], moment: int | None) -> Message | None:
+    """Return the message of a reading; None of columns not sent alone."""
     try:
         session.send(reading, moment)
     except RequestError:
         if not session.codec.partial:
             raise
-        return (np.nan,) * len(reading)
+        return None
     (message,) = session.pending()
     session.acknowledge(session.expected())
+    return message
+
+
+def _values(message: Message | None, d: int) -> tuple[float, ...]:
+    """Return the values of a message; NaN of what its reading lacks."""
+    if message is None:
+        return (np.nan,) * d
     if message.columns is None:
         return message.values
     held = dict(zip(message.columns, message.values, strict=True))
-    return tuple([held.get(j, np.nan) for j in range(len(reading))])
+    return tuple([held.get(j, np.nan) for j in range(d)])
+
+
+def decode_sessions(
+    codec: SequenceCodec,
+    messages: Sequence[Sequence[Message | None]],
+    known: Sequence[Sequence[Cell]] | None = None,
+) -> Floats:
+    """Decode sessions under every class: (k, n, T', d) readings, NaN where there is none.
+
+    T' readings of each session, so that at most `DECODED` are decoded. A wrong class may give
+    readings that nobody has: they are cut at `BOUND` spreads of the others.
+    """
+    k, n, length = len(codec.codec.classes), len(messages), len(messages[0])
+    length = min(length, max(DECODED // (k * n), SHORTEST))
+    out = np.full((k, n, length, len(codec.order)), np.nan)
+    sides = [Known.of(codec, tuple(one), KEY) for one in known or [()] * n]
+    for which, label in enumerate(codec.codec.classes):
+        for whose, (own, side) in enumerate(zip(messages, sides, strict=True)):
+            end = Session(codec, label, str(whose), known=side)
+            for at, message in enumerate(own[:length]):
+                read = message and end.receive(message)
+                if read:
+                    out[which, whose, at] = read.values
+    middle, spread = np.nanmean(out, axis=(0, 1, 2)), np.nanstd(out, axis=(0, 1, 2))
+    near = np.nanmedian(np.abs(out - np.nanmedian(out, axis=(0, 1, 2))), axis=(0, 1, 2))
+    wide = BOUND * np.where(near > 0, near, np.where(spread > 0, spread, 1.0))
+    return np.asarray(np.clip((out - middle) / wide, -1, 1))
 
 
 def equal(c: Codes) -> Codes:

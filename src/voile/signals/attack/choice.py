@@ -127,7 +127,7 @@ def _boosting(seed: int) -> Any:
 def _trees(seed: int) -> Any:
     from sklearn.ensemble import ExtraTreesClassifier
 
-    return ExtraTreesClassifier(100, min_samples_leaf=4, max_features=0.3, random_state=seed)
+    return ExtraTreesClassifier(60, min_samples_leaf=4, max_features=0.3, random_state=seed)
 
 
 def _logistic(seed: int) -> Any:

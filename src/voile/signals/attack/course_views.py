@@ -93,3 +93,30 @@ def _phases(centred: Floats, phase: Codes) -> list[Floats]:
         own = (phase == one)[:, :, None]
         found.append((centred * own).sum(axis=1) / np.maximum(own.sum(axis=1), 1))
     return found
+
+
+def view_decodings(decoded: Floats) -> Floats:
+    """Return how plausible each class makes a session: (k, n, T, d) readings to (n, features).
+
+    Of each class the first reading, level, spread, steps, extremes and products of columns; then
+    the same relative to the mean of all classes.
+    """
+    each = np.stack([_plausible(np.nan_to_num(one)) for one in decoded])
+    apart = each - each.mean(axis=0)
+    return np.concatenate([*each, *apart], axis=1)
+
+
+def _plausible(X: Floats) -> Floats:
+    n, _, d = X.shape
+    moves = np.diff(X, axis=1)
+    parts = [
+        X[:, 0],
+        X.mean(axis=1),
+        np.log(X.std(axis=1) + 1e-6),
+        np.log(np.abs(moves).mean(axis=1) + 1e-6),
+        X.min(axis=1),
+        X.max(axis=1),
+        (moves[:, 1:] * moves[:, :-1]).mean(axis=1),
+        *((X[:, :, i] * X[:, :, j]).mean(axis=1) for i in range(d) for j in range(i)),
+    ]
+    return np.concatenate([np.reshape(one, (n, -1)) for one in parts], axis=1)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
-from voile.signals.attack.breaks import FEWEST, sent
+from voile.signals.attack.breaks import FEWEST, decode_sessions, sent
 from voile.signals.attack.choice import TREES, infer_each, measure_auc, measure_aucs
-from voile.signals.attack.course_views import view_courses
+from voile.signals.attack.course_views import view_courses, view_decodings
 from voile.signals.fitting.sequences.courses import Courses
 from voile.signals.fitting.sequences.sequence_map import SequenceMap
 from voile.signals.model.codec.pieces import Codes, Floats
@@ -119,7 +119,7 @@ def overheard(
     purpose = f"{X.shape[1]} readings"
     dither = Protective.keyed(Secret(seed.to_bytes(16, "little")), purpose=purpose)
     cells = None if known is None else known.tolist()
-    first, varying = sent(codec, X, c, times, dither, cells)
+    first, varying, messages = sent(codec, X, c, times, dither, cells)
     with np.errstate(over="ignore"):
         plain = (X - np.nanmean(X, axis=(0, 1))) / np.nanstd(X, axis=(0, 1))
     here = np.isfinite(X)
@@ -134,7 +134,10 @@ def overheard(
         courses = view_courses(Z, when)
         return {name: np.concatenate([one, *beside], axis=1) for name, one in courses.items()}
 
-    found = infer_each(views(varying), c, seed)
+    heard = views(varying)
+    decoded = view_decodings(decode_sessions(codec, messages, cells))
+    heard["decodings under every class"] = np.concatenate([decoded, *beside], axis=1)
+    found = infer_each(heard, c, seed)
     aucs = measure_aucs(found.chances, c)
     of = int(np.argmax(aucs))
     low, high = _interval(found.chances[:, of], c == of, np.random.default_rng(seed))

@@ -10,7 +10,7 @@ from voile.signals.attack.choice import infer_others
 from voile.signals.attack.consistency import DecodedMessages, infer_by_consistency
 from voile.signals.fitting.maps.trials import Trial, Trials
 
-PEOPLE = 3_000  # at most, on whom it is tried
+PEOPLE = 2_000  # at most, on whom it is tried
 
 
 def try_consistency(trials: Trials, seed: int) -> dict[str, float] | None:
