@@ -15,7 +15,7 @@ from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.special import gammaincc
 
 from voile.core.errors import RequestError
 from voile.signals.model.codec.formula import Formula
@@ -375,7 +375,9 @@ def _heaped(positions: Floats) -> NDArray[np.int64]:
     low, high = np.quantile(k, [0.25, 0.75])
     even = len(k) / DIGITS
     surprise = float(((counts - even) ** 2 / even).sum())
-    is_heaped = counts.max() > HEAPED * len(k) and chi2.sf(surprise, DIGITS - 1) < HEAPED_P
+    is_heaped = (
+        counts.max() > HEAPED * len(k) and gammaincc((DIGITS - 1) / 2, surprise / 2) < HEAPED_P
+    )
     if high - low < HEAPED_SPAN or not is_heaped:
         return np.zeros(DIGITS, dtype=np.int64)
     return _whole(np.asarray((counts + 1.0) / (len(k) + DIGITS)))
