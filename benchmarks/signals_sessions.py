@@ -11,7 +11,7 @@ from benchmarks.signals_data import sequences
 from benchmarks.tables import save, yardstick
 
 from voile.signals import PrivacyMap, SequenceMap, Session, SignalsWarning
-from voile.signals.adversary.breaks import invariants, repeats, sent
+from voile.signals.attack.breaks import invariants, repeats, sent
 
 CHILDREN, LENGTH = 2_000, 30
 KNOWN = 1_500, 10  # children that maps are fitted to, and readings of each

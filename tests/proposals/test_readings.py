@@ -73,3 +73,22 @@ def test_two_columns_that_could_be_the_class_are_left_to_the_steward():
     two = pa.table({**TABLE, "outcome": RNG.choice(["yes", "no"], N)})
     roles = {column.role for column in examine_readings(open_source(two)).columns}
     assert "private" not in roles
+
+
+def test_a_class_and_a_time_are_proposed_by_their_values():
+    """A text of few values, one for each person, and a number that rises within each."""
+    whose = [f"p{i // 7}" for i in range(700)]
+    table = {
+        "patient": whose,
+        "group": ["a" if int(one[1:]) % 3 else "b" for one in whose],
+        "step": [i % 7 for i in range(700)],
+        "x": [60 + (i * 37 % 101) / 10 for i in range(700)],
+    }
+    found = {one.name: one for one in examine_readings(open_source(table)).columns}
+    assert found["group"].role == "private"
+    assert found["step"].role == "drop"
+    assert "--time" in found["step"].why
+    assert found["x"].role == "reading"
+    table["step"] = [(i * 3) % 7 for i in range(700)]
+    found = {one.name: one for one in examine_readings(open_source(table)).columns}
+    assert "--time" not in found["step"].why

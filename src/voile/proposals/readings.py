@@ -7,7 +7,7 @@ says more, since what is kept beside a message can reveal the class.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voile.data.column_words import find_words
 from voile.proposals.people import warn_of_people
@@ -21,9 +21,13 @@ from voile.proposals.proposal import (
 from voile.proposals.seen import ID_WIDTH, Seen, first_rows, look
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from voile.data import Source
 
 CLASSES = 20  # a private class has no more
+FEW_CLASSES = 6  # of a class whose name says nothing
+FEW_EACH = 20  # people a class, on average
 LEAST = 12  # distinct numbers of a reading
 
 
@@ -36,17 +40,22 @@ def examine_readings(source: Source) -> Proposal:
     seen = {one.name: one for one in look(rows)}
     subject = find_subject(seen.values()) or _only_id(seen)
     warn_of_people(source.name, rows, subject)
-    private = _private(seen, subject)
-    columns = tuple(_said(one, subject, private) for one in seen.values())
+    people = rows.column(subject).to_pylist() if subject else []
+    private = _private(seen, subject) or _find_class(rows, seen, people)
+    time = _find_time(rows, seen, people)
+    columns = tuple(_said(one, subject, private, time) for one in seen.values())
     return Proposal(source.name, len(rows), columns, subject)
 
 
-def _said(seen: Seen, subject: str | None, private: str | None) -> ColumnProposal:
+def _said(seen: Seen, subject: str | None, private: str | None, time: str | None) -> ColumnProposal:
     name, found = seen.name, find_words(seen.name)
     if name == subject:
         return ColumnProposal(name, "identifier", "says who a row is about")
     if name == private:
         return ColumnProposal(name, "private", f"the class to hide, it seems; {seen.counts}")
+    if name == time:
+        rising = "rises from reading to reading of each person: give it as --time"
+        return ColumnProposal(name, "drop", rising)
     if why := identifying(seen):
         return ColumnProposal(name, "identifier", why)
     if _may_be_read(found and found[0].about) and seen.number and seen.distinct >= LEAST:
@@ -79,6 +88,35 @@ def _only_id(seen: Mapping[str, Seen]) -> str | None:
         if one.nearly_unique and (names_a_subject(one) or one.numbers_people)
     ]
     return ids[0] if len(ids) == 1 else None
+
+
+def _find_class(rows: pa.Table, seen: Mapping[str, Seen], people: list[object]) -> str | None:
+    """Return the one text column of few values, of which each person has one."""
+    found = []
+    for name, one in seen.items() if people else ():
+        if one.kind == "text" and find_words(name) is None and 2 <= one.distinct <= FEW_CLASSES:
+            pairs = set(zip(people, rows.column(name).to_pylist(), strict=True))
+            if len(pairs) == len(set(people)) > FEW_EACH * one.distinct:
+                found.append(name)
+    return found[0] if len(found) == 1 else None
+
+
+def _find_time(rows: pa.Table, seen: Mapping[str, Seen], people: list[object]) -> str | None:
+    """Return the one column of whole numbers or dates that rises within each person."""
+    if len(people) < max(2 * len(set(people)), 1):
+        return None
+    whole = [one.name for one in seen.values() if one.kind in ("whole", "date")]
+    found = [name for name in whole if _rises(people, rows.column(name).to_pylist())]
+    return found[0] if len(found) == 1 else None
+
+
+def _rises(people: list[object], values: list[Any]) -> bool:
+    last: dict[object, Any] = {}
+    for who, value in zip(people, values, strict=True):
+        if value is None or (who in last and last[who] >= value):
+            return False
+        last[who] = value
+    return True
 
 
 def _private(seen: Mapping[str, Seen], subject: str | None) -> str | None:

@@ -244,3 +244,6 @@ class EncodeFhirOptions(DecodeFhirOptions):
     keep_others: bool = Field(
         False, description="leave values of other codes as they are, readable"
     )
+    canonical_numbers: bool = Field(
+        False, description="take numbers such as 1.2E+2, and decode them in the field's form"
+    )

@@ -264,3 +264,16 @@ def test_bulk(tmp_path):
     how = SequenceScheme(fitted(0).codec_, known.__getitem__)
     counts, _ = there_and_back(tmp_path, "\n".join(lines), how)
     assert counts == FileSummary(values=800, readings=400, subjects=40, others=0)
+
+
+@pytest.mark.parametrize("number", ["6.02E+1", "60.20", "6020e-2"])
+def test_a_number_in_another_form_is_refused_or_decoded_in_the_fields(tmp_path, number):
+    text = WEIGHTS + "\n" + panel("160.0", number, time="2024-03-03T01:00:00Z")
+    source, sent, again = (tmp_path / name for name in ("source", "sent", "again"))
+    source.write_text(text)
+    how = scheme(None)
+    with pytest.raises(RequestError, match=r"line 5: weight is not written .*--canonical-numbers"):
+        encode(source, sent, how, FIELDS)
+    encode(source, sent, how, FIELDS, canonical=True)
+    decode(sent, again, how, COLUMNS)
+    assert again.read_text() == text.replace(number, "60.2")

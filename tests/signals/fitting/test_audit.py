@@ -12,7 +12,7 @@ from tests.signals.days import days, fitted
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
 from voile.signals import PrivacyMap, audit
-from voile.signals.adversary.attackers import bayes, by_chances
+from voile.signals.attack.attackers import bayes, by_chances
 
 
 def normals(n, seed):
@@ -58,16 +58,14 @@ def test_bayes_is_the_textbook_s_where_the_model_is_right():
 def test_with_a_perfect_map_they_find_nothing():
     X, c = normals(1600, 2)
     found = audit(mapped(1.0), X, c, permutations=20)
-    for each in found.attackers:  # five of them, and the dither is the system's: four deviations
+    for each in found.attackers:  # six of them, and the dither is the system's: four deviations
         assert each.accuracy.interval()[0] < found.majority.value + 0.04
         assert each.low - 0.04 < 0.5 < each.high + 0.04
         assert np.isnan(each.bits) or each.bits_low < 0
         assert np.array(each.auc) == pytest.approx([0.5, 0.5], abs=0.09)
     assert found.information.bits < found.information.null + 0.02
-    lattice = by_name(found.breaks)["rounding lattice"]
-    low, high = lattice.rate.interval(3)
-    assert low < 0.5 < high
-    assert lattice.without.value > 0.99
+    consistency = by_name(found.attackers)["consistency under every class"]
+    assert 0.5 < consistency.permuted < 0.6
     known = by_name(found.breaks)["known plaintext"]
     assert not known.promised
     assert known.rate.value > 0.99

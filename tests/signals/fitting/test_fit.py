@@ -21,6 +21,7 @@ from tests.signals.clinic import (
 )
 
 from voile.core.errors import InfeasibleError, RequestError
+from voile.core.progress import silent
 from voile.data import open_source
 from voile.release.choice import Choice
 from voile.release.kit import Kit
@@ -213,15 +214,23 @@ def of_time(trend=0.0, swing=1.0, seed=8, n=160, length=12):
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("how", [{"trend": 1.0}, {"trend": -1.0}, {"swing": 3.0}])
-def test_readings_whose_course_alone_tells_the_class_are_never_said_to_be_safe(how):
+@pytest.mark.parametrize("how", [{"trend": 1.0}, {"swing": 3.0}])
+def test_readings_whose_course_alone_tells_the_class_are_fitted_for_sessions(how):
     """One reading of each tells nothing; the trend, or the swing, tells the class entirely."""
-    with pytest.raises(
-        InfeasibleError, match=r"the course of a subject's readings reveals (0\.[4-9]|1)"
-    ) as said:
-        fitted(of_time(**how), time="when")
+    options = FitOptions.model_validate({"method": ["normal"], "strength": [1], "time": "when"})
+    with pytest.warns(
+        SignalsWarning, match=r"the course of a subject's readings reveals (0\.[4-9]|1).*sessions"
+    ):
+        kit = fit(open_source(of_time(**how)), roles(), options, seed=1, progress=silent)
+    content = Content.of(kit)
+    assert content.sessions.overheard
+    assert all(0 <= row["risk"] <= 1 for row in kit.tables["frontier"].to_pylist())
+
+
+def test_without_time_such_readings_are_refused():
+    with pytest.raises(InfeasibleError, match="give --time COLUMN to fit sessions") as said:
+        fitted(of_time(swing=3.0))
     assert "as they are" not in str(said.value)
-    assert "encrypt them" in str(said.value)
 
 
 def test_readings_whose_course_tells_nothing_either_are_not_said_to_be_safe():

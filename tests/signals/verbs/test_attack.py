@@ -47,18 +47,17 @@ def test_who_knows_the_map_is_given_all_that_it_tells(attacked):
         "single messages",
         "readings as they are",
         "single messages, columns known",
-        "rounding lattice",
         "known plaintext",
     ]
     rates = by_name(found.values())
     assert rates["known plaintext: class identified"].rate.value == 1
-    assert rates["rounding lattice: class identified, the remedy left off"].rate.value > 0.95
-    assert 0.35 < rates["rounding lattice: class identified"].rate.value < 0.65
+    consistent = rates["consistency under every class: class identified"]
+    assert consistent.control.trials > 60
     bayes = rates["Bayes' rule with the map's model: class identified"]  # nobody else has one
     assert bayes.rate.value == bayes.baseline.value  # at strength 1 it can but name the commonest
     single = found["single messages"]
     assert not any(f.by == bayes.by and f.of for f in single.findings)
-    assert "To this adversary all classes look alike." in said(single.notes[-1], "internal")
+    assert "To this adversary all classes look alike." in said(single.notes[-2], "internal")
     held = found["single messages"].findings[0].control
     assert 60 < held.trials == release.private["counts"]["held_out"]
     before = found["readings as they are"].findings[0].rate
@@ -102,7 +101,6 @@ def test_who_hears_a_person_again_and_again_finds_the_class(tmp_path):
     assert again["repeat readings, 5 messages: class identified"].rate.value > 0.8
     assert again["repeat readings, 5 messages: class identified"].baseline.value < 0.65
     assert found["invariants, 5 messages: class identified"].rate.value > 0.95
-    assert found["rounding lattice: class identified"].rate.value < 0.6
     assert "invariants, 5 messages: class identified" not in rates(release)
     columns = {**WARDS["columns"], "height": {"role": "reading"}}
     other = fitted(table, Roles.model_validate({**WARDS, "columns": columns}), strength=[1.0])

@@ -14,7 +14,7 @@ from tests.signals.clinic import applied
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.report.wording import share
-from voile.signals.adversary.known_columns import known_columns
+from voile.signals.attack.known_columns import known_columns
 from voile.signals.options import AttackOptions
 from voile.signals.verbs.attack import attack
 from voile.signals.verbs.report import sections

@@ -12,7 +12,7 @@ from tests.signals.clinic import applied, fitted, strongest
 from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.release.criteria import worst_figure
 from voile.report import render
-from voile.signals.adversary.attackers import IDENTIFIED
+from voile.signals.attack.attackers import IDENTIFIED
 from voile.signals.information.leakage import LEAKAGE
 from voile.signals.verbs.criteria import CRITERIA
 from voile.signals.verbs.report import sections

@@ -46,6 +46,7 @@ def encode(
     fields: Sequence[ReadingField],
     *,
     others: Others = "refuse",
+    canonical: bool = False,
     force: bool = False,
 ) -> FileSummary:
     """Encode the readings of a file; everything else stays as it is, to the byte.
@@ -53,7 +54,8 @@ def encode(
     A reading is a value of each field, of one subject at one time, in one Observation or several;
     at the same time the first goes with the first, the second with the second. Without a time, it
     is what one Observation holds. Columns that a map of sequences takes for invariant may stand
-    anywhere, once or often.
+    anywhere, once or often. Where `canonical`, a number in another form, such as 1.2E+2, is decoded
+    in the field's form.
 
     What stays readable: interpretations, reference ranges, times, and all resources that are no
     Observations. Memory: some 500 bytes a value, and the largest line.
@@ -61,7 +63,7 @@ def encode(
     if len(fields) != len(scheme.lattices):
         raise RequestError(f"there are {len(fields)} fields of {len(scheme.lattices)} columns")
     path = Path(source)
-    readings, left = ReadingRows(fields, scheme), 0
+    readings, left = ReadingRows(fields, scheme, canonical=canonical), 0
     for element in read_elements(path):
         j = element.find_field(fields) if element.has_value else None
         if j is not None:

@@ -74,9 +74,11 @@ class _Rows:
 
 
 class ReadingRows(_Rows):
-    def __init__(self, fields: Sequence[ReadingField], scheme: Scheme) -> None:
+    def __init__(
+        self, fields: Sequence[ReadingField], scheme: Scheme, *, canonical: bool = False
+    ) -> None:
         super().__init__([one.column for one in fields], scheme)
-        self._fields = fields
+        self._fields, self._canonical = fields, canonical
         self._decimals = [
             places_of(lattice) if one.decimals is None else one.decimals
             for one, lattice in zip(fields, scheme.lattices, strict=True)
@@ -90,11 +92,11 @@ class ReadingRows(_Rows):
         number = element.text[span.start : span.end]
         element.check_narrative(number)
         v = on_lattice(self.scheme.lattices[j], float(number), place)
-        if write_number(v, self._decimals[j]) != number:
+        if write_number(v, self._decimals[j]) != number and not self._canonical:
             raise RequestError(
                 f"{self.columns[j]} is not written with decimals: {self._decimals[j]}",
                 where=place,
-                instead="declare how all its values are written",
+                instead="declare how all its values are written, or give --canonical-numbers",
             )
         if j in self.scheme.once:
             if self._fixed.setdefault(element.subject, {}).setdefault(j, v) != v:

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Note, Rate
 from voile.keys.random import RandomState, streams
-from voile.signals.adversary import breaks
-from voile.signals.adversary.attackers import Attacker, bayes, learners
-from voile.signals.adversary.breaks import FEWEST, LENGTHS, Break, is_enough
+from voile.signals.attack import breaks
+from voile.signals.attack.attackers import Attacker, bayes, learners
+from voile.signals.attack.breaks import FEWEST, LENGTHS, Break, is_enough
+from voile.signals.attack.consistency import DecodedMessages, infer_by_consistency
 from voile.signals.fitting.maps.privacy_map import PrivacyMap
 from voile.signals.fitting.sequences.sequence_map import SequenceMap
 from voile.signals.information.leakage import Information, leakage
@@ -130,7 +131,12 @@ def audit(
     if isinstance(map, PrivacyMap):
         found = (*found, bayes(map, Z[half:], c_tried, beliefs))
         if map.strength > 0:
-            ways.insert(0, breaks.lattice(map.codec_, table[first], Z, c_first))
+            nothing = np.zeros((len(Z), 0))
+            heard = DecodedMessages.of(map.codec_, Z, map.codec_.levels(None, len(Z)), nothing)
+            people = np.arange(len(Z))
+            found += infer_by_consistency(
+                heard, c_first, people[:half], [people[half:]], seed, [beliefs]
+            )
         ways += _invariants(map, table, codes, runs, lengths, invariants)
         ways.append(breaks.known_plaintext(map.codec_, table[first], Z, c_first))
     if known.own and isinstance(map, PrivacyMap):

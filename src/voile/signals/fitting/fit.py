@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.special import entr
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
@@ -26,6 +27,9 @@ from voile.signals.fitting.fit_sessions import fit_sessions
 from voile.signals.fitting.maps.privacy_map import PrivacyMap
 from voile.signals.fitting.maps.registry import METHODS
 from voile.signals.fitting.maps.trials import MOST, Leakage, Trials, trials
+from voile.signals.fitting.methods.conditional_fit import SideChoice
+from voile.signals.fitting.methods.transport import Transport
+from voile.signals.fitting.try_consistency import try_consistency
 from voile.signals.information.beliefs import Beliefs
 from voile.signals.information.over_time import information_over_time
 from voile.signals.information.subjects import CheckedSubjects, Subjects
@@ -33,6 +37,7 @@ from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.side import SideLevels, read_levels
 from voile.signals.model.content import Content
 from voile.signals.model.maps.checks import SignalsWarning
+from voile.signals.model.maps.fitted import Fitted, Method
 from voile.signals.model.maps.stored import StoredMap
 from voile.signals.model.policies import Policy
 from voile.signals.model.readings.sources import (
@@ -42,6 +47,8 @@ from voile.signals.model.readings.sources import (
     without_copies,
 )
 from voile.signals.options import FitOptions
+
+LEAST_BITS = 1e-3  # that a share of leakage is taken of
 
 
 def fit(
@@ -69,7 +76,8 @@ def fit(
     prior = _prior(options.beliefs, rows, reader)
     own = int(each.integers(1 << 31))
     fitting = _Fitting(reader, rows, parts, prior, options, own, draws, progress)
-    content = fitting.content()
+    with threadpool_limits(1, "blas"):  # threads of small products wait for each other
+        content = fitting.content()
     _check_bits(content, options.bits)
     return content.to_kit()
 
@@ -97,6 +105,7 @@ class _Fitting:
     points: list[_Point] = field(default_factory=list)
     largest: float = 0.0
     before: dict[str, Any] = field(default_factory=dict)
+    consistency: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def content(self) -> Content:
         """Fit the maps, try every policy, and keep those that no other beats.
@@ -115,7 +124,9 @@ class _Fitting:
                     raise
                 stopped = "interrupted"
                 break
-        risk = [point.leakage.bits / self.before["bits"] for point in self.points]
+        # where one reading reveals nothing, compared with the noise of the estimate
+        whole = max(self.before["bits"], self.before["null"], LEAST_BITS)
+        risk = [point.leakage.bits / whole for point in self.points]
         loss = [point.distortion / self.largest for point in self.points]
         frontier = Frontier.of(
             np.clip(risk, 0, 1), np.clip(loss, 0, 1), np.arange(len(self.points))
@@ -123,12 +134,19 @@ class _Fitting:
         return Content(
             reader=self.reader,
             maps=self.maps,
-            sessions=fit_sessions(self.reader, self.parts, self.options, self.seed, self.progress),
+            sessions=fit_sessions(
+                self.reader, self.parts, self.options, self.seed, self.progress, self._choice()
+            ),
             frontier=frontier,
             figures=_figures([self.points[x] for x in frontier.policies], frontier),
             before=self.before,
-            found={"stopped": stopped},
+            found={"stopped": stopped, "consistency": self.consistency},
         )
+
+    def _choice(self) -> SideChoice | None:
+        """Return how smooth the frame of side columns is, where a map has one."""
+        sides = [one.fitted_.side for one in self.maps.values() if one.fitted_]
+        return next((side.choice for side in sides if side), None)
 
     def _tried(self) -> NDArray[np.intp]:
         """Draw which reading of each subject is tried."""
@@ -141,7 +159,7 @@ class _Fitting:
         map = self._fitted(method)
         rows, c = self.rows, np.searchsorted(map.classes_, self.rows.labels)
         made = trials(
-            METHODS[method],
+            _chosen(METHODS[method], map.fitted_),
             rows.table,
             c,
             rows.whose,
@@ -152,6 +170,7 @@ class _Fitting:
             prior=self.prior,
             side=map.side,
             levels=self._levels(map),
+            lift=map.lift,
         )
         trial = Trials(tuple(made))
         if not self.before:
@@ -163,10 +182,26 @@ class _Fitting:
             for base in bases:
                 apart = trial.distortion(base, strength)
                 points.append(_Point(Policy(method, base, strength), found, apart))
+        self._try_consistency(method, trial)
         whole = max(trial.distortion(base, 1.0) for base in bases)
         self.maps[method] = map
         self.points += points
         self.largest = max(self.largest, whole)
+
+    def _try_consistency(self, method: str, trial: Trials) -> None:
+        """Decode the messages of held-out people under every class; warn if that reveals more."""
+        found = try_consistency(trial, self.seed)
+        if found is None:
+            return
+        self.consistency[method] = found
+        if found["low"] > max(found["messages"], found["permuted"]):
+            _warn(
+                f"readings are consistent under the right class alone: by the {method} map, an "
+                "adversary who decodes under every class has a balanced accuracy of at least "
+                f"{found['balanced']:.2f} ({found['low']:.2f} to {found['high']:.2f}), by messages "
+                f"alone {found['messages']:.2f}. Declare the relation among columns in the roles, "
+                "or leave a derived column out"
+            )
 
     def _levels(self, map: StoredMap) -> SideLevels | None:
         """Return where the readings lie on the grids of side columns; None without any."""
@@ -180,6 +215,7 @@ class _Fitting:
             random_state=self.seed,
             side_resolution=[one.resolution for one in self.reader.sides],
             in_clear=self.reader.in_clear,
+            relations=self.reader.relations,
         )
         try:
             whose = Subjects(self.rows.whose, beliefs=self.prior)
@@ -187,7 +223,7 @@ class _Fitting:
         except RequestError as error:
             raise self.reader.named(error, self.rows) from None
         codec = map.codec(base="normal", strength=1.0)
-        return StoredMap(map.classes_, codec.columns, map.fitted_, codec.side)
+        return StoredMap(map.classes_, codec.columns, map.fitted_, codec.side, lift=map.lift_)
 
     def _unprotected(
         self, trial: Trials, tried: NDArray[np.intp], c: NDArray[np.intp], classes: int
@@ -195,7 +231,7 @@ class _Fitting:
         """Estimate what the readings themselves reveal, and what chance alone would show."""
         leakage, null = trial.leakage(0.0), trial.null(0.0, self.rng)
         if leakage.bits <= null:
-            raise self._nothing(trial.folds[0].map.spans)
+            self._check_courses(trial.folds[0].map.spans)
         known = CheckedSubjects.of(
             Subjects(self.rows.whose, beliefs=self.prior), len(self.rows.whose), classes
         )
@@ -225,24 +261,37 @@ class _Fitting:
             "missing_high": missing.high,
         }
 
-    def _nothing(self, spans: Sequence[bool]) -> InfeasibleError:
-        """Refuse where single readings reveal nothing; it does not say that they are safe."""
+    def _check_courses(self, spans: Sequence[bool]) -> None:
+        """Refuse where neither single readings nor their courses reveal the class.
+
+        It does not prove that they are safe. Without `--time` no session hides their courses.
+        """
         rows = self.rows
         codes = np.unique(rows.labels, return_inverse=True)[1]
         X = rows.table[:, np.flatnonzero(spans)].astype(np.float64)
         found = information_over_time(X, codes, rows.whose, rows.moments, self.rng)
         if found:
-            return InfeasibleError(
+            what = (
                 "one reading of each subject reveals nothing of the class that could be measured, "
                 "but the course of a subject's readings reveals "
-                f"{found.bits:.2g} of {found.entropy:.2g} bits",
-                instead="let nobody but the recipient see them: encrypt them from end to end",
+                f"{found.bits:.2g} of {found.entropy:.2g} bits"
             )
-        return InfeasibleError(
+            if self.options.time is None:
+                raise InfeasibleError(what, instead="give --time COLUMN to fit sessions")
+            _warn(f"{what}: send them in sessions")
+            return
+        raise InfeasibleError(
             "the readings reveal nothing of the class that could be measured, which does not prove "
             "that they reveal nothing",
             instead="fit to more subjects, with --time where they have several readings",
         )
+
+
+def _chosen(method: Method, fitted: Fitted | None) -> Method:
+    """Return the method with the choices of a fit to all people: of side columns they are slow."""
+    if not isinstance(method, Transport) or fitted is None or fitted.side is None:
+        return method
+    return Transport(*fitted.choices)
 
 
 def _parts(reader: SignalReader, source: Source, rows: SourceReadings) -> SourceReadings:

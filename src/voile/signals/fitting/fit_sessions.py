@@ -11,6 +11,7 @@ from voile.core.errors import RequestError
 from voile.core.progress import Progress
 from voile.core.warn import warn
 from voile.keys.random import streams
+from voile.signals.fitting.methods.conditional_fit import SideChoice
 from voile.signals.fitting.overhear import overhear
 from voile.signals.fitting.sequences.sequence_map import SequenceMap
 from voile.signals.model.maps.checks import SignalsWarning
@@ -26,6 +27,7 @@ def fit_sessions(
     options: FitOptions,
     seed: int,
     progress: Progress,
+    choice: SideChoice | None = None,
 ) -> Sessions | None:
     """Fit the course of a subject's readings, where a column gives their order.
 
@@ -53,6 +55,8 @@ def fit_sessions(
             memory=memory,
             period=_period(options.period, unit),
             side_resolution=[one.resolution for one in reader.sides],
+            relations=reader.relations,
+            side_choice=choice,
         )
         when = times[own] if unit else None
         known = None if rows.beside is None else rows.beside[own]

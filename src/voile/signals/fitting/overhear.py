@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
-from voile.signals.adversary.breaks import FEWEST, features, sent
+from voile.signals.attack.breaks import FEWEST, decode_sessions, sent
+from voile.signals.attack.choice import TREES, infer_each, measure_auc, measure_aucs
+from voile.signals.attack.course_views import view_courses, view_decodings
 from voile.signals.fitting.sequences.courses import Courses
 from voile.signals.fitting.sequences.sequence_map import SequenceMap
 from voile.signals.model.codec.pieces import Codes, Floats
@@ -21,7 +23,6 @@ from voile.signals.model.sessions import Overheard
 LENGTHS = (10, 30)  # readings of a session
 SHORTEST = 3
 MOST = 1_000  # subjects whose sessions are overheard
-FOLDS = 5
 DRAWS = 200  # for an interval
 
 
@@ -118,7 +119,7 @@ def overheard(
     purpose = f"{X.shape[1]} readings"
     dither = Protective.keyed(Secret(seed.to_bytes(16, "little")), purpose=purpose)
     cells = None if known is None else known.tolist()
-    first, varying = sent(codec, X, c, times, dither, cells)
+    first, varying, messages = sent(codec, X, c, times, dither, cells)
     with np.errstate(over="ignore"):
         plain = (X - np.nanmean(X, axis=(0, 1))) / np.nanstd(X, axis=(0, 1))
     here = np.isfinite(X)
@@ -126,74 +127,39 @@ def overheard(
     beside = [lacks]
     if known is not None:
         beside.append(side_features(codec.codec.side, codec.codec.levels(known, len(X))))
-    heard = np.concatenate([first[:, : codec.invariants], _course(varying), *beside], axis=1)
-    found, by = _best(heard, c, seed)
-    aucs = [_auc(found[:, one], c == one) for one in range(found.shape[1])]
+    when = times if codec.timed else None
+    beside.append(first[:, : codec.invariants])
+
+    def views(Z: Floats) -> dict[str, Floats]:
+        courses = view_courses(Z, when)
+        return {name: np.concatenate([one, *beside], axis=1) for name, one in courses.items()}
+
+    heard = views(varying)
+    decoded = view_decodings(decode_sessions(codec, messages, cells))
+    heard["decodings under every class"] = np.concatenate([decoded, *beside], axis=1)
+    found = infer_each(heard, c, seed)
+    aucs = measure_aucs(found.chances, c)
     of = int(np.argmax(aucs))
-    low, high = _interval(found[:, of], c == of, np.random.default_rng(seed))
-    raw, _ = _best(np.concatenate([_course(plain), *beside], axis=1), c, seed)
-    held, _ = _best(lacks, c, seed) if lacks.size else (None, "")
-    alone = 0.5
-    if known is not None:
-        chances, _ = _best(beside[-1], c, seed)
-        alone = max(_auc(chances[:, of], c == of), 0.5)
+    low, high = _interval(found.chances[:, of], c == of, np.random.default_rng(seed))
+
+    def compare(F: Floats) -> list[float]:
+        return measure_aucs(infer_each({"": F}, c, seed, TREES).chances, c)
+
+    raw = max(compare([*views(plain).values()][-1]))
+    held = max(compare(lacks)) if lacks.size else None
+    alone = 0.5 if known is None else max(compare(beside[1])[of], 0.5)
     return Overheard(
         X.shape[1],
         len(X),
-        by,
+        found.by,
         str(codec.codec.classes[of]),
         aucs[of],
         low,
         high,
-        _largest(raw, c),
-        None if held is None else _largest(held, c),
+        raw,
+        held,
         alone,
     )
-
-
-def _course(Z: Floats) -> Floats:
-    """Return features of (n, T, d) courses: with NaN as 0, and with those taken out."""
-    here = np.isfinite(Z)
-    if here.all():
-        return features(Z)
-    order = np.argsort(~here, axis=1, kind="stable")
-    together = np.take_along_axis(Z, order, axis=1)
-    return np.concatenate([features(np.nan_to_num(one)) for one in (Z, together)], axis=1)
-
-
-def _largest(chances: Floats, c: Codes) -> float:
-    """Return the largest AUC of a class against the rest."""
-    return max(_auc(chances[:, one], c == one) for one in range(chances.shape[1]))
-
-
-def _best(F: Floats, c: Codes, seed: int) -> tuple[Floats, str]:
-    """Return (n, k) chances of the classes, each subject's by an attacker who knows others."""
-    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier  # type: ignore[import-untyped]
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict  # type: ignore[import-untyped]
-
-    kinds = {
-        "random forest": RandomForestClassifier(200, min_samples_leaf=5, random_state=seed),
-        "gradient boosting": HistGradientBoostingClassifier(
-            learning_rate=0.05, max_iter=60, max_leaf_nodes=8, random_state=seed
-        ),
-    }
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    found = {
-        name: cross_val_predict(kind, F, c, cv=folds, method="predict_proba")
-        for name, kind in kinds.items()
-    }
-    aucs = {name: _largest(chances, c) for name, chances in found.items()}
-    by = max(aucs, key=lambda name: aucs[name])
-    return found[by], by
-
-
-def _auc(scores: Floats, own: NDArray[np.bool_]) -> float:
-    """Return how often one of the class scores above one who is not, ties counting half."""
-    from scipy.stats import rankdata  # a second to import
-
-    ranks = rankdata(scores)
-    n, m = int(own.sum()), int((~own).sum())
-    return float((ranks[own].sum() - n * (n + 1) / 2) / (n * m))
 
 
 def _interval(
@@ -204,5 +170,7 @@ def _interval(
     drawn = [
         np.concatenate([rng.choice(yes, len(yes)), rng.choice(no, len(no))]) for _ in range(DRAWS)
     ]
-    low, high = np.quantile([_auc(scores[rows], own[rows]) for rows in drawn], [0.025, 0.975])
+    low, high = np.quantile(
+        [measure_auc(scores[rows], own[rows]) for rows in drawn], [0.025, 0.975]
+    )
     return float(low), float(high)

@@ -18,6 +18,11 @@ BESIDE = (
     "estimates lie below {null:.3f}."
 )
 
+CONSISTENCY = "consistency under every class"
+"""The attacker who decodes each message under every class."""
+UNTRIED = "neural networks, and adversaries who know some readings with their messages"
+"""Attackers that no figure includes."""
+
 
 @dataclass(frozen=True)
 class Information:

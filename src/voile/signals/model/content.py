@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -93,12 +94,28 @@ class Content(Policies):
             said.append("nominal columns: every value, however rare")
         if self.reader.hold_out.share:
             said.append("the key that determines who was held out")
+        for column, formula in self.relations().items():
+            said.append(f"{column}: a table of distances from {formula}, one for all classes")
         known = {one.fitted_.epsilon for one in self.maps.values() if one.fitted_} - {None}
         if not known:
             return [*said, "differential privacy: none"]
         (epsilon,) = known
         private = f"each map, at epsilon {epsilon:g}; the frontier's estimates are not"
         return [*said, f"differential privacy: {private}"]
+
+    def relations(self) -> dict[str, str]:
+        """Return the relation of each derived column."""
+        numeric = [one.column for one in self.reader.forms if not one.settings.nominal]
+        names = {f"x{place}": name for place, name in enumerate(numeric)}
+        names |= {f"k{place}": one.column for place, one in enumerate(self.reader.sides)}
+        return {
+            numeric[one.column]: re.sub(
+                r"\b[xk]\d+\b", lambda found: names[found[0]], one.formula.text
+            )
+            for map in self.maps.values()
+            if map.lift
+            for one in map.lift.lifted
+        }
 
     @classmethod
     def parts(cls, kit: Kit) -> dict[str, Any]:
@@ -122,5 +139,8 @@ class Content(Policies):
             if sequence is None and not facts.get("sessions")
             else Sessions.from_facts(facts.get("sessions") or {}, sequence),
             "before": facts["before"],
-            "found": {"stopped": facts["stopped"]},
+            "found": {
+                "stopped": facts["stopped"],
+                "consistency": facts.get("consistency", {}),
+            },
         }

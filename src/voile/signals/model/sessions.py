@@ -110,7 +110,7 @@ class Sessions:
             left_out = f" Which columns readings hold reveals an AUC of {held:.2f}.{left_out}"
         return (
             f"{what} an adversary who heard those of "
-            f"{worst.subjects:,} other subjects: AUC {worst.auc:.2f} ({worst.low:.2f} to "
+            f"{worst.subjects:,} other subjects: AUC at least {worst.auc:.2f} ({worst.low:.2f} to "
             f"{worst.high:.2f}) for class {worst.of}, {beside}{worst.without:.2f} if sent as they "
             "are."
             f"{left_out}"

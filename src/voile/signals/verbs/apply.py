@@ -179,7 +179,9 @@ class _Encoding(Applying[Sent, Sent]):
         """Return what dither is drawn from: of the user's secret, the same for the same row."""
         if not self.lasts:
             return self.protective
-        columns = subjects, numbers, labels, table, at.left.T, at.share.T
+        columns = [subjects, numbers, labels, table, at.left.T, at.share.T]
+        if self.codec.lift:
+            columns.append(at.values.T)
         parts = (column.tolist() for column in columns)
         return RowDraws.keyed(self._dither, zip(*parts, strict=True))
 

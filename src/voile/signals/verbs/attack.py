@@ -13,10 +13,11 @@ from voile.core.progress import Progress, Steps
 from voile.data import Source
 from voile.keys.random import streams
 from voile.release.manifest import Release
-from voile.signals.adversary import breaks
-from voile.signals.adversary.attackers import Attacker, bayes, by_chances, learners
-from voile.signals.adversary.breaks import Break
-from voile.signals.adversary.overheard import as_numbers, overheard
+from voile.signals.attack import breaks
+from voile.signals.attack.attackers import Attacker, bayes, by_chances, learners
+from voile.signals.attack.breaks import Break
+from voile.signals.attack.consistency import DecodedMessages, infer_by_consistency
+from voile.signals.attack.overheard import as_numbers, overheard
 from voile.signals.information.conditional import conditional_information
 from voile.signals.information.leakage import Information, leakage
 from voile.signals.information.mutual import mutual_information
@@ -37,8 +38,6 @@ KNOWING = (
 BREAKS = {
     "repeat readings": "The adversary overhears several messages of each person, and learns from "
     "half of the people how each class's go on.",
-    "rounding lattice": "The adversary decodes a message by every class's map, and names the class "
-    "whose result lies nearest to a value that the scale can show. Classes come equally often.",
     "invariants": "The adversary decodes all messages of a person by every class's map, and names "
     "the class by which what never changes keeps still. Classes come equally often.",
     breaks.KNOWN_PLAINTEXT: "The adversary knows one reading with its message, and names the class "
@@ -69,7 +68,7 @@ def attack(
 
     The adversary has the release and the classes of half of its people; ``truth``, the source,
     gives these and scores the attack. The adversary has the kit only where ``public_map`` names
-    it: then Bayes' rule, the rounding lattice, invariants and known plaintext are
+    it: then Bayes' rule, consistency under every class, invariants and known plaintext are
     tried as well. People held out of the kit, or in a ``control`` file, are then sent by the maps
     as a control: those whom a map was fitted to it hides better than others.
     """
@@ -106,8 +105,9 @@ def _single(scene: Scene, people: People, seed: int, information: Information) -
         found = learners(people.Z[:half], people.c[:half], tried.Z, tried.c, seed, tried.prior)
         return [*found, *([] if scene.reader.sides else _bayes(scene, tried))]
 
-    found = attackers(tried)
-    control = attackers(scene.fresh) if scene.fresh else []
+    decoding = [] if scene.reader.sides else _decode_each(scene, people, seed)
+    found = [*attackers(tried), *decoding[:1]]
+    control = [*attackers(scene.fresh), *decoding[1:]] if scene.fresh else []
     prior: tuple[Attacker, ...] = ()
     if people.after is not None:
         prior = (by_chances("prior beliefs alone", people.after, tried.c, people.after),)
@@ -137,6 +137,36 @@ def _bayes(scene: Scene, tried: Fresh) -> list[Attacker]:
         return []
     map: Any = scene.map  # as good as a `PrivacyMap`
     return [bayes(map, tried.Z, tried.c, tried.prior, tried.known)]
+
+
+def _decode_each(
+    scene: Scene, people: People, seed: int, beside: Sequence[Floats] = ()
+) -> list[Attacker]:
+    """Let the adversary decode under every class, of the release's people and of the control.
+
+    beside : the columns that the adversary knows, of people, and of the control if it has them.
+    """
+    map = scene.map
+    if map is None or map.fitted_ is None or map.strength == 0:
+        return []
+    groups = [(people.table, people.c, people.known)]
+    if scene.fresh and len(beside) != 1:
+        groups.append((scene.fresh.table, scene.fresh.c, scene.fresh.known))
+    heard = [
+        DecodedMessages.of(
+            map.codec_,
+            table,
+            map.codec_.levels(known, len(c)),
+            beside[place] if beside else np.zeros((len(c), 0)),
+        )
+        for place, (table, c, known) in enumerate(groups)
+    ]
+    sizes = [people.half, *(len(c) for _, c, _ in groups)]
+    sizes[1] -= people.half
+    learned, *tried = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
+    priors = [people.after, *(scene.fresh.prior for _ in groups[1:] if scene.fresh)]
+    c = np.concatenate([c for _, c, _ in groups])
+    return [*infer_by_consistency(DecodedMessages.joined(heard), c, learned, tried, seed, priors)]
 
 
 def _findings(
@@ -179,8 +209,9 @@ def _knowing(scene: Scene, people: People, seed: int, deals: np.random.Generator
         return [*found, *(_bayes(scene, tried) if scene.reader.sides and knows_all else [])]
 
     alone = learners(K[:half], c[:half], K[half:], c[half:], seed, people.after)
-    found = attackers(tried, K[half:])
-    control = attackers(fresh, others[0]) if fresh and others else []
+    decoding = _decode_each(scene, people, seed, (K, *others)) if knows_all else []
+    found = [*attackers(tried, K[half:]), *decoding[:1]]
+    control = [*attackers(fresh, others[0]), *decoding[1:]] if fresh and others else []
     most = max((each.accuracy for each in alone), key=lambda rate: rate.value)  # for Bayes' rule
     least = {each.name: [most] for each in found}
     least |= {each.name: [one.rate for one in each.findings(scene.classes, ())] for each in alone}
@@ -216,8 +247,7 @@ def _breaks(scene: Scene, people: People, seed: int) -> Iterator[Break]:
     map = scene.map
     if map is None or not all(map.spans) or map.strength == 0:
         return
-    X, Z = people.X.astype(np.float64), people.Z
-    yield breaks.lattice(map.codec_, X, Z, people.c, people.known)
+    X = people.X.astype(np.float64)
     if longest is not None and scene.reader.invariants:
         rows, c = longest
         Z = scene.Z[rows.ravel()].reshape(*rows.shape, -1)

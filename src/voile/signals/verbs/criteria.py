@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from voile.core.evidence import Evidence, Finding
 from voile.release.criteria import Attacked, Measure
-from voile.signals.adversary.attackers import IDENTIFIED
-from voile.signals.adversary.breaks import KNOWN_PLAINTEXT
+from voile.signals.attack.attackers import IDENTIFIED
+from voile.signals.attack.breaks import KNOWN_PLAINTEXT
 from voile.signals.verbs.attack import UNPROTECTED
 
 QUANTITIES = (IDENTIFIED, "right")

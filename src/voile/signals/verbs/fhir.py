@@ -46,7 +46,8 @@ def encode_fhir(
     reader, scheme = _scheme(options, reporter, kit, table, encoding)
     fields = read_fields(options.fields, reader.columns)
     others: Others = "keep" if options.keep_others else "refuse"
-    counts = encode(source, out, scheme, fields, others=others, force=force)
+    canonical = options.canonical_numbers
+    counts = encode(source, out, scheme, fields, others=others, canonical=canonical, force=force)
     ended = _ended(reporter, out, "encoded", counts)
     if options.policy is not None and counts.readings > counts.subjects:
         reporter.insist(APART)

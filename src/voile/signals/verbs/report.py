@@ -15,7 +15,7 @@ from voile.release.shown import facts_for
 from voile.report import sections as page
 from voile.report.evidence_sections import evidence_sections
 from voile.report.wording import listed, share, size, without_zeros
-from voile.signals.information.leakage import BESIDE, LEAKAGE
+from voile.signals.information.leakage import BESIDE, CONSISTENCY, LEAKAGE, UNTRIED
 from voile.signals.options import AXES
 from voile.signals.verbs.report_charts import breaks, in_words, overheard, recall
 from voile.signals.verbs.report_data import STATING, report_data
@@ -25,6 +25,7 @@ LOSS = AXES["loss"], "100% = the strongest, most distorting map"
 LIMITS = (
     "An adversary who knows one reading and its message finds the class; one who knows the class "
     "decodes everything. The map complements encryption, and replaces none.",
+    f"Not tried: {UNTRIED}.",
     "Several messages of one person, sent one by one, gradually reveal the class, and constants "
     "such as height reveal it at once: send them in sessions.",
     "Columns that are kept, or known from elsewhere, can reveal the class together with a message "
@@ -93,6 +94,8 @@ def _figures(
     audience: page.Audience,
 ) -> Iterator[page.Figure]:
     expected = public["figures"]
+    if consistent := _consistency(story, public, evidence, audience):
+        yield consistent
     known = {*story["before"].get("known", ())} if story else set()
     fit = (
         f"; the fit predicted {_bits(expected)} ({_within(expected)})" if "bits" in expected else ""
@@ -123,6 +126,32 @@ def _figures(
             f"{private['figures']['decoded']:,.0f}",
             "rows: every row written was decoded again and compared, to the last bit",
         )
+
+
+def _consistency(
+    story: Mapping[str, Any],
+    public: Mapping[str, Any],
+    evidence: Sequence[Evidence],
+    audience: page.Audience,
+) -> page.Figure | None:
+    """Return how well an adversary infers the class who decodes under every class."""
+    notes = [note for one in evidence for note in one.notes if note.by == CONSISTENCY]
+    measured = [note.values for note in notes if "permuted" in note.values]
+    fitted = story.get("consistency", {}).get(public["policy"]["method"]) if story else None
+    if not (measured or fitted) or not public["policy"]["strength"]:
+        return None
+    found: Mapping[str, Any] = measured[-1] if measured else fitted or {}
+    if audience == "public":
+        found = coarse(found, outwards)
+    how = "measured on this release" if measured else "on held-out people of the fit"
+    return page.Figure(
+        "Class inferred by consistency",
+        f"at least {share(found['balanced'])}",
+        "balanced accuracy of an adversary who decodes each message under every class, "
+        f"{how}; guessing: {share(found['chance'])}, permuted classes: up to "
+        f"{share(found['permuted'])}",
+        f"95% interval {share(found['low'])} to {share(found['high'])}",
+    )
 
 
 def _measured(

@@ -19,6 +19,7 @@ def report_data(content: Content, policy: Policy | None, number: int | None) -> 
     story: dict[str, Any] = {
         "frontier": figures,
         "before": dict(content.before),
+        "consistency": dict(content.found.get("consistency", {})),
         "holds": content.holds(),
         "visibility": content.visibility,
         "columns": list(content.reader.columns),

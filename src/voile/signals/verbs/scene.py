@@ -19,9 +19,9 @@ from voile.keys.random import Protective
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.scoring import private_manifest_of, rows_held_out, rows_released
-from voile.signals.adversary.breaks import FEWEST, is_enough
-from voile.signals.adversary.known_columns import known_columns
-from voile.signals.adversary.overheard import as_numbers
+from voile.signals.attack.breaks import FEWEST, is_enough
+from voile.signals.attack.known_columns import known_columns
+from voile.signals.attack.overheard import as_numbers
 from voile.signals.information.beliefs import Beliefs
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.content import KIND, Content
@@ -41,6 +41,7 @@ class Fresh(NamedTuple):
     prior: Floats | None
     known: NDArray[np.object_] | None
     number: NDArray[np.int64]  # of their rows, in the file that they are from
+    table: NDArray[Any]  # (n, d) the messages themselves
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,8 @@ class People:
         """Those on whom the attack is tried."""
         rows = slice(self.half, None)
         known = None if self.known is None else self.known[rows]
-        return Fresh(self.Z[rows], self.c[rows], self.after, known, self.number[rows])
+        parts = self.Z[rows], self.c[rows], self.after, known
+        return Fresh(*parts, self.number[rows], self.table[rows])
 
     @property
     def majority(self) -> Rate:
@@ -177,7 +179,7 @@ class Scene:
         Z = self.map.codec_.encode(table, labels, known=rows.beside, protective=Protective())
         c = np.searchsorted(np.array(self.classes), rows.labels)
         own = as_numbers(self.reader.forms, Z), c, self._prior(rows), rows.beside
-        return Fresh(*own, rows.number)
+        return Fresh(*own, rows.number, Z)
 
     @cached_property
     def _others(self) -> Source:

@@ -46,7 +46,7 @@ def grown(n, seed, turn=0.0):
 def fitted(seed, turn=0.0, n=4000):
     Y, c, known, spread = grown(n, seed, turn)
     levels, splits = read_levels(known, SIDE, n), np.arange(n) % 3
-    shared = fit_shared(Y, c, ORDER, SIDE, levels, splits)
+    shared, _ = fit_shared(Y, c, ORDER, SIDE, levels, splits)
     return shared, levels, shared.at(levels).inverse(Y), c, splits, spread
 
 

@@ -14,7 +14,7 @@ from tests.signals.fitting.sequences.courses import KINDS, courses
 
 from voile.core.errors import RequestError
 from voile.signals import SequenceCodec, SequenceMap, Session, SignalsWarning
-from voile.signals.adversary.breaks import sent
+from voile.signals.attack.breaks import sent
 from voile.signals.fitting.methods.layers import Chain
 from voile.signals.fitting.overhear import overhear
 from voile.signals.fitting.sequences.courses import Courses, fit_direction, forecasts

@@ -16,7 +16,7 @@ import voile
 from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.signals import SequenceCodec, SequenceMap, Session, SignalsWarning
-from voile.signals.adversary.breaks import sent
+from voile.signals.attack.breaks import sent
 from voile.signals.channel.recipient import ReadingLimits
 from voile.signals.fitting.methods.layers import Chain
 from voile.signals.fitting.overhear import Overheard, overheard

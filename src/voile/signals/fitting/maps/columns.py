@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from voile.core.errors import RequestError
 from voile.signals.information.subjects import CheckedSubjects
 from voile.signals.model.codec.columns import Scale
 from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lift import Lift
 from voile.signals.model.codec.nominal import NOMINAL, Assignment
 from voile.signals.model.codec.place import Place
 
@@ -79,3 +81,8 @@ def sample_of(
     if known.beliefs is not None:
         beliefs = known.distinct(codes, known.beliefs.shape[1])
     return Sample(on, codes, known.whose, cells, beliefs)
+
+
+def base_sample(sample: Sample, lift: Lift) -> Sample:
+    """Return the columns of a sample that a lift leaves to the class's map."""
+    return replace(sample, X=sample.X[:, lift.base], cells=sample.cells[lift.base], lift=lift)

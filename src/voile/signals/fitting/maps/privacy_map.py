@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,19 @@ from voile.core.errors import RequestError, nearest
 from voile.core.estimator import Parameters
 from voile.core.warn import warn
 from voile.keys.random import Protective, RandomState
-from voile.signals.fitting.maps.columns import Resolution, columns_of, sample_of
+from voile.signals.fitting.maps.columns import (
+    Resolution,
+    base_sample,
+    columns_of,
+    sample_of,
+)
 from voile.signals.information.subjects import CheckedSubjects, Whose
 from voile.signals.model.codec.codec import MOST_PLACES, Codec
+from voile.signals.model.codec.columns import Scale
+from voile.signals.model.codec.formula import Formula
 from voile.signals.model.codec.given import as_given, as_labels, as_table
+from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lift import Lift
 from voile.signals.model.codec.place import Place
 from voile.signals.model.maps.checks import SignalsWarning, check_looks, check_sizes
 
@@ -50,6 +59,8 @@ class PrivacyMap(Parameters):
     places : decimal places of what is sent, 0 to 12; None: float64, at its finest. Refused where
         readings of the fit would not all come back, or their cells hold few such decimals.
     side_resolution : as `resolution`, of side columns; text is nominal.
+    relations : by column a formula of `x0`, `x1`, ... the numeric columns, and `k0`, `k1`, ... the
+        side columns: `{2: "x0 / x1 ** 2"}`. Other relations are found; None: none is lifted.
     in_clear : whether side columns travel with messages: `barycentre` then follows them, and
         looks like readings of such people. Else it is one law for all of their values.
 
@@ -58,6 +69,7 @@ class PrivacyMap(Parameters):
     classes_ : (k,) the classes, sorted.
     codec_ : all that encoding and decoding needs, `voile.signals.model.codec.codec.Codec`.
     fitted_ : frames and layers per class, from which codecs of any base and strength are made.
+    lift_ : the relations that are lifted, and heaped last digits; None without any.
     levels_ : where p(x | c, s) is the subjects' own, what is known of each; else None.
 
     scikit-learn clones it and sets its parameters; it is a codec, not a transformer of a pipeline,
@@ -89,7 +101,9 @@ class PrivacyMap(Parameters):
     places: int | None = None
     side_resolution: Resolution = None
     in_clear: bool = False
+    relations: Mapping[int, str] | None = field(default_factory=dict)
     levels_: Levels | None = field(default=None, init=False)
+    lift_: Lift | None = field(default=None, init=False)
 
     def fit(
         self,
@@ -144,7 +158,9 @@ class PrivacyMap(Parameters):
             sample = beside(sample, known, self.side_resolution, len(kinds))
             if note := pooled_note(sample, len(classes)):
                 warn(note, SignalsWarning)
-        self.fitted_ = method.fit(sample, self.random_state) if len(sample.cells) else None
+        self.lift_ = None if people.own else self._find_lift(sample, kinds)
+        base = sample if self.lift_ is None else base_sample(sample, self.lift_)
+        self.fitted_ = method.fit(base, self.random_state) if len(base.cells) else None
         if self.fitted_ is not None and self.fitted_.side is not None:
             side = replace(self.fitted_.side, in_clear=self.in_clear)
             self.fitted_ = replace(self.fitted_, side=side)
@@ -159,6 +175,18 @@ class PrivacyMap(Parameters):
         if self.places is not None:
             self._check_places(table, labels, known, sample)
         return self
+
+    def _find_lift(self, sample: Sample, kinds: Sequence[Scale]) -> Lift | None:
+        """Return the relations among the numeric columns, and heaped digits."""
+        from voile.signals.fitting.maps.relations import find_lift
+
+        if self.relations is None or not len(sample.cells):
+            return None
+        lattices = [one for one in kinds if isinstance(one, Lattice)]
+        declared = {column: Formula(text) for column, text in self.relations.items()}
+        known = None if sample.levels is None else sample.levels.values
+        places = [j for j, one in enumerate(kinds) if isinstance(one, Lattice)]
+        return find_lift(sample.X, sample.c, lattices, known, declared=declared, places=places)
 
     def _levels(self, sample: Sample, known: CheckedSubjects) -> Levels:
         """Fit what is known of each subject's scores, as they are sent."""
@@ -216,7 +244,7 @@ class PrivacyMap(Parameters):
 
         check_looks(base, strength)
         own = None if self.levels_ is None else self.levels_.steps(subject)
-        map = StoredMap(self.classes_, self._kinds, self.fitted_, self._side)
+        map = StoredMap(self.classes_, self._kinds, self.fitted_, self._side, lift=self.lift_)
         return map.codec(base=base, strength=strength, personal=own, places=self.places)
 
     def encode(

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Z95
-from voile.signals.fitting.maps.columns import sample_of
+from voile.signals.fitting.maps.columns import base_sample, sample_of
 from voile.signals.fitting.methods.transport import FOLDS, folds
 from voile.signals.information.mutual import NEIGHBOURS, contributions
 from voile.signals.information.subjects import CheckedSubjects, Subjects
 from voile.signals.model.codec.columns import Scale
 from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lift import Lift
 from voile.signals.model.codec.nominal import Assignment
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import SideColumn, SideLevels, missing_features, side_features
@@ -124,6 +125,7 @@ def trials(
     prior: Floats | None = None,
     side: Sequence[SideColumn] = (),
     levels: SideLevels | None = None,
+    lift: Lift | None = None,
 ) -> Iterator[Trial]:
     """Fit to two folds of subjects, and hand on the rows `tried` of the third.
 
@@ -139,10 +141,12 @@ def trials(
         sample = sample_of(table[rest], own, c[rest], everyone.at(rest))
         if levels is not None:
             sample = replace(sample, side=tuple(side), levels=levels.take(rest))
+        if lift is not None:
+            sample = base_sample(sample, lift)
         fitted = method.fit(sample, seed) if len(sample.cells) else None
         rows = tried[fold[tried] == out]
         beliefs = everyone.at(rows).distinct(c[rows], k)
-        map = StoredMap(np.arange(k), own, fitted, tuple(side))
+        map = StoredMap(np.arange(k), own, fitted, tuple(side), lift=lift)
         at = None if levels is None else levels.take(rows)
         yield Trial(map, table[rows], c[rows], u[rows], beliefs, at)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +96,13 @@ def _products(a: Floats, b: Floats) -> Floats:
     return np.asarray((a[:, :, None] * b[:, None, :]).reshape(len(a), -1))
 
 
+class SideChoice(NamedTuple):
+    """How smooth a shared frame is: as chosen on all people, for fits to parts of them."""
+
+    pairs: bool  # whether pairs of side columns have functions
+    ridge: float
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnFrame:
     """One column's shift, log spread and slopes: constants, and weights of functions."""
@@ -111,18 +119,24 @@ def fit_shared(
     columns: Sequence[SideColumn],
     levels: SideLevels,
     splits: Codes,
-) -> Conditional:
+    choice: SideChoice | None = None,
+) -> tuple[Conditional, SideChoice]:
     """Fit the frame that all classes share; how smooth is chosen by likelihood, folds held out.
 
     O(n p) for each of some hundred steps of a quasi-Newton search, a column at a time.
     """
-    candidates = []
-    for pairs in (False, True) if 1 < len(columns) <= MOST_PAIRED else (False,):
-        basis = SideBasis.of(columns, levels, pairs=pairs)
-        candidates += [(basis, ridge) for ridge in RIDGES]
-    best = max(candidates, key=lambda one: _held_out(Y, c, order, one[0], levels, splits, one[1]))
-    basis, ridge = best
-    return frame_of(order, basis, _fit(Y, c, order, basis.rows(levels), ridge))
+    tried = (False, True) if 1 < len(columns) <= MOST_PAIRED else (False,)
+    if choice is not None:
+        tried = (choice.pairs,)
+    bases = {pairs: SideBasis.of(columns, levels, pairs=pairs) for pairs in tried}
+
+    def score(one: SideChoice) -> float:
+        return _held_out(Y, c, order, bases[one.pairs], levels, splits, one.ridge)
+
+    candidates = [SideChoice(pairs, ridge) for pairs in tried for ridge in RIDGES]
+    choice = choice or max(candidates, key=score)
+    basis = bases[choice.pairs]
+    return frame_of(order, basis, _fit(Y, c, order, basis.rows(levels), choice.ridge)), choice
 
 
 def _held_out(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.keys.random import RandomState, streams
-from voile.signals.fitting.methods.conditional_fit import fit_own, fit_shared
+from voile.signals.fitting.methods.conditional_fit import SideChoice, fit_own, fit_shared
 from voile.signals.fitting.methods.layers import Chain, fit_layer
 from voile.signals.fitting.methods.smoothing import grid_over
 from voile.signals.model.codec.pieces import Floats
@@ -43,9 +43,11 @@ class Transport:
     ----------
     settings : how flexible the chain is; None: chosen by likelihood on two of
         three folds of subjects, held out in turn.
+    side : how smooth the frame of side columns is; None: chosen likewise.
     """
 
     settings: Chain | None = None
+    side: SideChoice | None = None
 
     def fit(self, sample: Sample, random_state: RandomState) -> Fitted:
         """Fit; O(n d^2 + classes d g^2) for each of about ten choices, two folds each."""
@@ -56,10 +58,13 @@ class Transport:
         if sample.levels is None:
             how, W, side = self.settings or choose(Y, sample, splits), Y, None
         else:
-            how, W, side = conditional(Y, sample, sample.levels, splits, settings=self.settings)
+            how, W, side = conditional(
+                Y, sample, sample.levels, splits, settings=self.settings, choice=self.side
+            )
         frames, layers = fit_chain(W, sample.c, how)
         law = normal_law(len(Y))
-        return Fitted(sample.shares, frames, layers, law, coordinates, side=side)
+        choices = how, side.choice if side else None
+        return Fitted(sample.shares, frames, layers, law, coordinates, side=side, choices=choices)
 
 
 def conditional(
@@ -69,6 +74,7 @@ def conditional(
     splits: NDArray[np.intp],
     *,
     settings: Chain | None,
+    choice: SideChoice | None = None,
     forwards: bool = False,  # one layer that takes columns in their order
 ) -> tuple[Chain, Floats, SideFrames]:
     """Take side columns off first, in the order of columns that makes readings likeliest."""
@@ -76,7 +82,7 @@ def conditional(
     starts = [settings] if settings else [Chain(backwards=one) for one in turns]
     tried = []
     for start in starts:
-        side, W, slope = fit_side(Y, sample, levels, start.order(len(Y), 0), splits)
+        side, W, slope = fit_side(Y, sample, levels, start.order(len(Y), 0), splits, choice)
         gain = float(held_out(W, sample.c, splits, start).mean()) - slope
         tried.append((gain, start, W, side))
     _, how, W, side = max(tried, key=lambda one: one[0])
@@ -92,9 +98,10 @@ def fit_side(
     levels: SideLevels,
     order: NDArray[np.int64],
     splits: NDArray[np.intp],
+    choice: SideChoice | None = None,
 ) -> tuple[SideFrames, Floats, float]:
     """Return frames, the readings in them, and the mean logarithm of what they take up."""
-    shared = fit_shared(Y, sample.c, order, sample.side, levels, splits)
+    shared, choice = fit_shared(Y, sample.c, order, sample.side, levels, splits, choice)
     rows = shared.at(levels)
     W = rows.inverse(Y)
     slope = float(rows.log_slope.mean())
@@ -105,7 +112,7 @@ def fit_side(
             rows = one.at(levels.take(mine))
             W[:, mine] = rows.inverse(W[:, mine])
             slope += float(rows.log_slope.sum()) / len(sample.c)
-    return SideFrames(shared, own, shared.typical(levels)), W, slope
+    return SideFrames(shared, own, shared.typical(levels), choice=choice), W, slope
 
 
 def choose(

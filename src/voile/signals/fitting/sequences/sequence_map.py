@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
+from voile.core.warn import warn
 from voile.keys.random import RandomState
-from voile.signals.fitting.maps.columns import Resolution, columns_of
+from voile.signals.fitting.maps.columns import Resolution, base_sample, columns_of
+from voile.signals.fitting.maps.relations import find_lift
 from voile.signals.fitting.maps.side_columns import beside
 from voile.signals.fitting.methods import transport
+from voile.signals.fitting.methods.conditional_fit import SideChoice
 from voile.signals.fitting.methods.layers import Chain, fit_layer
 from voile.signals.fitting.methods.smoothing import grid_over
 from voile.signals.fitting.sequences import parts as sequence_parts
@@ -20,13 +23,15 @@ from voile.signals.fitting.sequences.courses import Courses, fit_direction, fore
 from voile.signals.fitting.sequences.structure import choose_basis
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.conditional import MapStep
+from voile.signals.model.codec.formula import Formula
 from voile.signals.model.codec.given import as_labels, as_subjects, as_table
 from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lift import Lift
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.place import CLASSES
 from voile.signals.model.codec.side import side_table
 from voile.signals.model.codec.steps import Bend, KnotheRosenblatt
-from voile.signals.model.maps.checks import check_sizes
+from voile.signals.model.maps.checks import SignalsWarning, check_sizes
 from voile.signals.model.maps.fitted import Sample
 from voile.signals.model.sequences.basis import Basis
 from voile.signals.model.sequences.sequence_codec import Dynamics, SequenceCodec, SequencePart
@@ -49,6 +54,8 @@ class SequenceMap:
     random_state : of the fit.
     period : of the season, in units of time; 0: there is none; None: to be found.
     side_resolution : of each side column, as `resolution`.
+    relations : as of `PrivacyMap`; of readings in part none is lifted.
+    side_choice : how smooth the frame of side columns is; None: chosen.
     memory : learn what the readings of one subject have to do with each other. Without it, each
         is sent by itself: for subjects who send once, of whom nothing else is known. From a
         subject's second message on the class is gradually revealed.
@@ -69,6 +76,8 @@ class SequenceMap:
     memory: bool = True
     period: int | None = None
     side_resolution: Resolution = None
+    relations: Mapping[int, str] | None = field(default_factory=dict)
+    side_choice: SideChoice | None = None
 
     def fit(
         self,
@@ -126,6 +135,8 @@ class SequenceMap:
         if not here.all():
             if k or not self.memory or known is not None:
                 _refuse_lacking(invariant=bool(k), known=known is not None)
+            whole = here.all(axis=1)
+            self._check_relations(X[whole], codes[whole], lattices)
             readings = sequence_parts.Readings(
                 X, here[:, order], codes, whose, _moments(whose, times)
             )
@@ -135,14 +146,16 @@ class SequenceMap:
             first = np.unique(whose, return_index=True)[1][whose]
             table = side_table(known, len(X))[first]
             sample = beside(sample, table, self.side_resolution, len(order))
-        spread = sample.dithered(self.random_state)
-        steps = self._steps(sample, spread, k)
-        codec = Codec(classes, tuple(lattices), steps, side=sample.side)
+        sample, lattices, order, lift = self._lifted(sample, lattices, order, k)
+        base = sample if lift is None else base_sample(sample, lift)
+        steps = self._steps(base, base.dithered(self.random_state), k)
+        codec = Codec(classes, tuple(lattices), steps, side=sample.side, lift=lift)
         self.classes_ = classes
         if not self.memory:
             self.codec_ = SequenceCodec.forgetful(codec, order, k)
             return self
-        scores = [sequence_parts.scores_of(codec, one)[k:] for one in (sample, spread)]
+        both = sample, sample.dithered(self.random_state)
+        scores = [sequence_parts.scores_of(codec, one)[k : len(base.cells)] for one in both]
         when = _moments(whose, times)
         turns = [_turn(scores[0][:, codes == n], whose[codes == n]) for n in range(len(classes))]
         known, sent = ([turn @ of[:, codes == n] for n, turn in enumerate(turns)] for of in scores)
@@ -153,9 +166,48 @@ class SequenceMap:
         ]
         dynamics = tuple(law[0] for law in laws)
         timed = times is not None
-        part = SequencePart(tuple(range(len(X.T) - k)), _sharpening(laws))
+        part = SequencePart(tuple(range(len(base.cells) - k)), _sharpening(laws))
         self.codec_ = SequenceCodec(codec, order, k, dynamics, (part,), basis, timed)
         return self
+
+    def _lifted(
+        self, sample: Sample, lattices: list[Lattice], order: tuple[int, ...], k: int
+    ) -> tuple[Sample, list[Lattice], tuple[int, ...], Lift | None]:
+        """Find relations, and put derived columns last; an invariant is not derived."""
+        if self.relations is None:
+            return sample, lattices, order, None
+        names = {f"x{j}": f"x{place}" for place, j in enumerate(order)}
+        declared = {}
+        for column, text in self.relations.items():
+            formula = Formula(text)
+            side = {name: name for name in formula.names if name[0] == "k"}
+            declared[order.index(column)] = formula.renamed(names | side)
+        known = None if sample.levels is None else sample.levels.values
+        lift = find_lift(
+            sample.X, sample.c, lattices, known, declared=declared, fixed=range(k), places=order
+        )
+        if lift is None:
+            return sample, lattices, order, None
+        last = [*lift.base, *lift.derived]
+        sample = replace(sample, X=sample.X[:, last], cells=sample.cells[last])
+        moved = tuple(order[j] for j in last)
+        return sample, [lattices[j] for j in last], moved, lift.reordered(last)
+
+    def _check_relations(self, X: Floats, c: NDArray[np.intp], lattices: Sequence[Lattice]) -> None:
+        """Refuse declared relations where readings lack columns, and warn of others."""
+        if self.relations:
+            raise RequestError(
+                "a declared relation is not lifted where some readings lack a column",
+                where="relations",
+                instead="leave such readings out, or derive the column after decoding",
+            )
+        lift = find_lift(X, c, lattices) if self.relations is not None and len(X) else None
+        if lift and lift.derived:
+            warn(
+                "readings lack columns, so that sessions lift no relation: who decodes them under "
+                "every class finds the class by the relation. Leave the derived column out",
+                SignalsWarning,
+            )
 
     def _fit_parts(
         self,
@@ -183,7 +235,13 @@ class SequenceMap:
         splits = transport.folds(sample, self.random_state)
         if sample.levels is not None:
             how, Y, side = transport.conditional(
-                Y, sample, sample.levels, splits, settings=how, forwards=bool(k)
+                Y,
+                sample,
+                sample.levels,
+                splits,
+                settings=how,
+                choice=self.side_choice,
+                forwards=bool(k),
             )
         elif how is None:
             how = transport.choose(Y, sample, splits, transport.CHOICES[1:4] if k else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.sequences.basis import LONGEST, Basis
 
 HARMONICS = 2
+FREE = 12  # units of time: a season so short has any shape, which each harmonic adds to
 LEAST_GAIN = 2.0  # of the log-likelihood held out, for each coefficient that is added
 MOMENTS = 5  # readings of a subject, at least, for a slope or a season
 PERIODS = 400  # that are tried, at most
@@ -40,10 +42,12 @@ def choose_basis(
     slope = float(max(np.ptp(np.where(together.here, together.times, 0), axis=1).max(), 1))
     if period is None:
         period = _period(together, _joined(scores, codes))
-    tried = [(0.0, 0), (slope, 0), (0.0, period), (slope, period)]
+    all_shapes = (period - 1) // 2
+    shapes = {min(HARMONICS, all_shapes), all_shapes} if period <= FREE else {HARMONICS}
+    seasons = [(0, 0)] + [(period, one) for one in sorted(shapes) if period]
     best, most = Basis(), -np.inf
-    for rise, every in dict.fromkeys(tried):
-        basis = Basis.of(rise, every, min(HARMONICS, (every - 1) // 2))
+    for rise, (every, harmonics) in product((0.0, slope), seasons):
+        basis = Basis.of(rise, every, harmonics)
         found = _held_out(scores, whose, times, codes, basis) - LEAST_GAIN * basis.size
         if found > most:
             best, most = basis, found

@@ -5,7 +5,7 @@ A `Codec` is data: lattices, and per class a few elementary steps. It holds no r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from voile.signals.model.codec.conditional import Conditional, MapStep, RowFrame
 from voile.signals.model.codec.given import as_labels, as_table
 from voile.signals.model.codec.grain import rounded
 from voile.signals.model.codec.lattice import Lattice, RowDraws, dither
+from voile.signals.model.codec.lift import Lift
 from voile.signals.model.codec.nominal import Assignment
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.place import CLASSES, Place
@@ -34,7 +35,7 @@ from voile.signals.model.codec.side import (
 from voile.signals.model.codec.single import Single, Singles
 from voile.signals.model.codec.steps import Arrays, Step
 
-FORMATS = 1, 2  # of maps without side columns, and with
+FORMATS = 1, 2, 3  # of maps without side columns, with, and with relations
 BATCH = 1 << 13  # readings worked on at once: they stay in the processor's cache
 TRIES = 64  # draws of the dither for one whose rounded message would not come back
 MOST_PLACES = 12
@@ -54,6 +55,7 @@ class Codec:
     places : decimal places of what is sent, 0 to 12; None: float64, at its finest. Numbers that
         are sent as they are stay so.
     side : the side columns that conditional steps depend on; both ends have them.
+    lift : relations among the numeric columns, before steps; then these are of its base columns.
 
     Guarantee: every value returned by `encode` has been decoded again, with room to spare for
     another machine's rounding; what would not come back is refused, never sent.
@@ -64,6 +66,7 @@ class Codec:
     steps: tuple[tuple[MapStep, ...], ...]
     places: int | None = None
     side: tuple[SideColumn, ...] = ()
+    lift: Lift | None = None
 
     def __post_init__(self) -> None:
         if self.places is not None and not 0 <= self.places <= MOST_PLACES:
@@ -165,11 +168,14 @@ class Codec:
         """
         wide = np.zeros_like(X)
         if self.places is not None:
+            base = self.lift.base if self.lift else range(len(X))
             cells = np.array([[lattice.resolution] for _, lattice in self._lattices()])
             Z = self.forward(X, which, at)
-            for step in np.eye(len(X)) * 10.0**-self.places / 2:
+            for step in np.eye(len(X))[list(base)] * 10.0**-self.places / 2:
                 apart = [self.inverse(Z + sign * step[:, None], which, at) for sign in (1, -1)]
                 wide += np.abs(apart[0] - apart[1]) / cells
+            # a cell of a derived column moves with the others' cells, not within them
+            wide[[j for j in range(len(X)) if j not in base]] = 0
         return wide
 
     def _lost(self, column: int, row: int) -> RequestError:
@@ -276,15 +282,23 @@ class Codec:
 
         `at` are the points' side levels, where the map takes side columns.
         """
-        for step in self._steps(which, at):
-            V = step.forward(V)
+        steps = self._steps(which, at)
+        if self.lift is None or not steps:
+            return _in_turn(V, [step.forward for step in steps])
+        V = self.lift.forward(V, None if at is None else at.values)
+        base = self.lift.base
+        V[base] = _in_turn(V[base], [step.forward for step in steps])
         return V
 
     def inverse(self, V: Floats, which: int, at: SideLevels | None = None) -> Floats:
         """Undo `forward`."""
-        for step in reversed(self._steps(which, at)):
-            V = step.inverse(V)
-        return V
+        steps = self._steps(which, at)[::-1]
+        if self.lift is None or not steps:
+            return _in_turn(V, [step.inverse for step in steps])
+        V = np.array(V, dtype=np.float64)
+        base = self.lift.base
+        V[base] = _in_turn(V[base], [step.inverse for step in steps])
+        return self.lift.inverse(V, None if at is None else at.values)
 
     def _steps(self, which: int, at: SideLevels | None) -> list[Step | RowFrames]:
         """Return a class's steps, the conditional ones at the levels of each point."""
@@ -317,7 +331,8 @@ class Codec:
             return {}
         lattices = tuple(lattice for _, lattice in self._lattices())
         pairs = zip(self.classes.tolist(), self.steps, strict=True)
-        return {label: Singles(lattices, steps, self.side) for label, steps in pairs if steps}
+        side, lift = self.side, self.lift
+        return {label: Singles(lattices, steps, side, lift) for label, steps in pairs if steps}
 
     def _lattices(self) -> list[tuple[int, Lattice]]:
         return [(j, col) for j, col in enumerate(self.columns) if isinstance(col, Lattice)]
@@ -353,9 +368,11 @@ class Codec:
 
     def to_arrays(self) -> Arrays:
         """Return plain arrays, none of objects, for `numpy.savez`."""
-        format = FORMATS[bool(self.side)]
+        format = FORMATS[2 if self.lift else bool(self.side)]
         arrays: Arrays = {"format": np.array(format), "classes": self.classes}
         arrays |= side_arrays(self.side) | column_arrays(self.columns)
+        if self.lift:
+            arrays |= self.lift.to_arrays()
         if self.places is not None:
             arrays["places"] = np.array(self.places)
         for which, steps in enumerate(self.steps):
@@ -372,7 +389,9 @@ class Codec:
                 raise RequestError("the map is of another version of voile")
             columns, steps = read_columns(arrays), read_steps(arrays)
             places = int(arrays["places"]) if "places" in arrays else None
-            codec = cls(np.asarray(arrays["classes"]), columns, steps, places, read_side(arrays))
+            lift = Lift.from_arrays(arrays, columns)
+            classes = np.asarray(arrays["classes"])
+            codec = cls(classes, columns, steps, places, read_side(arrays), lift)
         except (LookupError, ValueError, TypeError, np.linalg.LinAlgError) as wrong:
             if isinstance(wrong, RequestError):
                 raise
@@ -380,6 +399,12 @@ class Codec:
         if len(codec.steps) != len(codec.classes):
             raise RequestError("the map has other classes than steps")
         return codec
+
+
+def _in_turn(V: Floats, ways: Sequence[Callable[[Floats], Floats]]) -> Floats:
+    for way in ways:
+        V = way(V)
+    return V
 
 
 def _strings(column: NDArray[Any]) -> NDArray[np.str_]:

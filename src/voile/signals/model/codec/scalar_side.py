@@ -6,14 +6,15 @@ What is here computes what `side.py` and `conditional.py` compute, to the last b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import ldexp
+from math import ldexp, nan
 from typing import TypeAlias
 
 from voile.signals.model.codec.conditional import LADDER, OCTAVE, UNIT, Conditional
-from voile.signals.model.codec.scalar import Point, is_on, place
+from voile.signals.model.codec.scalar import Point, at, is_on, place
 from voile.signals.model.codec.side import NameLevels, NumberGrid, SideColumn, is_missing
 
-Level: TypeAlias = tuple[int, int]  # the level on the left, and the share of the next one's
+# the level on the left, the share of the next one's, and the number itself: `SideLevels`
+Level: TypeAlias = tuple[int, int, float]
 # which column, its shift, its spread, and its slopes on columns before it
 FrameRow: TypeAlias = tuple[int, float, float, list[tuple[int, float]]]
 
@@ -29,7 +30,7 @@ def _of_number(column: NumberGrid) -> Callable[[object], Level | None]:
 
     def read(cell: object) -> Level | None:
         if is_missing(cell):
-            return column.nodes, 0
+            return column.nodes, 0, nan
         try:
             value = float(cell)  # type: ignore[arg-type]
             position = round(place(lattice, value))
@@ -37,7 +38,8 @@ def _of_number(column: NumberGrid) -> Callable[[object], Level | None]:
             return None
         if not is_on(lattice, position, value):
             return None
-        return divmod(min(max(position - first, 0), last), width)
+        left, share = divmod(min(max(position - first, 0), last), width)
+        return left, share, at(lattice, position)
 
     return read
 
@@ -48,10 +50,10 @@ def _of_name(column: NameLevels) -> Callable[[object], Level | None]:
 
     def read(cell: object) -> Level | None:
         if is_missing(cell):
-            return others + 1, 0
+            return others + 1, 0, nan
         name = str(cell)
         # an array of text drops what is 0 at the end of one
-        return None if "\0" in name else (levels.get(name, others), 0)
+        return None if "\0" in name else (levels.get(name, others), 0, nan)
 
     return read
 
@@ -120,7 +122,7 @@ class CellFrames:
 
 
 def _corners(level: Level, width: int) -> list[tuple[int, int]]:
-    left, share = level
+    left, share, _ = level
     return [(left, width - share), (left + 1, share)] if share else [(left, width)]
 
 

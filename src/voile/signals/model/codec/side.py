@@ -24,26 +24,31 @@ from voile.signals.model.codec.place import Place
 class SideLevels:
     """Where rows lie on each side column's grid: `share` of `width` parts from `left` to the next.
 
-    Both (columns, rows); a level without an order has share 0.
+    All (columns, rows); a level without an order has share 0. `values` are the numbers themselves,
+    for relations: NaN where they are missing, and of names.
     """
 
     left: NDArray[np.int64]
     share: NDArray[np.int64]
+    values: NDArray[np.float64]
 
     def take(self, rows: Codes) -> SideLevels:
-        return SideLevels(self.left[:, rows], self.share[:, rows])
+        return SideLevels(self.left[:, rows], self.share[:, rows], self.values[:, rows])
 
     def spread(self, rows: Codes, n: int) -> SideLevels:
         """Return the levels of n rows: these at `rows`, and level 0 of the others."""
         left, share = (np.zeros((len(self.left), n), dtype=np.int64) for _ in range(2))
         left[:, rows], share[:, rows] = self.left, self.share
-        return SideLevels(left, share)
+        values = np.full((len(left), n), np.nan)
+        values[:, rows] = self.values
+        return SideLevels(left, share, values)
 
     @classmethod
     def joined(cls, parts: Sequence[SideLevels], columns: int) -> SideLevels:
         none = np.zeros((columns, 0), dtype=np.int64)
-        left, share = ([none, *(getattr(one, x) for one in parts)] for x in ("left", "share"))
-        return cls(np.concatenate(left, axis=1), np.concatenate(share, axis=1))
+        names = "left", "share", "values"
+        every = ([none, *(getattr(one, name) for one in parts)] for name in names)
+        return cls(*(np.concatenate(one, axis=1) for one in every))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +67,15 @@ class NumberGrid(Brief):
     def levels(self) -> int:
         return self.nodes + 1
 
-    def read(self, column: NDArray[Any], where: Place) -> tuple[NDArray[np.int64], ...]:
+    def read(self, column: NDArray[Any], where: Place) -> tuple[NDArray[Any], ...]:
         values = _numbers(column, where)
         missing = np.isnan(values)
         there = np.where(missing, self.lattice.offset / self.lattice.per, values)
         positions = self.lattice.positions(there, where)
         on = np.clip(positions - self.first, 0, (self.nodes - 1) * self.width)
         left, share = np.divmod(on, self.width)
-        return np.where(missing, self.nodes, left), np.where(missing, 0, share)
+        exact = np.where(missing, np.nan, self.lattice.values(positions))
+        return np.where(missing, self.nodes, left), np.where(missing, 0, share), exact
 
     def off(self, column: NDArray[Any]) -> NDArray[np.bool_]:
         """Say which numbers are none of the column's lattice; missing ones are."""
@@ -115,7 +121,7 @@ class NameLevels(Brief):
     def levels(self) -> int:
         return len(self.values) + 2
 
-    def read(self, column: NDArray[Any], where: Place) -> tuple[NDArray[np.int64], ...]:
+    def read(self, column: NDArray[Any], where: Place) -> tuple[NDArray[Any], ...]:
         m = len(self.values)
         missing = np.array([is_missing(one) for one in column], dtype=np.bool_)
         names = np.where(missing, "", column).astype(str)
@@ -123,7 +129,7 @@ class NameLevels(Brief):
         at[at == m] = 0
         seen = self.values[at] == names if m else np.zeros(len(names), dtype=np.bool_)
         level = np.where(missing, m + 1, np.where(seen, at, m)).astype(np.int64)
-        return level, np.zeros_like(level)
+        return level, np.zeros_like(level), np.full(len(level), np.nan)
 
     def strangers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
         """Say which names have no level of their own."""
@@ -160,11 +166,12 @@ def read_levels(
             instead="give the columns that the map was fitted with, in their order",
         )
     parts = [one.read(table[:, j], Place(first + j)) for j, one in enumerate(columns)]
-    left, share = zip(*parts, strict=True) if parts else ((), ())
+    left, share, values = zip(*parts, strict=True) if parts else ((), (), ())
     shape = (len(columns), n)
     return SideLevels(
         np.array(left, dtype=np.int64).reshape(shape),
         np.array(share, dtype=np.int64).reshape(shape),
+        np.array(values, dtype=np.float64).reshape(shape),
     )
 
 

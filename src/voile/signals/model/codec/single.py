@@ -17,7 +17,8 @@ from voile.signals.model.codec.cells import Cells
 from voile.signals.model.codec.conditional import Conditional, MapStep
 from voile.signals.model.codec.grain import GRAIN
 from voile.signals.model.codec.lattice import Lattice, RowDraws
-from voile.signals.model.codec.scalar import Path, drawn
+from voile.signals.model.codec.lift import Lift, LiftedPath
+from voile.signals.model.codec.scalar import Path, ScalarStep, drawn
 from voile.signals.model.codec.scalar_side import CellFrames, Level, level_of
 from voile.signals.model.codec.side import SideColumn, SideLevels
 from voile.signals.model.codec.steps import Step
@@ -34,7 +35,7 @@ class Single:
     """
 
     cells: Cells
-    path: Path
+    path: ScalarStep
 
     def send(self, x: Sequence[float], protective: Protective | RowDraws) -> list[float] | None:
         """Return the message of a reading; None of one that is off its lattice or lost."""
@@ -60,14 +61,22 @@ class Singles:
     """What takes one reading of a class, at the levels of its side columns if there are any."""
 
     def __init__(
-        self, lattices: tuple[Lattice, ...], steps: Sequence[MapStep], side: Sequence[SideColumn]
+        self,
+        lattices: tuple[Lattice, ...],
+        steps: Sequence[MapStep],
+        side: Sequence[SideColumn],
+        lift: Lift | None = None,
     ) -> None:
-        parts, cells = list(_parts(steps, len(lattices))), Cells(lattices)
+        size = len(lift.base) if lift else len(lattices)
+        parts, cells = list(_parts(steps, size)), Cells(lattices)
         self._levels = [level_of(column) for column in side]
 
         def single(levels: tuple[Level, ...]) -> Single:
             each = [one.at(levels) if isinstance(one, CellFrames) else one for one in parts]
-            return Single(cells, Path(each))
+            path = Path(each)
+            if lift:
+                return Single(cells, LiftedPath(lift, [value for *_, value in levels], path))
+            return Single(cells, path)
 
         self._single = lru_cache(CELLS)(single)
 

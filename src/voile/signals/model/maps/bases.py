@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from voile.signals.model.codec.conditional import Conditional, MapStep
+from voile.signals.model.codec.lift import Lift
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.steps import Affine, Bend, Curve, between, mix
 from voile.signals.model.maps.fitted import SCORES, Fitted, SideFrames
@@ -26,6 +27,15 @@ BASES: Mapping[str, Law | None] = {
     "uniform": ndtr,
     "barycentre": None,
 }
+
+
+def show_lift(lift: Lift, base: str) -> Lift:
+    """Return the lift with messages of a base's looks: of the barycentre, the column's own."""
+    if BASES[base] is None:
+        return lift
+    d = len(lift.lattices)
+    mean, spread = (0.5, 12**-0.5) if base == "uniform" else (0.0, 1.0)
+    return lift.shown(np.full(d, mean), np.full(d, spread))
 
 
 def class_steps(

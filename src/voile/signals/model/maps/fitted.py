@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from voile.core.errors import RequestError
 from voile.keys.random import RandomState, streams
 from voile.signals.model.codec.codec import FARTHEST
 from voile.signals.model.codec.conditional import Conditional
+from voile.signals.model.codec.lift import Lift
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.place import Place
 from voile.signals.model.codec.side import SideColumn, SideLevels
@@ -30,6 +31,7 @@ class SideFrames(Brief):
     own: tuple[Conditional | None, ...]  # per class what it adds, inside the shared frame
     typical: Affine  # the mean of the shared frames, for a base that does not follow them
     in_clear: bool = False  # whether the side columns travel, so that a base may follow them
+    choice: Any = None  # how smooth the shared frame is, of a fit; not stored
 
     def into(self, which: int) -> tuple[Conditional, ...]:
         """Return the steps from readings of a class to standard values."""
@@ -55,6 +57,7 @@ class Fitted(Brief):
     coordinates: tuple[Curve, ...]  # per column the curve to work in, e.g. a logarithm
     epsilon: float | None = None  # of a map that 0.1.0 fitted to noisy counts; None of all others
     side: SideFrames | None = None  # of a map that is conditional; it stands before the frames
+    choices: Any = None  # what the method chose, which fits to parts of the people take; not stored
 
     def barycentre(self) -> Affine:
         """Return the mean frame, each class weighing its share."""
@@ -74,6 +77,7 @@ class Sample:
     beliefs: tuple[Floats, Floats] | None = None  # distinct p(c | s), (g, k), and p(s), (g,)
     side: tuple[SideColumn, ...] = ()  # the side columns, and where the readings lie on them
     levels: SideLevels | None = None
+    lift: Lift | None = None  # that these are the base columns of
 
     @property
     def shares(self) -> Floats:
@@ -90,8 +94,10 @@ class Sample:
     def dithered(self, random_state: RandomState) -> Sample:
         """Return the sample as it is when sent: spread within the rounding cells."""
         (rng,) = streams(random_state, "dither of the fit")
-        spread = rng.uniform(-0.5, 0.5, self.X.shape) * self.cells
-        return replace(self, X=self.X + spread)
+        X = self.X + rng.uniform(-0.5, 0.5, self.X.shape) * self.cells
+        for place, j in enumerate(self.lift.base if self.lift else ()):
+            X[:, place] = self.lift.widen(j, X[:, place])  # type: ignore[union-attr]
+        return replace(self, X=X)
 
 
 class Method(Protocol):

@@ -18,10 +18,11 @@ from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.columns import Scale
 from voile.signals.model.codec.conditional import Conditional, MapStep
 from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lift import Lift
 from voile.signals.model.codec.nominal import Assignment
 from voile.signals.model.codec.side import SideColumn
 from voile.signals.model.codec.steps import Affine, Arrays, Curve, KnotheRosenblatt, Step
-from voile.signals.model.maps.bases import class_steps
+from voile.signals.model.maps.bases import class_steps, show_lift
 from voile.signals.model.maps.fitted import Fitted, SideFrames
 
 TEXT = "text"
@@ -42,6 +43,7 @@ class StoredMap(Brief):
     side: tuple[SideColumn, ...] = ()  # the side columns that the map depends on
     base: str = "normal"
     strength: float = 1.0
+    lift: Lift | None = None  # the relations among the numeric columns
 
     def at(self, base: str, strength: float) -> StoredMap:
         return replace(self, base=base, strength=strength)
@@ -64,7 +66,8 @@ class StoredMap(Brief):
             plain = (one.plain() if isinstance(one, Assignment) else one for one in self.columns)
             return Codec(self.classes_, tuple(plain), nothing, side=self.side)
         steps = class_steps(self.fitted_, base, strength, personal) if self.fitted_ else nothing
-        return Codec(self.classes_, self.columns, steps, places, self.side)
+        lift = self.lift and show_lift(self.lift, base)
+        return Codec(self.classes_, self.columns, steps, places, self.side, lift)
 
     @property
     def spans(self) -> tuple[bool, ...]:
@@ -73,7 +76,8 @@ class StoredMap(Brief):
 
     def to_arrays(self) -> Arrays:
         nothing = ((),) * len(self.classes_)
-        arrays = Codec(self.classes_, self.columns, nothing, side=self.side).to_arrays()
+        bare = Codec(self.classes_, self.columns, nothing, side=self.side, lift=self.lift)
+        arrays = bare.to_arrays()
         return arrays if self.fitted_ is None else {**arrays, **_arrays_of(self.fitted_)}
 
     @classmethod
@@ -81,7 +85,7 @@ class StoredMap(Brief):
         """Rebuild a map, or raise a RequestError if it is none of ours."""
         codec = Codec.from_arrays(arrays)
         fitted = _fitted_of(arrays) if "fitted.shares" in arrays else None
-        return cls(codec.classes, codec.columns, fitted, codec.side)
+        return cls(codec.classes, codec.columns, fitted, codec.side, lift=codec.lift)
 
 
 def _arrays_of(fitted: Fitted) -> Arrays:

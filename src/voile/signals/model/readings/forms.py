@@ -33,6 +33,7 @@ class ReadingSettings(BaseModel):
     ordinal : its values in their order, where they are names; they travel as 0, 1, 2, ...
     invariant : whether it never changes within a subject, as height does.
     bounds : the least and largest reading there can be; the recipient sets aside readings outside.
+    relation : a formula of other readings and known columns that determines it, up to rounding.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,11 +43,14 @@ class ReadingSettings(BaseModel):
     ordinal: tuple[str, ...] | None = Field(default=None, min_length=2)
     invariant: bool = False
     bounds: tuple[float, float] | None = None
+    relation: str | None = None
 
     @model_validator(mode="after")
     def _one_kind(self) -> ReadingSettings:
         if self.nominal + (self.ordinal is not None) + (self.resolution is not None) > 1:
             raise ValueError("is either nominal, ordinal or of a resolution")
+        if self.relation is not None and (self.nominal or self.ordinal is not None):
+            raise ValueError("has a relation, and is no number")
         if self.ordinal is not None and len(set(self.ordinal)) < len(self.ordinal):
             raise ValueError("an ordinal value is named twice")
         if self.bounds is not None and not self.bounds[0] < self.bounds[1]:

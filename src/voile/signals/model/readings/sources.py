@@ -17,6 +17,7 @@ from voile.core.errors import RequestError
 from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
+from voile.signals.model.codec.formula import Formula
 from voile.signals.model.codec.place import Place
 from voile.signals.model.readings.forms import (
     CellValues,
@@ -170,6 +171,31 @@ class SignalReader(Brief):
         """The columns that never change within a subject."""
         return [j for j, form in enumerate(self.forms) if form.settings.invariant]
 
+    @cached_property
+    def relations(self) -> dict[int, str]:
+        """The declared relations by the place of a numeric column, as maps take them."""
+        numeric = [one for one in self.forms if not one.settings.nominal]
+        names = {one.column: f"x{place}" for place, one in enumerate(numeric)}
+        names |= {
+            one.column: f"k{place}"
+            for place, one in enumerate(self.sides)
+            if not one.settings.nominal
+        }
+        found = {}
+        for place, form in enumerate(numeric):
+            if form.settings.relation is None:
+                continue
+            formula = Formula(form.settings.relation)
+            if lacking := [name for name in formula.names if name not in names]:
+                raise RequestError(
+                    f"the relation contains {lacking[0]}, which is no reading or known column of "
+                    "numbers, so that the recipient lacks it",
+                    where=f"roles, column {form.column}",
+                    instead="give it the role reading or known, or leave the relation out",
+                )
+            found[place] = formula.renamed(names).text
+        return found
+
     def check(self, source: Source) -> None:
         """Refuse roles that do not fit the source, or this kind of data."""
         self.roles.check(source.columns, "reading", "private", "known")
@@ -184,6 +210,7 @@ class SignalReader(Brief):
                 instead="give it to the one column of classes that readings must not reveal",
             )
         PrivateSettings.of(self.roles, self.private)
+        _ = self.relations  # refuses those that are none
         if self.roles.subject is None:
             raise RequestError(
                 "the roles name no subject, by whom the recipient finds the class",

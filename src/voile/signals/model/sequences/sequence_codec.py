@@ -114,8 +114,8 @@ class SequenceCodec:
 
     Parameters
     ----------
-    codec : the map of single readings, of numbers alone, invariants first: strength 1, to normal
-        scores, those of the invariants by themselves.
+    codec : the map of single readings, of numbers alone, invariants first and derived columns
+        last: strength 1, to normal scores, those of the invariants by themselves.
     order : (d,) the source's column in each place of the codec.
     invariants : how many columns never change within a subject, d at most; sent once.
     dynamics : per class, of the scores of the other columns.
@@ -138,7 +138,9 @@ class SequenceCodec:
         d = len(self.codec.columns)
         if len(self.codec.numeric) != d or sorted(self.order) != list(range(d)):
             raise ValueError("a sequence needs numbers alone, each column once")
-        m = d - self.invariants
+        m = d - self.invariants - self.derived
+        if self.codec.lift and self.codec.lift.derived != [*range(d - self.derived, d)]:
+            raise ValueError("derived columns are not last")
         if any(each.mean.shape != (m, self.basis.size) for each in self.dynamics):
             raise ValueError("the dynamics do not fit the columns that vary")
         counts = {len(self.dynamics), *(len(one.sharpening) for one in self.parts)}
@@ -148,14 +150,17 @@ class SequenceCodec:
             if not set(one.columns) <= set(range(m)) or not one.fits(m):
                 raise ValueError("the parts of readings do not fit the columns that vary")
         if self.partial and (
-            self.invariants or any((law.turn != np.eye(m)).any() for law in self.dynamics)
+            self.invariants
+            or self.derived
+            or any((law.turn != np.eye(m)).any() for law in self.dynamics)
         ):
-            raise ValueError("readings in part are turned, or have invariants")
+            raise ValueError("readings in part are turned, derived, or have invariants")
 
     @classmethod
     def forgetful(cls, codec: Codec, order: tuple[int, ...], invariants: int) -> SequenceCodec:
         """Return a map that sends each reading as if nothing had come before it."""
-        m, grid = len(order) - invariants, np.array([-1.0, 1.0])
+        derived = len(codec.lift.derived) if codec.lift else 0
+        m, grid = len(order) - invariants - derived, np.array([-1.0, 1.0])
         flat = np.zeros((3 * m, 3 * m, 2))
         as_it_is = np.broadcast_to(grid, (3 * m, 2)).copy()
         same = KnotheRosenblatt(np.arange(3 * m), grid, flat, flat + 1, as_it_is)
@@ -164,6 +169,11 @@ class SequenceCodec:
         k = len(codec.classes)
         part = SequencePart(tuple(range(m)), (same,) * k)
         return cls(codec, order, invariants, (alone,) * k, (part,), Basis())
+
+    @cached_property
+    def derived(self) -> int:
+        """How many columns are derived: they are sent by themselves, without a forecast."""
+        return len(self.codec.lift.derived) if self.codec.lift else 0
 
     @cached_property
     def partial(self) -> bool:
@@ -209,12 +219,12 @@ class SequenceCodec:
 
     @cached_property
     def _singles(self) -> tuple[Singles, ...]:
-        side = self.codec.side
-        return tuple(Singles(self.lattices, steps, side) for steps in self.codec.steps)
+        side, lift = self.codec.side, self.codec.lift
+        return tuple(Singles(self.lattices, steps, side, lift) for steps in self.codec.steps)
 
     @cached_property
     def _sharpening(self) -> tuple[Mapping[tuple[int, ...], Triangular], ...]:
-        known = 2 * (len(self.order) - self.invariants)
+        known = 2 * (len(self.order) - self.invariants - self.derived)
         return tuple(
             {one.columns: Triangular(one.sharpening[which], known) for one in self.parts}
             for which in range(len(self.codec.classes))
@@ -332,27 +342,33 @@ class SequenceLaw:
         return tuple(found)
 
     def hide(self, outlook: Outlook, scores: Point) -> Point:
-        """Return what is sent for the scores of a reading; those it does not hold do not count."""
-        along, (laws, known, columns, frames) = self.dynamics.turned(scores), outlook
+        """Return what is sent for the scores of a reading; those it does not hold do not count.
+
+        Scores of derived columns come last, and are sent as they are.
+        """
+        laws, known, columns, frames = outlook
+        along, derived = self.dynamics.turned(scores[: len(laws)]), scores[len(laws) :]
         left = [(along[j] - laws[j].mean) / laws[j].spread for j in columns]
         if known is None:
-            return left
-        return self.sharpening[columns].forward(left, frames)
+            return [*left, *derived]
+        return [*self.sharpening[columns].forward(left, frames), *derived]
 
     def show(self, outlook: Outlook, sent: Point) -> Point:
         """Return the scores of what is sent; of those that it does not hold the forecasts."""
         laws, known, columns, frames = outlook
-        left = sent if known is None else self.sharpening[columns].inverse(sent, frames)
+        own, derived = sent[: len(columns)], sent[len(columns) :]
+        left = own if known is None else self.sharpening[columns].inverse(own, frames)
         along = [law.mean for law in laws]
         for j, x in zip(columns, left, strict=True):
             along[j] += laws[j].spread * x
-        return self.dynamics.back(along)
+        return [*self.dynamics.back(along), *derived]
 
     def learn(self, state: State, time: int, outlook: Outlook, scores: Point) -> State:
         """Return what is known once a reading is; `outlook` is the state's at that time."""
         if not self.remembers:
             return state
-        along, (laws, _, columns, _) = self.dynamics.turned(scores), outlook
+        laws, _, columns, _ = outlook
+        along = self.dynamics.turned(scores[: len(laws)])
         directions, after = self.dynamics.directions, list(state)
         for j in columns:
             after[j] = directions[j].learn(state[j], time, laws[j], along[j])

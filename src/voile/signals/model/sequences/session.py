@@ -113,7 +113,7 @@ class Session:
         self._law = codec.law(self._which, known.cells)
         self._secret, self._protective = secret, protective or Protective()
         self._names = tuple(f"column {j}" for j in codec.order)
-        self._all = tuple(range(len(codec.order) - codec.invariants))
+        self._all = tuple(range(len(codec.order) - codec.invariants - codec.derived))
         check = beginning(name, codec.mark, known.proof)
         # the bases that messages under way may stand on, the latest last
         self._bases = [SharedState(0, check, (), None, self._law.begin())]
@@ -216,7 +216,7 @@ class Session:
                 instead="correct them where they are wrong, and begin a new session",
             )
         columns = self._all if message.columns is None else message.columns
-        size = len(columns) + (0 if message.after else self.codec.invariants)
+        size = len(columns) + self.codec.derived + (0 if message.after else self.codec.invariants)
         place = message.after - self._bases[0].number
         if not 0 <= place < len(self._bases) or message.number > message.after + self.ahead:
             remedy = "load this end as last saved, or begin a new session"

@@ -59,7 +59,7 @@ class SharedState(NamedTuple):
     ) -> SharedState:
         """Read what `json` made of one, or raise a ValueError."""
         held, k = numbers(fixed), codec.invariants
-        if len(held) not in (0, k) or len(state) != len(codec.order) - k:
+        if len(held) not in (0, k) or len(state) != len(codec.order) - k - codec.derived:
             raise ValueError("a base is of other columns")
         size = codec.basis.size
         states = tuple([None if one is None else read_state(one, size) for one in state])

@@ -7,7 +7,7 @@ import pytest
 from tests.signals.made_up import METHODS, fitted, readings
 
 from voile.core.evidence import Rate
-from voile.signals.adversary.breaks import equal
+from voile.signals.attack.breaks import equal
 from voile.signals.model.maps.bases import BASES
 
 

@@ -38,6 +38,7 @@ class Attacker:
     bits: float  # H(C) less the log-loss; NaN for an attacker without chances
     bits_low: float  # of its 95% interval
     bits_high: float  # of the same
+    permuted: float = float("nan")  # 95th percentile of `balanced` where classes are permuted
 
     @property
     def is_blind(self) -> bool:
@@ -73,17 +74,19 @@ class Attacker:
         """Sum up what is found of all classes, after a sentence."""
         after = " To this adversary all classes look alike." if self.is_blind else ""
         gained = "" if np.isnan(self.bits) else ", {bits:.3f} bits gained"
+        permuted = "" if np.isnan(self.permuted) else ", at most {permuted:.3f} by chance"
         values = {
             "attacker": f"{self.name[0].upper()}{self.name[1:]}",
             **{name: getattr(self, name) for name in ("balanced", "low", "high")},
             "chance": 1 / len(self.recall),
             "auc": max(self.auc),
             **({"bits": round(self.bits, 3) + 0.0} if gained else {}),  # no minus before nothing
+            **({"permuted": self.permuted} if permuted else {}),
         }
         return Note(
-            f"{before}{{attacker}}: balanced accuracy {{balanced:.3f}} ({{low:.3f}} to "
+            f"{before}{{attacker}}: balanced accuracy at least {{balanced:.3f}} ({{low:.3f}} to "
             "{high:.3f}, chance {chance:.3f}), largest AUC of a class {auc:.3f}"
-            f"{gained}.{after}",
+            f"{gained}{permuted}.{after}",
             values,
             by=self.name,
         )

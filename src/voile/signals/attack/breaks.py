@@ -11,20 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.keys.random import Protective
-from voile.signals.adversary.attackers import IDENTIFIED
+from voile.signals.attack.attackers import IDENTIFIED
+from voile.signals.attack.choice import infer_others
+from voile.signals.attack.course_views import view_courses
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import SideLevels
+from voile.signals.model.sequences.messages import Message
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.model.sequences.session import Session
 from voile.signals.model.sequences.state import Cell, Known
 
 LENGTHS = (2, 5, 10, 30)  # numbers of messages of a person, for repeat readings
-LAGS = (1, 2, 3, 6, 7, 8)  # readings apart, whose products an adversary looks at
-WAVES = 20  # of a spectrum
-EXTREMES = 3  # lowest and highest readings of a subject
 FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
 KNOWN_PLAINTEXT = "known plaintext"
+DECODED = 20_000  # readings of sessions that are decoded under all classes
+SHORTEST = 3  # readings of a session that are decoded
+BOUND = 20.0
 KEY = b"of sessions that nobody receives"
 OUTSIDE = Note("Outside the guarantee: the map does not protect against this attack.")
 
@@ -41,7 +44,6 @@ class Break:
     name: str  # of the break
     rate: Rate  # how often the right class is named
     baseline: Rate  # the same without any message
-    without: Rate | None = None  # the same with the remedy left off; None where it is not tried
     promised: bool = True  # whether the wing promises that `rate` is no better than `baseline`
     messages: int = 1  # how many of each person are overheard
 
@@ -52,26 +54,9 @@ class Break:
 
     def evidence(self, story: Note) -> Evidence:
         """Return the same as evidence; `story` says what the adversary does."""
-        found = [Finding(IDENTIFIED, self.rate, baseline=self.baseline)]
-        if self.without is not None:
-            found.append(Finding(IDENTIFIED, self.without, at=Note("the remedy left off")))
+        found = Finding(IDENTIFIED, self.rate, baseline=self.baseline)
         notes = () if self.promised else (OUTSIDE,)
-        return Evidence(self.title, "inference", story, findings=tuple(found), notes=notes)
-
-
-def lattice(codec: Codec, X: Floats, Z: Floats, c: Codes, known: ArrayLike | None = None) -> Break:
-    """Decode with every class's map; name the one whose result lies nearest to the lattice.
-
-    Beside it, the same for readings sent without dither. Classes come equally often.
-    """
-    rows = equal(c)
-    plain, at = np.empty_like(X), codec.levels(known, len(c))
-    for which in range(len(codec.classes)):
-        own = np.flatnonzero(c == which)
-        plain[own] = codec.forward(np.ascontiguousarray(X[own].T), which, at.take(own)).T
-    off = [_off(codec, V[rows], at.take(rows)) for V in (Z, plain)]
-    tries = [_right(one.argmin(axis=1), c[rows]) for one in off]
-    return Break("rounding lattice", tries[0], _chance(codec, rows), tries[1])
+        return Evidence(self.title, "inference", story, findings=(found,), notes=notes)
 
 
 def known_plaintext(
@@ -115,48 +100,10 @@ def invariants(
 
 def repeats(Z: Floats, c: Codes, seed: int) -> tuple[Rate, Rate]:
     """Learn from half of the subjects what T messages look like, and name the others' classes."""
-    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier  # type: ignore[import-untyped]
-
-    F, half = features(Z), len(c) // 2
-    kinds = (
-        RandomForestClassifier(200, min_samples_leaf=5, random_state=seed),
-        HistGradientBoostingClassifier(
-            learning_rate=0.05, max_iter=60, max_leaf_nodes=8, random_state=seed
-        ),
-    )
-    rates = [_right(kind.fit(F[:half], c[:half]).predict(F[half:]), c[half:]) for kind in kinds]
+    half = len(c) // 2
+    found = infer_others(view_courses(Z), c, np.arange(len(c)) < half, seed)
     common = np.full(len(c) - half, np.bincount(c[:half]).argmax())
-    return max(rates, key=lambda rate: rate.successes), _right(common, c[half:])
-
-
-def features(Z: Floats) -> Floats:
-    """Return features of each subject's level, swings and their course: (subjects, features)."""
-    centred, moves = Z - Z.mean(axis=1, keepdims=True), np.diff(Z, axis=1)
-    pairs = [(i, j) for i in range(Z.shape[2]) for j in range(i)]
-    together = [(V[:, :, i] * V[:, :, j]).mean(axis=1) for V in (centred, moves) for i, j in pairs]
-    ordered = np.sort(centred, axis=1)
-    trend = np.arange(Z.shape[1]) - (Z.shape[1] - 1) / 2
-    before, after = centred[:, :-1], centred[:, 1:]
-    waves = np.abs(np.fft.rfft(centred, axis=1))[:, 1 : WAVES + 1]
-    return np.concatenate(
-        [
-            Z[:, 0],
-            Z.mean(axis=1),
-            Z.std(axis=1),
-            (moves**2).mean(axis=1),
-            ordered[:, :EXTREMES].reshape(len(Z), -1),
-            ordered[:, -EXTREMES:].reshape(len(Z), -1),
-            (centred**3).mean(axis=1),
-            (centred**4).mean(axis=1),
-            np.einsum("ntd,t->nd", centred, trend),
-            *((centred[:, k:] * centred[:, :-k]).mean(axis=1) for k in LAGS if k < Z.shape[1]),
-            (after * before**2).mean(axis=1),
-            (after**2 * before**2).mean(axis=1),
-            waves.reshape(len(Z), -1),
-            *(one[:, None] for one in together),
-        ],
-        axis=1,
-    )
+    return _right(found.chances.argmax(axis=1), c[half:]), _right(common, c[half:])
 
 
 def sent(
@@ -166,13 +113,13 @@ def sent(
     times: NDArray[np.int64] | None = None,
     protective: Protective | None = None,
     known: Sequence[Sequence[Cell]] | None = None,
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, list[list[Message | None]]]:
     """Send each subject's readings through a session, at times of the map's units if it has any.
 
     What a reading lacks is NaN, and so it is in what is returned. `known` are the subjects' side
     columns, where the map takes any.
     """
-    first, varying = [], []
+    first, varying, everything = [], [], []
     moments = (
         times.tolist() if times is not None and codec.timed else [[None] * X.shape[1]] * len(X)
     )
@@ -182,26 +129,61 @@ def sent(
     ):
         label = codec.codec.classes[which]
         session = Session(codec, label, str(whose), known=side, protective=protective)
-        messages = [_send(session, *each) for each in zip(readings, when, strict=True)]
+        everything.append([_send(session, *each) for each in zip(readings, when, strict=True)])
+        messages = [_values(one, X.shape[2]) for one in everything[-1]]
         first.append(messages[0])
         varying.append([messages[0][codec.invariants :], *messages[1:]])
-    return np.array(first), np.array(varying)
+    return np.array(first), np.array(varying), everything
 
 
-def _send(session: Session, reading: list[float], moment: int | None) -> tuple[float, ...]:
-    """Return what is sent of a reading; NaN of what it lacks, and of columns not sent alone."""
+def _send(session: Session, reading: list[float], moment: int | None) -> Message | None:
+    """Return the message of a reading; None of columns not sent alone."""
     try:
         session.send(reading, moment)
     except RequestError:
         if not session.codec.partial:
             raise
-        return (np.nan,) * len(reading)
+        return None
     (message,) = session.pending()
     session.acknowledge(session.expected())
+    return message
+
+
+def _values(message: Message | None, d: int) -> tuple[float, ...]:
+    """Return the values of a message; NaN of what its reading lacks."""
+    if message is None:
+        return (np.nan,) * d
     if message.columns is None:
         return message.values
     held = dict(zip(message.columns, message.values, strict=True))
-    return tuple([held.get(j, np.nan) for j in range(len(reading))])
+    return tuple([held.get(j, np.nan) for j in range(d)])
+
+
+def decode_sessions(
+    codec: SequenceCodec,
+    messages: Sequence[Sequence[Message | None]],
+    known: Sequence[Sequence[Cell]] | None = None,
+) -> Floats:
+    """Decode sessions under every class: (k, n, T', d) readings, NaN where there is none.
+
+    T' readings of each session, so that at most `DECODED` are decoded. A wrong class may give
+    readings that nobody has: they are cut at `BOUND` spreads of the others.
+    """
+    k, n, length = len(codec.codec.classes), len(messages), len(messages[0])
+    length = min(length, max(DECODED // (k * n), SHORTEST))
+    out = np.full((k, n, length, len(codec.order)), np.nan)
+    sides = [Known.of(codec, tuple(one), KEY) for one in known or [()] * n]
+    for which, label in enumerate(codec.codec.classes):
+        for whose, (own, side) in enumerate(zip(messages, sides, strict=True)):
+            end = Session(codec, label, str(whose), known=side)
+            for at, message in enumerate(own[:length]):
+                read = message and end.receive(message)
+                if read:
+                    out[which, whose, at] = read.values
+    middle, spread = np.nanmean(out, axis=(0, 1, 2)), np.nanstd(out, axis=(0, 1, 2))
+    near = np.nanmedian(np.abs(out - np.nanmedian(out, axis=(0, 1, 2))), axis=(0, 1, 2))
+    wide = BOUND * np.where(near > 0, near, np.where(spread > 0, spread, 1.0))
+    return np.asarray(np.clip((out - middle) / wide, -1, 1))
 
 
 def equal(c: Codes) -> Codes:
@@ -216,16 +198,6 @@ def _classes(codec: Codec) -> range:
 
 def _decoded(codec: Codec, Z: Floats, which: int, at: SideLevels) -> Floats:
     return np.asarray(codec.decode(Z, codec.classes[which], known=at), dtype=np.float64)
-
-
-def _off(codec: Codec, Z: Floats, at: SideLevels) -> Floats:
-    """Return how far from the lattice messages lie by each class's map, (n, classes), in cells."""
-    cells = np.array([col.resolution for col in codec.columns])  # type: ignore[union-attr]
-    columns = []
-    for which in _classes(codec):
-        V = codec.inverse(np.ascontiguousarray(Z.T), which, at).T
-        columns.append((np.abs(V - _decoded(codec, Z, which, at)) / cells).sum(axis=1))
-    return np.stack(columns, axis=1)
 
 
 def _right(guess: Codes, c: Codes) -> Rate:

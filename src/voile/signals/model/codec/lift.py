@@ -1,0 +1,311 @@
+"""Relations among readings, taken off before the class's map: NumPy alone.
+
+Each class has a map of its own, so that a relation among decoded readings would hold under the
+right class alone. A derived column is therefore sent as its distance from the relation, in cells
+of its lattice, by one table common to all classes: every class decodes it to a plausible one.
+
+Proof of exactness: with the other columns on their lattices, the position k of a derived column
+and the distance r = k - g determine each other, g being one whole number at both ends. A table
+gives each r an interval of [0, 1], its width the share of r among people with the same last digit
+of g, and a point of the rounding cell a point of the interval. All these maps are bijections.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.signals.model.codec.formula import Formula
+from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.codec.scalar import Path, Point, at, place
+from voile.signals.model.codec.steps import Arrays
+
+DIGITS = 10
+WHOLE = 1 << 48  # the sum of the widths of a table's row
+FARTHEST = 2.0**50  # positions: what a relation makes beyond it is taken for 0
+SPREAD = sqrt(12.0)  # the width of a uniform law of standard deviation 1
+
+
+@dataclass(frozen=True, eq=False)
+class LiftedColumn(Brief):
+    """A derived column: its relation, and the widths of its distances from it.
+
+    formula : of `x0`, `x1`, ... the numeric columns, and `k0`, `k1`, ... the side columns.
+    widths : (10, m) whole numbers above 0, of sum 2^48 each row: of the distances `first` to
+        `first + m - 1`, by the last digit of the relation's position.
+    """
+
+    column: int
+    formula: Formula
+    first: int
+    widths: NDArray[np.int64]
+    mean: float = 0.0  # of the messages, and their standard deviation
+    spread: float = 1.0
+
+    def __post_init__(self) -> None:
+        sound = self.widths.ndim == 2 and len(self.widths) == DIGITS and (self.widths > 0).all()
+        if not sound or (self.widths.sum(axis=1) != WHOLE).any() or not self.spread > 0:
+            raise ValueError("the table of a derived column is none")
+
+    @cached_property
+    def _edges(self) -> Floats:
+        """The ends of all intervals: those of digit q begin at q, (10 m + 1,)."""
+        before = np.cumsum(self.widths, axis=1) - self.widths
+        starts = before / WHOLE + np.arange(DIGITS)[:, None]
+        return np.append(starts.ravel(), float(DIGITS))
+
+    def forward(self, p: Floats, g: Floats) -> Floats:
+        """Return what is sent for positions in cells, (n,), and the relation's positions g."""
+        k = np.rint(p)
+        row = self.widths.shape[1]
+        place = np.clip(k - g - self.first, 0, row - 1).astype(np.int64)
+        at = place + row * np.mod(g, DIGITS).astype(np.int64)
+        start, end = self._edges[at], self._edges[at + 1]
+        share = start + (p - k + 0.5) * (end - start) - np.mod(g, DIGITS)
+        return np.asarray(self.mean + self.spread * SPREAD * (share - 0.5))
+
+    def inverse(self, z: Floats, g: Floats) -> Floats:
+        """Return the positions in cells."""
+        digit, row = np.mod(g, DIGITS), self.widths.shape[1]
+        share = digit + np.clip((z - self.mean) / (self.spread * SPREAD) + 0.5, 0.0, 1.0)
+        first = row * digit.astype(np.int64)
+        at = np.clip(np.searchsorted(self._edges, share, side="right") - 1, first, first + row - 1)
+        start, end = self._edges[at], self._edges[at + 1]
+        k = g + self.first + (at - first)
+        return np.asarray(k + np.clip((share - start) / (end - start), 0, 1) - 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Lift(Brief):
+    """What is common to all classes, before their maps: relations, and heaped last digits.
+
+    lifted : derived columns; a relation contains columns that are not derived, or derived before.
+    digits : (d, 10) whole numbers of sum 2^48, or 0 throughout: the share of each last digit of a
+        column where people round, so that a heaped value has a cell as wide as it is frequent.
+    """
+
+    lattices: tuple[Lattice, ...]
+    lifted: tuple[LiftedColumn, ...]
+    digits: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        d = len(self.lattices)
+        if self.digits.shape != (d, DIGITS) or not set(self.derived) < set(range(d)):
+            raise ValueError("relations do not fit the columns")
+        sums = self.digits.sum(axis=1)
+        if not np.isin(sums, (0, WHOLE)).all() or (self.digits[sums > 0] <= 0).any():
+            raise ValueError("the widths of last digits are none")
+        known = {f"x{j}" for j in self.base}
+        for one in self.lifted:
+            if any(name not in known for name in one.formula.names if name[0] == "x"):
+                raise ValueError("a relation contains a column that is derived later")
+            known.add(f"x{one.column}")
+
+    @cached_property
+    def derived(self) -> list[int]:
+        """The columns that are lifted."""
+        return [one.column for one in self.lifted]
+
+    @cached_property
+    def base(self) -> list[int]:
+        """The columns that the class's map takes."""
+        return [j for j in range(len(self.lattices)) if j not in self.derived]
+
+    def shown(self, mean: Floats, spread: Floats) -> Lift:
+        """Return the lift whose messages have these means and spreads, (d,)."""
+        lifted = [
+            replace(one, mean=float(mean[one.column]), spread=float(spread[one.column]))
+            for one in self.lifted
+        ]
+        return replace(self, lifted=tuple(lifted))
+
+    def reordered(self, order: Sequence[int]) -> Lift:
+        """Return the lift of the same columns in another order: place i is column order[i]."""
+        names = {f"x{j}": f"x{place}" for place, j in enumerate(order)}
+        lifted = []
+        for one in self.lifted:
+            side = {name: name for name in one.formula.names if name[0] == "k"}
+            formula = one.formula.renamed(names | side)
+            lifted.append(replace(one, column=list(order).index(one.column), formula=formula))
+        lattices = tuple(self.lattices[j] for j in order)
+        return Lift(lattices, tuple(lifted), self.digits[list(order)])
+
+    def widen(self, column: int, v: Floats) -> Floats:
+        """Return dithered readings of a base column, heaped ones spread out."""
+        lattice, widths = self.lattices[column], self.digits[column]
+        return lattice.values(widen_digits(_place(lattice, v), widths)) if widths[0] else v
+
+    def forward(self, V: Floats, known: Floats | None) -> Floats:
+        """Map (d, n) dithered readings; known : (q, n) side columns, NaN where missing."""
+        p = [_place(lattice, v) for lattice, v in zip(self.lattices, V, strict=True)]
+        columns = self._columns(p, known)
+        out = np.array(V, dtype=np.float64)
+        for j in self.base:
+            out[j] = self.widen(j, V[j])
+        for one in self.lifted:
+            out[one.column] = one.forward(p[one.column], self._expected(one, columns))
+        return out
+
+    def inverse(self, Z: Floats, known: Floats | None) -> Floats:
+        """Undo `forward`."""
+        p = [_place(lattice, z) for lattice, z in zip(self.lattices, Z, strict=True)]
+        for j in self.base:
+            if self.digits[j, 0]:
+                p[j] = narrow_digits(p[j], self.digits[j])
+        columns = self._columns(p, known)
+        for one in self.lifted:
+            j = one.column
+            p[j] = one.inverse(Z[j], self._expected(one, columns))
+            columns[f"x{j}"] = self.lattices[j].values(np.rint(p[j]))
+        out = np.array(Z, dtype=np.float64)
+        for j in range(len(p)):
+            if j in self.derived or self.digits[j, 0]:
+                out[j] = self.lattices[j].values(p[j])
+        return out
+
+    def _columns(self, p: Sequence[Floats], known: Floats | None) -> dict[str, Floats]:
+        """Return the values on the lattices, and side columns, by the names of formulas."""
+        columns = {f"x{j}": one.values(np.rint(p[j])) for j, one in enumerate(self.lattices)}
+        return columns | {f"k{j}": k for j, k in enumerate(() if known is None else known)}
+
+    def _expected(self, one: LiftedColumn, columns: Mapping[str, Floats]) -> Floats:
+        return expect_positions(one.formula, self.lattices[one.column], columns)
+
+    def to_arrays(self) -> Arrays:
+        arrays: Arrays = {"lift.digits": self.digits}
+        for number, one in enumerate(self.lifted):
+            key = f"lift.{number}"
+            arrays[f"{key}.formula"] = np.array([one.formula.text])
+            arrays[f"{key}.whole"] = np.array([one.column, one.first])
+            arrays[f"{key}.widths"] = one.widths
+            arrays[f"{key}.looks"] = np.array([one.mean, one.spread])
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], columns: Sequence[Any]) -> Lift | None:
+        """Rebuild the lift of a codec's columns; None where it has none."""
+        if "lift.digits" not in arrays:
+            return None
+        lifted: list[LiftedColumn] = []
+        while f"lift.{len(lifted)}.formula" in arrays:
+            key = f"lift.{len(lifted)}"
+            column, first = (int(one) for one in arrays[f"{key}.whole"])
+            mean, spread = (float(one) for one in arrays[f"{key}.looks"])
+            formula = Formula(str(arrays[f"{key}.formula"][0]))
+            lifted.append(
+                LiftedColumn(column, formula, first, arrays[f"{key}.widths"], mean, spread)
+            )
+        lattices = tuple(one for one in columns if isinstance(one, Lattice))
+        return cls(lattices, tuple(lifted), arrays["lift.digits"])
+
+
+class LiftedPath:
+    """A lift and a class's path, one reading at a time in plain Python: the bits of `Lift`."""
+
+    def __init__(self, lift: Lift, known: Sequence[float], path: Path) -> None:
+        self._lift, self._path, self._base = lift, path, lift.base
+        self._known = {f"k{j}": value for j, value in enumerate(known)}
+        self._heaped = [j for j in lift.base if lift.digits[j, 0]]
+        self._names = [f"x{j}" for j in range(len(lift.lattices))]
+        self._edges = [one._edges.tolist() for one in lift.lifted]
+
+    def forward(self, v: Point) -> Point:
+        lift = self._lift
+        p = [place(lattice, x) for lattice, x in zip(lift.lattices, v, strict=True)]
+        whole = [float(round(x)) for x in p]
+        columns = self._columns(whole)
+        out = self._warped(list(v), p, widen_digits)
+        for one, edges in zip(lift.lifted, self._edges, strict=True):
+            j, row = one.column, one.widths.shape[1]
+            g = self._expected(one, columns)
+            digit = g % DIGITS
+            at = int(min(max(whole[j] - g - one.first, 0), row - 1)) + row * int(digit)
+            start, end = edges[at], edges[at + 1]
+            share = start + (p[j] - whole[j] + 0.5) * (end - start) - digit
+            out[j] = one.mean + one.spread * SPREAD * (share - 0.5)
+        return self._inner(out, self._path.forward)
+
+    def inverse(self, v: Point) -> Point:
+        lift, out = self._lift, self._inner(list(v), self._path.inverse)
+        p = [place(lattice, x) for lattice, x in zip(lift.lattices, out, strict=True)]
+        out = self._warped(out, p, narrow_digits)
+        p = [place(lattice, x) for lattice, x in zip(lift.lattices, out, strict=True)]
+        columns = self._columns([float(round(x)) for x in p])
+        for one, edges in zip(lift.lifted, self._edges, strict=True):
+            j, row = one.column, one.widths.shape[1]
+            g = self._expected(one, columns)
+            digit, first = g % DIGITS, row * int(g % DIGITS)
+            place_ = (v[j] - one.mean) / (one.spread * SPREAD) + 0.5
+            share = digit + min(max(place_, 0.0), 1.0)
+            cell = min(max(bisect_right(edges, share) - 1, first), first + row - 1)
+            start, end = edges[cell], edges[cell + 1]
+            k = g + one.first + (cell - first)
+            found = k + min(max((share - start) / (end - start), 0.0), 1.0) - 0.5
+            out[j] = at(lift.lattices[j], found)
+            columns[self._names[j]] = at(lift.lattices[j], float(round(found)))
+        return out
+
+    def _columns(self, whole: Sequence[float]) -> dict[str, float]:
+        values = map(at, self._lift.lattices, whole)
+        return {**dict(zip(self._names, values, strict=True)), **self._known}
+
+    def _expected(self, one: LiftedColumn, columns: Mapping[str, float]) -> float:
+        lattice = self._lift.lattices[one.column]
+        try:
+            g = float(round(place(lattice, one.formula.evaluate_one(columns))))
+        except (ArithmeticError, ValueError):  # NumPy has a value for whatever Python refuses
+            arrays = {name: np.array([value]) for name, value in columns.items()}
+            return float(expect_positions(one.formula, lattice, arrays)[0])
+        return g if abs(g) < FARTHEST else 0.0
+
+    def _warped(self, v: list[float], p: Sequence[float], way: Any) -> list[float]:
+        for j in self._heaped:
+            moved = way(np.array([p[j]]), self._lift.digits[j])
+            v[j] = at(self._lift.lattices[j], float(moved[0]))
+        return v
+
+    def _inner(self, v: list[float], way: Any) -> list[float]:
+        for j, x in zip(self._base, way([v[j] for j in self._base]), strict=True):
+            v[j] = x
+        return v
+
+
+def expect_positions(formula: Formula, lattice: Lattice, columns: Mapping[str, Floats]) -> Floats:
+    """Return the position on a column's lattice that a relation gives; 0 where it gives none."""
+    g = np.rint(_place(lattice, formula.evaluate(columns)))
+    return np.where(np.abs(g) < FARTHEST, g, 0.0)
+
+
+def widen_digits(p: Floats, widths: NDArray[np.int64]) -> Floats:
+    """Move positions in cells so that each last digit's cell has its width; ten cells stay ten."""
+    starts, sizes = _digits(widths)
+    k = np.rint(p)
+    q = np.mod(k, DIGITS).astype(np.int64)
+    return np.asarray(k - q + starts[q] + (p - k + 0.5) * sizes[q] - 0.5)
+
+
+def narrow_digits(p: Floats, widths: NDArray[np.int64]) -> Floats:
+    """Undo `widen_digits`."""
+    starts, sizes = _digits(widths)
+    block = np.floor((p + 0.5) / DIGITS) * DIGITS
+    rest = p + 0.5 - block
+    q = np.clip(np.searchsorted(starts, rest, side="right") - 1, 0, DIGITS - 1)
+    return np.asarray(block + q + np.clip((rest - starts[q]) / sizes[q], 0, 1) - 0.5)
+
+
+def _digits(widths: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    before = np.cumsum(widths) - widths
+    return np.asarray(before * (DIGITS / WHOLE)), np.asarray(widths * (DIGITS / WHOLE))
+
+
+def _place(lattice: Lattice, v: Floats) -> Floats:
+    return np.asarray((v * lattice.per - lattice.offset) / lattice.step)
