@@ -45,6 +45,12 @@ def _make_consensus() -> Learner:
     return Consensus()
 
 
+def _make_reader() -> Learner:
+    from voile.documents.learners.reader_head import ReaderLearner
+
+    return ReaderLearner.installed()
+
+
 LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "crf": _make_crf,
     "svm": _make_svm,
@@ -52,13 +58,15 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "ensemble": _make_ensemble,
     "selection": _make_selection,
     "consensus": _make_consensus,
+    "reader": _make_reader,
     "crf-cost": partial(_make_crf, cost_sensitive=True),
     "svm-cost": partial(_make_svm, cost_sensitive=True),
     "adaboost-cost": partial(_make_adaboost, cost_sensitive=True),
     "ensemble-cost": partial(_make_ensemble, cost_sensitive=True),
     "selection-cost": partial(_make_selection, cost_sensitive=True),
 }
-"""The paper's five, each in a variant that weighs costs while it learns; and their consensus."""
+"""The paper's five, each in a variant that weighs costs as it learns; their consensus; the reader's
+head."""
 
 
 def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
