@@ -16,9 +16,9 @@ from voile.core.errors import RequestError
 from voile.documents.adapters.model import Model, ModelClassifier, odds_of, put_on_tokens
 from voile.documents.adapters.model_folder import ModelFolder
 from voile.documents.adapters.onnx_folder import open_folder
-from voile.documents.reader.windows import place_windows
 from voile.documents.adapters.reading import FAR, Pieces
 from voile.documents.learners.arrays import from_table, to_table
+from voile.documents.reader.windows import place_windows
 from voile.documents.words.tokens import BLANK, GLUED, LINE
 
 KINDS = {

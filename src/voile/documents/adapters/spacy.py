@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.lazy import library
 from voile.documents.adapters.scikit_learn import check_types
 from voile.documents.learners.learner import Examples, Margins, Sight
 

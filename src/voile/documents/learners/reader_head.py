@@ -99,15 +99,14 @@ class ReaderClassifier(Brief):
         """Return the head for vectors as they come, not standardised."""
         return replace(self, mean=mean, spread=spread)
 
-    @property
-    def encoder(self) -> TextEncoder:
-        """The installed reader; `RequestError` where it is absent, or another one."""
+    def open_encoder(self) -> TextEncoder:
+        """Open the installed reader; `RequestError` where it is absent, or another one."""
         return open_reader(self.sha256, self.layer)
 
     def margins(self, sight: Sight) -> Margins:
         """Return each token's margin for each type, (n, T), in log-odds."""
         found = sight.scores(self.weights).astype(np.float64) + self.bias
-        vectors = self.encoder.encode(sight.words, sight.gap, sight.first)
+        vectors = self.open_encoder().encode(sight.words, sight.gap, sight.first)
         for begin, end in pairwise(sight.first.tolist()):
             own = (vectors[begin:end].astype(np.float32) - self.mean) / self.spread
             found[begin:end] += score_windows(own, self.windows, np.array([0, end - begin]))
@@ -177,7 +176,7 @@ class _JointRegression:
     def solve(self) -> tuple[Weights, Weights, Weights]:
         """Return the weights of the columns and of the windows, and the bias."""
         from scipy.optimize import minimize
-        from threadpoolctl import threadpool_limits
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         types, width = len(self._learnt), self._dense.shape[1]
         sparse = np.zeros((self._size, types), np.float32)

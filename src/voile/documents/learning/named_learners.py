@@ -51,6 +51,12 @@ def _make_reader() -> Learner:
     return ReaderLearner.installed()
 
 
+def _make_default() -> Learner:
+    from voile.documents.reader import find_reader
+
+    return _make_consensus() if find_reader() is None else _make_reader()
+
+
 LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "crf": _make_crf,
     "svm": _make_svm,
@@ -59,6 +65,7 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "selection": _make_selection,
     "consensus": _make_consensus,
     "reader": _make_reader,
+    "default": _make_default,
     "crf-cost": partial(_make_crf, cost_sensitive=True),
     "svm-cost": partial(_make_svm, cost_sensitive=True),
     "adaboost-cost": partial(_make_adaboost, cost_sensitive=True),
@@ -66,7 +73,7 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "selection-cost": partial(_make_selection, cost_sensitive=True),
 }
 """The paper's five, each in a variant that weighs costs as it learns; their consensus; the reader's
-head."""
+head; and the one of these two that serves best here."""
 
 
 def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:

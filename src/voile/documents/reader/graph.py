@@ -60,9 +60,8 @@ class _GraphParts:
         scales = self._node("Gather", self._store("word scales", scale[:, None]), PIECES)
         words = self._node("Mul", self._node("Cast", rows, to=self._float), scales)
         places = self._store("positions' vectors", arrays[PLACES] + types)
-        return self._norm(
-            self._node("Add", words, self._node("Gather", places, POSITIONS)), "embeddings.LayerNorm"
-        )
+        summed = self._node("Add", words, self._node("Gather", places, POSITIONS))
+        return self._norm(summed, "embeddings.LayerNorm")
 
     def add_layer(self, x: str, layer: str) -> str:
         """Add one layer: attention, then two linear parts."""
@@ -80,9 +79,7 @@ class _GraphParts:
         ]
         shape = ["p", self._weights.width]
         output = helper.make_tensor_value_info(VECTORS, kinds.FLOAT, shape)
-        graph = helper.make_graph(
-            self._nodes, "reader", inputs, [output], [*self._stored.values()]
-        )
+        graph = helper.make_graph(self._nodes, "reader", inputs, [output], [*self._stored.values()])
         opsets = [helper.make_opsetid("", OPSET)]
         model = helper.make_model(graph, opset_imports=opsets, producer_name="voile")
         model.ir_version = IR

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,7 @@ def _read_pieces(cursor: _ByteCursor) -> UnigramPieces:
     offsets = cursor.array("<u4", count + 1).tolist()
     scores = cursor.array("<f4", count).tolist()
     text = cursor.take(size)
-    words = [text[a:b].decode() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    words = [text[a:b].decode() for a, b in pairwise(offsets)]
     _, size = cursor.numbers("iI")
     cursor.take(size)  # the table of normalised characters, which is NFKC's
     return UnigramPieces(list(zip(words, scores, strict=True)), begin, end, unknown)

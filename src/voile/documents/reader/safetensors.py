@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.documents.reader.weights import Weights
 
-KINDS = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "BF16": np.dtype("<u2")}
+KINDS: dict[str, np.dtype[Any]] = {
+    "F32": np.dtype("<f4"),
+    "F16": np.dtype("<f2"),
+    "BF16": np.dtype("<u2"),
+}
 
 
 def read_safetensors(path: Path) -> dict[str, Weights]:
@@ -35,10 +41,10 @@ def read_safetensors(path: Path) -> dict[str, Weights]:
 
 
 def _read_array(
-    data: np.ndarray, dtype: str, shape: list[int], data_offsets: list[int]
+    data: NDArray[np.uint8], dtype: str, shape: list[int], data_offsets: list[int]
 ) -> Weights:
     begin, end = data_offsets
-    raw = np.frombuffer(data[begin:end].tobytes(), KINDS[dtype]).reshape(shape)
+    raw = data[begin:end].view(KINDS[dtype]).reshape(shape)
     if dtype == "BF16":  # the upper half of a 32-bit number
-        return (raw.astype(np.uint32) << 16).view(np.float32)
-    return raw.astype(np.float32)
+        raw = (raw.astype(np.uint32) << 16).view(np.float32)
+    return np.array(raw, np.float32)

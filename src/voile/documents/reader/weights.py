@@ -64,9 +64,8 @@ class EncoderWeights:
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         words, places = self.arrays.get(WORDS), self.arrays.get(PLACES)
         inner = self.arrays.get(LAYER.format(0) + "intermediate.dense.weight")
-        if any(one is None or one.ndim != 2 for one in (words, places, inner)):
+        if words is None or places is None or inner is None or words.ndim != 2:
             raise RequestError("these are not the weights of a BERT encoder", instead=BERT_ONLY)
-        assert words is not None and places is not None and inner is not None
         width, wide = words.shape[1], len(inner)
         if not self.heads or width % self.heads:
             raise RequestError(
