@@ -51,12 +51,6 @@ def _make_reader() -> Learner:
     return ReaderLearner.installed()
 
 
-def _make_default() -> Learner:
-    from voile.documents.reader import find_reader
-
-    return _make_consensus() if find_reader() is None else _make_reader()
-
-
 LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "crf": _make_crf,
     "svm": _make_svm,
@@ -65,7 +59,6 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "selection": _make_selection,
     "consensus": _make_consensus,
     "reader": _make_reader,
-    "default": _make_default,
     "crf-cost": partial(_make_crf, cost_sensitive=True),
     "svm-cost": partial(_make_svm, cost_sensitive=True),
     "adaboost-cost": partial(_make_adaboost, cost_sensitive=True),
@@ -73,11 +66,19 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "selection-cost": partial(_make_selection, cost_sensitive=True),
 }
 """The paper's five, each in a variant that weighs costs as it learns; their consensus; the reader's
-head; and the one of these two that serves best here."""
+head."""
+DEFAULT = "default"
+
+
+def default_learner() -> str:
+    """Return the name of the learner that serves best on this machine."""
+    from voile.documents.reader import find_reader
+
+    return "consensus" if find_reader() is None else "reader"
 
 
 def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
-    """Return learners by their names; a name stands for the learner of `LEARNERS`.
+    """Return learners by their names; a name stands for the learner of `LEARNERS`, or the default.
 
     >>> from voile.documents.learners.svm import SVM
     >>> list(learners_of(["crf", SVM(C=1.0)]))
@@ -85,6 +86,7 @@ def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
     """
     found: dict[str, Learner] = {}
     for one in [given] if isinstance(given, str) else given:
+        one = default_learner() if one == DEFAULT else one
         if isinstance(one, str) and one not in LEARNERS:
             raise RequestError(f"there is no learner {one}", instead=nearest(one, LEARNERS))
         learner = LEARNERS[one]() if isinstance(one, str) else one

@@ -137,6 +137,8 @@ def mean_of_pieces(
 
 def standardise(vectors: NDArray[np.floating]) -> tuple[Vectors, Vectors]:
     """Return the mean and the spread of each column, (width,); a spread is never 0."""
+    if not len(vectors):
+        return np.zeros(vectors.shape[1], np.float32), np.ones(vectors.shape[1], np.float32)
     wide = vectors.astype(np.float32)
     mean, spread = wide.mean(axis=0, dtype=np.float64), wide.std(axis=0, dtype=np.float64)
     return mean.astype(np.float32), np.maximum(spread, 1e-6).astype(np.float32)
