@@ -64,9 +64,14 @@ class ReaderLearner:
         dense = (vectors.astype(np.float32) - mean) / spread
         return self.fit_vectors(examples, dense).standardised(mean, spread)
 
-    def fit_vectors(self, examples: Examples, dense: Weights) -> ReaderClassifier:
-        """Learn from standardised vectors, (n, width)."""
-        problem = _JointRegression(self, examples, dense)
+    def fit_vectors(
+        self, examples: Examples, dense: Weights, weight: Weights | None = None
+    ) -> ReaderClassifier:
+        """Learn from standardised vectors, (n, width).
+
+        weight : (n, T) of each token for each type; without it counted tokens weigh 1.
+        """
+        problem = _JointRegression(self, examples, dense, weight)
         sparse, windows, bias = problem.solve()
         width = dense.shape[1]
         return ReaderClassifier(
@@ -157,14 +162,24 @@ def _follows(first: NDArray[np.intp], n: int) -> NDArray[np.bool_]:
 class _JointRegression:
     """The loss of all types' regressions as a function of one vector of weights."""
 
-    def __init__(self, learner: ReaderLearner, examples: Examples, dense: Weights) -> None:
+    def __init__(
+        self,
+        learner: ReaderLearner,
+        examples: Examples,
+        dense: Weights,
+        weight: Weights | None = None,
+    ) -> None:
         self._learner, self._dense = learner, np.ascontiguousarray(dense)
-        self._first, self._counted = examples.first, examples.counted
+        self._first = examples.first
+        if weight is None:
+            weight = np.ones((len(dense), examples.types), np.float32)
+        weight = weight * examples.counted[:, None]
         types = np.arange(1, examples.types + 1)
         labels = examples.labels[:, None] == types
         self._sign = np.where(labels, 1, -1).astype(np.float32)
-        met = (labels & examples.counted[:, None]).sum(axis=0)
-        self._learnt = (met > 0) & (met < examples.counted.sum())
+        met = (labels & (weight > 0)).sum(axis=0)
+        self._learnt = (met > 0) & (met < (weight > 0).sum(axis=0))
+        self._sign, self._weight = self._sign[:, self._learnt], weight[:, self._learnt]
         self._constant = np.where(met > 0, FAR, -FAR)
         # columns that no counted token has keep a weight of 0
         self._columns = np.unique(examples.matrix[np.flatnonzero(examples.counted)].indices)
@@ -198,11 +213,9 @@ class _JointRegression:
         sparse, windows, bias = self._split(x)
         scores = self._matrix @ sparse.astype(np.float32)
         scores = scores + score_windows(self._dense, windows.astype(np.float32), self._first)
-        sign = self._sign[:, self._learnt]
-        margin = (sign * (scores + bias.astype(np.float32)))[self._counted]
-        slope = np.zeros_like(sign)
-        slope[self._counted] = -sign[self._counted] / (1 + np.exp(np.clip(margin, -30, 30)))
-        total = float(np.logaddexp(0, -margin).sum(dtype=np.float64))
+        margin = self._sign * (scores + bias.astype(np.float32))
+        slope = -self._weight * self._sign / (1 + np.exp(np.clip(margin, -30, 30)))
+        total = float((self._weight * np.logaddexp(0, -margin)).sum(dtype=np.float64))
         penalties = self._learner.sparse_penalty, self._learner.dense_penalty
         for weights, penalty in zip((sparse, windows), penalties, strict=True):
             total += penalty / 2 * float((weights**2).sum())

@@ -12,6 +12,7 @@ from voile.documents.adapters.model import Model, ModelClassifier
 from voile.documents.adapters.model_folder import ModelFolder
 from voile.documents.committee.committee import Committee, Member
 from voile.documents.learners.reader_head import ReaderClassifier
+from voile.documents.start.starter import Starter
 
 
 def open_models(given: Iterable[Any]) -> tuple[Model, ...]:
@@ -33,6 +34,8 @@ def with_models(committee: Committee, given: Iterable[Any]) -> Committee:
                 where="--model",
                 instead=nearest(name, own) if own else "leave it out",
             )
+    if isinstance(committee.hinter, Starter):
+        committee.hinter.check()
     return replace(committee, members=tuple(_found(one, places) for one in committee.members))
 
 

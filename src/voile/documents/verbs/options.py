@@ -168,8 +168,10 @@ class InitOptions(KnownTables, Learning, TextColumns):
     language: Literal["english", "spanish"] | None = Field(
         None, description="language of the notes, else guessed"
     )
-    starter: Literal["english", "none"] | None = Field(
-        None, description="classifier of names, learnt from public text [by the language]"
+    starter: Literal["english", "reader-english", "reader-spanish", "none"] | None = Field(
+        None,
+        description="pretrained model of names [by the language; on the reader where one is "
+        "installed]",
     )
     seed: int | None = Field(None, ge=0, description="the same seed, the same result")
     cross_fit: int = Field(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from voile.documents.committee.worker import in_parts
 from voile.documents.learners.consensus import ConsensusClassifier
+from voile.documents.learners.reader_head import ReaderClassifier
 from voile.documents.replacements.names import Language
 from voile.documents.replacements.removal import Reason, Removal, join_removals
 from voile.documents.start.rules import MOST_FORMS, NAME, Rules
@@ -36,8 +37,17 @@ INNER = ".,-'"
 BY, UNLIKELY = (Reason("starter"),), (Reason("starter", "unlikely"),)
 
 
+SHORT_CAPITALS = 5
+"""Words of so few capitals are abbreviations of tests and drugs more often than organisations."""
+PLACE, ORG = "PLACE", "ORG"
+HEADS = (NAME, PLACE, ORG)
+"""The types of the heads on the reader."""
+
+
 class Starter:
     """Propose names by the chances that a classifier gives, and what rules find surely.
+
+    On the reader it proposes places and organisations, too.
 
     Its chances are not calibrated probabilities of another text: they order its tokens, learners
     take their level as a feature, and `propose` cuts them at 1 / 11.
@@ -46,7 +56,11 @@ class Starter:
     lists: ClassVar[Lists] = {}  # the classifier has seen them
 
     def __init__(
-        self, language: Language, space: Space, classifier: ConsensusClassifier, name: str = ""
+        self,
+        language: Language,
+        space: Space,
+        classifier: ConsensusClassifier | ReaderClassifier,
+        name: str = "",
     ) -> None:
         self.language, self.name = language, name
         self.space, self.classifier = space, classifier
@@ -69,7 +83,12 @@ class Starter:
 
     def odds(self, tokens: Tokens) -> NDArray[np.float64]:
         """Return the log-odds of each token, (n,), to be part of a name. Cost: O(n)."""
-        return self._odds(tokens, self.rules.find(tokens))
+        return self._odds(tokens, self.rules.find(tokens))[:, 0]
+
+    def check(self) -> None:
+        """Refuse a machine without the reader that this needs."""
+        if isinstance(self.classifier, ReaderClassifier):
+            self.classifier.open_encoder()
 
     def propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
         """Return the proposals for each document, in its order and apart.
@@ -84,12 +103,17 @@ class Starter:
         tokens = tokenise((document.text for document in documents), known)
         found = self.rules.find(tokens)
         odds = self._odds(tokens, found)
-        proposed = self._proposable(tokens, found, odds)
+        proposed = [self._proposable(tokens, found, odds[:, 0])]
+        for kind in range(1, odds.shape[1]):
+            proposed.append(_of_kind(tokens, odds, kind) & ~np.any(proposed, axis=0))
         by_rule = removals_by_document(tokens, [one for one in found if one.is_sure])
         for number, rules in enumerate(by_rule):
             start, end = tokens.first[number : number + 2]
-            places = np.flatnonzero(proposed[start:end]) + start
-            yield join_removals(rules, _runs(tokens, places, odds > LIKELY_ODDS))
+            runs = [
+                _runs(tokens, np.flatnonzero(which[start:end]) + start, likely, label)
+                for which, likely, label in zip(proposed, odds.T > LIKELY_ODDS, HEADS, strict=False)
+            ]
+            yield join_removals(rules, *runs)
 
     @staticmethod
     def _proposable(
@@ -124,7 +148,7 @@ class Starter:
             self._begin(tokens.known)
         seen = tag_tokens(tokens, found, self.space.tags)
         sight = _Sight(self._extractor.features(seen), self._scorer)
-        return self.classifier.margins(sight)[:, 0]
+        return self.classifier.margins(sight)
 
 
 class _Sight:
@@ -148,7 +172,22 @@ class _Sight:
         return self._scorer(self._features)
 
 
-def _runs(tokens: Tokens, places: NDArray[np.intp], likely: NDArray[np.bool_]) -> list[Removal]:
+def _of_kind(tokens: Tokens, odds: NDArray[np.float64], kind: int) -> NDArray[np.bool_]:
+    """Return which tokens are likely of a type, and of no other more, with signs between them."""
+    words = [form[0].isalnum() for form in tokens.forms]
+    short = [form.isupper() and len(form) <= SHORT_CAPITALS for form in tokens.forms]
+    fits = np.array(words, np.bool_) & ~np.array(short, np.bool_)
+    likely = (odds[:, kind] > LIKELY_ODDS) & (odds.argmax(axis=1) == kind)
+    found = likely & fits[tokens.form]
+    inner = np.zeros(len(found), dtype=np.bool_)
+    inner[1:-1] = found[:-2] & found[2:] & (tokens.gap[2:] < LINE)
+    signs = np.array([form in INNER for form in tokens.forms], np.bool_)
+    return np.asarray(found | (inner & signs[tokens.form]))
+
+
+def _runs(
+    tokens: Tokens, places: NDArray[np.intp], likely: NDArray[np.bool_], label: str
+) -> list[Removal]:
     """Return the removals of neighbouring tokens of a line as one, unlikely if none is likely."""
     if not len(places):
         return []
@@ -156,5 +195,5 @@ def _runs(tokens: Tokens, places: NDArray[np.intp], likely: NDArray[np.bool_]) -
     found = []
     for run in np.split(places, begins[1:]):
         by = BY if likely[run].any() else UNLIKELY
-        found.append(Removal(int(tokens.starts[run[0]]), int(tokens.ends[run[-1]]), NAME, by))
+        found.append(Removal(int(tokens.starts[run[0]]), int(tokens.ends[run[-1]]), label, by))
     return found
