@@ -10,11 +10,12 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.documents import Document
-from voile.documents.reader.installed import INDEX, find_reader
+from voile.documents.reader.installed import INDEX, find_reader, open_reader
 from voile.documents.start.starter import load_starter, reader_starter
 from voile.documents.start.starter.learn_heads import TaughtCorpus, learn_heads
 from voile.documents.start.starter.shipped import read_starter, write_starter
 from voile.documents.text.document import Span
+from voile.documents.words.tokens import tokenise
 
 REAL = Path(__file__).parents[3] / ".venv" / "reader"
 needs_reader = pytest.mark.skipif(
@@ -56,8 +57,6 @@ def test_a_corpus_teaches_the_types_that_it_marks(taught):
 
 
 def starter_tokens(text):
-    from voile.documents.words.tokens import tokenise
-
     return tokenise([text])
 
 
@@ -106,8 +105,6 @@ def test_names_places_and_organisations_are_proposed(language, text, expected, m
 @needs_reader
 def test_the_reader_is_the_one_that_the_heads_learnt_on(monkeypatch):
     """Ten words' vectors are as they were: another model, or another build, is noticed."""
-    from voile.documents.reader.installed import open_reader
-
     monkeypatch.setenv("VOILE_READER", str(REAL))
     reader = find_reader()
     encoder = open_reader(reader.sha256, reader.layer)
@@ -117,4 +114,15 @@ def test_the_reader_is_the_one_that_the_heads_learnt_on(monkeypatch):
     np.testing.assert_allclose(found, VECTORS, atol=0.05)
 
 
-VECTORS = np.zeros((10, 4))
+VECTORS = [
+    [-0.01, 0.304, -0.538, 1.423],
+    [0.442, 0.707, -0.3, 0.701],
+    [0.084, 0.016, -0.365, -0.248],
+    [-0.427, -0.412, 0.249, -0.132],
+    [0.112, -0.152, 0.732, 0.915],
+    [0.014, 0.134, 0.26, 0.923],
+    [-0.157, 0.509, -0.974, 0.906],
+    [-0.054, 0.288, -0.084, 0.48],
+    [0.185, -0.126, 0.288, 1.581],
+    [0.102, 0.418, 0.305, 0.4],
+]
