@@ -1,7 +1,8 @@
 """Learn the heads on the reader: `python -m voile.documents.start.starter.learn_heads DATA`.
 
-The reader has to be installed. DATA is a folder of the corpora that SOURCES.md names. A corpus
-teaches the types that it annotates. Columns reveal no person, as those of `learn` do not.
+The reader has to be installed. DATA is a folder of the corpora that SOURCES.md names; a language
+after it learns that one's heads alone. A corpus teaches the types that it annotates. Columns reveal
+no person, as those of `learn` do not.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from voile.documents.words.features import Extractor
 from voile.documents.words.tokens import token_labels, tokenise
 
 DENSE_PENALTY, SPARSE_PENALTY = 600.0, 20.0
-SPANISH_NOTES = 150
+SPANISH_NOTES = 100
 TYPES: Mapping[str, str] = {
     "PER": NAME,
     "PERSON": NAME,
@@ -133,10 +134,17 @@ def _type_of(span: Span) -> str | None:
     return NAME if span.label.startswith("NOMBRE") else TYPES.get(span.label)
 
 
+TEACHERS: Mapping[Language, tuple[str, ...]] = {
+    "english": ("wikigold", "broad-twitter", "enron", "presidio"),
+    "spanish": ("meddocan", "wikigold", "presidio"),
+}
+"""The corpora that each language's heads are learnt from."""
+
+
 if __name__ == "__main__":
     taught = read_taught(Path(sys.argv[1]))
-    english = {name: one for name, one in taught.items() if name != "meddocan"}
-    languages: dict[Language, dict[str, TaughtCorpus]] = {"english": english, "spanish": taught}
-    for language, corpora in languages.items():
-        data = write_starter(learn_heads(corpora, language))
-        (Path(__file__).parent / f"reader-{language}.npz").write_bytes(data)
+    for language, names in TEACHERS.items():
+        if language in sys.argv[2:] or not sys.argv[2:]:
+            starter = learn_heads({name: taught[name] for name in names}, language)
+            place = Path(__file__).parent / f"reader-{language}.npz"
+            place.write_bytes(write_starter(starter))
