@@ -144,8 +144,8 @@ T10 = harmless tokens removed + {MISS_COST} x identifiers missed. *Trained*: doc
 the other folds, as the default's first pass is. *Pretrained*: names proposed by the pretrained
 model, learnt from the other English corpora. *Spanish*: names proposed in {SPANISH_NOTES} notes by
 rules alone and by the shipped heads; the Spanish heads learnt from other notes of the set, the
-English ones from none. Words per CPU second: of encoding, or of proposing with the reader; other work ran
-beside."""
+English ones from none. Words per CPU second: of encoding, or of proposing with the reader; other
+work ran beside."""
 
 
 if __name__ == "__main__":
