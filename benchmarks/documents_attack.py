@@ -29,7 +29,7 @@ from voile.documents.adversary.inspections import Inspections
 from voile.documents.adversary.predictions import Apprentice, predict
 from voile.documents.committee.publication import publish
 from voile.documents.learning.named_learners import learners_of
-from voile.documents.replacements import Removal, make_replacer, join_adjacent
+from voile.documents.replacements import Removal, join_adjacent, make_replacer
 
 MISS_COSTS = (5, 10)
 ATTACKERS = ("crf", "svm", "adaboost", "consensus")

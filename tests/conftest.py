@@ -68,6 +68,7 @@ PARTS = (
 )
 FEW, MOST = 6, 50  # examples of a property, in `make test` and in `.ci/run`
 
+os.environ["VOILE_READER"] = os.devnull  # the default learner is not this machine's
 gc.disable()  # until all tests are collected, which makes no garbage
 
 # A runner in the background starts its children with Ctrl-C ignored; tests that press it hang.

@@ -40,6 +40,19 @@ def lazily(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
     return load
 
 
+def library(name: str, extra: str) -> Any:
+    """Import a library that an extra installs.
+
+    Raises RequestError: it is not installed.
+    """
+    from voile.core.errors import RequestError, install
+
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        raise RequestError(f"{name} is not installed", instead=install(extra)) from None
+
+
 def _missing(module: str, name: str) -> Exception:
     """Return the error of a name that a module lacks.
 

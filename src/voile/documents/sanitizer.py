@@ -35,7 +35,8 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    learners : names (``consensus``; the paper's ``crf``, ``svm``, ``adaboost``, ``ensemble``,
+    learners : names (``default``, which is ``reader`` where one is installed, else
+        ``consensus``; the paper's ``crf``, ``svm``, ``adaboost``, ``ensemble``,
         ``selection``) or objects of the protocol `voile.documents.learners.learner.Learner`. Of
         several each pass takes the one that lowers T most.
     miss_cost : L/C, how many harmless tokens a missed identifier is worth, above 0; or for each
@@ -74,7 +75,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     ['Patient [NAME] came on foot .']
     """
 
-    learners: Sequence[str | Learner] = ("consensus",)
+    learners: Sequence[str | Learner] = ("default",)
     miss_cost: float | Mapping[str, float] = 10
     cross_fit: int | None = 5
     decision: Decision = "cost"

@@ -15,9 +15,10 @@ from tests.documents.learners.made import FORMS, harmless, made, of_forms
 from voile.core.errors import RequestError
 from voile.documents.adapters.model import Model, ModelClassifier, odds_of, put_on_tokens
 from voile.documents.adapters.model_folder import ModelFolder
-from voile.documents.adapters.onnx_folder import open_folder, windows
+from voile.documents.adapters.onnx_folder import open_folder
 from voile.documents.adapters.reading import FAR, Pieces
 from voile.documents.learners.arrays import from_table, to_table
+from voile.documents.reader.windows import place_windows
 from voile.documents.words.tokens import BLANK, GLUED, LINE
 
 KINDS = {
@@ -123,7 +124,7 @@ def test_the_text_is_as_it_stood(tmp_path):
 @pytest.mark.parametrize("room", [1, 2, 4, 7])
 def test_each_piece_is_of_one_window_and_has_neighbours_there(pieces, room):
     owned = []
-    for window, own in windows(pieces, room):
+    for window, own in place_windows(pieces, room):
         size = window.stop - window.start
         assert 0 < size <= room
         owned += range(window.start + own.start, window.start + own.stop)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.documents.learners.made import harmless, made, of_forms
@@ -9,16 +11,33 @@ from tests.documents.learners.made import harmless, made, of_forms
 from voile.core.errors import RequestError
 from voile.documents.adapters.scikit_learn import Sklearn
 from voile.documents.learners.linear import Linear
+from voile.documents.learners.reader_head import ReaderLearner
 from voile.documents.learning.named_learners import LEARNERS, learners_of
 from voile.documents.learning.saved_classifiers import check_saveable
 
 ONE_EACH = list(LEARNERS)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _installed(reader_place):
+    """Let the reader's head be one of the learners."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VOILE_READER", str(reader_place))
+        yield
+
+
+def learner_of(name):
+    """Return a learner, with penalties for little text where it has any."""
+    learner = LEARNERS[name]()
+    if isinstance(learner, ReaderLearner):
+        return replace(learner, dense_penalty=1.0, sparse_penalty=0.1)
+    return learner
+
+
 @pytest.fixture(scope="module")
-def fitted():
+def fitted(_installed):
     examples = made(120, noise=0.02)
-    return examples, {name: LEARNERS[name]().fit(examples, seed=1) for name in ONE_EACH}
+    return examples, {name: learner_of(name).fit(examples, seed=1) for name in ONE_EACH}
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -29,7 +48,7 @@ def test_names_are_those_of_the_list(name):
 @pytest.mark.parametrize("name", ONE_EACH)
 def test_the_same_seed_gives_the_same_classifier(name, fitted):
     examples, classifiers = fitted
-    one, two = classifiers[name].to_arrays(), LEARNERS[name]().fit(examples, seed=1).to_arrays()
+    one, two = classifiers[name].to_arrays(), learner_of(name).fit(examples, seed=1).to_arrays()
     assert one.keys() == two.keys()
     assert all(np.array_equal(one[key], two[key]) for key in one)
 
@@ -95,7 +114,7 @@ def test_documents_without_a_token_are_passed_over(name, fitted):
     np.testing.assert_array_equal(
         classifiers[name].margins(with_empty), classifiers[name].margins(examples)
     )
-    again = LEARNERS[name]().fit(with_empty, seed=1).margins(examples)
+    again = learner_of(name).fit(with_empty, seed=1).margins(examples)
     assert ((again > 0) == (classifiers[name].margins(examples) > 0)).mean() > 0.95
 
 

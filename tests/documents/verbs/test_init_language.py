@@ -15,6 +15,7 @@ from voile.documents.start.rules import Rules
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import UncheckedWarning
 from voile.documents.verbs.work import Work
+from voile.face.keywords import VoileWarning
 from voile.release.kit import Kit
 
 pytestmark = pytest.mark.filterwarnings("ignore::voile.documents.start.known.KnownValuesWarning")
@@ -92,3 +93,21 @@ def test_a_starter_of_another_language_is_refused(tmp_path):
     write_table(tmp_path / "notes.csv", [{"note": note, "who": str(n)} for n in range(9)])
     with pytest.raises(RequestError, match=r"seems to be Spanish.*; leave starter out"):
         voile.documents.init(tmp_path / "notes.csv", tmp_path / "work", starter="english")
+
+
+@pytest.mark.parametrize(
+    ("note", "found"),
+    [
+        (
+            "Der Patient war nicht in der Klinik , und das ist für die Frau {n} auf dem Weg .",
+            "German",
+        ),
+        ("Пациентка Анна {n} не была в клинике .", "Cyrillic script"),
+    ],
+)
+def test_a_language_without_a_model_gets_rules_alone_and_a_sentence(note, found, tmp_path):
+    rows = [{"note": f"{note.format(n=n)} Tel. 555-123-{n:04} .", "who": str(n)} for n in range(40)]
+    write_table(tmp_path / "notes.csv", rows)
+    with pytest.warns(VoileWarning, match=f"seem to be in {found}: voile has no pretrained model"):
+        voile.documents.init(tmp_path / "notes.csv", tmp_path / "work", subject="who", **QUICK)
+    assert Kit.load(tmp_path / "work").facts["hinter"] == Rules("english").name

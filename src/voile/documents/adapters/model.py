@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -15,12 +13,9 @@ from voile.documents.adapters.reading import FAR, Kind, Pieces
 from voile.documents.learners.arrays import misfit, take
 from voile.documents.learners.calibration import fit_regressions
 from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
-from voile.documents.words.tokens import BLANK
+from voile.documents.words.texts import rebuild_texts
 
 Floats = NDArray[np.float64]
-
-GAPS = ("", " ", "\n", "\n\n")
-"""What is put before a token, by what stood there."""
 
 
 @dataclass(frozen=True)
@@ -95,24 +90,9 @@ def odds_of(model: ModelFolder, sight: Sight) -> Floats:
     """Return the log-odds of each of the model's types for each token, (n, K)."""
     reader = model.open()
     found = np.full((len(sight.words), len(reader.types)), -FAR)
-    for part, text, starts, ends in _texts(sight):
+    for part, text, starts, ends in rebuild_texts(sight.words, sight.gap, sight.first):
         put_on_tokens(reader.read(text), starts, ends, found[part])
     return found
-
-
-def _texts(sight: Sight) -> Iterator[tuple[slice, str, NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield each document's tokens, its text as far as tokens tell, and where they stand in it."""
-    words, gap = sight.words, sight.gap
-    if not len(gap):
-        gap = np.full(len(words), BLANK, dtype=np.uint8)
-    for first, last in pairwise(sight.first.tolist()):
-        if last > first:
-            before = ["", *(GAPS[one] for one in gap[first + 1 : last].tolist())]
-            own = words[first:last]
-            text = "".join(part for pair in zip(before, own, strict=True) for part in pair)
-            sizes = np.fromiter(map(len, own), np.intp, last - first)
-            ends = np.cumsum(sizes + np.fromiter(map(len, before), np.intp, last - first))
-            yield slice(first, last), text, ends - sizes, ends
 
 
 def put_on_tokens(

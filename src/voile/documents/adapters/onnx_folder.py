@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
+from voile.core.lazy import library
 from voile.documents.adapters.onnx_parts import outside_files
 from voile.documents.adapters.reading import FAR, MARKS, Pieces
-from voile.documents.adapters.scikit_learn import library, log_odds_of
+from voile.documents.adapters.scikit_learn import log_odds_of
+from voile.documents.reader.windows import place_windows
 
 MODEL, TOKENIZER, CONFIG = MARKS["onnx"], "tokenizer.json", "config.json"
 WINDOW = 512
@@ -117,7 +119,7 @@ class OnnxReader:
         before, after = self._around()
         parts = [
             self._run(np.concatenate([before, numbers[window], after]))[len(before) :][own]
-            for window, own in windows(len(numbers), self.window - len(before) - len(after))
+            for window, own in place_windows(len(numbers), self.window - len(before) - len(after))
         ]
         chances = np.concatenate([np.zeros((0, len(self.labels))), *parts]) @ self._fold()
         places = np.array(found.offsets, dtype=np.intp).reshape(-1, 2)
@@ -180,21 +182,3 @@ class OnnxReader:
         return RequestError(
             what, where=self.folder, instead="give a token classifier, and its own tokenizer"
         )
-
-
-def windows(pieces: int, room: int) -> Iterator[tuple[slice, slice]]:
-    """Yield windows on pieces, and which part of each is its own, where it sees most around.
-
-    >>> list(windows(3, 4)), list(windows(6, 4))
-    ([(slice(0, 3, None), slice(0, 3, None))], \
-[(slice(0, 4, None), slice(0, 3, None)), (slice(2, 6, None), slice(1, 4, None))])
-    """
-    if not pieces:
-        return
-    room = max(room, 1)
-    step = room - room // 4
-    starts = [*range(0, max(pieces - room, 0), step), max(pieces - room, 0)]
-    ends = [min(start + room, pieces) for start in starts]
-    cuts = [0, *((a + b) // 2 for a, b in zip(ends[:-1], starts[1:], strict=True)), pieces]
-    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        yield slice(start, end), slice(cuts[number] - start, cuts[number + 1] - start)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.errors import RequestError, install
+from voile.core.errors import RequestError
 from voile.documents.learners.chain import MOST
 from voile.documents.learners.learner import Examples, Margins, Sight
 from voile.documents.learners.svm import with_32_bits
@@ -85,13 +84,6 @@ def _apart(scores: NDArray[np.floating]) -> Margins:
     top = np.sort(scores, axis=1)
     best = np.where(scores == top[:, -1:], top[:, -2:-1], top[:, -1:])
     return np.asarray(scores - best, dtype=np.float64)
-
-
-def library(name: str, extra: str) -> Any:
-    try:
-        return import_module(name)
-    except ModuleNotFoundError:
-        raise RequestError(f"{name} is not installed", instead=install(extra)) from None
 
 
 def check_types(types: Mapping[str, int], count: int) -> dict[str, int]:

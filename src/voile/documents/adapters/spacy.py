@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.adapters.scikit_learn import check_types, library
+from voile.core.lazy import library
+from voile.documents.adapters.scikit_learn import check_types
 from voile.documents.learners.learner import Examples, Margins, Sight
 
 if TYPE_CHECKING:

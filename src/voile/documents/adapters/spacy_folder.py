@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from voile.core.errors import RequestError
+from voile.core.lazy import library
 from voile.documents.adapters.reading import FAR, MARKS, Pieces
-from voile.documents.adapters.scikit_learn import library
 
 CONFIG = MARKS["spacy"]
 LOADED = frozenset({"beam_ner", "entity_ruler", "ner", "sentencizer", "span_ruler", "tok2vec"})

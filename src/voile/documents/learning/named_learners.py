@@ -45,6 +45,12 @@ def _make_consensus() -> Learner:
     return Consensus()
 
 
+def _make_reader() -> Learner:
+    from voile.documents.learners.reader_head import ReaderLearner
+
+    return ReaderLearner.installed()
+
+
 LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "crf": _make_crf,
     "svm": _make_svm,
@@ -52,17 +58,27 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "ensemble": _make_ensemble,
     "selection": _make_selection,
     "consensus": _make_consensus,
+    "reader": _make_reader,
     "crf-cost": partial(_make_crf, cost_sensitive=True),
     "svm-cost": partial(_make_svm, cost_sensitive=True),
     "adaboost-cost": partial(_make_adaboost, cost_sensitive=True),
     "ensemble-cost": partial(_make_ensemble, cost_sensitive=True),
     "selection-cost": partial(_make_selection, cost_sensitive=True),
 }
-"""The paper's five, each in a variant that weighs costs while it learns; and their consensus."""
+"""The paper's five, each in a variant that weighs costs as it learns; their consensus; the reader's
+head."""
+DEFAULT = "default"
+
+
+def default_learner() -> str:
+    """Return the name of the learner that serves best on this machine."""
+    from voile.documents.reader import find_reader
+
+    return "consensus" if find_reader() is None else "reader"
 
 
 def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
-    """Return learners by their names; a name stands for the learner of `LEARNERS`.
+    """Return learners by their names; a name stands for the learner of `LEARNERS`, or the default.
 
     >>> from voile.documents.learners.svm import SVM
     >>> list(learners_of(["crf", SVM(C=1.0)]))
@@ -70,6 +86,7 @@ def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
     """
     found: dict[str, Learner] = {}
     for one in [given] if isinstance(given, str) else given:
+        one = default_learner() if one == DEFAULT else one
         if isinstance(one, str) and one not in LEARNERS:
             raise RequestError(f"there is no learner {one}", instead=nearest(one, LEARNERS))
         learner = LEARNERS[one]() if isinstance(one, str) else one

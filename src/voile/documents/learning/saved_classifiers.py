@@ -31,6 +31,10 @@ def _find_type(name: str) -> type[Saveable] | None:
             from voile.documents.paper.selection import SaveableSelected
 
             return SaveableSelected
+        case "read":
+            from voile.documents.learners.reader_head import ReaderClassifier
+
+            return ReaderClassifier
         case "model":
             from voile.documents.adapters.model import ModelClassifier
 

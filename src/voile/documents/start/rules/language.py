@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
+from typing import TypeVar
 
 from voile.core.errors import RequestError
 from voile.documents.replacements.names import Language
+
+L = TypeVar("L", bound=str)
 
 _SMALL: dict[Language, str] = {
     "english": "the of and to in is was for with that on at by from his her he",
     "spanish": "de la el que en y los se del las un por con una al lo su",
 }
+_OTHERS = {
+    "German": "der die und den von zu das mit sich des auf für ist im dem nicht ein eine als auch",
+    "French": "le les et des du est dans pour que qui une par au sur pas plus avec ce il elle",
+    "Portuguese": "o e do da em um para com não uma os no na ao dos das seu foi são sua",
+    "Italian": "il di che e per un in non è una sono del della con da ha dei nel alla si",
+    "Dutch": "de het een en van ik te dat die in niet zijn is was op aan met als voor er",
+}
+"""Languages that nothing was trained for."""
 _WORD = re.compile(r"[^\W\d_]+")
 _LOOKED_AT = 1000
 """Texts by which the language is found, the first ones."""
@@ -21,6 +33,8 @@ _LEAST = 20
 """Small words, below which nothing is said of the language."""
 _TIMES = 3
 """How much more there must be of the other language's."""
+_MORE = 1.5
+"""How much more there must be of a language's that nothing was trained for: some are alike."""
 
 
 def check_language(language: Language, texts: Iterable[str], instead: str) -> None:
@@ -28,7 +42,7 @@ def check_language(language: Language, texts: Iterable[str], instead: str) -> No
 
     >>> check_language("english", ["The patient was seen by the doctor."], "leave it out")
     """
-    counted = _count(texts)
+    counted = _count(texts, _SMALL)
     likely = _likeliest(counted)
     if counted[likely] >= _LEAST and counted[likely] > _TIMES * counted[language]:
         raise RequestError(
@@ -43,15 +57,35 @@ def guess_language(texts: Iterable[str]) -> Language:
     >>> guess_language(["El paciente niega dolor y fiebre en los pies"])
     'spanish'
     """
-    return _likeliest(_count(texts))
+    return _likeliest(_count(texts, _SMALL))
 
 
-def _count(texts: Iterable[str]) -> Counter[Language]:
+def find_untrained(texts: Iterable[str]) -> str | None:
+    """Return the script or the language of texts for which nothing was trained; else None.
+
+    >>> find_untrained(["Пациентка живёт в Твери"]), find_untrained(["The patient lives in Graz"])
+    ('Cyrillic script', None)
+    """
+    looked_at = list(islice(texts, _LOOKED_AT))
+    letters = Counter(letter for text in looked_at for letter in text if letter.isalpha())
+    scripts: Counter[str] = Counter()
+    for letter, times in letters.items():
+        scripts[unicodedata.name(letter, "unknown").split()[0]] += times
+    if scripts and scripts.most_common(1)[0][0] != "LATIN":
+        return f"{scripts.most_common(1)[0][0].capitalize()} script"
+    counted, others = _count(looked_at, _SMALL), _count(looked_at, _OTHERS)
+    likely = max(others, key=lambda one: others[one], default="")
+    if others[likely] >= _LEAST and others[likely] > _MORE * max(counted.values(), default=0):
+        return likely
+    return None
+
+
+def _count(texts: Iterable[str], languages: Mapping[L, str]) -> Counter[L]:
     """Count the small words of each language."""
-    counted: Counter[Language] = Counter()
+    counted: Counter[L] = Counter()
     for text in islice(texts, _LOOKED_AT):
         words = Counter(_WORD.findall(text.lower()))
-        for one, small in _SMALL.items():
+        for one, small in languages.items():
             counted[one] += sum(words[word] for word in small.split())
     return counted
 

@@ -30,7 +30,7 @@ from voile.documents.words.features import BLOCKS, Extractor, Space
 from voile.documents.words.tokens import Tokens, token_labels, tokenise
 
 MANY = 5
-_APART = ("handle",)
+APART = ("handle",)
 """Rules that the classifier does not see: only one of the corpora writes so."""
 Bools = NDArray[np.bool_]
 
@@ -44,15 +44,15 @@ def learn(corpora: Mapping[str, Sequence[Document]], language: Language) -> Star
     rules = Rules(language)
     tokens = tokenise(one.text for one in documents)
     found = rules.find(tokens)
-    tokens = tag_tokens(tokens, found, [name for name in RULE_NAMES if name not in _APART])
+    tokens = tag_tokens(tokens, found, [name for name in RULE_NAMES if name not in APART])
     sizes = [len(corpus) for corpus in corpora.values()]
     corpus_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[tokens.document]
     truth = token_labels(tokens, Corpus(documents), [NAME])
     personal = truth > 0
     for one in found:
-        if one.rule.name in _APART or one.rule.label == EMAIL:
+        if one.rule.name in APART or one.rule.label == EMAIL:
             personal[one.start : one.end] = True
-    space = _public_space(tokens, corpus_of, personal, language)
+    space = public_space(tokens, corpus_of, personal, language)
     examples = Examples(
         Extractor(space, tokens.known).features(tokens).matrix,
         truth,
@@ -65,7 +65,7 @@ def learn(corpora: Mapping[str, Sequence[Document]], language: Language) -> Star
     return Starter(language, space, Consensus().fit(examples))
 
 
-def _public_space(
+def public_space(
     tokens: Tokens, corpus_of: NDArray[np.int32], personal: Bools, language: Language
 ) -> Space:
     """Return the columns that reveal nobody; `personal` are the tokens of names and addresses."""

@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 
 from voile.core.errors import DamagedError, RequestError
 from voile.documents.learners.consensus import ConsensusClassifier
+from voile.documents.learners.reader_head import ReaderClassifier
+from voile.documents.reader import find_reader
 from voile.documents.start.lists import lists_of
 from voile.documents.start.starter.starter import Starter
 from voile.documents.words.features import Space
 
 STARTERS = ("english",)
 """The languages whose starter comes with voile."""
+HEADS_ON_READER = ("reader-english", "reader-spanish")
+"""The starters on the reader."""
 FORMAT = 1
 DIGITS = 12
 """Behind the point of what a file holds, but for weights."""
@@ -45,9 +49,20 @@ def find_starter(name: str) -> Starter:
     return starter
 
 
+def reader_starter(language: str) -> str | None:
+    """Return the name of the starter on the installed reader; None without one of its weights."""
+    name, reader = f"reader-{language}", find_reader()
+    if reader is None or name not in HEADS_ON_READER:
+        return None
+    head = load_starter(name).classifier
+    assert isinstance(head, ReaderClassifier)
+    return name if (head.sha256, head.layer) == (reader.sha256, reader.layer) else None
+
+
 def starter_bytes(name: str) -> bytes:
-    if name not in STARTERS:
-        raise RequestError(f"no starter {name}", instead=f"use {' or '.join(STARTERS)}, or none")
+    known = (*STARTERS, *HEADS_ON_READER)
+    if name not in known:
+        raise RequestError(f"no starter {name}", instead=f"use {' or '.join(known)}, or none")
     return (files(__package__) / f"{name}.npz").read_bytes()
 
 
@@ -57,7 +72,8 @@ def write_starter(starter: Starter) -> bytes:
     Others are rounded: their last digits are another processor's.
     """
     space = starter.space
-    facts = {"format": FORMAT, "language": starter.language, "tags": space.tags}
+    kind = starter.classifier.saved_as
+    facts = {"format": FORMAT, "language": starter.language, "tags": space.tags, "kind": kind}
     own: dict[str, NDArray[Any]] = {
         "facts": _bytes(json.dumps(facts, sort_keys=True)),
         "attributes": _bytes("\n".join(space.attributes)),
@@ -71,7 +87,7 @@ def write_starter(starter: Starter) -> bytes:
 
 
 def _as_stored(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    if name == "weights":
+    if name in ("weights", "windows"):
         return array.astype("<f2")
     return np.round(array, DIGITS) if np.issubdtype(array.dtype, np.floating) else array
 
@@ -88,7 +104,9 @@ def read_starter(data: bytes, name: str = "") -> Starter:
         lists = lists_of(facts["language"])
         space = Space(tuple(attributes), tuple(facts["tags"]), arrays["columns"], lists)
         held = {name.removeprefix("classifier/"): array for name, array in arrays.items()}
-        classifier = ConsensusClassifier.from_arrays(held)
+        kind = facts.get("kind", ConsensusClassifier.saved_as)
+        is_head = kind == ReaderClassifier.saved_as
+        classifier = (ReaderClassifier if is_head else ConsensusClassifier).from_arrays(held)
         return Starter(facts["language"], space, classifier, name)
     except (BadZipFile, EOFError, KeyError, OSError, RequestError, ValueError, zlib.error) as error:
         raise DamagedError("the starter's file is not whole") from error

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from voile.documents.committee.worker import in_parts
 from voile.documents.learners.consensus import ConsensusClassifier
+from voile.documents.learners.reader_head import ReaderClassifier
 from voile.documents.replacements.names import Language
 from voile.documents.replacements.removal import Reason, Removal
 from voile.documents.replacements.spans import settle_spans
@@ -24,8 +25,8 @@ from voile.documents.words.features import Extractor, Features, Space
 from voile.documents.words.scorer import Scorer
 from voile.documents.words.tokens import HINTS, LINE, Forms, Lists, Tokens, tokenise
 
-MISS_COST = np.array([10.0])
-"""Harmless tokens that a missed token of a name is worth where tokens are proposed."""
+MISS_COST = 10.0
+"""Harmless tokens that a missed token of an identifier is worth where tokens are proposed."""
 LIKELY = 0.2
 """A proposal is unlikely if no token of it has a larger chance. It is made as a miss costs so much,
 but is mostly harmless: to learn that it is a name, and to cut at that cost again, would weigh the
@@ -35,8 +36,17 @@ _LOWEST, _HIGHEST = -6.0, 5.0
 BY, UNLIKELY = (Reason("starter"),), (Reason("starter", "unlikely"),)
 
 
+SHORT_CAPITALS = 5
+"""Words of so few capitals are abbreviations of tests and drugs more often than organisations."""
+PLACE, ORG = "PLACE", "ORG"
+HEADS = (NAME, PLACE, ORG)
+"""The types of the heads on the reader."""
+
+
 class Starter:
     """Propose names by the chances that a classifier gives, and what rules find surely.
+
+    On the reader it proposes places and organisations, too.
 
     Its chances are not calibrated probabilities of another text: they order its tokens, learners
     take their level as a feature, and `propose` decodes spans at `MISS_COST`.
@@ -45,7 +55,11 @@ class Starter:
     lists: ClassVar[Lists] = {}  # the classifier has seen them
 
     def __init__(
-        self, language: Language, space: Space, classifier: ConsensusClassifier, name: str = ""
+        self,
+        language: Language,
+        space: Space,
+        classifier: ConsensusClassifier | ReaderClassifier,
+        name: str = "",
     ) -> None:
         self.language, self.name = language, name
         self.space, self.classifier = space, classifier
@@ -68,7 +82,12 @@ class Starter:
 
     def odds(self, tokens: Tokens) -> NDArray[np.float64]:
         """Return the log-odds of each token, (n,), to be part of a name. Cost: O(n)."""
-        return self._odds(tokens, self.rules.find(tokens))
+        return self._odds(tokens, self.rules.find(tokens))[:, 0]
+
+    def check(self) -> None:
+        """Refuse a machine without the reader that this needs."""
+        if isinstance(self.classifier, ReaderClassifier):
+            self.classifier.open_encoder()
 
     def propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
         """Return the proposals for each document, in its order and apart.
@@ -88,20 +107,38 @@ class Starter:
         tokens = tokenise(texts, known)
         found = self.rules.find(tokens)
         odds = self._odds(tokens, found)
-        chances = np.where(_are_excluded(tokens, found), 0.0, 1 / (1 + np.exp(-odds)))
-        names = decode_types(tokens, chances[:, np.newaxis], MISS_COST)[0] > 0
+        types, _ = decode_types(
+            tokens, self._chances(tokens, found, odds), np.full(odds.shape[1], MISS_COST)
+        )
         by_rule = removals_by_document(tokens, [one for one in found if one.is_sure], texts)
         for number, (text, rules) in enumerate(zip(texts, by_rule, strict=True)):
             start, end = tokens.first[number : number + 2]
-            places = np.flatnonzero(names[start:end]) + start
-            yield settle_spans(text, rules, _runs(tokens, places, odds > LIKELY_ODDS))
+            runs = [
+                _runs(tokens, np.flatnonzero(types[start:end] == kind) + start, likely, label)
+                for kind, (likely, label) in enumerate(
+                    zip(odds.T > LIKELY_ODDS, HEADS, strict=False), 1
+                )
+            ]
+            yield settle_spans(text, rules, *runs)
+
+    @staticmethod
+    def _chances(
+        tokens: Tokens, found: Sequence[Finding], odds: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the chance of each type, (n, types): none of places that are not likely."""
+        chances = 1 / (1 + np.exp(-odds))
+        chances[_are_excluded(tokens, found), 0] = 0.0
+        short = [form.isupper() and len(form) <= SHORT_CAPITALS for form in tokens.forms]
+        chances[:, 1:][odds[:, 1:] <= LIKELY_ODDS] = 0.0
+        chances[np.array(short, np.bool_)[tokens.form], 1:] = 0.0
+        return np.asarray(chances / np.maximum(chances.sum(axis=1, keepdims=True), 1.0))
 
     def _odds(self, tokens: Tokens, found: Sequence[Finding]) -> NDArray[np.float64]:
         if tokens.known is not self._known:
             self._begin(tokens.known)
         seen = tag_tokens(tokens, found, self.space.tags)
         sight = _Sight(self._extractor.features(seen), self._scorer)
-        return self.classifier.margins(sight)[:, 0]
+        return self.classifier.margins(sight)
 
 
 class _Sight:
@@ -140,7 +177,9 @@ def _are_excluded(tokens: Tokens, found: Sequence[Finding]) -> NDArray[np.bool_]
     return excluded
 
 
-def _runs(tokens: Tokens, places: NDArray[np.intp], likely: NDArray[np.bool_]) -> list[Removal]:
+def _runs(
+    tokens: Tokens, places: NDArray[np.intp], likely: NDArray[np.bool_], label: str
+) -> list[Removal]:
     """Return the removals of neighbouring tokens of a line as one, unlikely if none is likely."""
     if not len(places):
         return []
@@ -148,5 +187,5 @@ def _runs(tokens: Tokens, places: NDArray[np.intp], likely: NDArray[np.bool_]) -
     found = []
     for run in np.split(places, begins[1:]):
         by = BY if likely[run].any() else UNLIKELY
-        found.append(Removal(int(tokens.starts[run[0]]), int(tokens.ends[run[-1]]), NAME, by))
+        found.append(Removal(int(tokens.starts[run[0]]), int(tokens.ends[run[-1]]), label, by))
     return found

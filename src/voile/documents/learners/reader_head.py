@@ -1,0 +1,253 @@
+"""A linear head on the reader's vectors and voile's own columns, learnt together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.documents.learners.arrays import misfit, pack, take, unpack
+from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
+from voile.documents.reader.encoder import TextEncoder, standardise
+from voile.documents.reader.installed import INSTALL, find_reader, open_reader
+
+Floats = NDArray[np.float64]
+Weights = NDArray[np.float32]
+NEIGHBOURS = 3
+"""Vectors of a token: of the one before it, its own, of the one after it."""
+FAR = 8.0
+"""Log-odds of a type that no token has, or every one."""
+
+
+@dataclass(frozen=True)
+class ReaderLearner:
+    """Logistic regression for each type, on vectors and columns together (L-BFGS).
+
+    dense_penalty, sparse_penalty : on half the squared weights of the standardised vectors and of
+        the columns, above 0. The loss is the sum over tokens.
+
+    Cost: O(n (width + columns a token has) T) an iteration, at most `iterations`.
+    """
+
+    cost_sensitive: ClassVar[bool] = False
+
+    sha256: str  # of the reader's weights
+    layer: int
+    dense_penalty: float = 300.0
+    sparse_penalty: float = 20.0
+    iterations: int = 200
+
+    @classmethod
+    def installed(cls) -> ReaderLearner:
+        """Return a learner on the installed reader; `RequestError` where none is."""
+        found = find_reader()
+        if found is None:
+            raise RequestError("the learner reader needs a reader", instead=INSTALL)
+        return cls(found.sha256, found.layer)
+
+    @property
+    def name(self) -> str:
+        return "reader"
+
+    def fit(self, examples: Examples, *, seed: int = 0) -> ReaderClassifier:
+        """Learn from the counted tokens; the seed is not needed."""
+        encoder = open_reader(self.sha256, self.layer)
+        vectors = encoder.encode(examples.words, examples.gap, examples.first)
+        mean, spread = standardise(vectors)
+        dense = (vectors.astype(np.float32) - mean) / spread
+        return self.fit_vectors(examples, dense).standardised(mean, spread)
+
+    def fit_vectors(
+        self, examples: Examples, dense: Weights, weight: Weights | None = None
+    ) -> ReaderClassifier:
+        """Learn from standardised vectors, (n, width).
+
+        weight : (n, T) of each token for each type; without it counted tokens weigh 1.
+        """
+        problem = _JointRegression(self, examples, dense, weight)
+        sparse, windows, bias = problem.solve()
+        width = dense.shape[1]
+        return ReaderClassifier(
+            self.sha256,
+            self.layer,
+            np.zeros(width, np.float32),
+            np.ones(width, np.float32),
+            windows,
+            sparse,
+            bias,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ReaderClassifier(Brief):
+    """A linear head; the reader stays where it is installed."""
+
+    saved_as: ClassVar[str] = "read"
+
+    sha256: str  # of the reader's weights
+    layer: int
+    # mean, spread: (width,) of the vectors learnt from
+    mean: Weights
+    spread: Weights
+    windows: Weights  # (3, width, T) for the token before, the token itself, the token after
+    weights: Weights  # (columns, T)
+    bias: Weights  # (T,)
+
+    def standardised(self, mean: Weights, spread: Weights) -> ReaderClassifier:
+        """Return the head for vectors as they come, not standardised."""
+        return replace(self, mean=mean, spread=spread)
+
+    def open_encoder(self) -> TextEncoder:
+        """Open the installed reader; `RequestError` where it is absent, or another one."""
+        return open_reader(self.sha256, self.layer)
+
+    def margins(self, sight: Sight) -> Margins:
+        """Return each token's margin for each type, (n, T), in log-odds."""
+        found = sight.scores(self.weights).astype(np.float64) + self.bias
+        vectors = self.open_encoder().encode(sight.words, sight.gap, sight.first)
+        with threadpool_limits(1):  # each document by itself: the same sums in any company
+            for begin, end in pairwise(sight.first.tolist()):
+                own = (vectors[begin:end].astype(np.float32) - self.mean) / self.spread
+                found[begin:end] += score_windows(own, self.windows, np.array([0, end - begin]))
+        return found
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        own = {"reader": np.array(self.sha256), "layer": np.array(self.layer)}
+        head = {"mean": self.mean, "spread": self.spread, "windows": self.windows}
+        return {**pack(self.weights), **own, **head, "bias": self.bias}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> ReaderClassifier:
+        bias = take(arrays, "bias", "f", (None,))
+        types = len(bias)
+        mean = take(arrays, "mean", "f", (None,))
+        spread = take(arrays, "spread", "f", mean.shape)
+        windows = take(arrays, "windows", "f", (NEIGHBOURS, len(mean), types))
+        if (spread <= 0).any():
+            raise misfit("spread")
+        layer = int(take(arrays, "layer", "iu", ()))
+        reader = str(take(arrays, "reader", "U", ()).item())
+        return cls(reader, layer, mean, spread, windows, unpack(arrays, types), bias)
+
+
+def score_windows(dense: Weights, windows: Weights, first: NDArray[np.intp]) -> Weights:
+    """Return the scores of vectors and their neighbours, (n, T).
+
+    It is `join_neighbours(dense, first) @ windows` of 3 x width rows, without the joined vectors.
+    """
+    types = windows.shape[2]
+    each = dense @ windows.transpose(1, 0, 2).reshape(dense.shape[1], NEIGHBOURS * types)
+    before, found, after = (each[:, k * types : (k + 1) * types] for k in range(NEIGHBOURS))
+    found = found.copy()
+    inside = _follows(first, len(dense))
+    found[1:] += np.where(inside[1:, None], before[:-1], 0)
+    found[:-1] += np.where(inside[1:, None], after[1:], 0)
+    return np.asarray(found)
+
+
+def _follows(first: NDArray[np.intp], n: int) -> NDArray[np.bool_]:
+    """Return which tokens follow one of their own document, (n,)."""
+    found = np.ones(n, dtype=np.bool_)
+    begins = first[:-1]
+    found[begins[begins < n]] = False
+    return found
+
+
+class _JointRegression:
+    """The loss of all types' regressions as a function of one vector of weights."""
+
+    def __init__(
+        self,
+        learner: ReaderLearner,
+        examples: Examples,
+        dense: Weights,
+        weight: Weights | None = None,
+    ) -> None:
+        self._learner, self._dense = learner, np.ascontiguousarray(dense)
+        self._first = examples.first
+        if weight is None:
+            weight = np.ones((len(dense), examples.types), np.float32)
+        weight = weight * examples.counted[:, None]
+        types = np.arange(1, examples.types + 1)
+        labels = examples.labels[:, None] == types
+        self._sign = np.where(labels, 1, -1).astype(np.float32)
+        met = (labels & (weight > 0)).sum(axis=0)
+        self._learnt = (met > 0) & (met < (weight > 0).sum(axis=0))
+        self._sign, self._weight = self._sign[:, self._learnt], weight[:, self._learnt]
+        self._constant = np.where(met > 0, FAR, -FAR)
+        # columns that no counted token has keep a weight of 0
+        self._columns = np.unique(examples.matrix[np.flatnonzero(examples.counted)].indices)
+        self._matrix = sp.csr_array(examples.matrix[:, self._columns], dtype=np.float32)
+        self._transposed = sp.csr_array(self._matrix.T)
+        self._size = examples.matrix.shape[1]
+        self._types = int(self._learnt.sum())
+
+    def solve(self) -> tuple[Weights, Weights, Weights]:
+        """Return the weights of the columns and of the windows, and the bias."""
+        from scipy.optimize import minimize
+
+        types, width = len(self._learnt), self._dense.shape[1]
+        sparse = np.zeros((self._size, types), np.float32)
+        windows = np.zeros((NEIGHBOURS, width, types), np.float32)
+        bias = self._constant.astype(np.float32)
+        if self._types:
+            start = np.zeros(self._parts[-1])
+            options = {"maxiter": self._learner.iterations, "maxcor": 10, "ftol": 1e-7}
+            with threadpool_limits(1):  # sums in one order on any machine
+                found = minimize(self.loss, start, jac=True, method="L-BFGS-B", options=options)
+            own_sparse, own_windows, own_bias = self._split(found.x)
+            sparse[np.ix_(self._columns, self._learnt)] = own_sparse
+            windows[:, :, self._learnt] = own_windows
+            bias[self._learnt] = own_bias
+        return sparse, windows, bias
+
+    def loss(self, x: Floats) -> tuple[float, Floats]:
+        """Return the penalised loss and its slope."""
+        sparse, windows, bias = self._split(x)
+        scores = self._matrix @ sparse.astype(np.float32)
+        scores = scores + score_windows(self._dense, windows.astype(np.float32), self._first)
+        margin = self._sign * (scores + bias.astype(np.float32))
+        slope = -self._weight * self._sign / (1 + np.exp(np.clip(margin, -30, 30)))
+        total = float((self._weight * np.logaddexp(0, -margin)).sum(dtype=np.float64))
+        penalties = self._learner.sparse_penalty, self._learner.dense_penalty
+        for weights, penalty in zip((sparse, windows), penalties, strict=True):
+            total += penalty / 2 * float((weights**2).sum())
+        slopes = (
+            self._transposed @ slope + penalties[0] * sparse,
+            self._slope_windows(slope) + penalties[1] * windows,
+            slope.sum(axis=0, dtype=np.float64),
+        )
+        return total, np.concatenate([np.ravel(one) for one in slopes]).astype(np.float64)
+
+    def _slope_windows(self, slope: Weights) -> Weights:
+        """Return the slope of the windows' weights: each neighbour's slope moved to it."""
+        inside = _follows(self._first, len(slope))[1:, None]
+        moved = np.zeros((len(slope), NEIGHBOURS, slope.shape[1]), np.float32)
+        moved[:-1, 0] = np.where(inside, slope[1:], 0)
+        moved[:, 1] = slope
+        moved[1:, 2] = np.where(inside, slope[:-1], 0)
+        found = self._dense.T @ moved.reshape(len(slope), -1)
+        return np.asarray(found.reshape(-1, NEIGHBOURS, slope.shape[1]).transpose(1, 0, 2))
+
+    @cached_property
+    def _parts(self) -> NDArray[np.intp]:
+        """Where the columns', the windows' and the biases' weights end."""
+        sizes = [len(self._columns), NEIGHBOURS * self._dense.shape[1], 1]
+        return np.cumsum(np.array(sizes) * self._types)
+
+    def _split(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        sparse, windows, bias = np.split(x, self._parts[:-1])
+        width = self._dense.shape[1]
+        return (
+            sparse.reshape(-1, self._types),
+            windows.reshape(NEIGHBOURS, width, self._types),
+            bias,
+        )

@@ -1,0 +1,151 @@
+"""The installed reader: a folder with the encoder's graph, its tokenizer and `reader.toml`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from voile.core.errors import DamagedError, RequestError
+from voile.data.files.atomic import write_folder
+from voile.data.files.outputs import Output, holds_only
+
+if TYPE_CHECKING:
+    from voile.documents.reader.encoder import TextEncoder
+    from voile.documents.reader.sources import EncoderSource
+
+PLACE = "VOILE_READER"
+"""The environment variable that names another folder."""
+INDEX, GRAPH, TOKENIZER = "reader.toml", "model.onnx", "tokenizer.json"
+INSTALL = "install it with: voile documents reader install SOURCE"
+
+
+class InstalledReader(BaseModel):
+    """The contents of `reader.toml`: which encoder, and the layer that is read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Literal["voile-reader"] = "voile-reader"
+    version: Literal[1] = 1
+    name: str
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")  # of the weights as they came
+    is_listed: bool  # whether voile lists that hash
+    layer: int = Field(ge=1)
+    width: int = Field(ge=1)
+    source: str  # the name of the file of weights
+    graph: str = Field(pattern="^[0-9a-f]{64}$")  # SHA-256 of the graph
+    tokenizer: str = Field(pattern="^[0-9a-f]{64}$")  # and of the tokenizer
+
+
+def reader_folder() -> Path:
+    """Return where the reader is installed, or would be: the user's data folder."""
+    if place := os.environ.get(PLACE):
+        return Path(place)
+    home = Path.home()
+    if sys.platform == "darwin":
+        data = home / "Library" / "Application Support"
+    elif sys.platform == "win32":
+        data = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    else:
+        data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return data / "voile" / "reader"
+
+
+def find_reader() -> InstalledReader | None:
+    """Return the installed reader; None where none is.
+
+    Raises DamagedError: its description is not whole.
+    """
+    path = reader_folder() / INDEX
+    try:
+        return InstalledReader.model_validate(tomllib.loads(path.read_text("utf-8")))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, ValidationError):
+        raise DamagedError(
+            "the installed reader's description is not whole",
+            where=str(path),
+            instead="install it again: voile documents reader install SOURCE",
+        ) from None
+
+
+def open_reader(sha256: str, layer: int) -> TextEncoder:
+    """Open the reader of these weights and this layer, once in each process.
+
+    Raises RequestError: none is installed, or another one.
+    """
+    found = find_reader()
+    if found is None:
+        raise RequestError("this needs a reader, and none is installed", instead=INSTALL)
+    if (found.sha256, found.layer) != (sha256, layer):
+        raise RequestError(
+            f"this needs layer {layer} of the reader with SHA-256 {sha256[:12]}, and layer "
+            f"{found.layer} of {found.sha256[:12]} is installed",
+            instead="install that one, or set VOILE_READER to its folder",
+        )
+    return _open_folder(reader_folder(), found)
+
+
+@lru_cache(maxsize=2)
+def _open_folder(folder: Path, reader: InstalledReader) -> TextEncoder:
+    from voile.documents.reader.encoder import TextEncoder
+
+    for name, sha256 in ((GRAPH, reader.graph), (TOKENIZER, reader.tokenizer)):
+        try:
+            with (folder / name).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            found = ""
+        if found != sha256:
+            raise DamagedError(
+                f"the installed reader's {name} is not as it was installed",
+                where=str(folder),
+                instead=INSTALL,
+            )
+    return TextEncoder.open(folder / GRAPH, folder / TOKENIZER, reader.width)
+
+
+def install_reader(source: EncoderSource, layer: int | None = None) -> InstalledReader:
+    """Build a source's graph, and put it into the user's data folder.
+
+    layer : the one to read; without it the listed one, or the middle one.
+    """
+    from voile.documents.reader.graph import build_graph
+    from voile.documents.reader.sources import KNOWN
+
+    known = KNOWN.get(source.sha256)
+    if layer is None:
+        layer = known.layer if known else (source.weights.layers + 1) // 2
+    graph = build_graph(source.weights, layer)
+    tokenizer = json.dumps(source.tokenizer, ensure_ascii=False).encode()
+    reader = InstalledReader(
+        name=known.name if known else "unlisted",
+        sha256=source.sha256,
+        is_listed=known is not None,
+        layer=layer,
+        width=source.weights.width,
+        source=source.file,
+        graph=hashlib.sha256(graph).hexdigest(),
+        tokenizer=hashlib.sha256(tokenizer).hexdigest(),
+    )
+    place = reader_folder()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with write_folder(place, READER, force=True) as folder:
+        (folder / GRAPH).write_bytes(graph)
+        (folder / TOKENIZER).write_bytes(tokenizer)
+        (folder / INDEX).write_text(tomli_w.dumps(reader.model_dump()), "utf-8")
+    return reader
+
+
+READER = Output(
+    "an installed reader",
+    {"": lambda path: (path / INDEX).is_file() and holds_only(path, {INDEX, GRAPH, TOKENIZER})},
+)
