@@ -39,7 +39,7 @@ def see_nothing(line):
     return []
 
 
-def accept(study, answers, *, part=None, reporter=None):
+def accept(study, answers, *, part=None, reporter=None, again=False):
     """Read a study's release with a reader, or with a file of answers."""
-    options = ReadingOptions(**GOAL, answers=answers)
+    options = ReadingOptions(**GOAL, answers=answers, again=again)
     return study.accept(options, reporter or Quiet(), part=part)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from tests.study.carriers.exported import resources
-from tests.study.reading import Quiet, accept, see_all, see_nothing
+from tests.study.reading import Quiet, accept, see_all, see_nothing, see_seeded
 
 from voile.core.errors import RequestError, TamperedError
 from voile.ledger.ledger import Ledger, create
@@ -194,3 +194,35 @@ def test_a_ledger_and_evidence_follow_the_mended_release(applied, folder):
 def test_a_part_must_be_named_where_answers_are_of_one(applied):
     with pytest.raises(RequestError, match="there is no such part of texts"):
         accept(applied, see_nothing, part="visits")
+
+
+def test_a_reading_that_begins_again_removes_what_it_finds(applied):
+    assert accept(applied, see_seeded).code == 0  # a reader who misses every real identifier
+    left = sum(NAME in one for one in texts(applied))
+    shutil.rmtree(applied.plan.release.with_name("study.release.acceptance"))
+    assert accept(applied, attentive).code == 0
+    assert sum(NAME in one for one in texts(applied)) < left
+    assert accept(applied, attentive).code == 0  # the release is that of the copy
+    check_verified(applied)
+
+
+def test_another_try_goes_on_after_the_release_was_mended(applied):
+    """The copy is mended before the second sample; the release has the texts of the first try."""
+    first = texts(applied)
+    assert accept(applied, lambda x: [] if x.document < 0 else attentive(x)).code == 1
+    before = texts(applied)
+    assert before != first
+
+    def leave_at_sample(line):
+        if line.purpose == "sample":
+            raise KeyboardInterrupt
+        return see_all(line)
+
+    with pytest.raises(KeyboardInterrupt):
+        accept(applied, leave_at_sample, again=True)
+    copy = applied.plan.release.with_name("study.release.acceptance") / "notes" / "notes.parquet"
+    assert pq.read_table(copy)["note"].to_pylist() != before
+    assert texts(applied) == before
+    accept(applied, attentive)
+    assert texts(applied) != before
+    check_verified(applied)

@@ -14,7 +14,7 @@ from tests.study.made import NOTE_ROLES, SECRET, rows
 from voile.core.errors import RequestError, VoileError
 from voile.demo.notes import in_words
 from voile.keys.pseudonyms import pseudonym
-from voile.study.risk.measure import _left
+from voile.study.risk.measure import PartResidue, _left
 from voile.study.verbs import writing
 
 
@@ -39,9 +39,20 @@ def test_a_note_says_of_an_age_what_its_row_says(cohort, release):
 
 def test_a_kit_that_sees_nothing_in_a_text_may_have_missed_it():
     """Of people: two mentions seen, none seen in a text, no text at all."""
-    seen = [{"a": Counter(AGE=2), "b": Counter()}]
-    assert _left(["a", "b", "c"], seen, {"AGE"}, 0.1).tolist() == pytest.approx([0.19, 0.1, 0])
-    assert _left(["b"], seen, set(), 1.0).tolist() == [1.0]
+    seen = {"a": Counter(AGE=2), "b": Counter()}
+    part = PartResidue(seen, 0.1)
+    assert _left(["a", "b", "c"], [part], {"AGE"}).tolist() == pytest.approx([0.19, 0.1, 0])
+    assert _left(["b"], [PartResidue(seen, 1.0)], set()).tolist() == [1.0]
+
+
+def test_a_proved_limit_is_of_the_types_that_readers_looked_for():
+    """Of two parts: one is proved, the other is left as its kit was measured."""
+    seen = {"a": Counter(AGE=2, SEX=1)}
+    proved = PartResidue(seen, 1.0, 0.05, frozenset({"AGE"}))
+    assert _left(["a", "b"], [proved], {"AGE"}).tolist() == pytest.approx([0.05, 0])
+    assert _left(["a"], [proved], {"AGE", "SEX"}).tolist() == [1.0]
+    both = [proved, PartResidue(seen, 0.1)]
+    assert _left(["a"], both, {"AGE"}).tolist() == pytest.approx([1 - 0.95 * 0.81])
 
 
 def test_a_text_column_returns_in_its_own_row(change, folder):

@@ -16,6 +16,7 @@ from voile.data.files.atomic import settle
 from voile.data.files.memory import AnyPath
 from voile.data.opening import open_released
 from voile.data.source import BATCH_ROWS
+from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.keys.seal import EVIDENCE_SEAL, SEAL
 from voile.keys.secret import Secret
 from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, ROW, Release, source_rows
@@ -24,7 +25,10 @@ from voile.release.writing import Manifests, Parts, write_release
 from voile.study.study_release import PartRelease
 
 COPIED_FROM = "copied_from"
-"""The part of a copy's private manifest with the hash of the texts that it was made of."""
+"""The part of a copy's private manifest with the hash of the texts that it was made of.
+
+A release that was mended from the copy has it, too.
+"""
 OF_COPY = frozenset({PRIVATE_MANIFEST, SEAL, EVIDENCE, EVIDENCE_SEAL})
 OF_FILE = frozenset({"file", "sha256"})
 """What a study's manifests add to those of a part."""
@@ -43,8 +47,8 @@ def open_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: bool)
         return _write_copy(part, place, secret, in_place=in_place)
     copy = Release.open(place)
     check_seal(copy, secret)
-    known = {(copy.private or {}).get(COPIED_FROM), _hash_texts(copy, in_place=False)}
-    if _hash_texts(part, in_place=in_place) not in known:
+    came_from = {(part.private or {}).get(COPIED_FROM), _hash_texts(part, in_place=in_place)}
+    if (copy.private or {}).get(COPIED_FROM) not in came_from:
         raise TamperedError(
             "the release changed since its reading began",
             where=str(place.parent),
@@ -62,6 +66,7 @@ def take_texts(part: PartRelease, columns: list[str], place: AnyPath) -> None:
 
 
 def _write_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: bool) -> Release:
+    """Write the copy of a part, for a reading that begins: an earlier one is of no account."""
     place.parent.mkdir(mode=0o700, exist_ok=True)
     came_from = _hash_texts(part, in_place=in_place)
 
@@ -74,7 +79,7 @@ def _write_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: boo
             if own.name not in OF_COPY:
                 (parts.private / own.name).write_bytes(own.read_bytes())
         public, hidden = (
-            {name: x for name, x in one.items() if name not in OF_FILE}
+            {name: x for name, x in one.items() if name not in (*OF_FILE, ACCEPTANCE)}
             for one in (part.public, part.private or {})
         )
         return public, {**hidden, COPIED_FROM: came_from}
