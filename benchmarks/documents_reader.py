@@ -143,8 +143,8 @@ T10 = harmless tokens removed + {MISS_COST} x identifiers missed. *Trained*: doc
 {FOLDS} folds, the consensus and the reader's head, cut at the cost by probabilities calibrated on
 the other folds, as the default's first pass is. *Pretrained*: names proposed by the pretrained
 model, learnt from the other English corpora. *Spanish*: names proposed in {SPANISH_NOTES} notes by
-rules alone and by the shipped heads, which learnt from other notes of the set. Words per CPU second: of encoding, or of proposing with the reader; other
-work ran beside."""
+rules alone and by the shipped heads, which learnt from other notes of the set. Words per CPU
+second: of encoding, or of proposing with the reader; other work ran beside."""
 
 
 if __name__ == "__main__":
