@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
 from voile.documents.learners.learner import Examples
+from voile.documents.learners.reader_head import ReaderLearner
+from voile.documents.learning.named_learners import LEARNERS
 
 PLAIN = [f"word{number}" for number in range(12)]
 NAMES = [f"Name{number}" for number in range(30)]
@@ -76,3 +80,11 @@ def of_forms(
 def harmless(examples: Examples) -> Examples:
     """Return the same tokens with no identifier among them."""
     return of_forms(examples.form, np.zeros_like(examples.labels), examples.first, examples.types)
+
+
+def learner_of(name):
+    """Return a learner, with penalties for little text where it has any."""
+    learner = LEARNERS[name]()
+    if isinstance(learner, ReaderLearner):
+        return replace(learner, dense_penalty=1.0, sparse_penalty=0.1)
+    return learner

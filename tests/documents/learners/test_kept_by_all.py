@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from tests.documents.learners.made import harmless, made, of_forms
+from tests.documents.learners.made import harmless, learner_of, made, of_forms
 
 from voile.core.errors import RequestError
 from voile.documents.adapters.scikit_learn import Sklearn
 from voile.documents.learners.linear import Linear
-from voile.documents.learners.reader_head import ReaderLearner
 from voile.documents.learning.named_learners import LEARNERS, learners_of
 from voile.documents.learning.saved_classifiers import check_saveable
 
 ONE_EACH = list(LEARNERS)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _installed(reader_place):
-    """Let the reader's head be one of the learners."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VOILE_READER", str(reader_place))
-        yield
-
-
-def learner_of(name):
-    """Return a learner, with penalties for little text where it has any."""
-    learner = LEARNERS[name]()
-    if isinstance(learner, ReaderLearner):
-        return replace(learner, dense_penalty=1.0, sparse_penalty=0.1)
-    return learner
-
-
 @pytest.fixture(scope="module")
-def fitted(_installed):
+def fitted():
     examples = made(120, noise=0.02)
     return examples, {name: learner_of(name).fit(examples, seed=1) for name in ONE_EACH}
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.documents.learners.made import made
+from tests.documents.learners.made import learner_of, made
 
 from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.crf import CRF
@@ -52,7 +52,7 @@ def test_it_learns_as_if_they_were_not_there(learner):
 def test_none_unknown_is_as_without_the_field(name):
     examples = made(20)
     empty = replace(examples, unknown=np.zeros(len(examples.labels), dtype=np.bool_))
-    one, other = (LEARNERS[name]().fit(some, seed=1).to_arrays() for some in (examples, empty))
+    one, other = (learner_of(name).fit(some, seed=1).to_arrays() for some in (examples, empty))
     for key in one:
         np.testing.assert_array_equal(one[key], other[key])
 
@@ -62,7 +62,7 @@ def test_unmarked_identifiers_are_found_where_they_are_unknown_more_than_where_h
     whole, other = half_marked(made(200), share=0.8), made(40, seed=7)
     taught = replace(whole, counted=whole.counted | whole.unknown, unknown=whole.unknown[:0])
     found = [
-        (LEARNERS[name]().fit(some, seed=1).margins(other).max(axis=1) > 0)[other.labels > 0].mean()
+        (learner_of(name).fit(some, seed=1).margins(other).max(axis=1) > 0)[other.labels > 0].mean()
         for some in (whole, taught)
     ]
     assert found[0] > found[1] + 0.2
