@@ -30,7 +30,7 @@ def found(text: str) -> list[str]:
         ("Duluth, MN 55802. P.O. Box 99", ["Duluth, MN 55802=ADDRESS", "P.O. Box 99=ADDRESS"]),
         ("London SW1A 2AA", ["London SW1A 2AA=ADDRESS"]),
         ("Hauptstraße 5, 10115 Berlin", ["Hauptstraße 5, 10115 Berlin=ADDRESS"]),
-        ("lives in Baton Rouge with", ["Baton Rouge=ADDRESS"]),
+        ("lives in Baton Rouge with", ["Baton Rouge=PLACE"]),
         ("at Kessler Medical Center", ["Kessler Medical Center=HOSPITAL"]),
     ],
 )

@@ -153,7 +153,7 @@ FORMS = (
     ),
     _after(
         "home town",
-        "ADDRESS",
+        "PLACE",
         "(?:lives in|living in|resides in|resident of|born in|moved to|moved from|native of"
         "|grew up in|originally from) ",
         _TOWN,
