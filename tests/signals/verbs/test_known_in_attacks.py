@@ -74,8 +74,14 @@ def test_the_attack_knows_them_and_the_first_screen_says_what_is_left(kit, tmp_p
     assert known.knows == ("age", "sex", "weight")
     shown = sections(release, found, audience="internal")[0]
     labels = [figure.label for figure in shown.blocks[1].figures]
-    assert labels[:2] == ["Information leakage", "Leakage, columns known"]
-    alone, beside, relative = shown.blocks[1].figures[:3]
+    assert labels[:3] == [
+        "Class inferred by consistency",
+        "Information leakage",
+        "Leakage, columns known",
+    ]
+    consistent, alone, beside, relative = shown.blocks[1].figures[:4]
+    assert consistent.value.startswith("at least ")
+    assert "on held-out people of the fit" in consistent.meaning
     assert "knows age and sex" in beside.meaning
     # what the fit expects, and the share of it, are of this adversary: bits within age and sex
     assert ("the fit predicted" in alone.meaning, "the fit predicted" in beside.meaning) == (0, 1)

@@ -112,3 +112,11 @@ def test_a_relation_that_cannot_be_lifted_is_refused_in_a_sentence(changed, tabl
         with pytest.raises(RequestError, match=message) as refused:
             kit_of(made, roles(**changed))
     assert "\n" not in str(refused.value)
+
+
+def test_few_people_get_the_maps_own_leak_with_its_interval():
+    options = FitOptions.model_validate({"method": ["normal"], "strength": [1]})
+    with pytest.warns(
+        SignalsWarning, match=r"a class has 60 people.*bits \(95% interval 0\.\d+ to"
+    ):
+        fit(open_source(pa.table(people(120))), roles(bmi="drop"), options, seed=1, progress=silent)

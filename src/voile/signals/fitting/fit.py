@@ -36,7 +36,7 @@ from voile.signals.information.subjects import CheckedSubjects, Subjects
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.side import SideLevels, read_levels
 from voile.signals.model.content import Content
-from voile.signals.model.maps.checks import SignalsWarning
+from voile.signals.model.maps.checks import FEW, SignalsWarning
 from voile.signals.model.maps.fitted import Fitted, Method
 from voile.signals.model.maps.stored import StoredMap
 from voile.signals.model.policies import Policy
@@ -79,6 +79,7 @@ def fit(
     with threadpool_limits(1, "blas"):  # threads of small products wait for each other
         content = fitting.content()
     _check_bits(content, options.bits)
+    _warn_of_few(content, rows)
     return content.to_kit()
 
 
@@ -344,6 +345,21 @@ def _check_bits(content: Content, most: float | None) -> None:
             f"up to {least:.3g}",
             instead="ask for more, try another method, or fit to more subjects",
         )
+
+
+def _warn_of_few(content: Content, rows: SourceReadings) -> None:
+    """Warn of what a map that is fitted to few people may reveal by itself."""
+    first = np.unique(rows.whose, return_index=True)[1]
+    fewest = int(np.unique(rows.labels[first], return_counts=True)[1].min())
+    if fewest >= FEW:
+        return
+    best = min(content.figures.to_pylist(), key=lambda row: float(row["bits_high"]))
+    low, high = (max(best[f"bits_{end}"], 0.0) for end in ("low", "high"))
+    _warn(
+        f"a class has {fewest} people, and a map fitted to so few reveals some of the class: "
+        f"{max(best['bits'], 0.0):.3f} bits (95% interval {low:.3f} to {high:.3f}) by the policy "
+        "that reveals least. Fit to more people"
+    )
 
 
 def _warn(note: str) -> None:

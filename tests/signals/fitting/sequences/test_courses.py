@@ -55,7 +55,7 @@ def test_the_structure_is_what_some_class_follows(kind):
 def test_what_is_sent_is_new_noise_in_every_class(kind):
     """Level, trend, week and succession of messages are those of independent normal numbers."""
     X, c, days = courses(kind, 200, LENGTH, 2)
-    _, Z = sent(fitted(kind).codec_, X[:, :, None], c, days)
+    Z = sent(fitted(kind).codec_, X[:, :, None], c, days)[1]
     for which in (0, 1):
         z = Z[c == which, 1:, 0]
         trend = np.arange(LENGTH - 1) - (LENGTH - 2) / 2

@@ -380,4 +380,4 @@ def _heaped(positions: Floats) -> NDArray[np.int64]:
     )
     if high - low < HEAPED_SPAN or not is_heaped:
         return np.zeros(DIGITS, dtype=np.int64)
-    return _whole(np.asarray((counts + 1.0) / (len(k) + DIGITS)))
+    return _whole(np.maximum(counts, EDGE).astype(np.float64))  # fewer people show no digit

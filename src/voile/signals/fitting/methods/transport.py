@@ -83,6 +83,7 @@ def conditional(
     tried = []
     for start in starts:
         side, W, slope = fit_side(Y, sample, levels, start.order(len(Y), 0), splits, choice)
+        choice = side.choice  # one order needs hardly another smoothness than the other
         gain = float(held_out(W, sample.c, splits, start).mean()) - slope
         tried.append((gain, start, W, side))
     _, how, W, side = max(tried, key=lambda one: one[0])
