@@ -69,6 +69,7 @@ def test_a_value_of_a_category_is_counted(column, value, category):
         ("drug_name", "aspirin"),
         ("ill", "I25.1"),
         ("cost", 1234567),
+        ("tags", ["2020-05-01"]),
     ],
 )
 def test_a_generalised_value_is_not_counted(column, value):

@@ -3,7 +3,7 @@
 The categories are those of 45 CFR 164.514(b)(2)(i). A form is searched in every cell: a date finer
 than a year, an address of a network, a number of a telephone. Columns' names speak of the others:
 ages, ZIP codes, places, persons' names and numbers. It cannot see a name or a place within text,
-nor a picture: the value search compares text with the source.
+a list, nor a picture: the value search compares text with the source.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def count_safe_harbor(
         for name, kind in rows.columns.items()
     }
     found, cells = Counter[str](), 0
-    for batch in rows.batches():
+    tests = {name: own for name, own in tests.items() if own}
+    for batch in rows.batches(tests) if tests else ():
         for column, own in zip(batch.columns, tests.values(), strict=True):
             counts = column.value_counts()
             values = pc.cast(counts.field("values"), pa.string())
@@ -98,13 +99,13 @@ def _list_tests(
     name: str, kind: pa.DataType, is_code: bool, small_areas: Collection[str]
 ) -> Iterator[tuple[str, IsFound]]:
     """Yield the categories that a column's cells may be of, with their tests."""
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return
     if is_code:
         yield OTHER, pc.is_valid
         return
     if pa.types.is_temporal(kind):
         yield DAYS, pc.is_valid
-        return
-    if pa.types.is_nested(kind):
         return
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         yield DAYS, _matches(DATES, *WHOLE_YEARS)

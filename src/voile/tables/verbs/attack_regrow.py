@@ -22,6 +22,7 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
+from voile.release.found_values import VALUES_FOUND
 from voile.release.options import OPTIONS
 from voile.tables.attack.regrowing import RemainingValues, regrowing
 from voile.tables.verbs.apply import prepare
@@ -76,7 +77,8 @@ class PolicyRegrowth:
     def publish(self, table: pa.Table) -> Mapping[str, Any] | None:
         """Return the public manifest of another source; None where the program would refuse it.
 
-        Figures of written rows are the release's own: equal groups have equal ones.
+        Figures of written rows are the release's own: equal groups have equal ones. The relative
+        risk is the fit's: with one row a person the gate counts the same.
         """
         roles, fitting, choice, applying = self._options
         source = open_source(table)
@@ -91,8 +93,11 @@ class PolicyRegrowth:
         for batch in step.batches():
             step.merge(notes, step.make(batch).notes)
         known = step.conclude(step.summarise(notes))
-        shown = step.public_manifest(self._private["figures"], known)
+        own = {name: x for name, x in self._private["figures"].items() if name != "relative_risk"}
+        shown = step.public_manifest(own, known)
         stated = {name: step.stating(x, name) for name, x in shown["figures"].items()}
+        searched = self.scene.release.public["figures"].get(VALUES_FOUND)
+        stated |= {} if searched is None else {VALUES_FOUND: searched}
         return dict(json.loads(json.dumps({**shown, "figures": stated})))
 
     @cached_property
