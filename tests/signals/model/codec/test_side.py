@@ -99,9 +99,11 @@ def test_a_spread_is_a_power_of_two_in_256_steps():
 
 
 def test_missing_unseen_and_beyond_have_levels():
-    age, share = AGE.read(np.array([None, np.nan, "", 1, 3, 99], dtype=object), Place())
+    age, share, exact = AGE.read(np.array([None, np.nan, "", 1, 3, 99], dtype=object), Place())
     assert age.tolist() == [6, 6, 6, 0, 0, 5]
     assert share.tolist() == [0, 0, 0, 0, 1, 0]
+    assert exact[3:].tolist() == [1, 3, 99]  # of relations, also beyond the grid
+    assert np.isnan(exact[:3]).all()
     assert SEX.read(np.array(["f", "x", None], dtype=object), Place())[0].tolist() == [0, 2, 3]
 
 
