@@ -92,7 +92,7 @@ def test_a_release_is_mended_accepted_and_certified(released):
     assert len(left_in(released)) <= 12 * found["tokens"] / 1000
     assert len(left_in(released)) < len(before) / 4
     opened = Release.open(released)
-    assert all(check.holds is not False for check in checks(opened, verify, None))
+    assert [c for c in checks(opened, verify, None) if c.holds is False] == []
     assert opened.public["acceptance"]["tokens_read"] == found["read"]
     assert opened.private["acceptance"]["sample"] == found["sample"]
     (evidence,) = find_evidence(opened, None)

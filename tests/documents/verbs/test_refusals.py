@@ -218,7 +218,7 @@ def test_lists_are_told_of_and_not_what_is_in_them(apply, tmp_path):
 
 
 def test_documents_that_were_set_aside_are_said(apply, tmp_path):
-    rows = [{**ROWS[0], "note": f"{SECRET} \x00"}, *ROWS[1:]]
+    rows = [{**ROWS[0], "note": f"{SECRET} \ufffd"}, *ROWS[1:]]
     code, told = apply(rows=rows)
     assert code == 1
     assert "1 row" in told

@@ -34,7 +34,7 @@ from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.keys.seal import EVIDENCE_SEAL, SEAL
 from voile.keys.secret import Secret
 from voile.release.evidence import default_place, find_evidence, write_evidence
-from voile.release.found_values import VALUES
+from voile.release.found_values import VALUES, VALUES_FOUND
 from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, Release
 from voile.release.options import OPTIONS
 from voile.release.scoring import private_manifest_of
@@ -304,4 +304,6 @@ def _manifests(
         ACCEPTANCE: {**before, **facts, "of": release.public["sha256"]},
     }
     public = {name: value for name, value in release.public.items() if name != ACCEPTANCE}
+    measured = public["figures"].items()
+    public["figures"] = {name: x for name, x in measured if name != VALUES_FOUND}  # as above
     return {**public, **({} if public_facts is None else {ACCEPTANCE: public_facts})}, hidden

@@ -78,10 +78,16 @@ def decode_types(
     types : (n,) 0 where a token stays, else its type from 1 to T.
     chances : (n,) the probability that the token's unit identifies somebody.
 
+    Raises
+    ------
+    ValueError : the probabilities are not of these tokens and costs.
+
     Guarantee: the least expected cost over all sets of such spans (a test compares it with all
     sets). Cost: O(n T).
     """
     n, kinds = probabilities.shape
+    if (len(tokens), kinds) != (n, len(costs)):
+        raise ValueError(f"probabilities of {probabilities.shape} for {len(costs)} costs")
     if not n or not kinds:
         return np.zeros(n, np.int16), np.zeros(n)
     look, joined = tokens.known.looks[tokens.form], join_tokens(tokens)
