@@ -98,7 +98,7 @@ def test_what_a_reviewer_reads_of_unmarked_cases_makes_the_kit_better(
     data_set: Any, tmp_path: Path
 ) -> None:
     file = data_set("meddocan") / "train.jsonl.gz"
-    known, others = Corpus(cases(file, 0, 60)), Corpus(cases(file, 100, 140))
+    known, others = Corpus(cases(file, 0, 60)), Corpus(cases(file, 100, 220))
     rows = [{"patient": one.subject, "text": one.text} for one in known]
     notes = tmp_path / "notes.jsonl"
     notes.write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -169,7 +169,7 @@ def _decode(
             stay += costs[t] * units[i, t]
         now[0], back[i, 0] = closed + size[i] * stay, closing
         is_word = look[i] < FIRST_SIGN
-        may_be_inside = look[i] in (COMMA, INNER, HYPHEN, APOSTROPHE)
+        may_be_inside = look[i] in (COMMA, INNER, HYPHEN, APOSTROPHE, SLASH)
         abbreviates = look[i] == DOT and after_initial[i] and not breaks[i]
         for t in range(1, kinds + 1):
             wrong = size[i] * (1.0 - units[i, t - 1])

@@ -18,7 +18,10 @@ _SIGNS = {
     **dict.fromkeys("()&#ºª°", INNER),
 }
 _STOPPED = frozenset(
-    ("jr", "sr", "st", "ste", "dr", "mr", "mrs", "ms", "prof", "ave", "rd", "blvd", "dra", "sra")
+    (
+        *("jr", "sr", "st", "ste", "dr", "mr", "mrs", "ms", "prof", "ave", "rd", "blvd", "dra", "sra"),
+        *("avda", "av", "pza", "urb", "ctra", "hosp", "univ", "gral", "sta", "sto", "num", "apt"),
+    )
 )
 
 
