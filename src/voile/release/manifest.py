@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from voile.core.arguments import check_arguments
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError, TamperedError
-from voile.data.column_digests import find_changed
 from voile.data.files.memory import AnyPath, MemoryPath
 from voile.data.files.outputs import RELEASE_FORMAT, json_at
 from voile.data.files.own_files import read_json
@@ -275,6 +274,8 @@ class Release(Brief):
         end = PurePath(source.name).suffix
         is_alike = known is not None and known.keys() == source.columns.keys()
         if is_copy and not (is_alike and end and end == PurePath(name).suffix):
+            from voile.data.column_digests import find_changed  # a device has no pyarrow
+
             changed = find_changed(applied.get(DIGESTS, {}), source)
             if changed is None:
                 return

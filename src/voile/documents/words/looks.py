@@ -19,7 +19,22 @@ _SIGNS = {
 }
 _STOPPED = frozenset(
     (
-        *("jr", "sr", "st", "ste", "dr", "mr", "mrs", "ms", "prof", "ave", "rd", "blvd", "dra", "sra"),
+        *(
+            "jr",
+            "sr",
+            "st",
+            "ste",
+            "dr",
+            "mr",
+            "mrs",
+            "ms",
+            "prof",
+            "ave",
+            "rd",
+            "blvd",
+            "dra",
+            "sra",
+        ),
         *("avda", "av", "pza", "urb", "ctra", "hosp", "univ", "gral", "sta", "sto", "num", "apt"),
     )
 )

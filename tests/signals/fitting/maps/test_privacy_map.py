@@ -87,6 +87,7 @@ def test_the_constructor_only_stores():
         "places": "many",
         "side_resolution": None,
         "in_clear": False,
+        "relations": {},
     }
 
 
