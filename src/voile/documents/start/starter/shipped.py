@@ -73,7 +73,13 @@ def write_starter(starter: Starter) -> bytes:
     """
     space = starter.space
     kind = starter.classifier.saved_as
-    facts = {"format": FORMAT, "language": starter.language, "tags": space.tags, "kind": kind}
+    facts: dict[str, Any] = {
+        "format": FORMAT,
+        "language": starter.language,
+        "tags": space.tags,
+    }
+    if kind != ConsensusClassifier.saved_as:
+        facts["kind"] = kind
     own: dict[str, NDArray[Any]] = {
         "facts": _bytes(json.dumps(facts, sort_keys=True)),
         "attributes": _bytes("\n".join(space.attributes)),
