@@ -22,8 +22,7 @@ def settle_spans(text: str, *sources: Iterable[Removal]) -> list[Removal]:
     A source has its spans before the sources after it, and a longer span of a source before a
     shorter one. The later span keeps the characters that no earlier one has, from word to word. It
     gives them to the earlier span if both have one label, or if only signs lie between, so that no
-    word or number is cut. An
-    organisation or a street that contains a name whole has the name's characters too.
+    word or number is cut. An organisation or a street that contains a name whole has the name, too.
 
     Cost: O(m log m), m spans.
 
@@ -82,7 +81,7 @@ def complete_units(
 
 
 def label_as_learnt(spans: Sequence[Removal], learnt: Sequence[Removal]) -> list[Removal]:
-    """Return spans with the label that the tokens learnt in them have, if all of it is learnt.
+    """Return spans with the label of the tokens learnt in them, if these are most of the span.
 
     learnt : tokens in order and apart; a corpus has names of its own for dates and numbers.
     """

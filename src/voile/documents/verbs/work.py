@@ -199,7 +199,7 @@ class Work:
         if self.known is not None:
             start["linked"] = self.known.linked
             start["names"] = dict(zip(("proposed", "unmet"), self.marks.names(), strict=True))
-        number = default_policy(content)
+        number = default_policy(content, self.file.learning["miss_cost"])
         own = {
             "start": start,
             "default_policy": number,
@@ -219,17 +219,19 @@ BY_RULES = (
 )
 
 
-def default_policy(content: Content) -> int:
+def default_policy(content: Content, asked: Sequence[float]) -> int:
     """Return the number of the policy to apply where nobody chose one.
 
     It is the one that was trained for the cost next to `DEFAULT_COST`, with all its passes. If that
-    removes more than `MOST_LOST` of harmless words, it is the one that removes fewest: without a
-    pass, rules and the pretrained model find identifiers.
+    removes more than `MOST_LOST` of harmless words, or if too little text is left to learn at a
+    cost of `asked` that is nearer, it is the one that removes fewest: without a pass, rules and
+    the pretrained model find identifiers.
     """
     rows = content.figures.to_pylist()
     far = [(abs(np.log(row["miss_cost"] / DEFAULT_COST)), -row["passes"]) for row in rows]
     best = min((pair, number) for number, pair in enumerate(far))[1]
-    if rows[best]["loss"] <= MOST_LOST:
+    nearest = min(abs(np.log(cost / DEFAULT_COST)) for cost in asked)
+    if rows[best]["loss"] <= MOST_LOST and far[best][0] <= nearest:
         return best
     return min((row["loss"], number) for number, row in enumerate(rows))[1]
 
