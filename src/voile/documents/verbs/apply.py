@@ -22,8 +22,7 @@ from voile.documents.committee.publication import PublishedDocument
 from voile.documents.committee.worker import Failure, JoinedProposals, Proposing, Worker
 from voile.documents.patterns import Finder
 from voile.documents.replacements import Reason, Replacer
-from voile.documents.text.corpus import Corpus
-from voile.documents.text.document import Document, Span
+from voile.documents.text.document import Document
 from voile.documents.text.reader import (
     KEPT,
     LOST_CHARACTERS,
@@ -43,7 +42,6 @@ from voile.documents.verbs.policies import ANNOTATED, MODELS, Policy
 from voile.documents.verbs.recipe import language_of, make_recipe, pattern_names
 from voile.documents.verbs.removals import REMOVALS, REMOVED, removals_of
 from voile.documents.verbs.report_data import STATING, report_data
-from voile.documents.words.tokens import token_labels, tokenise
 from voile.gate.documents import MARK, UNITS, find_no_documents, measure_documents
 from voile.gate.finding import GateFinding, figures_of
 from voile.keys.pseudonyms import pseudonyms_of, without_subject
@@ -59,7 +57,6 @@ FIGURES = ("risk", "risk_low", "risk_high", "loss", "published_tokens")
 OF_TEXT = ("published_tokens",)
 """The figures that need no annotated text."""
 UNTAGGED, FAILED = "no parts of speech, which the kit learnt from", "could not be worked on"
-TOKENS, GONE = "tokens", "tokens removed"
 LEARNT, UNREAD = "learnt from", "why it could not be read"
 ROWS_AT_A_TIME = 128
 """Few, so that several processes have work of a small source; a row may be a whole book."""
@@ -363,8 +360,6 @@ class _Sanitizing(Applying[Worked, Worked]):
             notes.counts[LEARNT] += self._is_seen(documents[place].text)
             notes.by.update(reason for edit in one.edits for reason in edit.by)
             notes.labels.update(edit.label for edit in one.edits)
-        if self.content.unchecked:
-            notes.counts.update(_count_tokens([(documents[x], one) for x, one in released.items()]))
         return notes
 
     def _is_seen(self, text: str) -> bool:
@@ -398,16 +393,12 @@ class _Sanitizing(Applying[Worked, Worked]):
             shown = OF_TEXT
         labels = [label for label in found["labels"] if label in known.labels]
         models = publish_models(self.worker.recipe.committee)
-        stated = {n: chosen[n] for n in shown if n in chosen}
-        if stated and self.content.unchecked:  # rules remove more than the policy's figures count
-            share = known.counts[GONE] / max(known.counts[TOKENS], 1)
-            stated = {"published_tokens": 1 - share}
         return {
             "policy": {**self.chosen.policy, "labels": labels, "replace": options.replace},
             "columns": self.described(made)
             if self.files is None
             else self.files.described(WHAT[options.replace]),
-            "figures": stated,
+            "figures": {n: chosen[n] for n in shown if n in chosen},
             "marks": found.get("marks", ANNOTATED),
             "constraints": {
                 "known": self.worker.recipe.known is not None,
@@ -435,15 +426,3 @@ class _Sanitizing(Applying[Worked, Worked]):
             "subject_pattern": self.options.subject_pattern,
             "story": report_data(self.content, self.chosen.number),
         }
-
-
-def _count_tokens(pairs: Sequence[tuple[Document, PublishedDocument]]) -> dict[str, int]:
-    """Count the tokens of documents, and those of them that their releases do not have."""
-    edited = Corpus(
-        Document(
-            origin.text, tuple(Span(e.source_start, e.source_end, GONE) for e in published.edits)
-        )
-        for origin, published in pairs
-    )
-    tokens = tokenise(one.text for one in edited)
-    return {TOKENS: len(tokens), GONE: int((token_labels(tokens, edited, (GONE,)) > 0).sum())}
