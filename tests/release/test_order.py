@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +29,13 @@ from voile.gate.finding import NOBODY, GateFinding
 from voile.release.apply import write
 from voile.release.options import ApplyOptions
 from voile.release.outcomes import Batch, Outcome, Written
+
+
+class Listing(ApplyOptions):
+    """Options of a module: one names a file, one does not."""
+
+    names: Path | None = None
+    letters: int = 1
 
 
 class Loud(Words):
@@ -56,6 +64,49 @@ def test_rows_are_put_in_another_order_unless_that_is_to_be_kept(out: Path) -> N
     assert released != words
     assert sorted(released, key=int) == words
     assert released == [str(row) for row in column(private(out, "rows.parquet"), "row")]
+
+
+def write_key(place: Path, letters: str) -> None:
+    place.write_text(letters)
+    place.chmod(0o600)
+
+
+def draw_order(out: Path, key: Path | None, *, word: str = "0", **given: Any) -> list[str]:
+    """Release 200 words, the first of them `word`; return them in the release's order."""
+    words = [word, *(str(n) for n in range(1, 200))]
+    options = Listing(key_file=key, **given)
+    write(run(source=source(words, words)), out, options, force=False, progress=silent)
+    return column(out, "word")
+
+
+def test_one_secret_repeats_the_order_of_one_request_and_of_no_other(tmp_path: Path) -> None:
+    key, other = (tmp_path / name for name in ("key", "other"))
+    write_key(key, "a key of many letters, for tests alone")
+    write_key(other, "another key of many letters, for tests")
+    asked: list[dict[str, Any]] = [
+        {"key": key},
+        {"key": key},
+        {"key": other},
+        {"key": key, "word": "200"},
+        {"key": key, "letters": 2},
+        {"key": None},
+        {"key": None},
+    ]
+    orders = [draw_order(tmp_path / f"{i}.parquet", **how) for i, how in enumerate(asked)]
+    assert orders[0] == orders[1]
+    assert len({tuple(order) for order in orders}) == len(asked) - 1
+
+
+def test_an_order_is_not_repeated_if_an_option_names_a_file(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    write_key(key, "a key of many letters, for tests alone")
+    options = Listing(key_file=key, names=tmp_path / "names.txt")
+    applying = run()
+    drawn = {
+        options.draws(applying.kit, applying.chosen, applying.source, "order").bytes(32)
+        for _ in range(2)
+    }
+    assert len(drawn) == 2, "the file's content may change between the two releases"
 
 
 def test_an_order_that_is_too_large_for_memory_is_drawn_on_the_private_disk(out: Path) -> None:

@@ -50,7 +50,11 @@ class Run(Generic[Notes, Known]):
         self._escape = options.formulas == "escape"
         self._tally, self._notes = Tally(), applying.nothing()
         self._dropped = [np.zeros(0, np.int64)]
-        self._account = Accounting(applying, Protective().bytes(16))
+        self._account = Accounting(applying, self._draws("people").bytes(16))
+
+    def _draws(self, use: str) -> Protective:
+        applying = self._applying
+        return self._options.draws(applying.kit, applying.chosen, applying.source, use)
 
     def fill(self, parts: Parts, *, force: bool) -> Manifests:
         """Write the parts of the release, measure it, and return its manifests."""
@@ -114,7 +118,7 @@ class Run(Generic[Notes, Known]):
         if not self._options.keep_order:
             return shuffled(
                 batches,
-                rng=Protective().generator(),
+                rng=self._draws("order").generator(),
                 directory=scratch,
                 memory=self._applying.shuffle_bytes,
                 batch_rows=self._applying.batch_rows,

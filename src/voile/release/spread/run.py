@@ -29,7 +29,6 @@ from voile.data import open_source
 from voile.data.files.memory import AnyPath
 from voile.data.source import hash_file
 from voile.data.writer import Writer
-from voile.keys.random import Protective
 from voile.keys.secret import Secret
 from voile.release.kit import Kit
 from voile.release.manifest import ROWS
@@ -104,7 +103,7 @@ class SpreadRun(Run[Notes, Known]):
         super().__init__(applying, options, progress)
         self._code = StepCode(prepare, type(options))
         self._engine, self._size = engine, size
-        self._key = Protective().bytes(32).hex().encode()
+        self._key = self._draws("workers").bytes(32).hex().encode()
         self._account = accounting(applying, Secret(self._key))
 
     def _stream(self, parts: Parts, *, force: bool) -> Mapping[str, int]:

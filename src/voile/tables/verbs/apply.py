@@ -66,6 +66,7 @@ CONSTRAINTS = (
     "empty_boxes",
 )
 REST = "take the people whom the ledger leaves out out of the source, and fit on the others"
+REST_OF_ROWS = "choose a coarser policy, or fit on a source that has one row of each person"
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"
 
 
@@ -107,7 +108,8 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         recoder = Recoder(policy, released_groups(content, policy))
         judge, left_out = entering(content, policy, source, options)
     if options.one_row:
-        left_out = np.union1d(left_out, other_rows(source, content.roles.subject))
+        drawn = options.draws(kit, chosen, source, "one row")
+        left_out = np.union1d(left_out, other_rows(source, content.roles.subject, drawn))
     return _Recoding(
         kit=kit,
         chosen=chosen,
@@ -124,7 +126,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         content=content,
         policy=policy,
         bounds=options.bounds,
-        class_ids=ClassIds() if options.class_id else None,
+        class_ids=_class_ids(kit, chosen, source, options),
         outputs=outputs,
         recoder=recoder,
         boxed=boxed,
@@ -145,6 +147,12 @@ def _showing(content: Content, policy: KitPolicy, marginals: bool) -> Showing[An
         sensitive=content.sensitive,
         marginals=marginals,
     )
+
+
+def _class_ids(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> ClassIds | None:
+    if not options.class_id:
+        return None
+    return ClassIds(options.draws(kit, chosen, source, "classes").bytes(32))
 
 
 def _check_name_of_classes(source: Source) -> None:
@@ -295,7 +303,9 @@ class _Recoding(Applying[Any, AnyPublished]):
             k=self._promised,
             directory=written.scratch,
         )
-        instead = REST if self.in_ledger and len(self.left_out) else "fit on this source"
+        instead = "fit on this source"
+        if len(self.left_out):
+            instead = REST if self.in_ledger else REST_OF_ROWS
         rules = content.space.constraints
         limits = TableLimits(rules.k, rules.max_risk, vars(rules), content.sensitive)
         limits.check(figures_of(findings), instead=instead)

@@ -49,8 +49,8 @@ def list_choices(
     )
 
 
-def other_rows(source: Source, subject: str | None) -> NDArray[np.int64]:
-    """Return the numbers of all rows but one of each person; which one is random.
+def other_rows(source: Source, subject: str | None, drawn: Protective) -> NDArray[np.int64]:
+    """Return the numbers of all rows but one of each person; `drawn` picks which one.
 
     A row without a subject is a person. One pass over the subjects; memory O(rows).
 
@@ -64,7 +64,7 @@ def other_rows(source: Source, subject: str | None) -> NDArray[np.int64]:
         )
     column = source.read([subject]).column(0)
     people, of_row = encode_cells(column)
-    order = Protective().generator().permutation(len(of_row))
+    order = drawn.generator().permutation(len(of_row))
     _, first = np.unique(of_row[order], return_index=True)
     others = np.ones(len(of_row), dtype=np.bool_)
     others[order[first]] = False

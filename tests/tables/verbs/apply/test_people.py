@@ -108,7 +108,7 @@ def test_rows_that_single_people_out_are_refused_unless_accepted(patients, key_f
     ):
         run(kit, table, tmp_path / "a.csv", **how)
     assert not (tmp_path / "a.csv").exists()
-    alone = run(kit, table, tmp_path / "b.csv", one_row=True, **how)
+    alone = run(kit, table, tmp_path / "b.csv", one_row=True, **how | {"chosen": middle(kit)})
     assert Counter(read(alone.path)["who"].to_pylist()).most_common(1)[0][1] == 1
     unnamed = run(kit, table, tmp_path / "c.csv", no_pseudonyms=True, **how)
     assert "people_below_k" not in unnamed.private["figures"]
@@ -119,6 +119,21 @@ def test_rows_that_single_people_out_are_refused_unless_accepted(patients, key_f
     assert ACCEPTED in shown
     said = "at least 3 people show the rows of any one person"
     assert (said, None) in list(verify(accepted))
+
+
+def test_one_row_of_each_person_may_leave_too_few_people_in_a_group(patients, key_file, tmp_path):
+    table = visited_again(patients)
+    kit = fitted(table, k=3)
+    how = {"chosen": finest(kit), "key_file": key_file, "one_row": True}
+    remedies = set()
+    for purpose in "abcdefghijkl":  # each draws other rows
+        try:
+            run(kit, table, tmp_path / f"{purpose}.csv", purpose=purpose, **how)
+        except InfeasibleError as error:
+            remedies.add(error.instead)
+    assert remedies == {
+        "choose a coarser policy, or fit on a source that has one row of each person"
+    }
 
 
 def test_date_shifts_keep_a_persons_intervals(patients, release):
