@@ -27,6 +27,7 @@ from voile.core.progress import silent
 from voile.engines.shuffle import BUCKETS
 from voile.gate.finding import NOBODY, GateFinding
 from voile.release.apply import write
+from voile.release.draws import draws_of
 from voile.release.options import ApplyOptions
 from voile.release.outcomes import Batch, Outcome, Written
 
@@ -103,7 +104,7 @@ def test_an_order_is_not_repeated_if_an_option_names_a_file(tmp_path: Path) -> N
     options = Listing(key_file=key, names=tmp_path / "names.txt")
     applying = run()
     drawn = {
-        options.draws(applying.kit, applying.chosen, applying.source, "order").bytes(32)
+        draws_of(options, applying.kit, applying.chosen, applying.source, "order").bytes(32)
         for _ in range(2)
     }
     assert len(drawn) == 2, "the file's content may change between the two releases"

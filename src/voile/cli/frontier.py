@@ -28,6 +28,8 @@ def frontier(screen: Screen, kit: Kit, module: AnyModule, *, all: bool) -> None:
     shown, caveat = KitFrontier(kit, module).to_arrow(), kit.facts.get("caveat")
     if screen.json:
         result = {"kind": kit.kind, "kit": kit.id, "policies": shown.to_pylist()}
+        known = {"reference_policies": "mark_scores", "absent": "absent", "limits": "constraints"}
+        result |= {name: kit.facts[fact] for name, fact in known.items() if fact in kit.facts}
         screen.result({**result, **({"caveat": caveat} if caveat else {})})
         return
     flat = [f.name for f in shown.schema if not pa.types.is_nested(f.type)]

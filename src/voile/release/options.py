@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -15,14 +14,10 @@ from pydantic_core import PydanticSerializationError
 
 from voile.core.errors import RequestError, nearest
 from voile.core.mistakes import plainly
-from voile.core.version import __version__
 from voile.data.places import PLACES, Data, with_places
-from voile.keys.random import Protective
 from voile.keys.secret import Secret
 
 if TYPE_CHECKING:
-    from voile.data import Source
-    from voile.release.choice import Chosen
     from voile.release.kit import Kit
 
 M = TypeVar("M", bound=BaseModel)
@@ -184,25 +179,6 @@ class ApplyOptions(Options):
             from voile.data.spark.session import open_session
 
             open_session(self.spark_conf)
-
-    def draws(self, kit: Kit, chosen: Chosen, source: Source, use: str) -> Protective:
-        """Return the draws of one use in this release: the order of its rows, ids of its classes.
-
-        With a secret the draws are keyed by it, and by everything that shapes the rows: kit,
-        policy, source, options and version. The same request then gives the same bytes, and no two
-        other releases share an order. Without a secret, or with an option that names a file or a
-        ledger, whose content may change, they come from the system's entropy.
-        """
-        given = self.model_fields_set - {"key_file"}
-        named = any(leaves(type(self).model_fields[name].annotation) & PLACES for name in given)
-        secret = None if named else Secret.find(self.key_file)
-        if secret is None:
-            return Protective()
-        shaping = [
-            *(use, __version__, kit.id, chosen.to_toml(), source.name, source.fingerprint()),
-            stored(self),
-        ]
-        return Protective.keyed(secret, purpose=json.dumps(shaping, sort_keys=True))
 
     def at_worker(self) -> Self:
         """Return what a worker is to know: files by their whole names, and no ledger."""

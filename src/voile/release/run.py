@@ -27,6 +27,7 @@ from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.gate.values.findings import ValueFinding
 from voile.keys.random import Protective
 from voile.release.accounting import Accounting
+from voile.release.draws import draws_of
 from voile.release.found_values import VALUES, VALUES_FOUND, ValuesWarning, detail_values
 from voile.release.inventory import list_fates
 from voile.release.manifest import DIGESTS, ESCAPED, FINDINGS, FORMAT, INVENTORY, ROW, ROWS, VERSION
@@ -54,7 +55,7 @@ class Run(Generic[Notes, Known]):
 
     def _draws(self, use: str) -> Protective:
         applying = self._applying
-        return self._options.draws(applying.kit, applying.chosen, applying.source, use)
+        return draws_of(self._options, applying.kit, applying.chosen, applying.source, use)
 
     def fill(self, parts: Parts, *, force: bool) -> Manifests:
         """Write the parts of the release, measure it, and return its manifests."""

@@ -1,10 +1,12 @@
-"""What a user calls; the options are those of `voile tables fit` and `voile tables assess`."""
+"""What a user calls; the options are those of `voile tables`."""
 
 from __future__ import annotations
 
 from voile.face.assessment import assess_of
-from voile.face.verbs import fit_of
+from voile.face.verbs import fit_of, own_of
 from voile.tables.module import TABLES
 
 fit = fit_of(TABLES)
 assess = assess_of(TABLES, TABLES.assessing)
+show = own_of(TABLES, "show")
+edit = own_of(TABLES, "edit")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voile.release.module import Assessing, Module, ModuleOptions
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from voile.data.roles import Roles
     from voile.release import verb_types as verb
     from voile.release.criteria import Measure
+    from voile.release.own_verbs import OwnVerb
     from voile.tables.verbs.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
 
 
@@ -110,6 +111,13 @@ class TablesModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
         from voile.tables.verbs.verify import verify
 
         return verify
+
+    @property
+    def own_verbs(self) -> tuple[OwnVerb[Any], ...]:
+        """The verbs that only this module has."""
+        from voile.tables.verbs.own import OWN_VERBS
+
+        return OWN_VERBS
 
     @property
     def judge(self) -> verb.JudgePolicy:

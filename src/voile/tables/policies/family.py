@@ -84,6 +84,8 @@ class Family(Brief):
     def number_of(self, policy: KitPolicy) -> int | None:
         """Return the number of a policy, None where it is none of these."""
         if isinstance(policy, (TreePolicy, PersonPolicy)):
+            if isinstance(policy, TreePolicy) and policy.merged:
+                return None
             same = (self.members == (policy.number, policy.links)).all(axis=1)
         else:
             own = np.flatnonzero((self.bits == policy.bits).all(axis=1))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ class TreePolicy(Brief):
     domains : the quasi-identifiers' domains, in order.
     tree : of the kit, whole. number : which of the kit's it is.
     links : how many of its weakest links are pruned.
+    merged : boxes of the whole tree that a person left uncut, rising.
 
     >>> from voile.tables.domains.parser import Parser
     >>> age = Domain("age", tuple(range(106)), Parser("integer"))
@@ -47,20 +48,53 @@ class TreePolicy(Brief):
     tree: Tree
     number: int
     links: int
+    merged: tuple[int, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TreePolicy):
             return NotImplemented
-        same = (self.number, self.links) == (other.number, other.links)
-        return same and self.domains == other.domains
+        return self._key == other._key and self.domains == other.domains
 
     def __hash__(self) -> int:
-        return hash((self.number, self.links))
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[int, int, tuple[int, ...]]:
+        return self.number, self.links, self.merged
 
     @cached_property
     def pruned(self) -> Tree:
         """The tree that the policy is."""
-        return self.tree.pruned(self.links)
+        return self.tree.pruned(self.links, self.merged)
+
+    @cached_property
+    def is_cut(self) -> NDArray[np.bool_]:
+        """Which boxes of the whole tree are cut."""
+        return self.tree.is_cut_after(self.links, self.merged)
+
+    @cached_property
+    def uncut(self) -> Nodes:
+        """The number in the whole tree of each box of rows, in the order of `pruned.leaves`."""
+        stays = np.append(True, self.is_cut[self.tree.parents[1:]])
+        return np.flatnonzero(stays & ~self.is_cut).astype(np.int32)
+
+    def merge(self, box: int) -> TreePolicy:
+        """Return the policy that leaves one box of the whole tree uncut.
+
+        Raises RequestError: the policy does not cut that box.
+        """
+        if not (0 <= box < len(self.tree) and self.is_cut[box]):
+            raise RequestError(
+                f"the policy has no node {box} to merge",
+                instead="name a node that voile tables show lists as merges_into",
+            )
+        inside = {one for one in self.merged if box in self._ancestors(one)}
+        return replace(self, merged=tuple(sorted({*self.merged, box} - inside)))
+
+    def _ancestors(self, box: int) -> Iterator[int]:
+        """Yield the boxes of the whole tree that a box is part of."""
+        while (box := int(self.tree.parents[box])) >= 0:
+            yield box
 
     @property
     def boxes(self) -> Tree:
@@ -129,8 +163,9 @@ class TreePolicy(Brief):
         return "\n".join(", ".join(box) for box in zip(*columns, strict=True))
 
     def to_data(self) -> dict[str, Any]:
-        """Return which tree of the kit it is, and how far pruned."""
-        return {"family": "tree", "tree": self.number, "pruned": self.links}
+        """Return which tree of the kit it is, how far pruned, and which nodes are merged."""
+        merged = {"merged": list(self.merged)} if self.merged else {}
+        return {"family": "tree", "tree": self.number, "pruned": self.links, **merged}
 
     @classmethod
     def from_data(
@@ -138,8 +173,9 @@ class TreePolicy(Brief):
     ) -> TreePolicy:
         """Read back what `to_data` wrote, of a kit of these trees."""
         number, links = (data.get(name) for name in ("tree", "pruned"))
-        if set(data) != {"family", "tree", "pruned"} or not (
-            type(number) is int and type(links) is int
+        merged = data.get("merged", [])
+        if set(data) - {"merged"} != {"family", "tree", "pruned"} or not (
+            type(number) is int and type(links) is int and isinstance(merged, list)
         ):
             raise RequestError("a tree policy says its tree and how many links are pruned")
         if not 0 <= number < len(trees):
@@ -148,7 +184,10 @@ class TreePolicy(Brief):
             raise RequestError(
                 f"tree {number} has {trees[number].links:,} links to prune, not {links}"
             )
-        return cls(tuple(domains), trees[number], number, links)
+        own = cls(tuple(domains), trees[number], number, links)
+        for box in merged:
+            own = own.merge(box if type(box) is int else -1)
+        return own
 
 
 def sets_in(

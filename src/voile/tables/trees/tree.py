@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -74,9 +75,22 @@ class Tree(BoxExtents, Brief):
     def __len__(self) -> int:
         return len(self.part)
 
-    def pruned(self, links: int) -> Tree:
-        """Return the tree without what that many links take, boxes renumbered in the same order."""
+    def is_cut_after(self, links: int, merged: Sequence[int] = ()) -> NDArray[np.bool_]:
+        """Return (boxes,) which boxes are cut with that many links pruned and some boxes merged."""
         kept = self.last >= links
+        for box in merged:
+            kept[box] = False
+        if len(merged):
+            for box in range(1, len(self)):  # a box comes after the one that it is part of
+                kept[box] &= kept[self.parents[box]]
+        return kept
+
+    def pruned(self, links: int, merged: Sequence[int] = ()) -> Tree:
+        """Return the tree without what that many links take, boxes renumbered in the same order.
+
+        merged : boxes that are not cut either.
+        """
+        kept = self.is_cut_after(links, merged)
         stays = np.ones(len(self), dtype=np.bool_)
         stays[1:] = kept[self.parents[1:]]
         number = np.cumsum(stays) - 1

@@ -201,6 +201,40 @@ class ApplyOptions(Pseudonymous):
         return super().at_worker().model_copy(update=driven)
 
 
+class ShownPolicy(voile.release.options.Options):
+    """Which policy of a kit is meant."""
+
+    number: int | None = Field(
+        None, ge=0, description="policy number, as listed by voile tables frontier"
+    )
+    policy: Path | None = Field(None, title="FILE", description="policy file")
+
+
+class ShowOptions(ShownPolicy):
+    """Show what one policy makes of each column.
+
+    For each column: its labels, and how many people an adversary who does not know the column would
+    still match. --json adds the people by label and by group size, and the leaves of a tree.
+    """
+
+
+class EditOptions(ShownPolicy):
+    """Merge or split the labels of a policy by hand.
+
+    Writes a policy file for `voile tables apply`. Its figures are counted again.
+    """
+
+    merge: tuple[str, ...] = Field(
+        (),
+        title="PLACE",
+        description="COLUMN=VALUE: remove the split point before this value; of a tree the number "
+        "of a node, whose leaves become one. Repeatable",
+    )
+    split: tuple[str, ...] = Field(
+        (), title="PLACE", description="COLUMN=VALUE: begin an interval here. Repeatable"
+    )
+
+
 class AdversaryOptions(voile.release.options.Controlled):
     """What the adversary holds and knows."""
 

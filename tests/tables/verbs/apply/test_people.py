@@ -126,9 +126,9 @@ def test_one_row_of_each_person_may_leave_too_few_people_in_a_group(patients, ke
     kit = fitted(table, k=3)
     how = {"chosen": finest(kit), "key_file": key_file, "one_row": True}
     remedies = set()
-    for purpose in "abcdefghijkl":  # each draws other rows
+    for recipient in "abcdefghijkl":  # each draws other rows
         try:
-            run(kit, table, tmp_path / f"{purpose}.csv", purpose=purpose, **how)
+            run(kit, table, tmp_path / f"{recipient}.csv", recipient=recipient, **how)
         except InfeasibleError as error:
             remedies.add(error.instead)
     assert remedies == {

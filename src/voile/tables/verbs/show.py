@@ -1,0 +1,172 @@
+"""`voile tables show`: what one policy makes of each column, and who then looks the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
+from voile.release.own_verbs import Ended, Reporter
+from voile.tables.policies.family import AnyPolicy, refuse_person_policy
+from voile.tables.policies.space import PolicySpace
+from voile.tables.scoring.disclosure import Classes
+from voile.tables.trees.policy import TreePolicy
+from voile.tables.verbs.content import KIND, Content
+from voile.tables.verbs.options import ShownPolicy, ShowOptions
+
+SIZES = (1, 2, 3, 5, 11, 20, 50, 100)
+"""The least people of each class of group sizes."""
+
+
+def show_policy(options: ShowOptions, reporter: Reporter, *, kit: Kit | str) -> Ended:
+    opened = open_tables_kit(kit)
+    content = Content.of(opened)
+    policy, number = find_policy(content, opened, options)
+    space = content.space
+    groups, classes, allowed = space.groups(policy)
+    columns = list(_columns(space, policy, groups, classes))
+    result = {
+        "kit": opened.id,
+        "number": number,
+        "family": "tree" if isinstance(policy, TreePolicy) else "global",
+        "figures": content.figures_of_policy(policy),
+        "feasible": is_feasible(space, policy),
+        "reference_policies": {n: s._asdict() for n, s in content.mark_scores.items()},
+        "groups": list(_sizes(classes, allowed)),
+        "columns": columns,
+    }
+    if isinstance(policy, TreePolicy):
+        result["leaves"] = list(_leaves(policy, groups, classes, columns))
+    rows = [
+        {
+            "column": one["column"],
+            "labels": len(one["labels"]),
+            "widest": max(one["labels"], key=lambda label: label["share"])["label"],
+            "expected_matches_without_it": one["expected_matches_without_it"],
+        }
+        for one in columns
+    ]
+    return Ended(result, rows=rows)
+
+
+def open_tables_kit(kit: Kit | str) -> Kit:
+    return kit if isinstance(kit, Kit) else Kit.load(Path(kit), KIND)
+
+
+def find_policy(content: Content, kit: Kit, asked: ShownPolicy) -> tuple[AnyPolicy, int | None]:
+    """Return the policy of a number or of a file, and its number if the kit lists it.
+
+    Raises
+    ------
+    RequestError : not exactly one of both is given, or the kit has no such policy.
+    """
+    if (asked.number is None) == (asked.policy is None):
+        raise RequestError("give a policy by --number or by --policy FILE, one of both")
+    if asked.policy is not None:
+        chosen = Chosen.read(asked.policy)
+        chosen.check(kit)
+        policy = refuse_person_policy(content.family.read(chosen.policy))
+        return policy, content.family.number_of(policy)
+    assert asked.number is not None
+    if asked.number >= len(content.family):
+        raise RequestError(
+            f"there is no policy {asked.number}",
+            instead=f"they are numbered 0 to {len(content.family) - 1}",
+        )
+    return content.family.row_policy(asked.number), asked.number
+
+
+def is_feasible(space: PolicySpace, policy: AnyPolicy) -> bool:
+    """Whether a release under the policy keeps the kit's constraints."""
+    if isinstance(policy, TreePolicy):
+        return bool(space.groups(policy)[2].all())
+    bits = policy.bits[None]
+    return bool(space.evaluator.feasible(bits, space.evaluator.scores(bits))[0])
+
+
+def _sizes(classes: Classes, allowed: NDArray[np.bool_]) -> Iterator[dict[str, Any]]:
+    """Yield how many released people are in groups of each size, by people who look the same."""
+    people, of = classes.people[allowed], classes.sample[allowed]
+    for first, after in zip(SIZES, (*SIZES[1:], np.inf), strict=True):
+        inside = (people >= first - 1e-9) & (people < after - 1e-9)
+        yield {
+            "from": first,
+            "to": None if after == np.inf else int(after) - 1,
+            "people": float(of[inside].sum()),
+        }
+
+
+def _columns(
+    space: PolicySpace, policy: AnyPolicy, groups: NDArray[np.int32], classes: Classes
+) -> Iterator[dict[str, Any]]:
+    shown, sets = policy.shown(groups)
+    for place, domain in enumerate(space.domains):
+        counted = np.bincount(shown[:, place], classes.sample, len(sets[place]))
+        labels = domain.labels_of(sets[place])
+        codes, sample = space.counts.codes[:, place], space.counts.sample
+        yield {
+            "column": domain.column,
+            "ordered": not domain.free,
+            "values": ["" if value is None else str(value) for value in domain.values],
+            "people": np.bincount(codes, sample, len(domain)).tolist(),
+            "labels": [
+                {"label": label, "share": float(held.mean()), "people": float(people)}
+                for label, held, people in zip(labels, sets[place], counted, strict=True)
+            ],
+            "of_group": shown[:, place].tolist() if isinstance(policy, TreePolicy) else None,
+            "expected_matches_without_it": _matches_without(space, policy, place),
+        }
+
+
+def _leaves(
+    policy: TreePolicy,
+    groups: NDArray[np.int32],
+    classes: Classes,
+    columns: list[dict[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """Yield each leaf that holds people; `merges_into` is the node that would join it to others."""
+    of_group = [one.pop("of_group") for one in columns]
+    for at, box in enumerate(groups[:, 0].tolist()):
+        node = int(policy.uncut[box])
+        yield {
+            "node": node,
+            "merges_into": int(policy.tree.parents[node]),
+            "people": float(classes.sample[at]),
+            "population": float(classes.people[at]),
+            "labels": [
+                one["labels"][of[at]]["label"] for one, of in zip(columns, of_group, strict=True)
+            ],
+        }
+
+
+def _matches_without(space: PolicySpace, policy: AnyPolicy, place: int) -> float:
+    """Return the people expected to be matched by an adversary who does not know one column."""
+    codes, counts = space.counts.codes, space.counts
+    own = policy.numbers_of(codes)
+    keys, first, group = np.unique(policy.keys_of(own), return_index=True, return_inverse=True)
+    sample = np.bincount(group, counts.sample, len(keys))
+    seen = np.flatnonzero(sample > 0)
+    released = seen[space.groups(policy)[2]]
+    if isinstance(policy, TreePolicy):
+        unknown = codes.copy()
+        unknown[:, place] = -1
+        boxes = policy.pruned.leaves[own[first[released], 0]]
+        alike, others = (
+            policy.pruned.add_up(unknown, weight.astype(np.float64))[boxes]
+            for weight in (counts.sample, counts.population)
+        )
+    else:
+        hidden = own.copy()
+        hidden[:, place] = 0
+        _, among = np.unique(policy.keys_of(hidden), return_inverse=True)
+        at = among[first[released]]
+        alike, others = (
+            np.bincount(among, weight)[at] for weight in (counts.sample, counts.population)
+        )
+    return float((sample[released] / np.maximum(np.maximum(alike, others), 1.0)).sum())
