@@ -67,7 +67,7 @@ def roles_for(module: AnyModule, given: object) -> Roles | None:
 
 
 SAID = {
-    "kit": "that the readings are sent by, or that made the release",
+    "kit": "the fitted kit, or its folder",
     "release": "what apply returned or wrote, with the files beside it",
     "source": SOURCE,
     "spool": "folder where readings wait for their receipts; it holds them in the clear",

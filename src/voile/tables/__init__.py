@@ -8,7 +8,7 @@ from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.tables.bounds.bound import bound
-    from voile.tables.face import assess, fit
+    from voile.tables.face import assess, edit, fit, show
     from voile.tables.people.counts import Constraints
     from voile.tables.policies.policy import Policy
     from voile.tables.policies.safe_harbor import safe_harbor
@@ -22,17 +22,21 @@ __all__ = [
     "PolicySpace",
     "assess",
     "bound",
+    "edit",
     "fit",
     "generalise",
     "safe_harbor",
     "search",
+    "show",
 ]
 
 __getattr__ = lazily(
     __name__,
     {
         "assess": "face",
+        "edit": "face",
         "fit": "face",
+        "show": "face",
         "Constraints": "people.counts",
         "Policy": "policies.policy",
         "PolicySpace": "policies.space",
