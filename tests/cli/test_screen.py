@@ -48,6 +48,26 @@ def test_progress_is_a_line_every_few_seconds_where_no_terminal_is(
     assert capsys.readouterr().err == "reading: 25%\ncounting: 12,345\n"
 
 
+def test_progress_is_lines_of_json_for_a_program(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VOILE_PROGRESS", "json")
+    with Screen(quiet=True).progress() as progress:
+        for row in range(1000):
+            progress("reading", row, 1000)
+        progress("counting", 12345)
+    first, *_, last = map(json.loads, capsys.readouterr().err.splitlines())
+    assert first == {
+        "progress": {"task": "reading", "done": 0, "total": 1000, "seconds_left": None}
+    }
+    assert last["progress"] == {
+        "task": "counting",
+        "done": 12345,
+        "total": None,
+        "seconds_left": None,
+    }
+
+
 def test_the_time_left_follows_from_the_share_done_since_the_step_began(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from voile.cli.ledger import ledger
 from voile.cli.parameters import Command, Group
 from voile.cli.report import report
 from voile.cli.reveal import reveal
+from voile.cli.roles import roles
 from voile.cli.screen import Screen
 from voile.cli.study import study
 from voile.cli.verify import verify
@@ -75,5 +76,5 @@ completion = Command(
 
 _KINDS = map(kind_group, MODULES.values())
 _ON_RELEASES = (report, determine, sign, verify, ledger, reveal)
-for _command in (inspect, *_KINDS, study, *_ON_RELEASES, demo, completion):
+for _command in (inspect, roles, *_KINDS, study, *_ON_RELEASES, demo, completion):
     command.add_command(_command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 import sys
 import textwrap
@@ -17,6 +18,7 @@ from voile.core.progress import Progress, silent
 from voile.core.wording import count as count
 
 LINE_EVERY = 5.0  # seconds between lines where there is no terminal
+JSON_EVERY = 0.2  # seconds between two lines of JSON
 DRAW_EVERY = 0.05  # seconds between two drawings of a bar
 SPENT = 1.0  # seconds of a task before which the time left is not estimated
 SHARE = 0.05  # share of a task before which it is not either: the first part starts processes too
@@ -60,8 +62,13 @@ class Screen:
 
     @contextmanager
     def progress(self) -> Iterator[Progress]:
-        """Give what a wing reports its progress to: a bar on a terminal, lines otherwise."""
-        if self.quiet:
+        """Give what a module reports its progress to: a bar on a terminal, lines otherwise.
+
+        Lines of JSON where the variable VOILE_PROGRESS is json, for a program that shows them.
+        """
+        if os.environ.get("VOILE_PROGRESS") == "json":
+            yield _JsonLines()
+        elif self.quiet:
             yield silent
         elif sys.stderr.isatty():
             with _Bar() as bar:
@@ -186,10 +193,11 @@ class _Step:
         self._parts += 1
         if not total:
             return f"{done:,.0f}" if done else ""
-        left = self._seconds_left(done, total)
+        left = self.seconds_left(done, total)
         return f"{min(done / total, 1):.0%}{'' if left is None else f', {about(left)} left'}"
 
-    def _seconds_left(self, done: float, total: float) -> float | None:
+    def seconds_left(self, done: float, total: float) -> float | None:
+        """Estimate the time left, once enough is done to tell."""
         spent = time.monotonic() - self._began
         came = done - self._first
         few = self._parts < PARTS and came < SHARE * (total - self._first)
@@ -224,6 +232,24 @@ class _Lines:
         if (now := time.monotonic()) >= self._next:
             self._next = now + LINE_EVERY
             print(f"{task}: {self._step.amount(done, total) or 'started'}", file=sys.stderr)
+
+
+class _JsonLines:
+    """Progress as lines of JSON: a task's first, and then five a second at most."""
+
+    def __init__(self) -> None:
+        self._step, self._next = _Step("", 0), 0.0
+
+    def __call__(self, task: str, done: float, total: float | None = None) -> None:
+        now = time.monotonic()
+        is_new = task != self._step.task
+        if is_new:
+            self._step = _Step(task, done)
+        if is_new or now >= self._next:
+            self._next = now + JSON_EVERY
+            left = None if not total else self._step.seconds_left(done, total)
+            line = {"task": task, "done": done, "total": total, "seconds_left": left}
+            print(json.dumps({"progress": _finite(line)}), file=sys.stderr, flush=True)
 
 
 class _Bar:
