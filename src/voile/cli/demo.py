@@ -15,7 +15,7 @@ from voile.data.files.outputs import DEMO, DEMO_FORMAT, DEMO_MARK, manifest_of
 from voile.modules import find_module
 
 Run = Callable[[list[str]], int]
-SEED = "2013"
+SEED, PEOPLE = "2013", 200_000
 
 
 def _demo(screen: Screen, *, out: Path, force: bool, fhir: bool, omop: bool, patients: int) -> int:
@@ -80,12 +80,12 @@ def _prepare(screen: Screen, out: Path, *, force: bool) -> None:
     from voile.data.files.atomic import write_text
     from voile.demo.county import ROLES, make_county, write_county
 
-    screen.say(f"Making up a county of 100,000 people in {out / 'county'}")
+    screen.say(f"Making up a county of {PEOPLE:,} people in {out / 'county'}")
     private = out / "private"
     out.mkdir(exist_ok=force)
     (out / DEMO_MARK).write_bytes(manifest_of(DEMO_FORMAT))
     private.mkdir(mode=0o700, exist_ok=force)
-    write_county(make_county(), out / "county", force=force)
+    write_county(make_county(people=PEOPLE), out / "county", force=force)
     write_text(out / "roles.toml", ROLES, outputs.ROLES, force=force)
     key = private / "key"
     key.unlink(missing_ok=True)  # a link may lead to somebody's own
@@ -100,12 +100,12 @@ def _commands(out: Path) -> list[list[str]]:
     roles, proposed = str(out / "roles.toml"), str(out / "roles-proposed.toml")
     key, register = str(out / "private" / "key"), str(county / "register-adversary.csv")
     people, report = ["--population", population], str(out / "report.html")
-    groups = ["--k", "11", "--max-risk", "0.02", "--suppress", "0.05"]
+    groups = ["--k", "5", "--max-risk", "0.09"]
     hold_out = ["--hold-out", "0.1", "--seed", SEED]
     return [
         ["inspect", patients, "--out", proposed],
         ["tables", "fit", patients, "--roles", roles, *people, *groups, *hold_out, "--out", kit],
-        ["tables", "choose", kit, "--max-risk", "0.02", "--out", policy],
+        ["tables", "choose", kit, "--beats", "safe-harbor", "--out", policy],
         [
             *("tables", "apply", kit, patients, "--policy", policy),
             *("--no-pseudonyms", "--key-file", key, "--out", release),

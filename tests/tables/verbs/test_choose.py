@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import replace
 
@@ -52,7 +53,9 @@ def test_a_named_policy_that_loses_nothing_is_beaten_by_less_risk_alone(kit):
 
 def test_that_none_beats_a_named_policy_is_said_with_its_scores(kit):
     named = beside(kit, risk=0.125, loss=0.01, distribution=0.01, resolution=0.01)
-    with pytest.raises(InfeasibleError, match=r"than safe-harbor \(0.125\).*relative-risk 0.125"):
+    with pytest.raises(
+        InfeasibleError, match=r"risk of safe-harbor \(0.125\) and at most its loss"
+    ):
         choose(named, BEATS)
 
 
@@ -66,30 +69,43 @@ def test_a_name_that_is_not_there_is_refused_with_the_nearest_or_why(kit):
         choose(lacking, Choice(beats="own"))
 
 
-def test_where_nothing_beats_a_named_policy_the_remedy_is_the_weight_of_what_is_lost(kit):
-    rows = kit.tables["frontier"].to_pylist()
-    lost = [row["resolution"] for row in rows]
-    place = next(n for n in range(len(rows) // 2, len(rows)) if lost[n] < min(lost[:n]))
-    risk, least = rows[place]["risk"], lost[place]  # no policy of no more risk loses less
+def test_where_nothing_beats_a_named_policy_each_remedy_works(kit):
+    """What a k of 40 forbids, a smaller one finds; and the nearest policy can be chosen."""
+    table = people()
+    held = fitted(table, method="exhaustive", k=40)
+    own = kit.tables["frontier"].slice(kit.policies * 3 // 4, 1).to_pylist()[0]
+    mark = {"risk": own["risk"] + 1e-6, "loss": own["loss"] + 1e-6}
+    with pytest.raises(InfeasibleError, match="the kit's policies keep k = 40, and safe") as error:
+        choose(beside(held, **mark), BEATS)
+    remedy = re.fullmatch(
+        r"choose with --policy (\d+) \(loss ([.\d]+)\), or fit with a smaller --k",
+        error.value.instead,
+    )
+    near = choose(held, Choice(policy=int(remedy[1]))).figures
+    assert near["loss"] == pytest.approx(float(remedy[2]), abs=1e-4)
+    assert near["relative_risk"] <= mark["risk"]
+    assert choose(beside(kit, **mark), BEATS).figures["loss"] <= mark["loss"]
 
-    def refused(**less):
-        scores = {"risk": risk, "loss": 1.0, "distribution": 0.0, "resolution": 0.0, **less}
-        with pytest.raises(InfeasibleError) as error:
-            choose(beside(kit, **scores), BEATS)
-        return str(error.value)
 
-    assert "fit with a lower --loss-weight" in refused(distribution=1.0)
-    assert "fit with a higher --loss-weight" in refused(resolution=1.0)
-    assert "fit with a higher --loss-weight" in refused(resolution=least)
-    assert "or search longer" in refused()
-    nothing = refused(resolution=3e-16, loss=0.0)
-    assert nothing.startswith("no policy can beat safe-harbor, which loses nothing of these")
+def test_the_remedy_names_the_limit_that_the_kit_has(kit):
+    mark = {"risk": 0.125, "loss": 0.01}
+    with pytest.raises(InfeasibleError) as error:
+        choose(beside(kit, **mark), BEATS)
+    assert error.value.instead.endswith("or search longer")
+    assert "keep" not in str(error.value)
+    with pytest.raises(InfeasibleError) as error:
+        choose(beside(fitted(people(), method="exhaustive", max_risk=0.1), **mark), BEATS)
+    assert error.value.instead.endswith("or fit with a larger --max-risk")
+    with pytest.raises(InfeasibleError, match="loses nothing of these"):
+        choose(beside(kit, risk=0.1, loss=0.0, distribution=0.0, resolution=3e-16), BEATS)
 
 
 def test_where_every_policy_risks_more_than_a_named_one_the_least_risk_is_said(kit):
     risk = kit.tables["frontier"].column("risk").to_numpy()
     bare = replace(kit, tables={**kit.tables, "frontier": kit.tables["frontier"].slice(1)})
-    with pytest.raises(InfeasibleError, match=f"search longer, or .*risk {risk[1]:.4g}, the least"):
+    with pytest.raises(
+        InfeasibleError, match=f"risk {risk[1]:.4g}, the least found, or search longer"
+    ):
         choose(beside(bare, risk=risk[0]), BEATS)
 
 

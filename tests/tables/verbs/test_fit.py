@@ -225,23 +225,22 @@ def test_a_weight_that_the_loss_does_not_use_is_refused():
         fitted(people(), loss="information", loss_weight=0.3)
 
 
-def test_what_beats_a_named_policy_has_no_more_of_any_loss(whole):
+def test_what_beats_a_named_policy_has_no_more_risk_and_no_more_loss(whole):
     content = Content.of(whole)
     table, score = whole.tables["frontier"], content.score(content.space.policy(content.space.top))
     middle = len(table) // 2
     row = table.slice(middle, 1).to_pylist()[0]
-    worse = {"risk": row["risk"] + 0.01, "loss": row["loss"] + 0.01}
-    lost = {"distribution": row["distribution"] + 0.01, "resolution": row["resolution"] + 0.01}
-    beaten = replace(content, mark_scores={"mark": score._replace(**worse, **lost)})
-    assert middle in beaten.beating("mark")
-    for name in ("distribution", "resolution"):
-        narrower = {**worse, **lost, name: row[name] - 0.01}
-        other = replace(content, mark_scores={"mark": score._replace(**narrower)})
-        assert middle not in other.beating("mark")
-    same = {"risk": row["risk"], "loss": row["loss"]}
-    same |= {name: row[name] for name in ("distribution", "resolution")}
-    equal = replace(content, mark_scores={"mark": score._replace(**same)})
-    assert middle not in equal.beating("mark")
+    for risk, loss, beats in [
+        (0.01, 0.01, True),
+        (0.01, 0, True),
+        (0, 0, False),
+        (0.01, -0.01, False),
+    ]:
+        mark = score._replace(risk=row["risk"] + risk, loss=row["loss"] + loss)
+        named = replace(content, mark_scores={"mark": mark})
+        assert (middle in named.beating("mark")) == beats
+        own = score._replace(risk=row["risk"], loss=row["loss"])
+        assert own.beats(mark) == beats
 
 
 def test_settings_that_a_column_kept_from_its_former_role_are_named_together():

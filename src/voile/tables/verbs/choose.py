@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from voile.core.errors import InfeasibleError, RequestError, nearest
 from voile.core.warn import warn
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 from voile.report.wording import listed
+from voile.tables.people.counts import Constraints
 from voile.tables.verbs.content import Policies
-from voile.tables.verbs.scores import COMPARED, Score
+from voile.tables.verbs.content_tables import read_constraints
+from voile.tables.verbs.scores import Score
 
 
 class OneGroupWarning(UserWarning):
@@ -20,7 +24,8 @@ class OneGroupWarning(UserWarning):
 def choose(kit: Kit, choice: Choice) -> Chosen:
     """Pick one policy of a kit's frontier, with the figures that its table holds."""
     policies = Policies.of(kit)
-    chosen = Chosen.from_kit(kit, policies, choice, partial(_beating, policies))
+    rules = read_constraints(kit.facts["constraints"], policies.family.bits.shape[1])
+    chosen = Chosen.from_kit(kit, policies, choice, partial(_beating, policies, rules))
     policy = policies.family.read(chosen.policy)
     single = [column for column, groups in policy.groups_per_column.items() if groups == 1]
     if single:
@@ -30,7 +35,7 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     return chosen
 
 
-def _beating(policies: Policies, name: str) -> int:
+def _beating(policies: Policies, rules: Constraints, name: str) -> int:
     if name in policies.absent:
         raise RequestError(f"{name} is not among these policies: {policies.absent[name]}")
     if name not in policies.mark_scores:
@@ -44,23 +49,30 @@ def _beating(policies: Policies, name: str) -> int:
         )
     if not len(beating):
         raise InfeasibleError(
-            f"no policy found has no more risk than {name} ({score.risk:.4g}) and no more of "
-            f"distribution ({score.distribution:.4g}) and of resolution ({score.resolution:.4g}) "
-            "lost",
-            instead=_remedy(policies, score),
+            f"no policy found has at most the risk of {name} ({score.risk:.4g}) and at most its "
+            f"loss ({score.loss:.4g}){_held_to(rules, name)}",
+            instead=_remedy(policies, score, rules),
         )
     return int(beating[policies.frontier.loss[beating].argmin()])
 
 
-def _remedy(policies: Policies, score: Score) -> str:
-    """Say which limit to choose by, and what fit may find more."""
-    within = policies.frontier.risk <= score.risk
-    if not within.any():
-        least = policies.frontier.risk.min(initial=1.0)
-        return f"search longer, or choose with --max-relative-risk {least:.4g}, the least found"
-    least = {name: policies.table.column(name).to_numpy()[within].min() for name in COMPARED}
-    over = [name for name in COMPARED if least[name] > getattr(score, name)]
-    more = "search longer"
-    if len(over) == 1:  # of no more risk, every policy loses too much of one kind
-        more = f"fit with a {'higher' if over == ['distribution'] else 'lower'} --loss-weight"
-    return f"choose with --max-relative-risk {score.risk:.4g}, or {more}"
+def _held_to(rules: Constraints, name: str) -> str:
+    """Name the limits that the kit's policies keep and the reference policy need not."""
+    limits = [f"k = {rules.k:g}"] * (rules.k > 1)
+    limits += [f"a largest risk of {rules.max_risk:g}"] * (rules.max_risk < 1)
+    return f"; the kit's policies keep {' and '.join(limits)}, and {name} need not" * bool(limits)
+
+
+def _remedy(policies: Policies, score: Score, rules: Constraints) -> str:
+    """Name the nearest policy, and the limit of the fit that another one may come of."""
+    frontier = policies.frontier
+    within = np.flatnonzero(frontier.risk <= score.risk)
+    least = float(frontier.risk.min(initial=1.0))
+    if not len(within):
+        return f"choose with --max-relative-risk {least:.4g}, the least found, or search longer"
+    nearest = f"choose with --policy {within[-1]} (loss {frontier.loss[within[-1]]:.4g})"
+    if rules.k > 1:
+        return f"{nearest}, or fit with a smaller --k"
+    return (
+        f"{nearest}, or {'fit with a larger --max-risk' if rules.max_risk < 1 else 'search longer'}"
+    )

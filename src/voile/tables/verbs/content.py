@@ -50,10 +50,13 @@ from voile.tables.verbs.content_tables import (
     value_table,
     with_columns,
 )
-from voile.tables.verbs.scores import COMPARED, Score, beating, score_policy
+from voile.tables.verbs.scores import Score, beating, score_policy
 
 KIND = "tables"
-FIGURES = ("loss", *COMPARED, "max_risk", "expected_matches", "mean_risk", "suppressed", "ncp")
+FIGURES = (
+    *("loss", "distribution", "resolution", "max_risk", "expected_matches", "mean_risk"),
+    *("suppressed", "ncp"),
+)
 """The figures of a policy on the frontier's table; a screen shows the first."""
 
 
@@ -119,8 +122,7 @@ class Policies(Brief):
 
     def beating(self, name: str) -> NDArray[np.intp]:
         """Return the numbers of the policies that beat a named one."""
-        columns = {name: self.table.column(name).to_numpy() for name in LOSSES}
-        return beating(self.frontier, columns, self.mark_scores[name])
+        return beating(self.frontier, self.mark_scores[name])
 
     def policy(self, number: int) -> KitPolicy:
         return self.family.policy(number)
@@ -285,7 +287,7 @@ class Content(Brief):
 
     def beating(self, name: str) -> NDArray[np.intp]:
         """Return the numbers of the policies that beat a named one."""
-        return beating(self.frontier, vars(self.figures), self.mark_scores[name])
+        return beating(self.frontier, self.mark_scores[name])
 
     def _beats(self) -> list[str]:
         """Name the marks that each policy of the frontier beats."""

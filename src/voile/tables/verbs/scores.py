@@ -16,8 +16,6 @@ from voile.tables.scoring.losses import LOSSES
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.forests import score_tree
 
-COMPARED = ("distribution", "resolution")
-"""The losses of which a policy that beats another has no more, each alone."""
 SAME = 1e-11
 
 
@@ -41,9 +39,9 @@ class Score(NamedTuple):
         return max(self.loss, self.distribution, self.resolution) <= SAME
 
     def beats(self, other: Score) -> bool:
-        """Whether this policy has no more of anything compared, and less of something."""
-        own = {name: np.array([getattr(self, name)]) for name in (*COMPARED, "risk", "loss")}
-        return len(_beating(own, other)) > 0
+        """Whether this policy has no more risk and no more loss, and less of one of them."""
+        more = (self.risk - other.risk, self.loss - other.loss)
+        return max(more) <= SAME and min(more) < -SAME
 
     @property
     def losses(self) -> dict[str, float]:
@@ -57,19 +55,9 @@ def score_marks(space: PolicySpace, marks: Mapping[str, Policy]) -> dict[str, Sc
     return {name: score_policy(plain, mark) for name, mark in marks.items()}
 
 
-def beating(
-    frontier: Frontier, losses: Mapping[str, NDArray[np.float64]], score: Score
-) -> NDArray[np.intp]:
-    """Return the policies of no more risk, and no more loss of any kind searched for or compared.
-
-    Of risk, the loss that was searched for, distribution and resolution one at least is less.
-    """
-    compared = {name: losses[name] for name in COMPARED}
-    return _beating({"risk": frontier.risk, "loss": frontier.loss, **compared}, score)
-
-
-def _beating(own: Mapping[str, NDArray[np.float64]], score: Score) -> NDArray[np.intp]:
-    more = np.array([values - getattr(score, name) for name, values in own.items()])
+def beating(frontier: Frontier, score: Score) -> NDArray[np.intp]:
+    """Return the policies of no more risk and no more loss than a score, and less of one."""
+    more = np.array([frontier.risk - score.risk, frontier.loss - score.loss])
     return np.flatnonzero((more <= SAME).all(axis=0) & (more < -SAME).any(axis=0))
 
 
