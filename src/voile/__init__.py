@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from voile.data import open_source
     from voile.data.roles import Roles
     from voile.face.kit import Kit
+    from voile.first_release import protect
     from voile.face.release import Release
     from voile.opening import open_kit, open_release
     from voile.proposals.propose import inspect
@@ -37,6 +38,7 @@ __all__ = [
     "open_kit",
     "open_release",
     "open_source",
+    "protect",
 ]
 
 __getattr__ = lazily(
@@ -53,6 +55,7 @@ __getattr__ = lazily(
         "open_kit": "opening",
         "open_release": "opening",
         "open_source": "data",
+        "protect": "first_release",
     },
 )
 

@@ -56,7 +56,7 @@ def test_the_demo_ends_with_three_sentences_and_a_report(
     told = ran.json
     assert len(told["sentences"]) == 3
     assert "Safe Harbor" in told["sentences"][2]
-    figures = json.loads((out / "release.csv.manifest.json").read_text())["figures"]
+    figures = json.loads((out / "release.csv.private" / "manifest.json").read_text())["figures"]
     assert figures["k"] >= 5
     assert figures["max_risk"] <= 0.09
     assert "it beats Safe Harbor" in told["sentences"][2]
