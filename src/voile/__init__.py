@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from voile.data import open_source
     from voile.data.roles import Roles
     from voile.face.kit import Kit
-    from voile.first_release import protect
     from voile.face.release import Release
+    from voile.first_release import protect
     from voile.opening import open_kit, open_release
     from voile.proposals.propose import inspect
     from voile.release.choice import Choice, Chosen

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from voile.cli.app import command
 from voile.demo.county import make_county, write_county
 
 README = Path(__file__).parents[2] / "README.md"
-DROPPED = ("birth_date", "visit_date", "ward", "insurance", "length_of_stay")
 
 
-def commands() -> tuple[str, str]:
-    """Return the shell lines before the roles are corrected, and those after."""
-    section = README.read_text(encoding="utf-8").split("## In a shell")[1].split("\n## ")[0]
-    before, after = re.findall(r"(?:^    .*\n)+", section, flags=re.MULTILINE)
-    return before, after
+def commands() -> str:
+    """Return the shell lines of the first release."""
+    section = README.read_text(encoding="utf-8").split("## First release in a shell")[1]
+    (lines,) = re.findall(r"(?:^    .*\n)+", section.split("\n## ")[0], flags=re.MULTILINE)
+    return lines
 
 
 def run(lines: str, folder: Path) -> None:
@@ -40,21 +40,22 @@ def run(lines: str, folder: Path) -> None:
 
 @pytest.mark.whole
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
-def test_the_commands_run_as_printed_once_the_roles_are_corrected(tmp_path: Path) -> None:
+def test_the_commands_run_as_printed(tmp_path: Path) -> None:
     folder = tmp_path / "a folder"
     (folder / "demo-out").mkdir(parents=True)
     write_county(make_county(people=10_000), folder / "demo-out" / "county")
-    before, after = commands()
-
-    run(before, folder)
-    roles = folder / "roles.toml"
-    named = "|".join(DROPPED)
-    corrected, edits = re.subn(
-        rf"(?m)^({named}) .*", r'\1 = "drop"', roles.read_text(encoding="utf-8")
-    )
-    assert edits == len(DROPPED)
-    roles.write_text(corrected, encoding="utf-8")
-    run(after, folder)
-
+    run(commands(), folder)
     assert (folder / "report.html").exists()
     assert (folder / "release.csv.manifest.json").exists()
+
+
+@pytest.mark.whole
+def test_the_commands_of_the_help_run_as_printed_on_a_table_of_people(tmp_path: Path) -> None:
+    """`voile --help` names people.csv; a county's patients lie there, roles as proposed."""
+    county = tmp_path / "county"
+    write_county(make_county(people=10_000), county)
+    (county / "patients.csv").rename(tmp_path / "people.csv")
+    lines = re.findall(r"^    (voile .*)$", command.help or "", flags=re.MULTILINE)
+    assert len(lines) == 6
+    run("\n".join(lines), tmp_path)
+    assert (tmp_path / "report.html").exists()

@@ -40,17 +40,18 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
     help="Show the version.",
 )
 def command() -> None:
-    """Share data about people, and know what an adversary could still do with it.
+    """Share data about people, and measure the remaining disclosure risk.
 
     \b
-    voile inspect people.csv --out roles.toml     then read it and correct it
-    voile tables fit people.csv --roles roles.toml --out kit
-    voile tables choose kit --beats safe-harbor --out policy.toml
-    voile tables apply kit people.csv --policy policy.toml --out release.csv
+    voile inspect people.csv --out roles.toml
+    voile tables fit people.csv --roles roles.toml --k 5 --out kit
+    voile tables choose kit --least-loss --out policy.toml
+    voile tables apply kit people.csv --policy policy.toml --no-pseudonyms --out release.csv
     voile tables attack release.csv --truth people.csv
     voile report release.csv --out report.html
 
-    `voile demo --out FOLDER` does all of this on a made-up county.
+    Read and correct roles.toml before you fit. `voile demo --out FOLDER` runs these steps on a
+    made-up county.
     """
 
 
