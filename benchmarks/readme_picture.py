@@ -1,13 +1,11 @@
-"""The picture of the README: the frontier that its commands find, beside Safe Harbor."""
+"""The picture of the README: the frontier of its own example, with Safe Harbor."""
 
 from __future__ import annotations
 
 from benchmarks import picture
-from benchmarks.data import folder
-from benchmarks.tennessee import COLUMNS
 
 import voile.tables as vt
-from voile.data import open_source
+from voile.demo.county import QUASI, make_county
 from voile.modules import find_module
 from voile.release.kit import Kit
 from voile.report.charts import frontier_chart
@@ -17,11 +15,10 @@ WIDTH = 660
 
 
 def main() -> None:
-    data = folder("tennessee")
-    people, population = data / "adult.parquet", data / "population.parquet"
-    others = dict.fromkeys(open_source(people).columns, "keep")
-    roles = others | dict.fromkeys(COLUMNS, "quasi")
-    draw(vt.fit(people, roles=roles, population=[population], seed=1))
+    county = make_county(people=200_000)
+    patients = county.patients.select([*QUASI, "diagnosis"])
+    roles = dict.fromkeys(QUASI, "quasi") | {"diagnosis": "sensitive"}
+    draw(vt.fit(patients, roles, population=county.population, k=5, max_risk=0.09, seed=1))
 
 
 def draw(kit: Kit) -> None:
