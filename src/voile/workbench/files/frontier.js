@@ -1,0 +1,147 @@
+// The curve of policies: drag along it, or use the arrow keys of its slider.
+
+import { h, put, s } from "./dom.js";
+
+const HEIGHT = 300;
+const EDGE = { left: 52, right: 16, top: 30, bottom: 26 };
+
+export class FrontierChart {
+  constructor(block, width, { onmove, onchoose }) {
+    this.block = block;
+    this.policies = block.policies;
+    this.onmove = onmove;
+    this.onchoose = onchoose;
+    this.at = block.chosen ?? this.policies.length - 1;
+    this.figures = h("dl", { class: "figures", "aria-live": "off" });
+    this.slider = h("input", {
+      type: "range", id: "slider", min: 0, max: this.policies.length - 1, step: 1, value: this.at,
+      "aria-label": "Policy, from least risk to least loss", oninput: () => this.move(Number(this.slider.value)), onchange: () => this.choose(),
+    });
+    this.svg = s("svg", { "aria-hidden": "true" });
+    this.less = h("button", { type: "button", id: "less", onclick: () => this.step(-1) }, "‹ Less risk");
+    this.more = h("button", { type: "button", id: "more", onclick: () => this.step(1) }, "More use ›");
+    this.where = h("span", { class: "soft" });
+    this.svg.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      this.svg.setPointerCapture(event.pointerId);
+      this.drag(event);
+    });
+    this.svg.addEventListener("pointermove", (event) => this.svg.hasPointerCapture(event.pointerId) && this.drag(event));
+    this.svg.addEventListener("pointerup", () => this.choose());
+    this.node = h("div", { class: "chart" }, this.svg, this.slider, h("div", { class: "steps" }, this.less, this.more, this.where));
+    this.resize(width);
+  }
+
+  resize(width) {
+    this.width = Math.max(width, 240);
+    const all = [...this.policies, ...this.block.marks].map((one) => one.expected).filter((value) => value > 0);
+    const low = Math.log10(Math.min(...all)), high = Math.log10(Math.max(...all));
+    const pad = Math.max((high - low) * 0.04, 0.05);
+    this.range = [low - pad, high + pad];
+    this.xs = this.policies.map((one) => this.x(one.expected));
+    this.draw();
+    this.move(this.at, true);
+  }
+
+  x(expected) {
+    const [low, high] = this.range;
+    const share = (Math.log10(Math.max(expected, 10 ** low)) - low) / (high - low);
+    return EDGE.left + share * (this.width - EDGE.left - EDGE.right);
+  }
+
+  y(loss) {
+    return EDGE.top + loss * (HEIGHT - EDGE.top - EDGE.bottom);
+  }
+
+  draw() {
+    const { width } = this;
+    const bottom = HEIGHT - EDGE.bottom;
+    const grid = [0, 0.25, 0.5, 0.75, 1].map((loss) => [
+      s("line", { class: "grid", x1: EDGE.left, x2: width - EDGE.right, y1: this.y(loss), y2: this.y(loss) }),
+      s("text", { x: EDGE.left - 8, y: this.y(loss) + 4, "text-anchor": "end" }, `${loss * 100}%`),
+    ]);
+    const ticks = [];
+    for (let power = Math.ceil(this.range[0]); power <= this.range[1]; power += 1) {
+      ticks.push(s("text", { x: this.x(10 ** power), y: HEIGHT - 6, "text-anchor": "middle" }, (10 ** power).toLocaleString("en", { maximumFractionDigits: 6 })));
+    }
+    const points = this.policies.map((one, i) => `${i ? "L" : "M"}${this.xs[i].toFixed(1)} ${this.y(one.loss).toFixed(1)}`).join("");
+    const under = `${points}L${this.xs.at(-1).toFixed(1)} ${bottom}L${this.xs[0].toFixed(1)} ${bottom}Z`;
+    const limits = this.limits().map(([risk, at]) => {
+      const isRight = this.xs[at] > width - 110;
+      return [
+        s("line", { class: "limit", x1: this.xs[at], x2: this.xs[at], y1: EDGE.top - 6, y2: bottom }),
+        s("text", { class: "limit-text", x: this.xs[at], y: EDGE.top - 12, "text-anchor": isRight ? "end" : "middle" }, `1 in ${Math.round(1 / risk).toLocaleString("en")}`),
+      ];
+    });
+    const marks = this.block.marks.map((one) => {
+      const [x, y] = [this.x(one.expected), this.y(one.loss)];
+      const isRight = x > width - 110;
+      return [
+        s("path", { class: "mark", d: `M${x} ${y - 7}l7 7l-7 7l-7 -7z` }),
+        s("text", { class: "mark-text", x: isRight ? x + 8 : x, y: y - 13, "text-anchor": isRight ? "end" : "middle" }, one.name),
+      ];
+    });
+    this.drop = s("path", { class: "drop" });
+    this.knob = s("circle", { class: "knob", r: 9 });
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+    put(this.svg, grid, ticks, s("path", { class: "under", d: under }), s("path", { class: "curve", d: points }), limits, marks, this.drop, this.knob);
+  }
+
+  /** A threshold bounds the largest risk: its line is at the last policy within it. */
+  limits() {
+    const found = [];
+    let last = -Infinity;
+    for (const risk of [0.001, 0.01, this.block.limit]) {
+      const at = this.policies.findLastIndex((one) => one.risk <= risk * (1 + 1e-9));
+      if (at < 0 || risk >= 1 || this.xs[at] - last < 62) continue;
+      last = this.xs[at];
+      found.push([risk, at]);
+    }
+    return found;
+  }
+
+  drag(event) {
+    const box = this.svg.getBoundingClientRect();
+    const x = ((event.clientX - box.left) / box.width) * this.width;
+    let low = 0, high = this.xs.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.xs[middle] < x) low = middle + 1;
+      else high = middle;
+    }
+    const near = low > 0 && x - this.xs[low - 1] < this.xs[low] - x ? low - 1 : low;
+    this.move(near);
+  }
+
+  step(by) {
+    this.move(Math.min(Math.max(this.at + by, 0), this.policies.length - 1));
+    this.choose();
+  }
+
+  move(at, isFirst = false) {
+    this.at = at;
+    const one = this.policies[at];
+    const [x, y] = [this.xs[at], this.y(one.loss)];
+    this.knob.setAttribute("cx", x);
+    this.knob.setAttribute("cy", y);
+    this.drop.setAttribute("d", `M${EDGE.left} ${y}H${x}V${HEIGHT - EDGE.bottom}`);
+    this.slider.value = at;
+    this.slider.setAttribute("aria-valuetext", `policy ${one.number}: ${one.words.expected} people expected, riskiest record ${one.words.risk}, ${one.words.loss} lost`);
+    this.less.disabled = at === 0;
+    this.more.disabled = at === this.policies.length - 1;
+    this.where.textContent = `policy ${one.number} of 0 to ${this.policies.at(-1).number}`;
+    const mark = this.block.marks[0];
+    const versus = (value) => (mark ? [`${mark.name} `, h("b", {}, value)] : "");
+    put(this.figures,
+      figure("Expected to be re-identified", one.words.expected, "people", versus(mark?.words.expected)),
+      figure("Riskiest record", one.words.risk, "", `${one.words.suppressed} of people suppressed`),
+      figure("Information loss", one.words.loss, "", versus(mark?.words.loss)));
+    if (!isFirst) this.onmove(one);
+  }
+
+  choose() {
+    this.onchoose(this.policies[this.at]);
+  }
+}
+
+export const figure = (label, big, of, below) => h("div", {}, h("dt", {}, label), h("dd", { class: "big" }, big, of ? h("em", {}, of) : ""), h("dd", { class: "below" }, below));

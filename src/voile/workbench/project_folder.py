@@ -1,0 +1,228 @@
+"""A project: a folder of small files and outputs, and no state anywhere else."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from voile.core.errors import RequestError
+from voile.core.mistakes import mistakes
+from voile.keys.seal import file_sha256
+
+PROJECT, ROLES, CONTEXT, POLICY = "project.toml", "roles.toml", "context.toml", "policy.toml"
+SMALL_FILES = (PROJECT, ROLES, CONTEXT, POLICY)
+KEY, RELEASE, DETERMINATION = "private/key", "release.csv", "determination"
+FORMAT: Literal["voile-project"] = "voile-project"
+VERSION: Literal[1] = 1
+LARGE = 1 << 20
+"""Bytes from which a file is hashed again only after its time or size changed."""
+
+
+class _StrictModel(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SourceFile(_StrictModel):
+    """The table that is released, as the project last read it."""
+
+    path: str = ""
+    sha256: str = ""
+
+
+class FitLimits(_StrictModel):
+    """What `fit` has to keep to."""
+
+    k: Annotated[int, Field(ge=1)] = 11
+    max_risk: Annotated[float, Field(gt=0, le=1)] = 0.02
+    suppress: Annotated[float, Field(ge=0, le=1)] = 0.05
+    hold_out: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    population: str = ""
+
+
+class AttackerFiles(_StrictModel):
+    """What the adversary holds."""
+
+    register_file: str = ""
+    person: str = ""
+
+
+class ProjectFile(_StrictModel):
+    """The content of `project.toml`."""
+
+    format: Literal["voile-project"] = FORMAT
+    version: Literal[1] = VERSION
+    name: str
+    kind: Literal["tables"] = "tables"
+    seed: Annotated[int, Field(ge=0)] = 2013
+    source: SourceFile = SourceFile()
+    fit: FitLimits = FitLimits()
+    attack: AttackerFiles = AttackerFiles()
+
+    def to_toml(self) -> str:
+        """Return the file's text."""
+        import tomli_w
+
+        return tomli_w.dumps(self.model_dump())
+
+
+class ProjectFolder:
+    """A project on disk.
+
+    Parameters
+    ----------
+    path : the folder.
+
+    Raises
+    ------
+    RequestError : the folder is not a project, or one of a newer version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        self._hashes: dict[Path, tuple[tuple[int, int, int], str]] = {}
+        self.read()
+
+    @classmethod
+    def open_or_create(cls, given: Path) -> Self:
+        """Open a project's folder, or the project of a table; make it if the table has none."""
+        if (given / PROJECT).exists() or given.is_dir():
+            return cls(given)
+        if not given.exists():
+            remedy = "give a table or the folder of a project"
+            raise RequestError("no such file or folder", where=str(given), instead=remedy)
+        folder = given.with_name(f"{given.stem}-project")
+        if not (folder / PROJECT).exists():
+            if folder.exists() and any(folder.iterdir()):
+                remedy = "move the folder, or rename the table"
+                what = "the folder for the project exists and is no project"
+                raise RequestError(what, where=str(folder), instead=remedy)
+            folder.mkdir(exist_ok=True)
+            source = SourceFile(path=os.path.relpath(given, folder))
+            first = ProjectFile(name=_title(given.stem), source=source)
+            replace_file(folder / PROJECT, first.to_toml())
+        return cls(folder)
+
+    def read(self) -> ProjectFile:
+        """Read `project.toml`."""
+        place = self.path / PROJECT
+        try:
+            data = tomllib.loads(place.read_text("utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            remedy = "give a table, and voile makes its project; or cd to a project's folder"
+            what = f"this folder is not a project: it has no {PROJECT}"
+            raise RequestError(what, where=str(self.path), instead=remedy) from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+            remedy = "restore it, or undo your edit"
+            raise RequestError("this is not TOML", where=str(place), instead=remedy) from None
+        if data.get("format") != FORMAT:
+            remedy = "give the folder of a project"
+            raise RequestError("this is not a project", where=str(place), instead=remedy)
+        version = data.get("version")
+        if isinstance(version, int) and version > VERSION:
+            what = f"a newer voile made this project (version {version})"
+            raise RequestError(what, where=str(place), instead="update voile")
+        try:
+            return ProjectFile.model_validate(data)
+        except ValidationError as error:
+            raise RequestError(mistakes(error), where=str(place), instead="correct it") from None
+
+    @property
+    def kit(self) -> str:
+        """The name of the kit's folder."""
+        stem = Path(self.read().source.path).stem or "table"
+        return f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', stem).strip('-.') or 'table'}.kit"
+
+    def make_key(self) -> None:
+        """Make the secret of the project's seals, for its owner alone, if there is none."""
+        place = self.path / KEY
+        if not place.exists():
+            place.parent.mkdir(mode=0o700, exist_ok=True)
+            place.touch(mode=0o600)
+            place.write_text(secrets.token_hex(32), encoding="ascii")
+
+    def find_hash(self, name: str | os.PathLike[str]) -> str:
+        """Return the SHA-256 of a file, of a folder's names and times, or nothing if absent."""
+        place = self.path / name
+        try:
+            return self._hash_folder(place) if place.is_dir() else self._hash_file(place)
+        except (OSError, ValueError):  # absent, or a verb replaces it at this moment
+            return ""
+
+    def _hash_folder(self, place: Path) -> str:
+        inside = [(one.name, one.stat().st_mtime_ns) for one in place.iterdir()]
+        return hashlib.sha256(repr(sorted(inside)).encode()).hexdigest()
+
+    def _hash_file(self, place: Path) -> str:
+        seen = place.stat()
+        key = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
+        known = self._hashes.get(place)
+        if known is None or known[0] != key or seen.st_size < LARGE:
+            known = self._hashes[place] = key, file_sha256(place)
+        return known[1]
+
+    def fingerprint(self) -> str:
+        """Return a hash that changes with every file of the project and with the source."""
+        names = sorted(one.name for one in self.path.iterdir() if not one.name.startswith("."))
+        names += [self.read().source.path, f"{RELEASE}.private", f"{DETERMINATION}/statements"]
+        seen = "\n".join(f"{name} {self.find_hash(name)}" for name in names)
+        return hashlib.sha256(seen.encode()).hexdigest()[:16]
+
+    def read_text(self, name: str) -> str:
+        """Return the text of a file, nothing if it is absent."""
+        try:
+            return (self.path / name).read_text("utf-8")
+        except (FileNotFoundError, NotADirectoryError):
+            return ""
+
+    def read_toml(self, name: str) -> Mapping[str, Any] | None:
+        """Return a small file's content, None if it is absent.
+
+        Raises
+        ------
+        RequestError : the file is not TOML.
+        """
+        if not (text := self.read_text(name)):
+            return None
+        try:
+            return tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise RequestError(f"this is not TOML: {error}", where=name, instead="fix it") from None
+
+    def read_json(self, name: str) -> Mapping[str, Any] | None:
+        """Return the content of an output's index, None if it is absent or not whole."""
+        import json
+
+        try:
+            data = json.loads(self.read_text(name) or "null")
+        except json.JSONDecodeError:
+            return None
+        return data if isinstance(data, dict) else None
+
+
+def replace_file(place: Path, text: str) -> None:
+    """Write a text file that appears whole or not at all."""
+    part = place.with_name(f".{place.name}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(place)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        what = f"the file cannot be written: {(error.strerror or 'no reason').lower()}"
+        remedy = "make room on the disk or change the folder's permissions, and repeat the click"
+        raise RequestError(what, where=str(place), instead=remedy) from None
+
+
+def _title(stem: str) -> str:
+    words = re.sub(r"[_\W]+", " ", stem).strip() or "Table"
+    return words[0].upper() + words[1:]

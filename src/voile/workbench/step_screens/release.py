@@ -1,0 +1,120 @@
+"""Release: this is what leaves."""
+
+from __future__ import annotations
+
+import csv
+from itertools import islice
+from typing import Any
+
+from voile.report.charts.numbers import share
+from voile.report.wording import share_and_odds
+from voile.workbench.planned_commands import VerbCall
+from voile.workbench.project_folder import KEY, POLICY, RELEASE
+from voile.workbench.project_view import Form, PlannedAct, ProjectView, StepState
+from voile.workbench.step_screens.blocks import (
+    make_action,
+    make_figure,
+    make_form,
+    make_next,
+    make_note,
+)
+
+NAME, TITLE = "release", "Release"
+ROWS = 5
+
+
+def find_state(view: ProjectView) -> StepState:
+    """Return whether the release is of the chosen policy."""
+    if view.policy is None or view.kit_facts is None:
+        return StepState(NAME, TITLE, "blocked", "", "Choose a policy first.")
+    if view.manifest is None:
+        return StepState(NAME, TITLE, "open", "not made yet")
+    note = f"{RELEASE}, {view.manifest['counts']['released']:,} rows"
+    why = view.release_problem
+    return StepState(NAME, TITLE, "stale" if why else "done", note, why)
+
+
+def build_screen(view: ProjectView) -> dict[str, Any]:
+    """Return the released rows, the files, and the button that makes them."""
+    state = find_state(view)
+    title = (
+        "The release is older than your choice" if state.state == "stale" else "This is what leaves"
+    )
+    why = state.why if state.state == "blocked" else view.policy_problem or view.kit_problem
+    label = "Make the release again" if view.manifest else "Make the release"
+    blocks: list[dict[str, Any]] = []
+    lede = why or "voile writes the rows in a random order, and two files that describe them."
+    if view.manifest is not None:
+        counts, figures = view.manifest["counts"], view.manifest["figures"]
+        lede = _lede(counts)
+        blocks.append({"block": "figures", "figures": _figures(figures)})
+        blocks.append(_rows(view))
+        blocks.append(_files())
+    if state.state == "stale":
+        blocks.insert(
+            0, make_note(f"{state.why} The old release stays until you make it again.", "warn")
+        )
+    blocks.append(make_form([], [make_action("release.apply", label, why=why)]))
+    why_next = "" if state.state == "done" else "Make the release first."
+    blocks.append(make_next("attack", "Next: attack it", why=why_next))
+    return {"title": title, "lede": lede, "blocks": blocks}
+
+
+def _lede(counts: Any) -> str:
+    parts = [f"{counts['released']:,} of {counts['read']:,} rows are released"]
+    for name, words in (
+        ("held_out", "are held out as a control"),
+        ("suppressed", "are suppressed"),
+        ("set_aside", "are rejected"),
+    ):
+        if counts[name]:
+            parts.append(f"{counts[name]:,} {words}")
+    return f"{', '.join(parts)}."
+
+
+def _figures(figures: Any) -> list[dict[str, str]]:
+    shown = []
+    if "max_risk" in figures:
+        risk = share_and_odds(figures["max_risk"])
+        shown.append(make_figure("Riskiest record", risk, "", "measured on the written file"))
+    if "loss" in figures:
+        shown.append(make_figure("Information loss", share(figures["loss"]), "", "0% = original"))
+    if "k" in figures:
+        shown.append(make_figure("Smallest group", f"{figures['k']:,.0f}", "people"))
+    return shown
+
+
+def _rows(view: ProjectView) -> dict[str, Any]:
+    """Return the first rows of the file: values of people, which the page veils."""
+    place = view.folder.path / RELEASE
+    rows: list[list[str]] = []
+    if place.is_file():
+        with place.open(encoding="utf-8", newline="") as file:
+            rows = [*islice(csv.reader(file), ROWS + 1)]
+    return {
+        "block": "rows",
+        "title": f"{ROWS} rows of {RELEASE}",
+        "columns": rows[:1],
+        "rows": rows[1:],
+    }
+
+
+def _files() -> dict[str, Any]:
+    files = [
+        [RELEASE, "the rows", "publish"],
+        [f"{RELEASE}.manifest.json", "describes the release to its recipients", "publish"],
+        [f"{RELEASE}.private/", "exact figures and the control people", "never"],
+        [KEY, "the secret of the seals", "never"],
+    ]
+    return {"block": "files", "title": "Files", "files": files}
+
+
+def _plan_apply(view: ProjectView, form: Form) -> PlannedAct:
+    """Write the release of the table under the policy."""
+    words = [view.project.kind, "apply", view.kit, view.source, "--policy", POLICY]
+    words += ["--no-pseudonyms", "--key-file", KEY, "--out", RELEASE]
+    words += ["--force"] if view.manifest is not None else []
+    return PlannedAct((VerbCall(tuple(words), RELEASE),))
+
+
+ACTS = {"apply": _plan_apply}
