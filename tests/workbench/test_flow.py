@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,14 +16,14 @@ NAMES = ("project.toml", "roles.toml", "context.toml", "policy.toml")
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project that a person took from the table to a signature, in the page alone."""
     folder = tmp_path_factory.mktemp("county") / "county"
     table, key = make_table(folder), make_key(folder)
     with opened(table) as page:
         page.enter()
         release(page, key)
-    yield folder / "patients-project"
+    return folder / "patients-project"
 
 
 def release(page: Workbench, key: Path) -> None:

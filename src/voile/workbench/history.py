@@ -12,6 +12,7 @@ from pathlib import Path
 from voile.core.errors import RequestError
 from voile.workbench.planned_commands import FileWrite, Move, VerbCall
 from voile.workbench.project_folder import SMALL_FILES, replace_file
+from voile.workbench.verb_jobs import is_running
 
 SHELL, PYTHON = "history.sh", "history.py"
 UNDO, PENDING = ".undo", ".pending.json"
@@ -90,16 +91,30 @@ class ProjectHistory:
         """Forget the move that was begun."""
         (self._folder / PENDING).unlink(missing_ok=True)
 
-    def recover(self) -> None:
-        """Finish a move that a killed run began: append it if its output appeared."""
+    def note_process(self, pid: int) -> None:
+        """Note the process of the verb that was begun."""
+        noted = json.loads(self._read(PENDING) or "null")
+        if noted:  # else it has ended already
+            replace_file(self._folder / PENDING, json.dumps({**noted, "pid": pid}))
+
+    def recover(self) -> tuple[str, str, int] | None:
+        """Finish a move that a killed server began: append it if its output appeared.
+
+        Returns
+        -------
+        The step, the command and the process of a verb that still runs, if there is one.
+        """
         try:
             noted = json.loads(self._read(PENDING) or "null")
         except json.JSONDecodeError:
             noted = None
         writes = noted.get("writes") if isinstance(noted, dict) else None
+        if writes and is_running(noted.get("pid")):
+            return noted["step"], noted["shell"], noted["pid"]
         if writes and _stamp(self._folder / writes) != noted["before"]:
             self.commit()
         self.abandon()
+        return None
 
     @property
     def undo_refusal(self) -> str:

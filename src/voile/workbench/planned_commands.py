@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from voile.face.commands import typed
 
 MARK = "END_OF_FILE"
-LISTS = frozenset({"population", "outcomes", "knows", "condition"})
-"""Options that may be given several times."""
+LISTS = frozenset({"fit --population", "sign --condition"})
+"""Options that may be given several times, each with its verb."""
 NUMBERS = frozenset({"k", "max_risk", "suppress", "hold_out", "seed", "policy", "max_loss"})
 """Options with a number; `policy` of `apply` is a file."""
 NUMBER = re.compile(r"[0-9.]+(e-?[0-9]+)?")
@@ -74,7 +74,7 @@ def write_python(words: Sequence[str]) -> str:
     pairs = {name: _literal(name, value) for name, value in options.items()}
     match given:
         case ["inspect", source]:
-            return f"write({out!r}, voile.inspect({source!r}).to_toml())"
+            return f"voile.inspect({source!r}).save({out!r}, force=True)"
         case [kind, "fit", source]:
             call = _call(f"voile.{kind}.fit", [repr(source)], pairs)
             return f"{call}.save({out!r}, force=True)"
@@ -105,6 +105,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
     given: list[str] = []
     options: dict[str, object] = {}
     left = list(words)
+    verb = next((one for one in words[:2] if one in ("fit", "sign")), "")
     while left:
         word = left.pop(0)
         if not word.startswith("--"):
@@ -114,7 +115,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
         if not left or left[0].startswith("--"):
             is_negated = name == "no_pdf"
             options[name[3:] if is_negated else name] = not is_negated
-        elif name in LISTS:
+        elif f"{verb} {word}" in LISTS:
             options[name] = [*_as_list(options.get(name)), left.pop(0)]
         else:
             options[name] = left.pop(0)

@@ -218,9 +218,14 @@ def replace_file(place: Path, text: str) -> None:
         part.replace(place)
     except OSError as error:
         part.unlink(missing_ok=True)
-        what = f"the file cannot be written: {(error.strerror or 'no reason').lower()}"
-        remedy = "make room on the disk or change the folder's permissions, and repeat the click"
-        raise RequestError(what, where=str(place), instead=remedy) from None
+        raise explain_failure(error, place) from None
+
+
+def explain_failure(error: OSError, place: Path) -> RequestError:
+    """Return the sentence for a file that the system refused to write."""
+    what = f"the file cannot be written: {(error.strerror or 'no reason given').lower()}"
+    remedy = "make room on the disk or change the folder's permissions, and repeat the click"
+    return RequestError(what, where=str(place), instead=remedy)
 
 
 def _title(stem: str) -> str:

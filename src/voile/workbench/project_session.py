@@ -10,10 +10,10 @@ from typing import Any
 from voile.core.errors import RequestError
 from voile.workbench.history import ProjectHistory, write_now
 from voile.workbench.planned_commands import FileWrite, Move, VerbCall
-from voile.workbench.project_folder import ProjectFolder
+from voile.workbench.project_folder import ProjectFolder, explain_failure
 from voile.workbench.project_view import Form, ProjectView, VerbReader
 from voile.workbench.step_screens import ACTS, SCREENS, find_states
-from voile.workbench.verb_jobs import VerbJob, VerbJobs
+from voile.workbench.verb_jobs import AdoptedProcess, VerbJob, VerbJobs
 
 
 class ProjectSession:
@@ -30,7 +30,8 @@ class ProjectSession:
         self._reader = VerbReader(folder)
         self._jobs = VerbJobs(folder.path, self._finish)
         self._lock = Lock()
-        self._history.recover()
+        if running := self._history.recover():
+            self._jobs.adopt(*running)
 
     @property
     def view(self) -> ProjectView:
@@ -81,13 +82,20 @@ class ProjectSession:
             self._jobs.check_idle()
             moves = self._plan(act, form)
             step = act.partition(".")[0]
-            self._folder.make_key()
-            for move in moves:
-                if isinstance(move, FileWrite):
-                    write_now(self._folder.path, self._history, step, move)
-                else:
-                    self._history.begin(step, move)
-                    self._jobs.start(step, move.words)
+            try:
+                self._make(step, moves)
+            except OSError as error:
+                raise explain_failure(error, self._folder.path) from None
+
+    def _make(self, step: str, moves: Sequence[Move]) -> None:
+        self._folder.make_key()
+        for move in moves:
+            if isinstance(move, FileWrite):
+                write_now(self._folder.path, self._history, step, move)
+            else:
+                self._history.begin(step, move)
+                job = self._jobs.start(step, move.words)
+                self._history.note_process(job.process.pid)
 
     def stop(self) -> None:
         """Interrupt the running verb."""
@@ -106,7 +114,9 @@ class ProjectSession:
 
     def _finish(self, job: VerbJob) -> None:
         """Append a finished verb to the history."""
-        if job.state == "done":
+        if isinstance(job.process, AdoptedProcess):
+            self._history.recover()
+        elif job.state == "done":
             self._history.commit()
         else:
             self._history.abandon()

@@ -42,7 +42,7 @@ def serve_project(
             raise RequestError(f"{name} is not installed", instead=install("workbench"))
     place = Path() if given is None else given
     folder = ProjectFolder.open_or_create(place)
-    with ExitStack() as stack:
+    with suppress(KeyboardInterrupt), ExitStack() as stack:
         remedy = "use its page, or end it first"
         served = RequestError(
             "another voile serves this project", where=str(folder.path), instead=remedy
@@ -58,7 +58,7 @@ def serve_project(
             open_browser(address, folder.path / OPENER, notify)
         ended = Event()
         application = _make_application(folder, guard, notify, ended.set)
-        with run_application(application, listening), suppress(KeyboardInterrupt):
+        with run_application(application, listening):
             while not ended.wait(OFTEN):
                 pass
 

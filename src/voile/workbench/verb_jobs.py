@@ -21,6 +21,25 @@ from voile.core.errors import RequestError, VoileError
 SHARE = re.compile(r"^(?P<task>[^:]+): (?P<done>\d+)%(?:, (?P<left>.+) left)?$")
 COUNT = re.compile(r"^(?P<task>[^:]+): (?P<count>[\d,]+|started)$")
 WARNING = "voile: warning: "
+OFTEN = 0.2  # seconds between two looks at an adopted process
+
+
+class AdoptedProcess:
+    """A verb that an earlier server of the project started, and that still runs."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def wait(self) -> int:
+        """Wait for its end; nobody else can know its code."""
+        while is_running(self.pid):
+            time.sleep(OFTEN)
+        return 0
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal."""
+        if is_running(self.pid):
+            os.kill(self.pid, number)
 
 
 @dataclass
@@ -34,7 +53,7 @@ class VerbJob:
 
     step: str
     words: tuple[str, ...]
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | AdoptedProcess
     output: IO[bytes]
     messages: IO[bytes]
     began: float = field(default_factory=time.monotonic)
@@ -103,6 +122,13 @@ class VerbJobs:
         Thread(target=self._wait, args=(self.last,), daemon=True).start()
         return self.last
 
+    def adopt(self, step: str, command: str, pid: int) -> None:
+        """Follow a verb that an earlier server started."""
+        words = tuple(command.split()[1:])
+        output, messages = TemporaryFile(), TemporaryFile()  # noqa: SIM115 - the job has them
+        self.last = VerbJob(step, words, AdoptedProcess(pid), output, messages)
+        Thread(target=self._wait, args=(self.last,), daemon=True).start()
+
     def check_idle(self) -> None:
         """Raise RequestError if a verb runs."""
         if self.is_busy:
@@ -126,6 +152,23 @@ class VerbJobs:
             ended.error = {"what": _sentence(error), "where": None, "instead": None}
             ended.state = "failed"
         self.last = ended
+
+
+def is_running(pid: object) -> bool:
+    """Whether a process is a verb of voile's that still runs."""
+    if not isinstance(pid, int):
+        return False
+    system = Path("/proc")
+    if system.is_dir():  # where an ended process that nobody waited for has no command line
+        try:
+            return b"voile" in (system / str(pid) / "cmdline").read_bytes()
+        except OSError:
+            return False
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
 
 
 def run_verb(folder: Path, words: Sequence[str]) -> Any:

@@ -4,6 +4,7 @@ import { h, put, s, size } from "./dom.js";
 import { FrontierChart, figure } from "./frontier.js";
 
 const HIDDEN = "●●●";
+const FEW = 3; // findings of an attack that are always in view
 
 export function drawBlock(block, page) {
   return (BLOCKS[block.block] ?? (() => null))(block, page);
@@ -54,7 +55,7 @@ function drawForm(block, page) {
     page.keep(name, inputs[name].value);
     page.plan(first.act, read());
   };
-  const groups = block.groups.map((group) => h("fieldset", {}, h("legend", {}, group.title), group.hint ? h("p", { class: "soft" }, group.hint) : "",
+  const groups = block.groups.map((group) => h("fieldset", { class: group.layout }, h("legend", {}, group.title), group.hint ? h("p", { class: "soft" }, group.hint) : "",
     h("div", { class: "fields" }, group.fields.map((one) => drawField(one, page, inputs, changed)))));
   page.offer(first.act, read);
   return h("form", { class: groups.length ? "card" : "", novalidate: true, onsubmit: (event) => { event.preventDefault(); if (!first.why && !page.busy) page.act(first.act, read()); } }, groups, drawActions(block.actions, page, read));
@@ -111,9 +112,9 @@ function drawFrontier(block, page) {
   });
   page.offer("frontier.choose", () => ({ policy: chart.policies[chart.at].number }));
   const take = button({ id: "frontier.choose", label: `Choose policy ${chart.policies[chart.at].number}`, why: page.busy, onclick: () => page.act("frontier.choose", { policy: chart.policies[chart.at].number }) });
-  const rules = block.rules.map((one) => h("div", {}, h("button", { type: "button", id: `rule-${one.rule}`, class: "rule", "aria-disabled": page.busy ? "true" : undefined, onclick: () => !page.busy && page.act("frontier.choose", { rule: one.rule }) }, one.label, h("small", {}, one.below))));
+  const rules = block.rules.map((one) => h("div", {}, h("button", { type: "button", id: `rule-${one.rule}`, class: "rule", onclick: () => page.later("frontier.choose", { rule: one.rule }, 0) }, one.label, h("small", {}, one.below))));
   put(holder, chart.figures, h("div", { class: "board" },
-    h("section", { "aria-label": "Frontier" }, h("p", { class: "axis" }, "Information lost ↑"), chart.node, h("p", { class: "axis right" }, "people expected to be re-identified →"), block.chosen === null ? take : "", problemOf(page, "frontier.choose")),
+    h("section", { "aria-label": "Frontier" }, chart.node, block.chosen === null ? take : "", problemOf(page, "frontier.choose")),
     h("section", { class: "ways" }, h("h2", {}, "Choose by rule"), rules)));
   return holder;
 }
@@ -121,7 +122,7 @@ function drawFrontier(block, page) {
 function drawRows(block, page) {
   const [columns = []] = block.columns;
   const rows = block.rows.map((row) => h("tr", {}, row.map((value, i) => h("td", { "data-head": columns[i] }, page.shown ? value : h("span", { class: "veil" }, h("span", { "aria-hidden": "true" }, HIDDEN), h("span", { class: "unseen" }, "hidden"))))));
-  return h("section", { class: "card" }, h("h2", {}, block.title), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": block.title }, h("table", { class: "cards" }, head(...columns), h("tbody", {}, rows))));
+  return h("section", { class: "card" }, h("h2", {}, block.title), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": block.title }, h("table", {}, head(...columns), h("tbody", {}, rows))));
 }
 
 function drawFiles(block) {
@@ -131,8 +132,12 @@ function drawFiles(block) {
 function drawStory(one) {
   return h("article", { class: "card story" }, h("h2", {}, one.title), h("p", { class: "soft" }, one.story),
     h("p", {}, one.knows.map((name) => h("span", { class: "chip" }, `knows ${name}`))),
-    one.findings.map((found) => h("div", { class: "finding" }, h("p", {}, found.name, ": ", h("b", {}, found.found.words.value), ` (${found.found.words.interval})`), drawRange(found),
-      h("small", {}, [found.baseline ? `baseline ${found.baseline.words.value}` : "", found.control ? `control ${found.control.words.value}` : ""].filter(Boolean).join(" · ")))));
+    one.findings.slice(0, FEW).map(drawFinding), one.findings.length > FEW ? h("details", {}, h("summary", {}, `${one.findings.length - FEW} more figures`), one.findings.slice(FEW).map(drawFinding)) : "");
+}
+
+function drawFinding(found) {
+  return h("div", { class: "finding" }, h("p", {}, found.name, ": ", h("b", {}, found.found.words.value), ` (${found.found.words.interval})`), drawRange(found),
+      h("small", {}, [found.baseline ? `baseline ${found.baseline.words.value}` : "", found.control ? `control ${found.control.words.value}` : ""].filter(Boolean).join(" · ")), found.says ? h("p", { class: "says" }, found.says) : "");
 }
 
 function drawRange(found) {
@@ -152,7 +157,7 @@ function drawCriteria(block) {
     return h("div", { class: `gauge ${tone(one.verdict)}`, "aria-hidden": "true" }, size(h("i", {}), { width: `${100 * share}%` }), h("b", {}));
   };
   const rows = block.criteria.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name, h("small", {}, one.what)), h("td", { "data-head": "Figure" }, one.shown, one.interval ? h("small", {}, one.interval) : ""),
-    h("td", { "data-head": "Threshold" }, gauge(one), h("small", {}, [one.limit_words, one.origin].filter(Boolean).join(", "))), h("td", {}, h("span", { class: `verdict ${tone(one.verdict)}` }, one.verdict), one.condition ? h("small", {}, one.condition) : "")));
+    h("td", { "data-head": one.limit === null ? undefined : "Threshold" }, gauge(one), h("small", {}, one.threshold)), h("td", {}, h("span", { class: `verdict ${tone(one.verdict)}` }, one.verdict), one.condition ? h("small", {}, one.condition) : "")));
   return h("section", { class: "card" }, h("div", { class: "head" }, h("h2", {}, "Criteria"), h("span", { class: `verdict ${tone(block.verdict)}` }, block.verdict)),
     h("table", { class: "cards" }, head("Criterion", "Figure", "Threshold", "Verdict"), h("tbody", {}, rows)));
 }

@@ -28,7 +28,7 @@ export class FrontierChart {
     });
     this.svg.addEventListener("pointermove", (event) => this.svg.hasPointerCapture(event.pointerId) && this.drag(event));
     this.svg.addEventListener("pointerup", () => this.choose());
-    this.node = h("div", { class: "chart" }, this.svg, this.slider, h("div", { class: "steps" }, this.less, this.more, this.where));
+    this.node = h("div", { class: "chart" }, h("p", { class: "axis" }, "information lost ↑"), this.svg, h("p", { class: "axis right" }, "people expected to be re-identified →"), this.slider, h("div", { class: "steps" }, this.less, this.more, this.where));
     this.resize(width);
   }
 

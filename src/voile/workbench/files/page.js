@@ -18,7 +18,7 @@ const page = {
   go,
   act,
   plan: (name, form) => { clearTimeout(typed); typed = setTimeout(() => plan(name, form), TYPED); },
-  later: (name, form) => { clearTimeout(settle); settle = setTimeout(() => (isBusy() ? page.later(name, form) : act(name, form)), SETTLE); },
+  later: (name, form, delay = SETTLE) => { clearTimeout(settle); settle = setTimeout(() => (isBusy() ? page.later(name, form) : act(name, form)), delay); },
   offer: (name, read) => { offered ??= [name, read]; },
   keep: (name, value) => { (drafts[step] ??= {})[name] = value; delete page.problems[name]; },
   kept: (name) => drafts[step]?.[name],

@@ -109,6 +109,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
             "Thresholds of the decision",
             [one for name in THRESHOLDS for one in _threshold_fields(name, context)],
             SOURCES,
+            layout="lined",
         ),
         make_group("Other releases", [_joint_field(context)]),
         make_group("The recipient and the rules", [*_text_fields(context), *_term_fields(context)]),
@@ -133,7 +134,7 @@ def _threshold_fields(name: str, context: Mapping[str, Any]) -> list[dict[str, A
     source = EMA if is_ema else known.get("source", "")
     fields = [
         make_field(f"{name}.limit", f"{label}: at most", limit, kind="number", hint=what),
-        make_field(f"{name}.source", f"{label}: source of the threshold", source),
+        make_field(f"{name}.source", f"{label}: source", source),
     ]
     if name != "re-identification":
         accept = known.get("accept", "")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from voile.core.evidence import Evidence, Finding, Rate
-from voile.report.wording import estimate, name_of, said
+from voile.report.wording import advantage, estimate, name_of, said
 from voile.workbench.planned_commands import VerbCall
 from voile.workbench.project_folder import KEY, RELEASE
 from voile.workbench.project_view import Form, PlannedAct, ProjectView, StepState
@@ -44,7 +44,9 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     if not view.project.attack.register_file:
         blocks.append(make_note("No register is given on Adversary: nobody tries to link records."))
     label = "Attack it again" if found else "Attack the release"
-    blocks.append(make_form([], [make_action("attack.run", label, why=why)]))
+    blocks.append(
+        make_form([], [make_action("attack.run", label, why=why, primary=state.state != "done")])
+    )
     why_next = "" if state.state == "done" else "Attack the release first."
     blocks.append(make_next("decide", "Next: decide", why=why_next))
     lede = (
@@ -57,7 +59,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
 def _tell_story(evidence: Evidence) -> dict[str, Any]:
     shown = [one for one in evidence.findings if one.rate.trials]
     return {
-        "title": evidence.heading[:1].upper() + evidence.heading[1:],
+        "title": f"{evidence.attack[:1].upper()}{evidence.attack[1:]}"
+        + (f": {evidence.of}" if evidence.of else ""),
         "story": said(evidence.story, "internal") if evidence.story else "",
         "knows": list(evidence.knows),
         "findings": [_describe(one) for one in shown],
@@ -72,6 +75,7 @@ def _describe(finding: Finding) -> dict[str, Any]:
         "found": _rate(finding.rate),
         "baseline": _rate(finding.baseline),
         "control": _rate(finding.control),
+        "says": advantage(finding.rate, finding.control, "internal") if finding.advantage else "",
     }
 
 

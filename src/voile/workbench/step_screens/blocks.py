@@ -16,9 +16,11 @@ def make_field(name: str, label: str, value: object = "", **more: Any) -> dict[s
     return {"name": name, "label": label, "value": value, "kind": "text", **more}
 
 
-def make_group(title: str, fields: Sequence[dict[str, Any]], hint: str = "") -> dict[str, Any]:
-    """Return fields under one heading."""
-    return {"title": title, "hint": hint, "fields": list(fields)}
+def make_group(
+    title: str, fields: Sequence[dict[str, Any]], hint: str = "", *, layout: str = ""
+) -> dict[str, Any]:
+    """Return fields under one heading; in the layout `lined` a number begins each line."""
+    return {"title": title, "hint": hint, "fields": list(fields), "layout": layout}
 
 
 def make_action(act: str, label: str, *, why: str = "", primary: bool = True) -> dict[str, Any]:

@@ -63,7 +63,12 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
         hint="CSV, Parquet, a workbook or another table on this machine",
     )
     label = "Read the table again" if view.roles else "Read the table"
-    blocks.append(make_form([make_group("Table", [path])], [make_action("data.inspect", label)]))
+    blocks.append(
+        make_form(
+            [make_group("Table", [path])],
+            [make_action("data.inspect", label, primary=not view.roles)],
+        )
+    )
     why = "" if view.roles else "Read the table first."
     blocks.append(make_next("roles", "Next: roles", why=why))
     lede = "The file stays in its place. voile reads it on this machine and uploads nothing."

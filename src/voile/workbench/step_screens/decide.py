@@ -19,6 +19,7 @@ from voile.workbench.step_screens.blocks import (
 )
 
 NAME, TITLE = "decide", "Decide"
+NAMES = {"re-identification": "Re-identification"}
 JUDGED = "voile compares each figure with its threshold."
 DECISIONS = ("approve", "approve with conditions", "refuse", "renew", "withdraw")
 
@@ -61,7 +62,9 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     label = "Judge again" if one else "Judge the release"
     if view.statements:
         why = "A signed determination stays as it is."
-    blocks.append(make_form([], [make_action("decide.determine", label, why=why)]))
+    blocks.append(
+        make_form([], [make_action("decide.determine", label, why=why, primary=one is None)])
+    )
     if one is not None:
         blocks.append(_signatures(view))
         blocks.append(_form(view, state))
@@ -79,14 +82,15 @@ def _describe(criterion: dict[str, Any]) -> dict[str, Any]:
     figure = criterion["figure"] or {}
     limit = criterion["limit"]
     return {
-        "name": criterion["name"].replace("-", " ").capitalize(),
+        "name": NAMES.get(criterion["name"], criterion["name"].replace("-", " ").capitalize()),
         "what": figure.get("says", criterion["reason"]),
-        "shown": figure.get("shown", "not measured"),
+        "shown": figure.get("shown", "–"),
         "interval": figure.get("interval", ""),
         "most": figure.get("most"),
         "limit": limit,
-        "limit_words": "" if limit is None else f"at most {share(limit)}",
-        "origin": criterion["origin"],
+        "threshold": ""
+        if limit is None
+        else f"at most {share(limit)}: {criterion['origin'].partition(': at most')[0]}",
         "verdict": criterion["verdict"],
         "condition": criterion["condition"],
     }
@@ -118,7 +122,7 @@ def _form(view: ProjectView, state: StepState) -> dict[str, Any]:
     ]
     why = state.why if state.state == "stale" else ""
     hint = "The statement names the hash of every file that you have read."
-    actions = [make_action("decide.sign", "Sign", why=why)]
+    actions = [make_action("decide.sign", "Sign", why=why, primary=not view.statements)]
     return make_form([make_group("Sign", fields, hint)], actions)
 
 

@@ -54,7 +54,9 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
         blocks.insert(
             0, make_note(f"{state.why} The old release stays until you make it again.", "warn")
         )
-    blocks.append(make_form([], [make_action("release.apply", label, why=why)]))
+    blocks.append(
+        make_form([], [make_action("release.apply", label, why=why, primary=state.state != "done")])
+    )
     why_next = "" if state.state == "done" else "Make the release first."
     blocks.append(make_next("attack", "Next: attack it", why=why_next))
     return {"title": title, "lede": lede, "blocks": blocks}
@@ -77,8 +79,9 @@ def _figures(figures: Any) -> list[dict[str, str]]:
     if "max_risk" in figures:
         risk = share_and_odds(figures["max_risk"])
         shown.append(make_figure("Riskiest record", risk, "", "measured on the written file"))
-    if "loss" in figures:
-        shown.append(make_figure("Information loss", share(figures["loss"]), "", "0% = original"))
+    if "information_loss" in figures:
+        loss = share(figures["information_loss"])
+        shown.append(make_figure("Information loss", loss, "", "0% = original, 100% = nothing"))
     if "k" in figures:
         shown.append(make_figure("Smallest group", f"{figures['k']:,.0f}", "people"))
     return shown
