@@ -52,6 +52,7 @@ WHOLE = (
     "study",
     "tables/attack/test_minimality.py",
     "tables/verbs",
+    "workbench",
 )
 """Where tests run whole commands, servers or wings, rather than a part; but for these:"""
 PARTS = (

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import time
+
 from playwright.sync_api import BrowserContext, Page, expect
 
 PATIENCE = 240_000  # milliseconds; other work may share the machine
+
+
+SETTLED = """async () => {
+  const { job, version } = await (await fetch("/state")).json();
+  const isBusy = job && ["running", "stopping"].includes(job.state);
+  return !isBusy && document.body.dataset.drawn === version;
+}"""
+"""Whether no command runs, and the page shows the files as they are."""
 
 
 class Window:
@@ -52,7 +62,9 @@ class Window:
         expect(chosen).to_have_text(text, timeout=PATIENCE)
 
     def press(self, id: str) -> None:
-        """Press a button with Enter, and wait until its command has ended."""
+        """Press a button with Enter, as soon as it works."""
+        button = self.page.locator(f"[id='{id}']")
+        expect(button).not_to_have_attribute("aria-disabled", "true", timeout=PATIENCE)
         self.tab_to(id)
         self.page.keyboard.press("Enter")
 
@@ -60,12 +72,10 @@ class Window:
         """Press a button that runs a command, and wait for the end."""
         with self.page.expect_response("**/act"):
             self.press(id)
-        self.page.wait_for_function(
-            """async () => {
-                const job = (await (await fetch("/state")).json()).job;
-                return !job || !["running", "stopping"].includes(job.state);
-            }"""
-        )
+        end = time.monotonic() + PATIENCE / 1000
+        while not self.page.evaluate(SETTLED):
+            assert time.monotonic() < end
+            self.page.wait_for_timeout(100)
         expect(self.page.locator("#job")).to_be_hidden(timeout=PATIENCE)
         errors = self.page.locator(".error:not(:empty)").all_inner_texts()
         assert errors == [], errors

@@ -26,6 +26,8 @@ from pathlib import Path
 
 import voile
 import voile.determination
+import voile.itemsets
+import voile.signals
 import voile.tables
 
 

@@ -74,7 +74,8 @@ def write_python(words: Sequence[str]) -> str:
     pairs = {name: _literal(name, value) for name, value in options.items()}
     match given:
         case ["inspect", source]:
-            return f"voile.inspect({source!r}).save({out!r}, force=True)"
+            call = _call("voile.inspect", [repr(source)], pairs)
+            return f"{call}.save({out!r}, force=True)"
         case [kind, "fit", source]:
             call = _call(f"voile.{kind}.fit", [repr(source)], pairs)
             return f"{call}.save({out!r}, force=True)"

@@ -19,7 +19,7 @@ from voile.keys.seal import file_sha256
 
 PROJECT, ROLES, CONTEXT, POLICY = "project.toml", "roles.toml", "context.toml", "policy.toml"
 SMALL_FILES = (PROJECT, ROLES, CONTEXT, POLICY)
-KEY, RELEASE, DETERMINATION = "private/key", "release.csv", "determination"
+KEY, DETERMINATION = "private/key", "determination"
 FORMAT: Literal["voile-project"] = "voile-project"
 VERSION: Literal[1] = 1
 LARGE = 1 << 20
@@ -60,7 +60,7 @@ class ProjectFile(_StrictModel):
     format: Literal["voile-project"] = FORMAT
     version: Literal[1] = VERSION
     name: str
-    kind: Literal["tables"] = "tables"
+    kind: Literal["tables", "itemsets", "signals"] = "tables"
     seed: Annotated[int, Field(ge=0)] = 2013
     source: SourceFile = SourceFile()
     fit: FitLimits = FitLimits()
@@ -171,7 +171,7 @@ class ProjectFolder:
     def fingerprint(self) -> str:
         """Return a hash that changes with every file of the project and with the source."""
         names = sorted(one.name for one in self.path.iterdir() if not one.name.startswith("."))
-        names += [self.read().source.path, f"{RELEASE}.private", f"{DETERMINATION}/statements"]
+        names += [self.read().source.path, f"{DETERMINATION}/statements"]
         seen = "\n".join(f"{name} {self.find_hash(name)}" for name in names)
         return hashlib.sha256(seen.encode()).hexdigest()[:16]
 

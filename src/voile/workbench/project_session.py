@@ -63,8 +63,11 @@ class ProjectSession:
         return SCREENS[name](self.view)
 
     def plan(self, act: str, form: Form) -> dict[str, str]:
-        """Return the commands of a button."""
-        moves = self._plan(act, form)
+        """Return the commands of a button, or the problem of its form."""
+        try:
+            moves = self._plan(act, form)
+        except RequestError as error:
+            return {"problem": str(error)}
         shown = [one for one in moves if isinstance(one, VerbCall)] or moves
         return {
             "shell": "\n".join(one.shell for one in shown),

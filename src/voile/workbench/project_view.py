@@ -12,7 +12,8 @@ from typing import Any
 from voile.core.errors import RequestError
 from voile.workbench.history import ProjectHistory
 from voile.workbench.planned_commands import Move
-from voile.workbench.project_folder import CONTEXT, POLICY, RELEASE, ROLES, ProjectFolder
+from voile.workbench.project_folder import CONTEXT, POLICY, ROLES, ProjectFolder
+from voile.workbench.project_kinds import KINDS, ProjectKind
 from voile.workbench.verb_jobs import run_verb
 
 Form = Mapping[str, Any]
@@ -58,6 +59,22 @@ class ProjectView:
     def project(self) -> Any:
         """The content of `project.toml`."""
         return self.folder.read()
+
+    @property
+    def kind(self) -> ProjectKind:
+        """What the page shows of this kind of data."""
+        return KINDS[self.project.kind]
+
+    @property
+    def kind_words(self) -> tuple[str, ...]:
+        """The words of `inspect` for this kind."""
+        kind = self.project.kind
+        return () if kind == "tables" else ("--kind", kind)
+
+    @property
+    def release(self) -> str:
+        """The name of the released file."""
+        return self.kind.release
 
     @property
     def source(self) -> str:
@@ -117,12 +134,12 @@ class ProjectView:
     @cached_property
     def manifest(self) -> Mapping[str, Any] | None:
         """The private manifest of the release."""
-        return self.folder.read_json(f"{RELEASE}.private/manifest.json")
+        return self.folder.read_json(f"{self.release}.private/manifest.json")
 
     @cached_property
     def evidence(self) -> Mapping[str, Any] | None:
         """The file of evidence."""
-        return self.folder.read_json(f"{RELEASE}.private/evidence.json")
+        return self.folder.read_json(f"{self.release}.private/evidence.json")
 
     @cached_property
     def determination(self) -> Mapping[str, Any] | None:
@@ -139,7 +156,8 @@ class ProjectView:
         if fitted != self.roles:
             return "The roles changed after the fit."
         limits, options = self.project.fit, facts.get("options", {})
-        for name in ("k", "max_risk", "suppress", "hold_out"):
+        names = ("k", "max_risk", "suppress", "hold_out") if self.kind.has_groups else ("hold_out",)
+        for name in names:
             if name in options and options[name] != getattr(limits, name):
                 return f"The limit {name.replace('_', ' ')} changed after the fit."
         return f"{self.source_name} changed." if self.has_changed_source else ""
@@ -158,8 +176,8 @@ class ProjectView:
         made = self.manifest
         if made is None:
             return ""
-        if made["sha256"] != self.folder.find_hash(RELEASE):
-            return f"{RELEASE} changed after it was made."
+        if made["sha256"] != self.folder.find_hash(self.release):
+            return f"{self.release} changed after it was made."
         if self.policy is not None:
             chosen = (self.policy.get("kit"), self.policy.get("number"))
             if (made["kit"], made["chosen"]["number"]) != chosen:

@@ -18,6 +18,7 @@ const BLOCKS = {
   roles: drawRoles,
   frontier: drawFrontier,
   rows: drawRows,
+  table: drawTable,
   files: drawFiles,
   stories: (block) => h("div", { class: "stories" }, block.stories.map(drawStory)),
   criteria: drawCriteria,
@@ -123,6 +124,11 @@ function drawRows(block, page) {
   const [columns = []] = block.columns;
   const rows = block.rows.map((row) => h("tr", {}, row.map((value, i) => h("td", { "data-head": columns[i] }, page.shown ? value : h("span", { class: "veil" }, h("span", { "aria-hidden": "true" }, HIDDEN), h("span", { class: "unseen" }, "hidden"))))));
   return h("section", { class: "card" }, h("h2", {}, block.title), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": block.title }, h("table", {}, head(...columns), h("tbody", {}, rows))));
+}
+
+function drawTable(block) {
+  const rows = block.rows.map(([first, ...rest]) => h("tr", {}, h("th", { scope: "row" }, first), rest.map((value, i) => h("td", { "data-head": block.head[i + 1] }, value))));
+  return h("section", { class: "card" }, h("h2", {}, block.title), h("table", { class: "cards" }, head(...block.head), h("tbody", {}, rows)));
 }
 
 function drawFiles(block) {

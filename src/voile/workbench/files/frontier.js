@@ -28,24 +28,28 @@ export class FrontierChart {
     });
     this.svg.addEventListener("pointermove", (event) => this.svg.hasPointerCapture(event.pointerId) && this.drag(event));
     this.svg.addEventListener("pointerup", () => this.choose());
-    this.node = h("div", { class: "chart" }, h("p", { class: "axis" }, "information lost ↑"), this.svg, h("p", { class: "axis right" }, "people expected to be re-identified →"), this.slider, h("div", { class: "steps" }, this.less, this.more, this.where));
+    this.node = h("div", { class: "chart" }, h("p", { class: "axis" }, "less information lost ↑"), this.svg, h("p", { class: "axis right" }, `${block.title} →`), this.slider, h("div", { class: "steps" }, this.less, this.more, this.where));
     this.resize(width);
   }
 
   resize(width) {
     this.width = Math.max(width, 240);
-    const all = [...this.policies, ...this.block.marks].map((one) => one.expected).filter((value) => value > 0);
-    const low = Math.log10(Math.min(...all)), high = Math.log10(Math.max(...all));
+    const all = [...this.policies, ...this.block.marks].map((one) => one.x).filter((value) => value > 0 || !this.block.is_log);
+    const low = this.scale(Math.min(...all)), high = this.scale(Math.max(...all));
     const pad = Math.max((high - low) * 0.04, 0.05);
     this.range = [low - pad, high + pad];
-    this.xs = this.policies.map((one) => this.x(one.expected));
+    this.xs = this.policies.map((one) => this.x(one.x));
     this.draw();
     this.move(this.at, true);
   }
 
-  x(expected) {
+  scale(value) {
+    return this.block.is_log ? Math.log10(value) : Math.max(value, 0);
+  }
+
+  x(value) {
     const [low, high] = this.range;
-    const share = (Math.log10(Math.max(expected, 10 ** low)) - low) / (high - low);
+    const share = (this.scale(this.block.is_log ? Math.max(value, 10 ** low) : value) - low) / (high - low || 1);
     return EDGE.left + share * (this.width - EDGE.left - EDGE.right);
   }
 
@@ -61,8 +65,8 @@ export class FrontierChart {
       s("text", { x: EDGE.left - 8, y: this.y(loss) + 4, "text-anchor": "end" }, `${loss * 100}%`),
     ]);
     const ticks = [];
-    for (let power = Math.ceil(this.range[0]); power <= this.range[1]; power += 1) {
-      ticks.push(s("text", { x: this.x(10 ** power), y: HEIGHT - 6, "text-anchor": "middle" }, (10 ** power).toLocaleString("en", { maximumFractionDigits: 6 })));
+    for (const value of this.ticks()) {
+      ticks.push(s("text", { x: this.x(value), y: HEIGHT - 6, "text-anchor": "middle" }, value.toLocaleString("en", { maximumFractionDigits: 6 })));
     }
     const points = this.policies.map((one, i) => `${i ? "L" : "M"}${this.xs[i].toFixed(1)} ${this.y(one.loss).toFixed(1)}`).join("");
     const under = `${points}L${this.xs.at(-1).toFixed(1)} ${bottom}L${this.xs[0].toFixed(1)} ${bottom}Z`;
@@ -74,7 +78,7 @@ export class FrontierChart {
       ];
     });
     const marks = this.block.marks.map((one) => {
-      const [x, y] = [this.x(one.expected), this.y(one.loss)];
+      const [x, y] = [this.x(one.x), this.y(one.loss)];
       const isRight = x > width - 110;
       return [
         s("path", { class: "mark", d: `M${x} ${y - 7}l7 7l-7 7l-7 -7z` }),
@@ -87,10 +91,19 @@ export class FrontierChart {
     put(this.svg, grid, ticks, s("path", { class: "under", d: under }), s("path", { class: "curve", d: points }), limits, marks, this.drop, this.knob);
   }
 
+  ticks() {
+    const [low, high] = this.range;
+    const found = [];
+    if (this.block.is_log) for (let power = Math.ceil(low); power <= high; power += 1) found.push(10 ** power);
+    else for (let i = 0; i <= 4; i += 1) found.push(Math.max(0, Number((low + (i * (high - low)) / 4).toPrecision(2))));
+    return found;
+  }
+
   /** A threshold bounds the largest risk: its line is at the last policy within it. */
   limits() {
     const found = [];
     let last = -Infinity;
+    if (!this.block.limit) return found;
     for (const risk of [0.001, 0.01, this.block.limit]) {
       const at = this.policies.findLastIndex((one) => one.risk <= risk * (1 + 1e-9));
       if (at < 0 || risk >= 1 || this.xs[at] - last < 62) continue;
@@ -126,16 +139,11 @@ export class FrontierChart {
     this.knob.setAttribute("cy", y);
     this.drop.setAttribute("d", `M${EDGE.left} ${y}H${x}V${HEIGHT - EDGE.bottom}`);
     this.slider.value = at;
-    this.slider.setAttribute("aria-valuetext", `policy ${one.number}: ${one.words.expected} people expected, riskiest record ${one.words.risk}, ${one.words.loss} lost`);
+    this.slider.setAttribute("aria-valuetext", `policy ${one.number}: ${one.figures.map(([big, of], i) => `${this.block.labels[i]} ${big} ${of}`).join(", ")}`);
     this.less.disabled = at === 0;
     this.more.disabled = at === this.policies.length - 1;
     this.where.textContent = `policy ${one.number} of 0 to ${this.policies.at(-1).number}`;
-    const mark = this.block.marks[0];
-    const versus = (value) => (mark ? [`${mark.name} `, h("b", {}, value)] : "");
-    put(this.figures,
-      figure("Expected to be re-identified", one.words.expected, "people", versus(mark?.words.expected)),
-      figure("Riskiest record", one.words.risk, "", `${one.words.suppressed} of people suppressed`),
-      figure("Information loss", one.words.loss, "", versus(mark?.words.loss)));
+    put(this.figures, one.figures.map(([big, of, below], i) => figure(this.block.labels[i], big, of, below)));
     if (!isFirst) this.onmove(one);
   }
 

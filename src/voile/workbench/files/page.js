@@ -42,9 +42,11 @@ async function refresh() {
     state = next;
     step ??= first();
     endJob();
-    drawFrame();
+    if (isBusy() || isFirst) drawFrame();
     const key = JSON.stringify([step, state.version, isBusy(), page.problems, page.shown]);
     if (isFirst || key !== drawn) await load(key);
+    drawFrame();
+    document.body.dataset.drawn = isBusy() ? "" : state.version;
   } catch (error) {
     if (error.status !== undefined && ![401, 403].includes(error.status)) showProblem(sentence(error.message));
     else return lost(error);
@@ -153,9 +155,9 @@ async function act(name, form) {
 
 async function plan(name, form) {
   try {
-    showCommand(await ask("/plan", { act: name, form }));
+    const found = await ask("/plan", { act: name, form });
+    showCommand(found.problem ? { problem: sentence(found.problem) } : found);
   } catch (error) {
-    if (error.status === undefined) return;
     showCommand({ problem: sentence(error.message) });
   }
 }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from voile.report.charts.numbers import share
 from voile.workbench.planned_commands import FileWrite, Move, VerbCall
 from voile.workbench.project_folder import CONTEXT, PROJECT, ROLES, AttackerFiles, FitLimits
 from voile.workbench.project_view import FieldError, Form, PlannedAct, ProjectView, StepState
@@ -59,6 +60,8 @@ def find_state(view: ProjectView) -> StepState:
         return StepState(NAME, TITLE, "blocked", "", "Read the table first.")
     limits = view.project.fit
     note = f"groups of {limits.k}, no record above 1 in {_odds(limits.max_risk)}"
+    if not view.kind.has_groups:
+        note = f"{share(limits.hold_out)} held out"
     return StepState(NAME, TITLE, "done" if view.context else "open", note)
 
 
@@ -69,45 +72,10 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
         return {"title": title, "lede": why, "blocks": []}
     limits, files, context = view.project.fit, view.project.attack, view.context or {}
     groups = [
-        make_group(
-            "The adversary's knowledge",
-            [
-                make_field("population", "Population table", limits.population, hint=PEOPLE),
-                make_field(
-                    "register_file",
-                    "Register that the adversary holds",
-                    files.register_file,
-                    hint="Named people with the same columns. Needed for the linkage attack.",
-                ),
-                make_field("person", "Column of identities in the register", files.person),
-            ],
-        ),
-        make_group(
-            "Limits of every policy",
-            [
-                make_field("k", "Smallest group, in people", limits.k, kind="number"),
-                make_field(
-                    "max_risk",
-                    "No record above 1 in",
-                    _odds(limits.max_risk),
-                    kind="number",
-                    hint="The largest chance that an adversary names a record right.",
-                ),
-                make_field(
-                    "suppress", "Share of people dropped at most", limits.suppress, kind="number"
-                ),
-                make_field(
-                    "hold_out",
-                    "Share of people held out as a control",
-                    limits.hold_out,
-                    kind="number",
-                    hint="They are not released. Attacks compare with them.",
-                ),
-            ],
-        ),
+        *_limit_groups(limits, files, has_groups=view.kind.has_groups),
         make_group(
             "Thresholds of the decision",
-            [one for name in THRESHOLDS for one in _threshold_fields(name, context)],
+            [one for name in view.kind.criteria for one in _threshold_fields(name, context)],
             SOURCES,
             layout="lined",
         ),
@@ -124,6 +92,42 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     why = "" if view.kit_facts else "Find the policies first."
     blocks.append(make_next("frontier", "Next: the frontier", why=why))
     return {"title": title, "lede": lede, "blocks": blocks}
+
+
+def _limit_groups(
+    limits: FitLimits, files: AttackerFiles, *, has_groups: bool
+) -> list[dict[str, Any]]:
+    """Return the fields of a fit, and of the adversary's files."""
+    hold_out = make_field(
+        "hold_out",
+        "Share of people held out as a control",
+        limits.hold_out,
+        kind="number",
+        hint="They are not released. Attacks compare with them.",
+    )
+    if not has_groups:
+        return [make_group("Limits of every policy", [hold_out])]
+    register = "Named people with the same columns. Needed for the linkage attack."
+    risk = "The largest chance that an adversary names a record right."
+    knowledge = [
+        make_field("population", "Population table", limits.population, hint=PEOPLE),
+        make_field(
+            "register_file", "Register that the adversary holds", files.register_file, hint=register
+        ),
+        make_field("person", "Column of identities in the register", files.person),
+    ]
+    numbers = [
+        make_field("k", "Smallest group, in people", limits.k, kind="number"),
+        make_field(
+            "max_risk", "No record above 1 in", _odds(limits.max_risk), kind="number", hint=risk
+        ),
+        make_field("suppress", "Share of people dropped at most", limits.suppress, kind="number"),
+        hold_out,
+    ]
+    return [
+        make_group("The adversary's knowledge", knowledge),
+        make_group("Limits of every policy", numbers),
+    ]
 
 
 def _threshold_fields(name: str, context: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -186,13 +190,12 @@ def _plan_fit(view: ProjectView, form: Form) -> PlannedAct:
     """Write the limits and the context, and find the policies."""
     *writes, project = _writes(view, form)
     assert isinstance(project, FileWrite)
-    limits, words = _limits(view, form), ["tables", "fit", view.source, "--roles", ROLES]
-    for option, value in limits.model_dump().items():
+    given = _limits(view, form).model_dump()
+    limits = given if view.kind.has_groups else {"hold_out": given["hold_out"]}
+    words = [view.project.kind, "fit", view.source, "--roles", ROLES]
+    for option, value in limits.items():
         if value not in ("", 0.0) and (option, value) not in (("k", 1), ("max_risk", 1.0)):
-            words += [
-                f"--{option.replace('_', '-')}",
-                f"{value:g}" if option != "population" else value,
-            ]
+            words += [f"--{option.replace('_', '-')}", str(value)]
     words += ["--seed", str(view.project.seed), "--out", view.kit]
     words += ["--force"] if view.kit_facts is not None else []
     return PlannedAct((*writes, project, VerbCall(tuple(words), view.kit)), "frontier")
@@ -208,11 +211,14 @@ def _writes(view: ProjectView, form: Form) -> list[Move]:
 
 
 def _limits(view: ProjectView, form: Form) -> FitLimits:
+    hold_out = read_number(form, "hold_out", "the share held out", 0, 0.9)
+    if not view.kind.has_groups:
+        return FitLimits(hold_out=hold_out)
     return FitLimits(
         k=int(read_number(form, "k", "the smallest group", 1, 1e6)),
         max_risk=1 / read_number(form, "max_risk", "the odds", 1, 1e9),
         suppress=read_number(form, "suppress", "the share dropped", 0, 1),
-        hold_out=read_number(form, "hold_out", "the share held out", 0, 0.9),
+        hold_out=hold_out,
         population=_path(view, form, "population"),
     )
 
@@ -239,14 +245,15 @@ def _context(view: ProjectView, form: Form) -> str:
     renewal = read_text(form, "renewal", "the field of what ends it earlier")
     data["renewal"] = [one.strip() for one in renewal.split(";") if one.strip()]
     data["signers"] = 2 if form.get("signers") == "2" else 1
-    data["thresholds"] = _thresholds(form, data.get("thresholds", {}))
+    data["thresholds"] = _thresholds(view, form, data.get("thresholds", {}))
     first = {name: one for name, one in data.items() if not isinstance(one, dict)}
     return tomli_w.dumps({**first, **data})
 
 
-def _thresholds(form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
+def _thresholds(view: ProjectView, form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name, (label, _, _) in THRESHOLDS.items():
+    for name in view.kind.criteria:
+        label = THRESHOLDS[name][0]
         limit = read_number(form, f"{name}.limit", f"the threshold of {label.lower()}", 0, 1)
         source = read_text(form, f"{name}.source", f"the source of {label.lower()}")
         is_ema = source == EMA and limit == 0.09

@@ -8,7 +8,7 @@ from typing import Any
 from voile.core.evidence import Evidence, Finding, Rate
 from voile.report.wording import advantage, estimate, name_of, said
 from voile.workbench.planned_commands import VerbCall
-from voile.workbench.project_folder import KEY, RELEASE
+from voile.workbench.project_folder import KEY
 from voile.workbench.project_view import Form, PlannedAct, ProjectView, StepState
 from voile.workbench.step_screens.blocks import (
     count,
@@ -41,7 +41,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     found = [Evidence.from_json(one) for one in (view.evidence or {}).get("evidence", [])]
     if found:
         blocks.append({"block": "stories", "stories": [_tell_story(one) for one in found]})
-    if not view.project.attack.register_file:
+    if view.kind.has_groups and not view.project.attack.register_file:
         blocks.append(make_note("No register is given on Adversary: nobody tries to link records."))
     label = "Attack it again" if found else "Attack the release"
     blocks.append(
@@ -91,16 +91,16 @@ def _rate(rate: Rate | None) -> Mapping[str, Any] | None:
 def _plan_run(view: ProjectView, form: Form) -> PlannedAct:
     """Attack the release with the knowledge of the Adversary step."""
     project = view.project
-    words = [project.kind, "attack", RELEASE, "--truth", view.source]
-    if project.attack.register_file:
+    words = [project.kind, "attack", view.release, "--truth", view.source]
+    if view.kind.has_groups and project.attack.register_file:
         words += ["--register", project.attack.register_file]
-    if project.attack.person:
+    if view.kind.has_groups and project.attack.person:
         words += ["--person", project.attack.person]
-    if project.fit.population:
+    if view.kind.has_groups and project.fit.population:
         words += ["--population", project.fit.population]
     words += ["--seed", str(project.seed), "--key-file", KEY]
     words += ["--force"] if view.evidence is not None else []
-    return PlannedAct((VerbCall(tuple(words), f"{RELEASE}.private/evidence.json"),))
+    return PlannedAct((VerbCall(tuple(words), f"{view.release}.private/evidence.json"),))
 
 
 ACTS = {"run": _plan_run}

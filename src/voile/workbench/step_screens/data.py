@@ -7,6 +7,7 @@ from typing import Any
 
 from voile.workbench.planned_commands import FileWrite, VerbCall
 from voile.workbench.project_folder import PROJECT, ROLES, SourceFile
+from voile.workbench.project_kinds import KINDS
 from voile.workbench.project_view import FieldError, Form, PlannedAct, ProjectView, StepState
 from voile.workbench.step_screens.blocks import (
     count,
@@ -62,10 +63,12 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
         view.source,
         hint="CSV, Parquet, a workbook or another table on this machine",
     )
+    options = [[name, one.label] for name, one in KINDS.items()]
+    kind = make_field("kind", "Kind of data", view.project.kind, kind="select", options=options)
     label = "Read the table again" if view.roles else "Read the table"
     blocks.append(
         make_form(
-            [make_group("Table", [path])],
+            [make_group("Table", [path, kind])],
             [make_action("data.inspect", label, primary=not view.roles)],
         )
     )
@@ -84,9 +87,13 @@ def _plan_inspect(view: ProjectView, form: Form) -> PlannedAct:
         raise FieldError("path", f"there is no file {given}", instead="correct the path")
     relative = os.path.relpath(place, view.folder.path) if os.path.isabs(path) else path
     source = SourceFile(path=relative, sha256=view.folder.find_hash(relative))
-    project = view.project.model_copy(update={"source": source})
+    kind = str(form.get("kind", view.project.kind))
+    if kind not in KINDS:
+        raise FieldError("kind", "there is no such kind of data", instead="choose another one")
+    project = view.project.model_copy(update={"source": source, "kind": kind})
     force = ("--force",) if view.roles else ()
-    words = ("inspect", relative, "--out", ROLES, *force)
+    of_kind = () if kind == "tables" else ("--kind", kind)
+    words = ("inspect", relative, *of_kind, "--out", ROLES, *force)
     return PlannedAct((FileWrite(PROJECT, project.to_toml()), VerbCall(words, ROLES)), "roles")
 
 

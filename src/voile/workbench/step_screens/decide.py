@@ -6,7 +6,7 @@ from typing import Any
 
 from voile.report.charts.numbers import share
 from voile.workbench.planned_commands import VerbCall
-from voile.workbench.project_folder import CONTEXT, DETERMINATION, KEY, RELEASE
+from voile.workbench.project_folder import CONTEXT, DETERMINATION, KEY
 from voile.workbench.project_view import FieldError, Form, PlannedAct, ProjectView, StepState
 from voile.workbench.step_screens.blocks import (
     make_action,
@@ -128,7 +128,7 @@ def _form(view: ProjectView, state: StepState) -> dict[str, Any]:
 
 def _plan_determine(view: ProjectView, form: Form) -> PlannedAct:
     """Judge the release by its context."""
-    words = ["determine", RELEASE, "--context", CONTEXT, "--key-file", KEY, "--no-pdf"]
+    words = ["determine", view.release, "--context", CONTEXT, "--key-file", KEY, "--no-pdf"]
     words += ["--out", DETERMINATION, *(["--force"] if view.determination else [])]
     return PlannedAct((VerbCall(tuple(words), DETERMINATION),))
 

@@ -13,13 +13,12 @@ from voile.workbench.project_view import FieldError, Form, PlannedAct, ProjectVi
 from voile.workbench.step_screens.blocks import make_next, make_note
 
 NAME, TITLE = "frontier", "Frontier"
-RULES = {
-    "least-loss": ("Least loss", "within your limits", ("--least-loss",)),
-    "risk-100": ("No record above 1 in 100", "then the least loss", ("--max-risk", "0.01")),
-    "risk-1000": ("No record above 1 in 1,000", "then the least loss", ("--max-risk", "0.001")),
-    "knee": ("The knee", "where the curve bends most", ("--knee",)),
-    "safe-harbor": ("Beats Safe Harbor", "in risk and in loss", ("--beats", "safe-harbor")),
+LABELS = {
+    "tables": ["Expected to be re-identified", "Riskiest record", "Information loss"],
+    "itemsets": ["Riskiest person", "Items that leave", "Information loss"],
+    "signals": ["Of the class revealed", "Information about the class", "Distortion"],
 }
+"""The three figures of each kind."""
 
 
 def find_state(view: ProjectView) -> StepState:
@@ -53,16 +52,23 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     blocks = []
     if state.why:
         blocks.append(make_note(state.why, "warn"))
+    kind, marks = view.kind, facts.get("mark_scores", {})
     blocks.append(
         {
             "block": "frontier",
-            "policies": [_describe(one) for one in policies],
+            "policies": [_describe(view, one, marks) for one in policies],
             "chosen": chosen,
-            "marks": [_describe_mark(name, one) for name, one in facts["mark_scores"].items()],
-            "limit": facts["constraints"]["max_risk"],
+            "title": kind.axis_title,
+            "is_log": kind.is_log,
+            "labels": LABELS[view.project.kind],
+            "marks": [
+                {"name": _call(name), "x": one["matches"], "loss": one["loss"]}
+                for name, one in marks.items()
+            ],
+            "limit": facts["constraints"]["max_risk"] if kind.has_groups else None,
             "rules": [
                 {"rule": name, "label": label, "below": below}
-                for name, (label, below, _) in RULES.items()
+                for name, (label, below, _) in kind.rules.items()
             ],
         }
     )
@@ -75,38 +81,48 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     return {"title": title, "lede": lede, "blocks": blocks}
 
 
-def _describe(policy: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a policy's figures, each as a number and in words."""
-    risk = policy["max_risk"]
-    return {
+def _describe(
+    view: ProjectView, policy: Mapping[str, Any], marks: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a policy's place on the curve, and its figures in words."""
+    name, mark = next(iter(marks.items()), ("", {}))
+    beside = {axis: f"{_call(name)} {_write(axis, mark[axis])}" for axis in mark}
+    shown = {
         "number": policy["number"],
-        "expected": policy["expected_matches"],
+        "x": policy[view.kind.axis],
         "loss": policy["loss"],
-        "risk": risk,
-        "words": {
-            "expected": f"{policy['expected_matches']:.3g}",
-            "risk": odds(risk) if 0 < risk <= 0.5 else share_and_odds(risk),
-            "loss": share(policy["loss"]),
-            "suppressed": share(policy["suppressed"]),
-        },
+        "risk": policy.get("max_risk", policy["risk"]),
     }
+    loss = [_write("loss", policy["loss"]), "", beside.get("loss", "0% = original")]
+    if view.kind.has_groups:
+        expected = [_write("matches", shown["x"]), "people", beside.get("matches", "")]
+        suppressed = f"{share(policy['suppressed'])} of people suppressed"
+        return {**shown, "figures": [expected, [_odds(shown["risk"]), "", suppressed], loss]}
+    if view.project.kind == "itemsets":
+        features = [f"{policy['features']:,}", "", f"at least {policy['k_reached']:,} people each"]
+        return {**shown, "figures": [[_odds(shown["risk"]), "", ""], features, loss]}
+    low, high = max(policy["bits_low"], 0), policy["bits_high"]
+    bits = [f"{max(policy['bits'], 0):.2g}", "bits", f"95% interval: {low:.2g} to {high:.2g}"]
+    return {**shown, "figures": [[share(max(shown["risk"], 0)), "", ""], bits, loss]}
 
 
-def _describe_mark(name: str, scores: Mapping[str, Any]) -> dict[str, Any]:
-    called = name.replace("-", " ").title()
-    return {
-        "name": called,
-        "expected": scores["matches"],
-        "loss": scores["loss"],
-        "words": {"expected": f"{scores['matches']:.3g}", "loss": share(scores["loss"])},
-    }
+def _write(axis: str, value: float) -> str:
+    return share(value) if axis == "loss" else f"{value:.3g}"
+
+
+def _odds(risk: float) -> str:
+    return odds(risk) if 0 < risk <= 0.5 else share_and_odds(risk)
+
+
+def _call(name: str) -> str:
+    return name.replace("-", " ").title()
 
 
 def _plan_choose(view: ProjectView, form: Form) -> PlannedAct:
     """Choose a policy by its number or by a rule."""
     rule = str(form.get("rule", ""))
-    if rule in RULES:
-        way: tuple[str, ...] = RULES[rule][2]
+    if rule in view.kind.rules:
+        way = view.kind.rules[rule][2]
     else:
         number = form.get("policy")
         if not isinstance(number, int) or not 0 <= number < len(view.policies["policies"]):

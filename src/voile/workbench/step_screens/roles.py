@@ -18,16 +18,7 @@ from voile.workbench.step_screens.blocks import (
 )
 
 NAME, TITLE = "roles", "Roles"
-CHOICES = {
-    "quasi": ("others may know it", "leaves as intervals"),
-    "sensitive": ("sensitive", "leaves as it is; attacked"),
-    "identifier": ("identifies a person", "never leaves"),
-    "drop": ("drop", "never leaves"),
-    "keep": ("keep as it is", "leaves as it is; may single people out"),
-    "weight": ("weight", "leaves as it is"),
-}
-"""The roles of a table's columns: their words, and what becomes of the column."""
-LEAVING = ("quasi", "sensitive", "keep", "weight")
+LEAVING = ("quasi", "sensitive", "keep", "weight", "items", "label", "reading")
 
 
 def find_state(view: ProjectView) -> StepState:
@@ -51,7 +42,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     proposed = _proposals(view)
     leaving = [name for name, role in view.roles.items() if role in LEAVING]
     changed = [n for n, role in view.roles.items() if proposed.get(n, {}).get("role") != role]
-    known = [name for name, role in view.roles.items() if role == "quasi"]
+    known = [name for name, role in view.roles.items() if role in ("quasi", "items", "known")]
     blocks.append(
         {
             "block": "figures",
@@ -76,7 +67,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
         }
         for name, role in view.roles.items()
     ]
-    choices = {**{role: list(words) for role, words in CHOICES.items()}}
+    choices = {**{role: list(words) for role, words in view.kind.roles.items()}}
     for role in {one["role"] for one in rows} - choices.keys():
         choices[role] = [role, "decide it first" if role == "undecided" else ""]
     actions = [make_action("roles.save", "Save these roles")]
@@ -125,7 +116,7 @@ def _plan_save(view: ProjectView, form: Form) -> PlannedAct:
     given = form.get("roles", {})
     chosen = {name: str(role) for name, role in given.items()} if isinstance(given, dict) else {}
     for name, role in chosen.items():
-        if name not in view.roles or role not in (*CHOICES, view.roles[name]):
+        if name not in view.roles or role not in (*view.kind.roles, view.roles[name]):
             raise FieldError(name, "there is no such role", instead="choose another one")
     text = set_roles(view.folder.read_text(ROLES), chosen)
     return PlannedAct((FileWrite(ROLES, text),), "adversary")
@@ -135,7 +126,7 @@ def _proposals(view: ProjectView) -> dict[str, Any]:
     """Return what `voile inspect` proposes now."""
     if not view.source_hash:
         return {}
-    answer = view.reader.read(["inspect", view.source], [view.source])
+    answer = view.reader.read(["inspect", view.source, *view.kind_words], [view.source])
     return dict(answer["columns"])
 
 
