@@ -55,7 +55,12 @@ def test_a_project_of_a_newer_version(tmp_path: Path) -> None:
 def test_a_project_with_a_mistake(tmp_path: Path) -> None:
     text = 'format = "voile-project"\nversion = 1\nname = "x"\n[fit]\nk = 0\n'
     (tmp_path / "project.toml").write_text(text)
-    assert "fit.k" in refuse(tmp_path)
+    with opened(tmp_path) as page:
+        status, said, _ = entered(page).ask("GET", "/state")
+        assert status == 400
+        assert "fit.k" in json.loads(said)["error"]
+        (tmp_path / "project.toml").write_text(text.replace("k = 0", "k = 5"))
+        assert page.get("/state")["name"] == "x"
     (tmp_path / "project.toml").write_text("format = ")
     assert "this is not TOML" in refuse(tmp_path)
 

@@ -70,6 +70,7 @@ def test_errors_stand_at_their_control(project: Path, window: Make) -> None:
         assert one.page.evaluate("document.activeElement.id") == "field-max_risk"
         expect(one.page.locator("#field-max_risk")).to_have_attribute("aria-invalid", "true")
         assert Axe().run(one.page).response["violations"] == []
+        one.tab_to("next-frontier")
         one.go(4, "Frontier")
         one.press("rule-safe-harbor")
         error = one.page.locator("[id='frontier.choose-error']")

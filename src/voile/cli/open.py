@@ -29,9 +29,7 @@ open_command = Command(
     "open",
     _open,
     [
-        click.Argument(
-            ["project"], metavar="[PROJECT|TABLE]", required=False, type=click.Path(path_type=Path)
-        ),
+        click.Argument(["project"], metavar="[PROJECT|TABLE]", required=False, type=Path),
         click.Option(
             ["--port"],
             type=click.IntRange(0, 65535),

@@ -9,68 +9,20 @@ import secrets
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import TYPE_CHECKING, Any, Self
 
 from voile.core.errors import RequestError
-from voile.core.mistakes import mistakes
 from voile.keys.seal import file_sha256
+
+if TYPE_CHECKING:
+    from voile.workbench.project_file import ProjectFile
 
 PROJECT, ROLES, CONTEXT, POLICY = "project.toml", "roles.toml", "context.toml", "policy.toml"
 SMALL_FILES = (PROJECT, ROLES, CONTEXT, POLICY)
 KEY, DETERMINATION = "private/key", "determination"
-FORMAT: Literal["voile-project"] = "voile-project"
-VERSION: Literal[1] = 1
+FORMAT, VERSION = "voile-project", 1
 LARGE = 1 << 20
 """Bytes from which a file is hashed again only after its time or size changed."""
-
-
-class _StrictModel(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SourceFile(_StrictModel):
-    """The table that is released, as the project last read it."""
-
-    path: str = ""
-    sha256: str = ""
-
-
-class FitLimits(_StrictModel):
-    """What `fit` has to keep to."""
-
-    k: Annotated[int, Field(ge=1)] = 11
-    max_risk: Annotated[float, Field(gt=0, le=1)] = 0.02
-    suppress: Annotated[float, Field(ge=0, le=1)] = 0.05
-    hold_out: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    population: str = ""
-
-
-class AttackerFiles(_StrictModel):
-    """What the adversary holds."""
-
-    register_file: str = ""
-    person: str = ""
-
-
-class ProjectFile(_StrictModel):
-    """The content of `project.toml`."""
-
-    format: Literal["voile-project"] = FORMAT
-    version: Literal[1] = VERSION
-    name: str
-    kind: Literal["tables", "itemsets", "signals"] = "tables"
-    seed: Annotated[int, Field(ge=0)] = 2013
-    source: SourceFile = SourceFile()
-    fit: FitLimits = FitLimits()
-    attack: AttackerFiles = AttackerFiles()
-
-    def to_toml(self) -> str:
-        """Return the file's text."""
-        import tomli_w
-
-        return tomli_w.dumps(self.model_dump())
 
 
 class ProjectFolder:
@@ -88,7 +40,7 @@ class ProjectFolder:
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
         self._hashes: dict[Path, tuple[tuple[int, int, int], str]] = {}
-        self.read()
+        self._read_data()
 
     @classmethod
     def open_or_create(cls, given: Path) -> Self:
@@ -105,13 +57,22 @@ class ProjectFolder:
                 what = "the folder for the project exists and is no project"
                 raise RequestError(what, where=str(folder), instead=remedy)
             folder.mkdir(exist_ok=True)
-            source = SourceFile(path=os.path.relpath(given, folder))
-            first = ProjectFile(name=_title(given.stem), source=source)
-            replace_file(folder / PROJECT, first.to_toml())
+            replace_file(folder / PROJECT, _begin(given, folder))
         return cls(folder)
 
     def read(self) -> ProjectFile:
-        """Read `project.toml`."""
+        """Read `project.toml`.
+
+        Raises
+        ------
+        RequestError : every mistake at once, each with its place.
+        """
+        from voile.workbench.project_file import parse_project
+
+        return parse_project(self._read_data(), self.path / PROJECT)
+
+    def _read_data(self) -> Mapping[str, Any]:
+        """Read `project.toml` as far as every version of it is alike."""
         place = self.path / PROJECT
         try:
             data = tomllib.loads(place.read_text("utf-8"))
@@ -129,10 +90,7 @@ class ProjectFolder:
         if isinstance(version, int) and version > VERSION:
             what = f"a newer voile made this project (version {version})"
             raise RequestError(what, where=str(place), instead="update voile")
-        try:
-            return ProjectFile.model_validate(data)
-        except ValidationError as error:
-            raise RequestError(mistakes(error), where=str(place), instead="correct it") from None
+        return data
 
     @property
     def kit(self) -> str:
@@ -226,6 +184,15 @@ def explain_failure(error: OSError, place: Path) -> RequestError:
     what = f"the file cannot be written: {(error.strerror or 'no reason given').lower()}"
     remedy = "make room on the disk or change the folder's permissions, and repeat the click"
     return RequestError(what, where=str(place), instead=remedy)
+
+
+def _begin(table: Path, folder: Path) -> str:
+    """Return the first `project.toml` of a table."""
+    import tomli_w
+
+    source = {"path": os.path.relpath(table, folder), "sha256": ""}
+    name = _title(table.stem)
+    return tomli_w.dumps({"format": FORMAT, "version": VERSION, "name": name, "source": source})
 
 
 def _title(stem: str) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 from voile.report.charts.numbers import share
 from voile.workbench.planned_commands import FileWrite, Move, VerbCall
-from voile.workbench.project_folder import CONTEXT, PROJECT, ROLES, AttackerFiles, FitLimits
+from voile.workbench.project_file import AttackerFiles, FitLimits
+from voile.workbench.project_folder import CONTEXT, PROJECT, ROLES
 from voile.workbench.project_view import FieldError, Form, PlannedAct, ProjectView, StepState
 from voile.workbench.step_screens.blocks import (
     make_action,

@@ -6,7 +6,8 @@ import os
 from typing import Any
 
 from voile.workbench.planned_commands import FileWrite, VerbCall
-from voile.workbench.project_folder import PROJECT, ROLES, SourceFile
+from voile.workbench.project_file import SourceFile
+from voile.workbench.project_folder import PROJECT, ROLES
 from voile.workbench.project_kinds import KINDS
 from voile.workbench.project_view import FieldError, Form, PlannedAct, ProjectView, StepState
 from voile.workbench.step_screens.blocks import (
