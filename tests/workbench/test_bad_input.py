@@ -98,6 +98,8 @@ def test_a_file_that_changes_while_the_page_is_open(table: Path) -> None:
         assert after["version"] != before["version"]
         assert after["steps"][0]["state"] == "stale"
         assert "people.csv changed" in after["steps"][0]["why"]
+        page.act("data.accept")
+        assert page.get("/state")["steps"][0]["state"] == "done"
         table.unlink()
         assert "people.csv is gone" in page.get("/state")["steps"][0]["why"]
         assert page.screen("data")["blocks"]

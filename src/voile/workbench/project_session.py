@@ -113,7 +113,7 @@ class ProjectSession:
     def _plan(self, act: str, form: Form) -> Sequence[Move]:
         if act not in ACTS:
             raise RequestError("there is no such button")
-        return ACTS[act](self.view, form).moves
+        return ACTS[act](self.view, form)
 
     def _finish(self, job: VerbJob) -> None:
         """Append a finished verb to the history."""

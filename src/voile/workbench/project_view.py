@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -11,7 +11,6 @@ from typing import Any
 
 from voile.core.errors import RequestError
 from voile.workbench.history import ProjectHistory
-from voile.workbench.planned_commands import Move
 from voile.workbench.project_folder import CONTEXT, POLICY, ROLES, ProjectFolder
 from voile.workbench.project_kinds import KINDS, ProjectKind
 from voile.workbench.verb_jobs import run_verb
@@ -225,15 +224,6 @@ class StepState:
     state: str
     note: str = ""
     why: str = ""
-
-
-@dataclass(frozen=True)
-class PlannedAct:
-    """What a button does: moves, one after the other, and the step that comes after them."""
-
-    moves: Sequence[Move]
-    then: str = ""
-    warnings: Sequence[str] = field(default=())
 
 
 def _agrees(written: Any, judged: Any) -> bool:

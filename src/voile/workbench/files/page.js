@@ -3,7 +3,7 @@
 import { drawBlock } from "./blocks.js";
 import { by, h, put, size } from "./dom.js";
 
-const POLL = 1000, BUSY_POLL = 250, SETTLE = 500, TYPED = 250; // milliseconds
+const POLL = 1000, BUSY_POLL = 250, SETTLE = 500, TYPED = 250, SPOKEN = 5000; // milliseconds
 const VEIL_AFTER = 5 * 60 * 1000;
 
 let state = null, step = null, screen = null, language = "shell", command = {};
@@ -89,18 +89,28 @@ function draw(isSame) {
 
 function drawFrame() {
   by("project").textContent = state.name;
-  by("saved").textContent = `Saved in ${state.place}`;
+  if (performance.now() > spoken) setText("saved", `Saved in ${state.place}`);
   by("who").textContent = state.person;
   by("undo").setAttribute("aria-disabled", String(Boolean(state.undo)));
   by("undo").title = state.undo;
   by("undo-why").textContent = state.undo;
+  drawSteps(JSON.stringify([step, state.steps]));
+  drawJob();
+}
+
+let railed = "";
+/** The steps are drawn again only if they changed: a control with the focus keeps it. */
+function drawSteps(key) {
+  if (key === railed) return;
+  railed = key;
+  const focused = document.activeElement?.id;
   const words = { done: "done", stale: "out of date", open: "open", blocked: "waits" };
   const signs = { done: "✓", stale: "!" };
   put(by("rail"), state.steps.map((one, i) => h("li", {}, h("button", { type: "button", id: `step-${one.name}`, class: one.state, "aria-current": one.name === step ? "step" : undefined, title: one.why, onclick: () => go(one.name) },
     h("i", { "aria-hidden": "true" }, signs[one.state] ?? String(i + 1)), h("span", {}, one.title, h("span", { class: "unseen" }, `, ${words[one.state]}`)), h("small", {}, one.note || one.why)))));
-  put(by("jump"), state.steps.map((one, i) => h("option", { value: one.name, selected: one.name === step }, `${i + 1} ${one.title}${one.note ? `: ${one.note}` : ""}`)));
+  put(by("jump"), state.steps.map((one, i) => h("option", { value: one.name }, `${i + 1} ${one.title}${one.note ? `: ${one.note}` : ""}`)));
   by("jump").value = step;
-  drawJob();
+  if (focused && focused !== document.activeElement?.id) by(focused)?.focus({ preventScroll: true });
 }
 
 function drawJob() {
@@ -112,7 +122,7 @@ function drawJob() {
   const parts = [job.task ?? "starting", share === null ? job.count ?? "" : `${Math.round(100 * share)}%`, job.left ? `${job.left} left` : "", `${job.seconds} s so far`].filter(Boolean);
   if (!by("stop")) put(by("job"), h("span", { class: "job-text", role: "status" }, h("b", { id: "job-verb" }), " ", h("span", { id: "job-text" })), h("progress", { id: "job-bar", "aria-label": "Progress" }), h("button", { type: "button", id: "stop", onclick: stop }, "Stop"));
   by("job-verb").textContent = `voile ${job.verb}`;
-  by("job-text").textContent = job.state === "stopping" ? "stopping" : parts.join(", ");
+  setText("job-text", job.state === "stopping" ? "stopping" : parts.join(", "));
   if (share === null) by("job-bar").removeAttribute("value");
   else by("job-bar").value = share;
   return undefined;
@@ -200,8 +210,15 @@ async function undo() {
   return undefined;
 }
 
+let spoken = 0;
 function announce(text) {
-  by("saved").textContent = text;
+  setText("saved", text);
+  spoken = performance.now() + SPOKEN;
+}
+
+/** A status is announced when it changes, so it is set only then. */
+function setText(id, text) {
+  if (by(id).textContent !== text) by(id).textContent = text;
 }
 
 function toggleValues(isShown) {
@@ -243,7 +260,7 @@ function lost(error) {
   const [title, text] = texts[error.status] ?? ["voile has stopped", `Every step is saved. Start it again:${place}`];
   put(by("main"), h("h1", {}, title), h("p", { class: "lede" }, text));
   by("job").hidden = true;
-  document.body.classList.add("lost");
+  for (const node of document.querySelectorAll(".top button, .rail button, .jump select, .code button")) node.disabled = true;
   document.title = `${title} · voile`;
 }
 

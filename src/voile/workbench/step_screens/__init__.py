@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from voile.workbench.project_view import Form, PlannedAct, ProjectView, StepState
+from voile.workbench.planned_commands import Move
+from voile.workbench.project_view import Form, ProjectView, StepState
 from voile.workbench.step_screens import (
     adversary,
     again,
@@ -21,7 +22,7 @@ _MODULES = (data, roles, adversary, frontier, release, attack, decide, again)
 SCREENS: Mapping[str, Callable[[ProjectView], dict[str, Any]]] = {
     one.NAME: one.build_screen for one in _MODULES
 }
-ACTS: Mapping[str, Callable[[ProjectView, Form], PlannedAct]] = {
+ACTS: Mapping[str, Callable[[ProjectView, Form], Sequence[Move]]] = {
     f"{one.NAME}.{name}": plan for one in _MODULES for name, plan in one.ACTS.items()
 }
 

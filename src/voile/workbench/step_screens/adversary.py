@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -10,7 +10,7 @@ from voile.report.charts.numbers import share
 from voile.workbench.planned_commands import FileWrite, Move, VerbCall
 from voile.workbench.project_file import AttackerFiles, FitLimits
 from voile.workbench.project_folder import CONTEXT, PROJECT, ROLES
-from voile.workbench.project_view import FieldError, Form, PlannedAct, ProjectView, StepState
+from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
 from voile.workbench.step_screens.blocks import (
     make_action,
     make_field,
@@ -182,12 +182,12 @@ def _at(context: Mapping[str, Any], table: str) -> Mapping[str, Any]:
     return found
 
 
-def _plan_save(view: ProjectView, form: Form) -> PlannedAct:
+def _plan_save(view: ProjectView, form: Form) -> Sequence[Move]:
     """Write the limits and the context."""
-    return PlannedAct(_writes(view, form))
+    return _writes(view, form)
 
 
-def _plan_fit(view: ProjectView, form: Form) -> PlannedAct:
+def _plan_fit(view: ProjectView, form: Form) -> Sequence[Move]:
     """Write the limits and the context, and find the policies."""
     *writes, project = _writes(view, form)
     assert isinstance(project, FileWrite)
@@ -199,7 +199,7 @@ def _plan_fit(view: ProjectView, form: Form) -> PlannedAct:
             words += [f"--{option.replace('_', '-')}", str(value)]
     words += ["--seed", str(view.project.seed), "--out", view.kit]
     words += ["--force"] if view.kit_facts is not None else []
-    return PlannedAct((*writes, project, VerbCall(tuple(words), view.kit)), "frontier")
+    return (*writes, project, VerbCall(tuple(words), view.kit))
 
 
 def _writes(view: ProjectView, form: Form) -> list[Move]:

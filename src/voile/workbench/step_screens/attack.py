@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.core.evidence import Evidence, Finding, Rate
 from voile.report.wording import advantage, estimate, name_of, said
-from voile.workbench.planned_commands import VerbCall
+from voile.workbench.planned_commands import Move, VerbCall
 from voile.workbench.project_folder import KEY
-from voile.workbench.project_view import Form, PlannedAct, ProjectView, StepState
+from voile.workbench.project_view import Form, ProjectView, StepState
 from voile.workbench.step_screens.blocks import (
     count,
     make_action,
@@ -88,7 +88,7 @@ def _rate(rate: Rate | None) -> Mapping[str, Any] | None:
     return {"value": rate.value, "low": low, "high": high, "words": words}
 
 
-def _plan_run(view: ProjectView, form: Form) -> PlannedAct:
+def _plan_run(view: ProjectView, form: Form) -> Sequence[Move]:
     """Attack the release with the knowledge of the Adversary step."""
     project = view.project
     words = [project.kind, "attack", view.release, "--truth", view.source]
@@ -100,7 +100,7 @@ def _plan_run(view: ProjectView, form: Form) -> PlannedAct:
         words += ["--population", project.fit.population]
     words += ["--seed", str(project.seed), "--key-file", KEY]
     words += ["--force"] if view.evidence is not None else []
-    return PlannedAct((VerbCall(tuple(words), f"{view.release}.private/evidence.json"),))
+    return (VerbCall(tuple(words), f"{view.release}.private/evidence.json"),)
 
 
 ACTS = {"run": _plan_run}

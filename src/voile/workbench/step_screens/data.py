@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
-from voile.workbench.planned_commands import FileWrite, VerbCall
+from voile.workbench.planned_commands import FileWrite, Move, VerbCall
 from voile.workbench.project_file import SourceFile
 from voile.workbench.project_folder import PROJECT, ROLES
 from voile.workbench.project_kinds import KINDS
-from voile.workbench.project_view import FieldError, Form, PlannedAct, ProjectView, StepState
+from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
 from voile.workbench.step_screens.blocks import (
     count,
     make_action,
@@ -57,7 +58,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
             }
         )
     if why := find_state(view).why:
-        blocks.append(make_note(f"{why} Read it again.", "warn"))
+        blocks.append(make_note(f"{why} Read it again, or keep the roles.", "warn"))
     path = make_field(
         "path",
         "Path of the table",
@@ -67,19 +68,18 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     options = [[name, one.label] for name, one in KINDS.items()]
     kind = make_field("kind", "Kind of data", view.project.kind, kind="select", options=options)
     label = "Read the table again" if view.roles else "Read the table"
-    blocks.append(
-        make_form(
-            [make_group("Table", [path, kind])],
-            [make_action("data.inspect", label, primary=not view.roles)],
-        )
-    )
+    hint = "A new proposal replaces the roles. Undo restores them." if view.roles else ""
+    actions = [make_action("data.inspect", label, primary=not view.roles)]
+    if view.has_changed_source and view.source_hash:
+        actions.append(make_action("data.accept", "Keep the roles", primary=False))
+    blocks.append(make_form([make_group("Table", [path, kind], hint)], actions))
     why = "" if view.roles else "Read the table first."
     blocks.append(make_next("roles", "Next: roles", why=why))
     lede = "The file stays in its place. voile reads it on this machine and uploads nothing."
     return {"title": "Which table?", "lede": lede, "blocks": blocks}
 
 
-def _plan_inspect(view: ProjectView, form: Form) -> PlannedAct:
+def _plan_inspect(view: ProjectView, form: Form) -> Sequence[Move]:
     """Read the table, and propose the roles of its columns."""
     given = read_text(form, "path", "the path")
     path = os.path.expanduser(given)
@@ -95,7 +95,14 @@ def _plan_inspect(view: ProjectView, form: Form) -> PlannedAct:
     force = ("--force",) if view.roles else ()
     of_kind = () if kind == "tables" else ("--kind", kind)
     words = ("inspect", relative, *of_kind, "--out", ROLES, *force)
-    return PlannedAct((FileWrite(PROJECT, project.to_toml()), VerbCall(words, ROLES)), "roles")
+    return (FileWrite(PROJECT, project.to_toml()), VerbCall(words, ROLES))
+
+
+def _plan_accept(view: ProjectView, form: Form) -> Sequence[Move]:
+    """Take the table as it is now, with the roles as they are."""
+    source = SourceFile(path=view.source, sha256=view.source_hash)
+    project = view.project.model_copy(update={"source": source})
+    return (FileWrite(PROJECT, project.to_toml()),)
 
 
 def _size(size: int) -> str:
@@ -107,4 +114,4 @@ def _rows(first: str) -> str:
     return words[words.index("rows") - 1] if "rows" in words[1:] else "–"
 
 
-ACTS = {"inspect": _plan_inspect}
+ACTS = {"inspect": _plan_inspect, "accept": _plan_accept}

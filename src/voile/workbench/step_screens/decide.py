@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from voile.report.charts.numbers import share
-from voile.workbench.planned_commands import VerbCall
+from voile.workbench.planned_commands import Move, VerbCall
 from voile.workbench.project_folder import CONTEXT, DETERMINATION, KEY
-from voile.workbench.project_view import FieldError, Form, PlannedAct, ProjectView, StepState
+from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
 from voile.workbench.step_screens.blocks import (
     make_action,
     make_field,
@@ -126,14 +127,14 @@ def _form(view: ProjectView, state: StepState) -> dict[str, Any]:
     return make_form([make_group("Sign", fields, hint)], actions)
 
 
-def _plan_determine(view: ProjectView, form: Form) -> PlannedAct:
+def _plan_determine(view: ProjectView, form: Form) -> Sequence[Move]:
     """Judge the release by its context."""
     words = ["determine", view.release, "--context", CONTEXT, "--key-file", KEY, "--no-pdf"]
     words += ["--out", DETERMINATION, *(["--force"] if view.determination else [])]
-    return PlannedAct((VerbCall(tuple(words), DETERMINATION),))
+    return (VerbCall(tuple(words), DETERMINATION),)
 
 
-def _plan_sign(view: ProjectView, form: Form) -> PlannedAct:
+def _plan_sign(view: ProjectView, form: Form) -> Sequence[Move]:
     """Add a signed statement."""
     decision = read_text(form, "decision", "the decision")
     if decision not in DECISIONS:
@@ -149,7 +150,7 @@ def _plan_sign(view: ProjectView, form: Form) -> PlannedAct:
             words += ["--condition", condition.strip()]
     if reason := read_text(form, "reason"):
         words += ["--reason", reason]
-    return PlannedAct((VerbCall(tuple(words), f"{DETERMINATION}/statements"),))
+    return (VerbCall(tuple(words), f"{DETERMINATION}/statements"),)
 
 
 ACTS = {"determine": _plan_determine, "sign": _plan_sign}

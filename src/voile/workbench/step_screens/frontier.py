@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.report.charts.numbers import share
 from voile.report.wording import odds, share_and_odds
-from voile.workbench.planned_commands import VerbCall
+from voile.workbench.planned_commands import Move, VerbCall
 from voile.workbench.project_folder import POLICY
-from voile.workbench.project_view import FieldError, Form, PlannedAct, ProjectView, StepState
+from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
 from voile.workbench.step_screens.blocks import make_next, make_note
 
 NAME, TITLE = "frontier", "Frontier"
@@ -118,7 +118,7 @@ def _call(name: str) -> str:
     return name.replace("-", " ").title()
 
 
-def _plan_choose(view: ProjectView, form: Form) -> PlannedAct:
+def _plan_choose(view: ProjectView, form: Form) -> Sequence[Move]:
     """Choose a policy by its number or by a rule."""
     rule = str(form.get("rule", ""))
     if rule in view.kind.rules:
@@ -130,7 +130,7 @@ def _plan_choose(view: ProjectView, form: Form) -> PlannedAct:
         way = ("--policy", str(number))
     force = ("--force",) if view.policy is not None else ()
     words = (view.project.kind, "choose", view.kit, *way, "--out", POLICY, *force)
-    return PlannedAct((VerbCall(words, POLICY),))
+    return (VerbCall(words, POLICY),)
 
 
 ACTS = {"choose": _plan_choose}

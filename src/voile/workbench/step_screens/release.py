@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from voile.report.charts.numbers import share
 from voile.report.wording import share_and_odds
-from voile.workbench.planned_commands import VerbCall
+from voile.workbench.planned_commands import Move, VerbCall
 from voile.workbench.project_folder import KEY, POLICY
-from voile.workbench.project_view import Form, PlannedAct, ProjectView, StepState
+from voile.workbench.project_view import Form, ProjectView, StepState
 from voile.workbench.step_screens.blocks import (
     make_action,
     make_figure,
@@ -179,12 +180,12 @@ def _files(view: ProjectView) -> dict[str, Any]:
     return {"block": "files", "title": "Files", "files": files}
 
 
-def _plan_apply(view: ProjectView, form: Form) -> PlannedAct:
+def _plan_apply(view: ProjectView, form: Form) -> Sequence[Move]:
     """Write the release of the table under the policy."""
     words = [view.project.kind, "apply", view.kit, view.source, "--policy", POLICY]
     words += [*view.kind.apply, "--key-file", KEY, "--out", view.release]
     words += ["--force"] if view.manifest is not None else []
-    return PlannedAct((VerbCall(tuple(words), view.release),))
+    return (VerbCall(tuple(words), view.release),)
 
 
 ACTS = {"apply": _plan_apply}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from voile.workbench.planned_commands import FileWrite
+from voile.workbench.planned_commands import FileWrite, Move
 from voile.workbench.project_folder import ROLES
-from voile.workbench.project_view import FieldError, Form, PlannedAct, ProjectView, StepState
+from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
 from voile.workbench.step_screens.blocks import (
     count,
     make_action,
@@ -111,7 +112,7 @@ def _read_key(key: str) -> str:
     return key.strip("'")
 
 
-def _plan_save(view: ProjectView, form: Form) -> PlannedAct:
+def _plan_save(view: ProjectView, form: Form) -> Sequence[Move]:
     """Write the roles that a person chose."""
     given = form.get("roles", {})
     chosen = {name: str(role) for name, role in given.items()} if isinstance(given, dict) else {}
@@ -119,7 +120,7 @@ def _plan_save(view: ProjectView, form: Form) -> PlannedAct:
         if name not in view.roles or role not in (*view.kind.roles, view.roles[name]):
             raise FieldError(name, "there is no such role", instead="choose another one")
     text = set_roles(view.folder.read_text(ROLES), chosen)
-    return PlannedAct((FileWrite(ROLES, text),), "adversary")
+    return (FileWrite(ROLES, text),)
 
 
 def _proposals(view: ProjectView) -> dict[str, Any]:
