@@ -39,14 +39,14 @@ def make_readings(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "make"),
+    ("kind", "name", "released", "make"),
     [
-        ("itemsets", "baskets.jsonl", make_baskets),
-        ("signals", "readings.csv", make_readings),
+        ("itemsets", "baskets.jsonl", "release.parquet", make_baskets),
+        ("signals", "readings.csv", "release.csv", make_readings),
     ],
 )
 def test_a_file_of_another_kind_becomes_a_signed_release(
-    tmp_path: Path, kind: str, name: str, make: object
+    tmp_path: Path, kind: str, name: str, released: str, make: object
 ) -> None:
     make(tmp_path / name)  # type: ignore[operator]
     key = make_key(tmp_path)
@@ -69,6 +69,9 @@ def test_a_file_of_another_kind_becomes_a_signed_release(
         assert page.block("frontier", "frontier")["chosen"] is not None
         page.act("release.apply")
         assert len(page.block("release", "rows")["rows"]) == 5
+        manifest = json.loads((project / f"{released}.private/manifest.json").read_text())
+        shown = [one["big"] for one in page.block("release", "figures")["figures"]]
+        assert shown[-1] == f"{manifest['figures']['subjects']:,.0f}"
         page.act("attack.run")
         assert page.block("attack", "stories")["stories"]
         page.act("decide.determine")

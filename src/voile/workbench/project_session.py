@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, VoileError
 from voile.workbench.history import ProjectHistory, write_now
 from voile.workbench.planned_commands import FileWrite, Move, VerbCall
 from voile.workbench.project_folder import ProjectFolder, explain_failure
@@ -32,6 +33,7 @@ class ProjectSession:
         self._lock = Lock()
         if running := self._history.recover():
             self._jobs.adopt(*running)
+        Thread(target=self._read_ahead, daemon=True).start()
 
     @property
     def view(self) -> ProjectView:
@@ -114,6 +116,13 @@ class ProjectSession:
         if act not in ACTS:
             raise RequestError("there is no such button")
         return ACTS[act](self.view, form)
+
+    def _read_ahead(self) -> None:
+        """Read the frontier before a person asks for it."""
+        with suppress(VoileError, OSError):
+            view = self.view
+            if view.kit_facts is not None:
+                _ = view.policies
 
     def _finish(self, job: VerbJob) -> None:
         """Append a finished verb to the history."""

@@ -10,6 +10,8 @@ from threading import Lock
 from typing import Any
 
 from voile.core.errors import RequestError
+from voile.data.files.outputs import KIT_INDEX
+from voile.release.kit import hash_index
 from voile.workbench.history import ProjectHistory
 from voile.workbench.project_folder import CONTEXT, POLICY, ROLES, ProjectFolder
 from voile.workbench.project_kinds import KINDS, ProjectKind
@@ -110,14 +112,14 @@ class ProjectView:
     @cached_property
     def kit_facts(self) -> Mapping[str, Any] | None:
         """The facts of the kit, None without a kit."""
-        index = self.folder.read_json(f"{self.kit}/kit.json")
+        index = self.folder.read_json(f"{self.kit}/{KIT_INDEX}")
         return index["facts"] if index else None
 
     @cached_property
     def policies(self) -> Mapping[str, Any]:
         """The answer of `voile tables frontier`."""
         words = [self.project.kind, "frontier", self.kit]
-        answer: Mapping[str, Any] = self.reader.read(words, [f"{self.kit}/kit.json"])
+        answer: Mapping[str, Any] = self.reader.read(words, [f"{self.kit}/{KIT_INDEX}"])
         return answer
 
     @cached_property
@@ -166,7 +168,8 @@ class ProjectView:
         """Why the policy is not one of this kit."""
         if self.policy is None or self.kit_facts is None:
             return ""
-        is_same = self.policy.get("kit") == self.policies["kit"]
+        index = (self.folder.path / self.kit / KIT_INDEX).read_bytes()
+        is_same = self.policy.get("kit") == hash_index(index)
         return "" if is_same else "The policy is of another kit."
 
     @property

@@ -108,7 +108,9 @@ const head = (...names) => h("thead", {}, h("tr", {}, names.map((name) => h("th"
 function drawFrontier(block, page) {
   const holder = h("div", {});
   const chart = new FrontierChart(block, Math.min(page.width() - (page.width() > 900 ? 300 : 0), 760), {
-    onmove: (one) => page.plan("frontier.choose", { policy: one.number }),
+    at: page.kept("policy"),
+    onhold: (isHeld) => { page.hold = isHeld; },
+    onmove: (one) => { page.keep("policy", block.policies.indexOf(one)); page.plan("frontier.choose", { policy: one.number }); },
     onchoose: (one) => page.later("frontier.choose", { policy: one.number }),
   });
   page.offer("frontier.choose", () => ({ policy: chart.policies[chart.at].number }));
@@ -128,7 +130,7 @@ function drawRows(block, page) {
 
 function drawTable(block) {
   const rows = block.rows.map(([first, ...rest]) => h("tr", {}, h("th", { scope: "row" }, first), rest.map((value, i) => h("td", { "data-head": block.head[i + 1] }, value))));
-  return h("section", { class: "card" }, h("h2", {}, block.title), h("table", { class: "cards" }, head(...block.head), h("tbody", {}, rows)));
+  return h("section", { class: "card" }, h("h2", {}, block.title), h("table", {}, head(...block.head), h("tbody", {}, rows)));
 }
 
 function drawFiles(block) {

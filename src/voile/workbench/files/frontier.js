@@ -6,12 +6,12 @@ const HEIGHT = 300;
 const EDGE = { left: 52, right: 16, top: 30, bottom: 26 };
 
 export class FrontierChart {
-  constructor(block, width, { onmove, onchoose }) {
+  constructor(block, width, { at, onmove, onchoose, onhold }) {
     this.block = block;
     this.policies = block.policies;
     this.onmove = onmove;
     this.onchoose = onchoose;
-    this.at = block.chosen ?? this.policies.length - 1;
+    this.at = at ?? block.chosen ?? this.policies.length - 1;
     this.figures = h("dl", { class: "figures", "aria-live": "off" });
     this.slider = h("input", {
       type: "range", id: "slider", min: 0, max: this.policies.length - 1, step: 1, value: this.at,
@@ -24,10 +24,16 @@ export class FrontierChart {
     this.svg.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       this.svg.setPointerCapture(event.pointerId);
+      onhold(true);
       this.drag(event);
     });
     this.svg.addEventListener("pointermove", (event) => this.svg.hasPointerCapture(event.pointerId) && this.drag(event));
-    this.svg.addEventListener("pointerup", () => this.choose());
+    for (const name of ["pointerup", "pointercancel"]) {
+      this.svg.addEventListener(name, () => {
+        onhold(false);
+        this.choose();
+      });
+    }
     this.node = h("div", { class: "chart" }, h("p", { class: "axis" }, "less information lost ↑"), this.svg, h("p", { class: "axis right" }, `${block.title} →`), this.slider, h("div", { class: "steps" }, this.less, this.more, this.where));
     this.resize(width);
   }
@@ -37,7 +43,7 @@ export class FrontierChart {
     const all = [...this.policies, ...this.block.marks].map((one) => one.x).filter((value) => value > 0 || !this.block.is_log);
     const low = this.scale(Math.min(...all)), high = this.scale(Math.max(...all));
     const pad = Math.max((high - low) * 0.04, 0.05);
-    this.range = [low - pad, high + pad];
+    this.range = this.block.is_log ? [low - pad, high + pad] : [0, Math.max(1, high)];
     this.xs = this.policies.map((one) => this.x(one.x));
     this.draw();
     this.move(this.at, true);
@@ -66,7 +72,7 @@ export class FrontierChart {
     ]);
     const ticks = [];
     for (const value of this.ticks()) {
-      ticks.push(s("text", { x: this.x(value), y: HEIGHT - 6, "text-anchor": "middle" }, value.toLocaleString("en", { maximumFractionDigits: 6 })));
+      ticks.push(s("text", { x: this.x(value), y: HEIGHT - 6, "text-anchor": "middle" }, value.toLocaleString("en", this.block.is_log ? { maximumFractionDigits: 6 } : { style: "percent" })));
     }
     const points = this.policies.map((one, i) => `${i ? "L" : "M"}${this.xs[i].toFixed(1)} ${this.y(one.loss).toFixed(1)}`).join("");
     const under = `${points}L${this.xs.at(-1).toFixed(1)} ${bottom}L${this.xs[0].toFixed(1)} ${bottom}Z`;
@@ -95,7 +101,7 @@ export class FrontierChart {
     const [low, high] = this.range;
     const found = [];
     if (this.block.is_log) for (let power = Math.ceil(low); power <= high; power += 1) found.push(10 ** power);
-    else for (let i = 0; i <= 4; i += 1) found.push(Math.max(0, Number((low + (i * (high - low)) / 4).toPrecision(2))));
+    else found.push(0, 0.25, 0.5, 0.75, 1);
     return found;
   }
 

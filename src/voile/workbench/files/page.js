@@ -7,7 +7,7 @@ const POLL = 1000, BUSY_POLL = 250, SETTLE = 500, TYPED = 250, SPOKEN = 5000; //
 const VEIL_AFTER = 5 * 60 * 1000;
 
 let state = null, step = null, screen = null, language = "shell", command = {};
-let offered = null, timer = 0, settle = 0, typed = 0, veil = 0, isLost = false, drawn = "";
+let waiting = false, offered = null, timer = 0, settle = 0, typed = 0, veil = 0, isLost = false, drawn = "";
 const drafts = {};
 
 const page = {
@@ -18,10 +18,11 @@ const page = {
   go,
   act,
   plan: (name, form) => { clearTimeout(typed); typed = setTimeout(() => plan(name, form), TYPED); },
-  later: (name, form, delay = SETTLE) => { clearTimeout(settle); settle = setTimeout(() => (isBusy() ? page.later(name, form) : act(name, form)), delay); },
+  later: (name, form, delay = SETTLE) => { waiting = true; clearTimeout(settle); settle = setTimeout(() => (isBusy() ? page.later(name, form) : act(name, form)), delay); },
   offer: (name, read) => { offered ??= [name, read]; },
   keep: (name, value) => { (drafts[step] ??= {})[name] = value; delete page.problems[name]; },
   kept: (name) => drafts[step]?.[name],
+  hold: false, // while a pointer drags, the screen stays
 };
 
 const isBusy = () => ["running", "stopping"].includes(state?.job?.state);
@@ -44,7 +45,7 @@ async function refresh() {
     endJob();
     if (isBusy() || isFirst) drawFrame();
     const key = JSON.stringify([step, state.version, isBusy(), page.problems, page.shown]);
-    if (isFirst || key !== drawn) await load(key);
+    if ((isFirst || key !== drawn) && !page.hold) await load(key);
     drawFrame();
     document.body.dataset.drawn = isBusy() ? "" : state.version;
   } catch (error) {
@@ -137,7 +138,7 @@ function endJob() {
     const { what, where, instead } = job.error ?? {};
     if (job.state === "failed") page.problems[pending] = sentence([where ? `${where}: ` : "", what, instead ? `; ${instead}` : ""].join(""));
     else if (job.state === "stopped") page.problems[pending] = "Stopped. Nothing changed.";
-    else delete drafts[job.step];
+    else if (!waiting) delete drafts[job.step];
     pending = null;
   }
   ended = job;
@@ -146,6 +147,7 @@ let pending = null;
 
 async function act(name, form) {
   clearTimeout(settle);
+  waiting = false;
   page.problems = {};
   try {
     await ask("/act", { act: name, form });

@@ -22,7 +22,15 @@ from voile.workbench.step_screens.blocks import (
 )
 
 NAME, TITLE = "release", "Release"
-ROWS = 5
+ROWS, FIGURES = 5, 3
+COUNTS = {
+    "k": ("Smallest group", "people"),
+    "anonymity": ("Fewest people with all items of a person", "people"),
+    "unique_rows": ("Unique rows", ""),
+    "decoded": ("Readings that the recipient decodes exactly", ""),
+    "subjects": ("People released", ""),
+}
+"""Counts of the gate, in the order in which they are shown."""
 MEASURES = (
     ("expected_matches", "People expected to be re-identified", False),
     ("population_uniques", "People unique in the population", False),
@@ -93,8 +101,9 @@ def _figures(figures: Any) -> list[dict[str, str]]:
     if "information_loss" in figures:
         loss = share(figures["information_loss"])
         shown.append(make_figure("Information loss", loss, "", "0% = original, 100% = nothing"))
-    if "k" in figures:
-        shown.append(make_figure("Smallest group", f"{figures['k']:,.0f}", "people"))
+    for name, (label, unit) in COUNTS.items():
+        if name in figures and len(shown) < FIGURES:
+            shown.append(make_figure(label, f"{figures[name]:,.0f}", unit))
     return shown
 
 
