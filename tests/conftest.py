@@ -66,6 +66,7 @@ PARTS = (
     "study/risk/test_joint.py",
     "tables/verbs/apply/test_policies.py",
     "tables/verbs/test_search.py",
+    "workbench/test_history.py",
 )
 FEW, MOST = 6, 50  # examples of a property, in `make test` and in `.ci/run`
 

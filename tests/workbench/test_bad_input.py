@@ -121,6 +121,10 @@ def test_a_command_in_a_shell_moves_the_page_and_damage_is_one_sentence(table: P
         status, text, _ = page.ask("GET", "/state")
         assert status == 400
         assert "roles.toml: this is not TOML" in json.loads(text)["error"]
+        (project / "roles.toml").write_text("[columns]\nage = 3\n")
+        status, text, _ = page.ask("GET", "/state")
+        assert status == 400
+        assert "a file of the project is damaged" in json.loads(text)["error"]
         (project / "roles.toml").write_text(whole)
         assert page.get("/state")["version"] == after["version"]
 

@@ -69,6 +69,7 @@ def test_every_answer_forbids_scripts_of_others(served: Workbench) -> None:
         {"path": "../../etc/passwd\x00"},
         {"path": "x" * 5000},
         {"path": "/nowhere.csv"},
+        {"path": "--out=/tmp/x"},
         {"path": ["a"]},
         {},
     ],

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 from voile.core.errors import RequestError
 from voile.workbench.planned_commands import FileWrite, Move, VerbCall
@@ -51,6 +52,7 @@ class ProjectHistory:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._lock = Lock()  # a verb may end while its process is noted
 
     @property
     def shell(self) -> str:
@@ -82,22 +84,32 @@ class ProjectHistory:
 
     def commit(self) -> None:
         """Append the move that was begun to both scripts."""
-        noted = json.loads((self._folder / PENDING).read_text("utf-8"))
-        head = f"\n# {self._next} {noted['step']}\n"
-        python = f"{self.python.rstrip()}\n{head}{noted['python']}\n"
-        replace_file(self._folder / PYTHON, python)
-        replace_file(self._folder / SHELL, f"{self.shell.rstrip()}\n{head}{noted['shell']}\n")
-        self.abandon()
+        with self._lock:
+            self._append()
+            self._forget()
 
     def abandon(self) -> None:
         """Forget the move that was begun."""
+        with self._lock:
+            self._forget()
+
+    def _append(self) -> None:
+        noted = json.loads((self._folder / PENDING).read_text("utf-8"))
+        head = f"\n# {self._next} {noted['step']}\n"
+        if head not in self.python:  # a full disk may have stopped an earlier attempt here
+            python = f"{self.python.rstrip()}\n{head}{noted['python']}\n"
+            replace_file(self._folder / PYTHON, python)
+        replace_file(self._folder / SHELL, f"{self.shell.rstrip()}\n{head}{noted['shell']}\n")
+
+    def _forget(self) -> None:
         (self._folder / PENDING).unlink(missing_ok=True)
 
     def note_process(self, pid: int) -> None:
         """Note the process of the verb that was begun."""
-        noted = json.loads(self._read(PENDING) or "null")
-        if noted:  # else it has ended already
-            replace_file(self._folder / PENDING, json.dumps({**noted, "pid": pid}))
+        with self._lock:
+            noted = json.loads(self._read(PENDING) or "null")
+            if noted:  # else it has ended already
+                replace_file(self._folder / PENDING, json.dumps({**noted, "pid": pid}))
 
     def recover(self) -> tuple[str, str, int] | None:
         """Finish a move that a killed server began: append it if its output appeared.

@@ -7,11 +7,12 @@ import os
 import re
 import secrets
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, VoileError
 from voile.keys.seal import file_sha256
 
 if TYPE_CHECKING:
@@ -175,8 +176,22 @@ def replace_file(place: Path, text: str) -> None:
             os.fsync(file.fileno())
         part.replace(place)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         raise explain_failure(error, place) from None
+
+
+@contextmanager
+def explain_damage(place: Path) -> Iterator[None]:
+    """Turn the failure to read a file of another shape into a sentence."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, VoileError):
+            raise
+        remedy = "restore it, or make it again with the command of its step"
+        what = "a file of the project is damaged"
+        raise RequestError(what, where=str(place), instead=remedy) from None
 
 
 def explain_failure(error: OSError, place: Path) -> RequestError:

@@ -11,7 +11,7 @@ from typing import Any
 from voile.core.errors import RequestError, VoileError
 from voile.workbench.history import ProjectHistory, write_now
 from voile.workbench.planned_commands import FileWrite, Move, VerbCall
-from voile.workbench.project_folder import ProjectFolder, explain_failure
+from voile.workbench.project_folder import ProjectFolder, explain_damage, explain_failure
 from voile.workbench.project_view import Form, ProjectView, VerbReader
 from voile.workbench.step_screens import ACTS, SCREENS, find_states
 from voile.workbench.verb_jobs import AdoptedProcess, VerbJob, VerbJobs
@@ -43,12 +43,14 @@ class ProjectSession:
     def describe_state(self, person: str) -> dict[str, Any]:
         """Return the frame of the page: the steps, the job and the history."""
         view, last = self.view, self._jobs.last
+        with explain_damage(self._folder.path):
+            states = [asdict(one) for one in find_states(view)]
         return {
             "name": view.project.name,
             "place": self._shown,
             "person": person,
             "version": self._folder.fingerprint(),
-            "steps": [asdict(one) for one in find_states(view)],
+            "steps": states,
             "job": None if last is None else last.describe(),
             "undo": self._history.undo_refusal,
             "entries": len(self._history.entries),
@@ -62,7 +64,8 @@ class ProjectSession:
         """Return the screen of a step."""
         if name not in SCREENS:
             raise RequestError("there is no such step")
-        return SCREENS[name](self.view)
+        with explain_damage(self._folder.path):
+            return SCREENS[name](self.view)
 
     def plan(self, act: str, form: Form) -> dict[str, str]:
         """Return the commands of a button, or the problem of its form."""

@@ -58,6 +58,8 @@ def read_text(form: Form, name: str, what: str = "") -> str:
     text = str(form.get(name, "")).strip()
     if what and not text:
         raise FieldError(name, f"{what} is empty", instead="fill it in")
+    if text.startswith("-"):
+        raise FieldError(name, "the text begins with a hyphen", instead="begin with another sign")
     if len(text) > LONGEST or "\x00" in text:
         raise FieldError(name, "the text is too long", instead=f"use {LONGEST:,} characters")
     return text

@@ -86,7 +86,7 @@ def _plan_inspect(view: ProjectView, form: Form) -> Sequence[Move]:
     place = view.folder.path / path
     if not place.is_file():
         raise FieldError("path", f"there is no file {given}", instead="correct the path")
-    relative = os.path.relpath(place, view.folder.path) if os.path.isabs(path) else path
+    relative = os.path.relpath(place, view.folder.path)
     source = SourceFile(path=relative, sha256=view.folder.find_hash(relative))
     kind = str(form.get("kind", view.project.kind))
     if kind not in KINDS:

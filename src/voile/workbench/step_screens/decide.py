@@ -140,8 +140,6 @@ def _plan_sign(view: ProjectView, form: Form) -> Sequence[Move]:
     if decision not in DECISIONS:
         raise FieldError("decision", "there is no such decision", instead="choose another one")
     signer, key = read_text(form, "as", "the signer"), read_text(form, "key", "the key file")
-    if signer.startswith("-"):
-        raise FieldError("as", "a signer's name begins with no hyphen", instead="correct it")
     if not (view.folder.path / key).is_file():
         raise FieldError("key", f"there is no file {key}", instead="correct the path")
     words = ["sign", DETERMINATION, "--decision", decision, "--as", signer, "--key", key]
