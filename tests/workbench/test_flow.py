@@ -59,6 +59,7 @@ def test_the_frontier_shows_the_figures_of_the_verb(served: Workbench, finished:
     assert f"loss {loss}," in said
     assert f"({risk})" in said
     assert f"expected matches {expected}" in said
+    assert "at least 60 people of the population" in block["policies"][block["chosen"]]["says"]
 
 
 def choose_in_words(project: Path, number: int) -> str:

@@ -116,7 +116,7 @@ function drawFrontier(block, page) {
   page.offer("frontier.choose", () => ({ policy: chart.policies[chart.at].number }));
   const take = button({ id: "frontier.choose", label: `Choose policy ${chart.policies[chart.at].number}`, why: page.busy, onclick: () => page.act("frontier.choose", { policy: chart.policies[chart.at].number }) });
   const rules = block.rules.map((one) => h("div", {}, h("button", { type: "button", id: `rule-${one.rule}`, class: "rule", onclick: () => page.later("frontier.choose", { rule: one.rule }, 0) }, one.label, h("small", {}, one.below))));
-  put(holder, chart.figures, h("div", { class: "board" },
+  put(holder, chart.figures, chart.says, h("div", { class: "board" },
     h("section", { "aria-label": "Frontier" }, chart.node, block.chosen === null ? take : "", problemOf(page, "frontier.choose")),
     h("section", { class: "ways" }, h("h2", {}, "Choose by rule"), rules)));
   return holder;

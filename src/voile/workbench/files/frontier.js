@@ -12,6 +12,7 @@ export class FrontierChart {
     this.onmove = onmove;
     this.onchoose = onchoose;
     this.at = at ?? block.chosen ?? this.policies.length - 1;
+    this.says = h("p", { class: "note" });
     this.figures = h("dl", { class: "figures", "aria-live": "off" });
     this.slider = h("input", {
       type: "range", id: "slider", min: 0, max: this.policies.length - 1, step: 1, value: this.at,
@@ -150,6 +151,8 @@ export class FrontierChart {
     this.more.disabled = at === this.policies.length - 1;
     this.where.textContent = `policy ${one.number} of 0 to ${this.policies.at(-1).number}`;
     put(this.figures, one.figures.map(([big, of, below], i) => figure(this.block.labels[i], big, of, below)));
+    this.says.textContent = one.says ?? "";
+    this.says.hidden = !one.says;
     if (!isFirst) this.onmove(one);
   }
 

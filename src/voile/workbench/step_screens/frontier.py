@@ -97,13 +97,26 @@ def _describe(
     if view.kind.has_groups:
         expected = [_write("matches", shown["x"]), "people", beside.get("matches", "")]
         suppressed = f"{share(policy['suppressed'])} of people suppressed"
-        return {**shown, "figures": [expected, [_odds(shown["risk"]), "", suppressed], loss]}
+        figures = [expected, [_odds(shown["risk"]), "", suppressed], loss]
+        return {**shown, "figures": figures, "says": _explain(view, shown["risk"])}
     if view.project.kind == "itemsets":
         features = [f"{policy['features']:,}", "", f"at least {policy['k_reached']:,} people each"]
         return {**shown, "figures": [[_odds(shown["risk"]), "", ""], features, loss]}
     low, high = max(policy["bits_low"], 0), policy["bits_high"]
     bits = [f"{max(policy['bits'], 0):.2g}", "bits", f"95% interval: {low:.2g} to {high:.2g}"]
     return {**shown, "figures": [[share(max(shown["risk"], 0)), "", ""], bits, loss]}
+
+
+def _explain(view: ProjectView, risk: float) -> str:
+    """Say what the riskiest record means."""
+    is_known = ((view.kit_facts or {}).get("population") or {}).get("known")
+    where = "of the population" if is_known else "in the table"
+    if not 0 < risk <= 0.5:
+        return f"Somebody {where} may be the only one who looks like a released person."
+    return (
+        f"{_odds(risk)}: every released person is one of at least {1 / risk:,.0f} people {where} "
+        "who look the same in the columns that others may know."
+    )
 
 
 def _write(axis: str, value: float) -> str:
