@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.workbench.served import Workbench
+from tests.workbench.served import Workbench, opened
 
 NAMES = ("project.toml", "roles.toml", "context.toml", "policy.toml")
 
@@ -100,3 +100,15 @@ def test_the_release_shows_the_figures_of_the_manifest(served: Workbench, finish
     assert re.findall(r"[\d,]+\d", lede) == [
         f"{manifest['counts'][name]:,}" for name in ("released", "read", "held_out")
     ]
+
+
+def test_the_commands_for_a_ledger_run_as_the_page_prints_them(project: Path) -> None:
+    with opened(project) as page:
+        page.enter()
+        blocks = [one for one in page.screen("again")["blocks"] if one["block"] == "commands"]
+        script = "set -e\n" + "\n".join(blocks[-1]["commands"])
+        env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+        done = subprocess.run(["sh", "-c", script], cwd=project, env=env, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        states = [one["state"] for one in page.get("/state")["steps"]]
+        assert states[3:6] == ["done", "done", "open"]

@@ -39,6 +39,22 @@ def test_no_step_has_a_fault_of_accessibility_in_any_width_and_scheme(
         assert one.messages == []
 
 
+def test_an_empty_project_says_what_each_step_waits_for(tmp_path: Path, window: Make) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text("\n".join(["age,city", *(f"{n % 50},c{n % 3}" for n in range(200))]))
+    with opened(table) as served:
+        one = window()
+        one.open(served.address)
+        for number, title in enumerate(STEPS, 1):
+            one.go(number, title)
+            assert Axe().run(one.page).response["violations"] == [], title
+            if number > 1:
+                step = one.page.locator(f"#step-{title.lower()}")
+                expect(step).to_have_class("blocked", timeout=PATIENCE)
+                expect(one.page.locator(".lede")).to_contain_text("first.")
+        assert one.messages == []
+
+
 def test_values_stay_hidden_until_a_person_asks_for_five_minutes(
     finished: Path, window: Make
 ) -> None:

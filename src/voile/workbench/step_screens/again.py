@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
-from voile.workbench.project_folder import KEY
+from voile.face.commands import typed
+from voile.workbench.history import SHELL
+from voile.workbench.project_folder import KEY, POLICY
 from voile.workbench.project_view import ProjectView, StepState
 from voile.workbench.step_screens.blocks import make_note
 
@@ -24,15 +27,11 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     if why := find_state(view).why:
         return {"title": title, "lede": why, "blocks": []}
     name = view.folder.path.name
+    again = shlex.quote(f"../{name}-again")
     replay = [
-        f"mkdir -p ../{name}-again/private && cd ../{name}-again",
-        f"cp ../{name}/{KEY} private/",
-        f"sh ../{name}/history.sh",
-    ]
-    ledger = [
-        f"voile ledger init ../ledger --source {view.source_name} --key-file {KEY}",
-        f"voile {view.project.kind} choose {view.kit} --after ../ledger --key-file {KEY} "
-        "--out policy.toml",
+        f"mkdir -p {again}/private && cd {again}",
+        f"cp {shlex.quote(f'../{name}/{KEY}')} private/",
+        f"sh {shlex.quote(f'../{name}/{SHELL}')}",
     ]
     blocks = [
         {
@@ -41,19 +40,28 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
             "text": "The history makes every file again, in an empty folder next to this one.",
             "commands": replay,
         },
-        make_note(
-            "A second release of the same people adds risk. A ledger judges all releases together: "
-            "begin it before the first release, then choose with --after."
-        ),
-        {
-            "block": "commands",
-            "title": "With a ledger",
-            "text": "",
-            "commands": ledger,
-        },
+        make_note("A second release of the same people adds risk to the first."),
     ]
+    if view.kind.has_groups:
+        text = "A ledger evaluates all releases together. In this folder:"
+        title_of = "Release under a ledger"
+        ledger = _list_commands(view)
+        blocks.append({"block": "commands", "title": title_of, "text": text, "commands": ledger})
     lede = "The history of this project is a script. It repeats every step on the same table."
     return {"title": title, "lede": lede, "blocks": blocks}
+
+
+def _list_commands(view: ProjectView) -> list[str]:
+    """Return the commands that make the release under a new ledger."""
+    ledger, key, kind = "releases.ledger", ("--key-file", KEY), view.project.kind
+    after = ("--after", ledger, *key, "--out", POLICY, "--force")
+    given = ("--policy", POLICY, "--ledger", ledger, *view.kind.apply, *key)
+    commands = (
+        ("ledger", "init", ledger, "--joint-risk", "0.05", *key),
+        (kind, "choose", view.kit, *after),
+        (kind, "apply", view.kit, view.source, *given, "--out", view.release, "--force"),
+    )
+    return [typed(["voile", *words]) for words in commands]
 
 
 ACTS: dict[str, Any] = {}
