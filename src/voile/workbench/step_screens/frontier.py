@@ -112,7 +112,7 @@ def _explain(view: ProjectView, risk: float) -> str:
     is_known = ((view.kit_facts or {}).get("population") or {}).get("known")
     where = "of the population" if is_known else "in the table"
     if not 0 < risk <= 0.5:
-        return f"Somebody {where} may be the only one who looks like a released person."
+        return f"A released person may be the only one of their kind {where}."
     return (
         f"{_odds(risk)}: every released person is one of at least {1 / risk:,.0f} people {where} "
         "who look the same in the columns that others may know."
