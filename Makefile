@@ -104,7 +104,7 @@ lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --constraint requirements/dev.txt -o requirements/run.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--no-emit-index-url --no-emit-find-links --extra delta --extra experiments --extra https --extra office --extra onnx --extra postgres --extra reader --extra review --extra s3 --extra send --extra spacy --extra spark --extra statistics --group dev -o requirements/dev.txt pyproject.toml
+		--no-emit-index-url --no-emit-find-links --extra delta --extra experiments --extra https --extra office --extra onnx --extra postgres --extra reader --extra review --extra s3 --extra send --extra spacy --extra spark --extra statistics --extra workbench --group dev -o requirements/dev.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --constraint requirements/dev.txt --group bench -o requirements/bench.txt
 	printf 'anjana==1.2.3\nanonypy==0.2.1\n' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

@@ -52,6 +52,7 @@ WHOLE = (
     "study",
     "tables/attack/test_minimality.py",
     "tables/verbs",
+    "workbench",
 )
 """Where tests run whole commands, servers or wings, rather than a part; but for these:"""
 PARTS = (
@@ -65,6 +66,7 @@ PARTS = (
     "study/risk/test_joint.py",
     "tables/verbs/apply/test_policies.py",
     "tables/verbs/test_search.py",
+    "workbench/test_history.py",
 )
 FEW, MOST = 6, 50  # examples of a property, in `make test` and in `.ci/run`
 

@@ -9,6 +9,7 @@ from voile.cli.determine import determine, sign
 from voile.cli.inspect import inspect
 from voile.cli.kind import kind_group
 from voile.cli.ledger import ledger
+from voile.cli.open import open_command
 from voile.cli.parameters import Command, Group
 from voile.cli.report import report
 from voile.cli.reveal import reveal
@@ -77,5 +78,8 @@ completion = Command(
 
 _KINDS = map(kind_group, MODULES.values())
 _ON_RELEASES = (report, determine, sign, verify, ledger, reveal)
-for _command in (inspect, roles, *_KINDS, study, *_ON_RELEASES, demo, completion):
+for _command in (
+    *(open_command, inspect, roles, *_KINDS, study),
+    *(*_ON_RELEASES, demo, completion),
+):
     command.add_command(_command)

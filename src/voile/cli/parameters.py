@@ -146,22 +146,20 @@ def load_kit(place: Path, kind: str) -> Kit:
 
 def _check_addresses(params: list[click.Parameter], given: Mapping[str, Any]) -> None:
     """Refuse an address where a path of this machine is asked for, before any work is done."""
+    paths = [one for one in params if isinstance(one.type, click.Path) and given.get(str(one.name))]
+    if not paths:
+        return
     from voile.data.opening import check_address
     from voile.data.stores.path import StorePath
 
-    for param in params:
-        if isinstance(param.type, click.Path):
-            value = given.get(str(param.name))
-            for one in value if isinstance(value, tuple) else (value,):
-                takes = isinstance(param.type, SourcePath) or _is_release(param)
-                if (
-                    takes
-                    and one is not None
-                    and StorePath.parse(str(one).partition("::")[0]) is not None
-                ):
-                    continue
-                if isinstance(one, Path) or "://" in str(one):
-                    check_address(one, written=isinstance(param, Destination))
+    for param in paths:
+        value = given[str(param.name)]
+        for one in value if isinstance(value, tuple) else (value,):
+            takes = isinstance(param.type, SourcePath) or _is_release(param)
+            if takes and StorePath.parse(str(one).partition("::")[0]) is not None:
+                continue
+            if isinstance(one, Path) or "://" in str(one):
+                check_address(one, written=isinstance(param, Destination))
 
 
 def _is_release(param: click.Parameter) -> bool:

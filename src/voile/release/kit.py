@@ -67,7 +67,7 @@ class Kit(Brief):
     @cached_property
     def id(self) -> str:
         """Return what names this kit by its content: the same content has the same id."""
-        return _id(self._index(self._encoded()))
+        return hash_index(self._index(self._encoded()))
 
     @check_arguments
     @as_keywords()
@@ -102,7 +102,7 @@ class Kit(Brief):
         raw, index = read_index(path, kind)
         tables = read_tables(path, index.tables)
         kit = cls(index.kind, index.visibility, index.facts, tables)
-        kit.__dict__["id"] = _id(raw)  # another Parquet writer's bytes would give another id
+        kit.__dict__["id"] = hash_index(raw)  # another Parquet writer's bytes would give another id
         return kit
 
     def read(self, content: Callable[[Kit], T]) -> T:
@@ -176,7 +176,8 @@ def kit_folder(path: Path) -> Path:
     return inner if (inner / KIT_INDEX).exists() and not (path / KIT_INDEX).exists() else path
 
 
-def _id(index: bytes) -> str:
+def hash_index(index: bytes) -> str:
+    """Return the id of a kit, from the bytes of its index."""
     return hashlib.sha256(index).hexdigest()[:16]
 
 

@@ -9,9 +9,10 @@ import pytest
 from tests.documents.reviewing.made import LETTER, found, letter, line, summers
 
 from voile.core.errors import RequestError
-from voile.documents.reviewing.desk import SHEET, Desk, StaleError, Stroke
+from voile.documents.reviewing.desk import SHEET, Desk, Stroke
 from voile.documents.reviewing.line import Line, Shown
 from voile.documents.reviewing.store import Store
+from voile.localpage.guard import StaleError
 
 Make = Callable[..., Path]
 

@@ -71,7 +71,7 @@ def test_another_page_may_not_read_though_the_cookie_came_along(serving: Served)
 def test_without_a_cookie_of_this_server_there_is_no_text(
     serving: Served, method: str, path: str
 ) -> None:
-    for cookie in ("", "voile-review-1=x", f"voile-review-{serving.port}=x", "=; ,;{}"):
+    for cookie in ("", "voile-page-1=x", f"voile-page-{serving.port}=x", "=; ,;{}"):
         status, said, _ = serving.ask(method, path, cookie=cookie)
         assert (status, json.loads(said)) == (401, {"error": "open the address that voile printed"})
 

@@ -15,6 +15,7 @@ from voile.documents.reviewing.agreement import adjudicate
 from voile.documents.reviewing.line import BLIND, Answer, Line, Purpose, Shown
 from voile.documents.reviewing.store import Store
 from voile.documents.reviewing.words import Place, clear, label_at, mark, occurrences, words_of
+from voile.localpage.guard import StaleError
 
 Act = Literal["mark", "clear", "confirm", "sheet", "unsure", "all", "never", "undo"]
 SHEET = 12
@@ -200,10 +201,6 @@ class Desk:
         if self._open.get(reviewer, (0, 0))[0] != line.number:
             self._open[reviewer] = line.number, self._clock()
         return "undone"
-
-
-class StaleError(RequestError):
-    """A page showed something else than what the store has."""
 
 
 def _place(look: LineView, words: Place) -> Place:

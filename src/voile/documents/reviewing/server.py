@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import socket
-import webbrowser
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from threading import Event, Thread
-
-from uvicorn import Config, Server
+from threading import Event
 
 from voile.core.errors import RequestError
 from voile.data.files.locks import locked
 from voile.documents.reviewing.batches import Batches
 from voile.documents.reviewing.desk import Desk
-from voile.documents.reviewing.guard import BrowserGuard
 from voile.documents.reviewing.line import Purpose
 from voile.documents.reviewing.page import Page
 from voile.documents.reviewing.progress import LineCounts
 from voile.documents.reviewing.refitting import Refit, Refitting
 from voile.documents.reviewing.store import Store
+from voile.localpage.guard import BrowserGuard
+from voile.localpage.server import listen, open_browser, run_application
 
-LOOPBACK = "127.0.0.1"
 OFTEN = 0.2  # seconds between two looks at whether it is to end
 OPENER_FILE = "open-review.html"
-OPENER = '<!doctype html><title>voile</title><meta http-equiv="refresh" content="0;url={}">'
 
 
 def serve(
@@ -67,13 +62,13 @@ def serve(
         if prepare is not None:  # its process begins before there are threads
             refitting = stack.enter_context(closing(Refitting(prepare)))
             batches = Batches(store, purposes[0], counts, refitting, notify)
-        listening = stack.enter_context(closing(_listen(port)))
+        listening = stack.enter_context(closing(listen(port)))
         guard = BrowserGuard(listening.getsockname()[1], reviewers)
         stack.callback((store.path.parent / OPENER_FILE).unlink, missing_ok=True)
         ended = Event()
         desk = Desk(store, purposes, more)
         page = Page(desk, counts, batches, types, guard, notify, ended.set)
-        with _running(page, listening), suppress(KeyboardInterrupt):
+        with run_application(page.application(), listening), suppress(KeyboardInterrupt):
             _announce(guard.addresses, store.path.parent, notify, browser=browser)
             while not ended.wait(OFTEN):
                 pass
@@ -88,41 +83,6 @@ def _is_served(path: Path) -> RequestError:
     return RequestError("another voile serves this review", where=str(path.parent), instead=remedy)
 
 
-def _listen(port: int) -> socket.socket:
-    try:
-        return socket.create_server((LOOPBACK, port))
-    except OSError:
-        remedy = "use another --port, or none for one that is free"
-        raise RequestError(f"the port {port} is taken", instead=remedy) from None
-
-
-@contextmanager
-def _running(page: Page, listening: socket.socket) -> Iterator[None]:
-    """Run the server in a thread; it writes no log, and ends when all requests are answered."""
-    server = Server(
-        Config(
-            page.application(),
-            access_log=False,
-            http="h11",
-            lifespan="off",
-            log_config=None,
-            log_level="critical",
-            loop="asyncio",
-            proxy_headers=False,
-            server_header=False,
-            timeout_graceful_shutdown=2,
-            ws="none",
-        )
-    )
-    thread = Thread(target=server.run, args=([listening],), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        server.should_exit = True
-        thread.join()
-
-
 def _announce(
     addresses: dict[str, str], folder: Path, notify: Callable[[str], None], *, browser: bool
 ) -> None:
@@ -130,12 +90,4 @@ def _announce(
         notify(f"{name}: {address}")
     notify("keep this running while you read; Ctrl-C ends it, and every answer is saved")
     if browser:
-        _open_browser(next(iter(addresses.values())), folder)
-
-
-def _open_browser(address: str, folder: Path) -> None:
-    """Open an address by way of a private file: others on this machine see programs' arguments."""
-    file = folder / OPENER_FILE
-    file.touch(mode=0o600)
-    file.write_text(OPENER.format(address))
-    webbrowser.open(file.resolve().as_uri())
+        open_browser(next(iter(addresses.values())), folder / OPENER_FILE, notify)

@@ -18,6 +18,8 @@ def page_server() -> Callable[..., None]:
     Raises RequestError: its libraries are not installed.
     """
     try:
+        import uvicorn  # noqa: F401 - the server imports it late
+
         from voile.documents.reviewing.server import serve
     except ImportError as error:
         what = f"{error.name} is not installed"

@@ -13,6 +13,8 @@ import secrets
 from collections.abc import Mapping, Sequence
 from http.cookies import CookieError, SimpleCookie
 
+from voile.core.errors import RequestError
+
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -30,26 +32,30 @@ HEADERS = {
 """Of every answer: nothing from elsewhere, nothing kept, nothing inside another page."""
 
 
+class StaleError(RequestError):
+    """A page showed another state than the server's."""
+
+
 class BrowserGuard:
-    """Know each reviewer's browser.
+    """Recognise each person's browser.
 
     Parameters
     ----------
     port : on which the server listens, on the loopback interface.
-    reviewers : each has an address of their own.
+    people : each has an address of their own.
     """
 
-    def __init__(self, port: int, reviewers: Sequence[str]) -> None:
+    def __init__(self, port: int, people: Sequence[str]) -> None:
         self._port = port
-        self._tokens = {secrets.token_urlsafe(24): name for name in reviewers}
+        self._tokens = {secrets.token_urlsafe(24): name for name in people}
         self._sessions: dict[str, str] = {}
-        self.reviewers = frozenset(reviewers)
-        # Cookies of one machine are not apart by port: another voile's has another name.
-        self._cookie = f"voile-review-{port}"
+        self.people = frozenset(people)
+        # Browsers send a cookie to every port of a machine: the port makes its name unique.
+        self._cookie = f"voile-page-{port}"
 
     @property
     def addresses(self) -> dict[str, str]:
-        """The address for each reviewer; what follows # is never sent in a request's line."""
+        """The address for each person; a browser sends no part after the # in a request's line."""
         return {
             name: f"http://127.0.0.1:{self._port}/#{token}" for token, name in self._tokens.items()
         }
@@ -74,8 +80,8 @@ class BrowserGuard:
         self._sessions[session] = self._tokens.pop(known[0])
         return f"{self._cookie}={session}; Path=/; HttpOnly; SameSite=Strict"
 
-    def reviewer(self, headers: Mapping[str, str]) -> str | None:
-        """Return whose browser sent a request, None of one that has not entered."""
+    def find_person(self, headers: Mapping[str, str]) -> str | None:
+        """Return the person of the browser that sent a request, None if it has not entered."""
         try:
             cookie = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
         except CookieError:

@@ -1,0 +1,44 @@
+"""`voile open`: the workbench, a local page over the same verbs and files."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import click
+
+from voile.cli.parameters import Command
+from voile.cli.screen import Screen
+
+
+def _open(screen: Screen, *, project: Path | None, port: int, browser: bool) -> None:
+    """Open the workbench: from a table to a signed release, in your browser.
+
+    PROJECT is the folder of a project, or a table: its project is then made next to it. Without
+    it, voile opens the project of the current folder. Each click runs one command, and history.sh
+    contains all of them.
+    """
+    from voile.workbench.serve_project import serve_project
+
+    notify = partial(print, file=sys.stderr, flush=True)
+    serve_project(project, port=port, browser=browser, notify=notify)
+
+
+open_command = Command(
+    "open",
+    _open,
+    [
+        click.Argument(["project"], metavar="[PROJECT|TABLE]", required=False, type=Path),
+        click.Option(
+            ["--port"],
+            type=click.IntRange(0, 65535),
+            default=0,
+            metavar="INTEGER",
+            help="Port of the page [a free one].",
+        ),
+        click.Option(
+            ["--browser/--no-browser"], default=True, help="Open the page in your browser [yes]."
+        ),
+    ],
+)

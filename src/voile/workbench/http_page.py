@@ -1,0 +1,91 @@
+"""The workbench as a web application behind the guard of local pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from voile.core.errors import RequestError
+from voile.localpage.guard import BrowserGuard
+from voile.localpage.guarded_page import GuardedPage, answer_stranger, route_files
+from voile.workbench.project_session import ProjectSession
+from voile.workbench.project_view import FieldError
+
+Handler = Callable[[str, Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class WorkbenchPage:
+    """Answer the browsers of a project's people.
+
+    Parameters
+    ----------
+    leave : ends the server.
+    """
+
+    session: ProjectSession
+    guard: BrowserGuard
+    notify: Callable[[str], None]
+    leave: Callable[[], None]
+
+    def application(self) -> Starlette:
+        """Return it as an ASGI application."""
+        session = self.session
+        routes = [
+            *route_files("voile.workbench"),
+            self._route("/state", "GET", lambda person, _: session.describe_state(person)),
+            self._route("/history", "GET", lambda *_: session.describe_history()),
+            self._route(
+                "/screen/{step}", "GET", lambda _, given: session.describe_screen(given["step"])
+            ),
+            self._route("/plan", "POST", lambda _, given: session.plan(*_read_act(given))),
+            self._route("/act", "POST", lambda _, given: session.perform(*_read_act(given))),
+            self._route("/stop", "POST", lambda *_: session.stop()),
+            self._route("/undo", "POST", lambda *_: {"step": session.undo()}),
+            self._route("/end", "POST", lambda *_: self.leave()),
+        ]
+        return GuardedPage(self.guard, self.notify).make_application(routes)
+
+    def _route(self, path: str, method: str, handle: Handler) -> Route:
+        """Return a route for people with a cookie; its work is done in a thread."""
+
+        async def answer(request: Request) -> Response:
+            person = self.guard.find_person(request.headers)
+            if person is None:
+                return answer_stranger()
+            given = dict(request.path_params)
+            if method == "POST":
+                given |= _read_object(await request.body())
+            try:
+                found = await run_in_threadpool(handle, person, given)
+            except FieldError as error:
+                wrong = {"error": str(error), "field": error.field}
+                return JSONResponse(wrong, status_code=400)
+            return Response(status_code=204) if found is None else JSONResponse(found)
+
+        return Route(path, answer, methods=[method])
+
+
+def _read_object(body: bytes) -> dict[str, Any]:
+    try:
+        data = json.loads(body or b"{}")
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        data = None
+    if not isinstance(data, dict):
+        raise RequestError("this is no request of the page's")
+    return data
+
+
+def _read_act(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    act, form = given.get("act"), given.get("form", {})
+    if not isinstance(act, str) or not isinstance(form, dict):
+        raise RequestError("this is no request of the page's")
+    return act, form

@@ -1,0 +1,137 @@
+"""What a click does: files that it writes and verbs that it runs, in the shell and in Python."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from voile.face.commands import typed
+
+MARK = "END_OF_FILE"
+LISTS = frozenset({"fit --population", "sign --condition"})
+"""Options that may be given several times, each with its verb."""
+NUMBERS = frozenset({"k", "max_risk", "suppress", "hold_out", "seed", "policy", "max_loss"})
+"""Options with a number; `policy` of `apply` is a file."""
+NUMBER = re.compile(r"[0-9.]+(e-?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class FileWrite:
+    """A small file that the page writes."""
+
+    name: str
+    text: str
+
+    @property
+    def shell(self) -> str:
+        """The command that writes it."""
+        mark = MARK
+        while mark in self.text.splitlines():
+            mark += "_"
+        return f"cat > {shlex.quote(self.name)} <<'{mark}'\n{self.text.rstrip()}\n{mark}"
+
+    @property
+    def python(self) -> str:
+        """The statement that writes it."""
+        return f"write({self.name!r}, {self.text.rstrip()!r})"
+
+
+@dataclass(frozen=True)
+class VerbCall:
+    """One command of voile.
+
+    words : after `voile`. writes : the file or folder that it writes.
+    """
+
+    words: tuple[str, ...]
+    writes: str
+
+    @property
+    def shell(self) -> str:
+        """The command as a person types it."""
+        return typed(["voile", *self.words])
+
+    @property
+    def python(self) -> str:
+        """The same in Python."""
+        return write_python(self.words)
+
+
+Move = FileWrite | VerbCall
+
+
+def write_python(words: Sequence[str]) -> str:
+    """Write a command as the call that does the same.
+
+    >>> print(write_python(["tables", "choose", "a.kit", "--policy", "3", "--out", "p.toml"]))
+    voile.open_kit('a.kit').choose(policy=3).save('p.toml', force=True)
+    """
+    given, options = _split(words)
+    out = options.pop("out", "")
+    options.pop("force", None)
+    pairs = {name: _literal(name, value) for name, value in options.items()}
+    match given:
+        case ["inspect", source]:
+            call = _call("voile.inspect", [repr(source)], pairs)
+            return f"{call}.save({out!r}, force=True)"
+        case [kind, "fit", source]:
+            call = _call(f"voile.{kind}.fit", [repr(source)], pairs)
+            return f"{call}.save({out!r}, force=True)"
+        case [_, "choose", kit]:
+            call = _call(f"voile.open_kit({kit!r}).choose", [], pairs)
+            return f"{call}.save({out!r}, force=True)"
+        case [_, "apply", kit, source]:
+            places = [pairs.pop("policy"), repr(source), repr(out), "force=True"]
+            return _call(f"voile.open_kit({kit!r}).apply", places, pairs)
+        case [_, "attack", release]:
+            truth = pairs.pop("truth")
+            call = _call(f"voile.open_release({release!r}).attack", [truth], pairs)
+            seal = {"key_file": pairs["key_file"]} if "key_file" in pairs else {}
+            return _call(f"{call}.save", [], {**seal, "force": "True"})
+        case ["determine", release]:
+            places = [f"voile.open_release({release!r})", pairs.pop("context"), repr(out)]
+            return _call("voile.determination.determine", places, {**pairs, "force": "True"})
+        case ["sign", folder]:
+            names = {"as": "signer", "condition": "conditions"}
+            places = [repr(folder), pairs.pop("decision")]
+            renamed = {names.get(name, name): value for name, value in pairs.items()}
+            return _call("voile.determination.sign", places, renamed)
+    raise AssertionError(given[0])
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
+    """Separate a command's arguments from its options."""
+    given: list[str] = []
+    options: dict[str, object] = {}
+    left = list(words)
+    verb = next((one for one in words[:2] if one in ("fit", "sign")), "")
+    while left:
+        word = left.pop(0)
+        if not word.startswith("--"):
+            given.append(word)
+            continue
+        name = word[2:].replace("-", "_")
+        if not left or left[0].startswith("--"):
+            is_negated = name == "no_pdf"
+            options[name[3:] if is_negated else name] = not is_negated
+        elif f"{verb} {word}" in LISTS:
+            options[name] = [*_as_list(options.get(name)), left.pop(0)]
+        else:
+            options[name] = left.pop(0)
+    return given, options
+
+
+def _as_list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _literal(name: str, value: object) -> str:
+    is_number = name in NUMBERS and isinstance(value, str) and NUMBER.fullmatch(value)
+    return str(value) if is_number else repr(value)
+
+
+def _call(name: str, places: Sequence[str], options: Mapping[str, str]) -> str:
+    given = [*places, *(f"{option}={value}" for option, value in options.items())]
+    return f"{name}({', '.join(given)})"

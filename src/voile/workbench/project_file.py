@@ -1,0 +1,72 @@
+"""The content of `project.toml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from voile.core.errors import RequestError
+from voile.core.mistakes import mistakes
+
+
+class _StrictModel(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SourceFile(_StrictModel):
+    """The table that is released, as the project last read it."""
+
+    path: str = ""
+    sha256: str = ""
+
+
+class FitLimits(_StrictModel):
+    """What `fit` has to keep to."""
+
+    k: Annotated[int, Field(ge=1)] = 11
+    max_risk: Annotated[float, Field(gt=0, le=1)] = 0.02
+    suppress: Annotated[float, Field(ge=0, le=1)] = 0.05
+    hold_out: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    population: str = ""
+
+
+class AttackerFiles(_StrictModel):
+    """What the adversary holds."""
+
+    register_file: str = ""
+    person: str = ""
+
+
+class ProjectFile(_StrictModel):
+    """The content of `project.toml`."""
+
+    format: Literal["voile-project"] = "voile-project"
+    version: Literal[1] = 1
+    name: str
+    kind: Literal["tables", "itemsets", "signals"] = "tables"
+    seed: Annotated[int, Field(ge=0)] = 2013
+    source: SourceFile = SourceFile()
+    fit: FitLimits = FitLimits()
+    attack: AttackerFiles = AttackerFiles()
+
+    def to_toml(self) -> str:
+        """Return the file's text."""
+        import tomli_w
+
+        return tomli_w.dumps(self.model_dump())
+
+
+def parse_project(data: Mapping[str, Any], place: Path) -> ProjectFile:
+    """Return the content of a project's file.
+
+    Raises
+    ------
+    RequestError : every mistake at once.
+    """
+    try:
+        return ProjectFile.model_validate(data)
+    except ValidationError as error:
+        raise RequestError(mistakes(error), where=str(place), instead="correct it") from None

@@ -1,0 +1,120 @@
+"""What differs between kinds of data: roles, limits, criteria, axes and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Rule = tuple[str, str, tuple[str, ...]]
+LEAST: Rule = ("Least loss", "within your limits", ("--least-loss",))
+KNEE: Rule = ("The knee", "where the curve bends most", ("--knee",))
+DROPPED = {
+    "identifier": ("identifies a person", "never leaves"),
+    "drop": ("drop", "never leaves"),
+    "keep": ("keep as it is", "leaves as it is; may single people out"),
+}
+"""The roles that every kind has: their words, and what becomes of the column."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectKind:
+    """One kind of data, as the page shows it.
+
+    Parameters
+    ----------
+    label : its name on the Data step. release : the name of the released file.
+    roles : the words of each role, and what becomes of its column.
+    has_groups : whether a fit takes a population and limits of groups, and an attack a register.
+    criteria : the thresholds of the decision. apply : further words of `apply`.
+    axis : the figure on the horizontal axis, and its title. is_log : its scale.
+    rules : the ways to choose: label, sentence and words.
+    """
+
+    label: str
+    release: str
+    roles: Mapping[str, tuple[str, str]]
+    has_groups: bool = False
+    criteria: tuple[str, ...]
+    apply: tuple[str, ...] = ()
+    axis: str
+    axis_title: str
+    is_log: bool = False
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+
+
+KINDS: Mapping[str, ProjectKind] = {
+    "tables": ProjectKind(
+        label="table: one row for each person or visit",
+        release="release.csv",
+        roles={
+            "quasi": ("others may know it", "leaves as intervals"),
+            "sensitive": ("sensitive", "leaves as it is; attacked"),
+            **DROPPED,
+            "weight": ("weight", "leaves as it is"),
+        },
+        has_groups=True,
+        criteria=(
+            "re-identification",
+            "singling-out",
+            "linkability",
+            "inference",
+            "kept-columns",
+        ),
+        apply=("--no-pseudonyms",),
+        axis="expected_matches",
+        axis_title="people expected to be re-identified",
+        is_log=True,
+        rules={
+            "least-loss": LEAST,
+            "risk-100": ("No record above 1 in 100", "then the least loss", ("--max-risk", "0.01")),
+            "risk-1000": (
+                "No record above 1 in 1,000",
+                "then the least loss",
+                ("--max-risk", "0.001"),
+            ),
+            "knee": KNEE,
+            "safe-harbor": ("Beats Safe Harbor", "in risk and in loss", ("--beats", "safe-harbor")),
+        },
+    ),
+    "itemsets": ProjectKind(
+        label="items: purchases, diagnoses or words of each person",
+        release="release.parquet",
+        roles={
+            "items": ("items", "the chosen items leave"),
+            "label": ("to be predicted", "leaves as it is"),
+            **DROPPED,
+        },
+        criteria=("re-identification", "singling-out", "inference"),
+        axis="risk",
+        axis_title="highest risk of a person",
+        is_log=True,
+        rules={
+            "least-loss": LEAST,
+            "risk-11": ("No person above 1 in 11", "then the least loss", ("--max-risk", "0.09")),
+            "knee": KNEE,
+        },
+    ),
+    "signals": ProjectKind(
+        label="readings: sent to a recipient who knows each person's class",
+        release="release.csv",
+        roles={
+            "reading": ("reading", "leaves as a message"),
+            "private": ("the class to hide", "never leaves"),
+            "known": ("others may know it", "does not leave"),
+            **DROPPED,
+        },
+        criteria=("re-identification", "inference"),
+        apply=("--no-pseudonyms",),
+        axis="risk",
+        axis_title="share of the class that messages reveal",
+        rules={
+            "least-loss": LEAST,
+            "leak-10": (
+                "At most 10% of the leakage",
+                "then the least loss",
+                ("--max-relative-risk", "0.1"),
+            ),
+            "knee": KNEE,
+        },
+    ),
+}

@@ -1,0 +1,137 @@
+"""One served project: its view, its acts, its jobs and its history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from threading import Lock, Thread
+from typing import Any
+
+from voile.core.errors import RequestError, VoileError
+from voile.workbench.history import ProjectHistory, write_now
+from voile.workbench.planned_commands import FileWrite, Move, VerbCall
+from voile.workbench.project_folder import ProjectFolder, explain_damage, explain_failure
+from voile.workbench.project_view import Form, ProjectView, VerbReader
+from voile.workbench.step_screens import ACTS, SCREENS, find_states
+from voile.workbench.verb_jobs import AdoptedProcess, VerbJob, VerbJobs
+
+
+class ProjectSession:
+    """Answer the page about one project.
+
+    Parameters
+    ----------
+    folder : the project. shown : its place, as the page shows it.
+    """
+
+    def __init__(self, folder: ProjectFolder, shown: str) -> None:
+        self._folder, self._shown = folder, shown
+        self._history = ProjectHistory(folder.path)
+        self._reader = VerbReader(folder)
+        self._jobs = VerbJobs(folder.path, self._finish)
+        self._lock = Lock()
+        if running := self._history.recover():
+            self._jobs.adopt(*running)
+        Thread(target=self._read_ahead, daemon=True).start()
+
+    @property
+    def view(self) -> ProjectView:
+        """A fresh look at the files."""
+        return ProjectView(self._folder, self._history, self._reader)
+
+    def describe_state(self, person: str) -> dict[str, Any]:
+        """Return the frame of the page: the steps, the job and the history."""
+        view, last = self.view, self._jobs.last
+        with explain_damage(self._folder.path):
+            states = [asdict(one) for one in find_states(view)]
+        return {
+            "name": view.project.name,
+            "place": self._shown,
+            "person": person,
+            "version": self._folder.fingerprint(),
+            "steps": states,
+            "job": None if last is None else last.describe(),
+            "undo": self._history.undo_refusal,
+            "entries": len(self._history.entries),
+        }
+
+    def describe_history(self) -> dict[str, str]:
+        """Return both scripts."""
+        return {"shell": self._history.shell, "python": self._history.python}
+
+    def describe_screen(self, name: str) -> dict[str, Any]:
+        """Return the screen of a step."""
+        if name not in SCREENS:
+            raise RequestError("there is no such step")
+        with explain_damage(self._folder.path):
+            return SCREENS[name](self.view)
+
+    def plan(self, act: str, form: Form) -> dict[str, str]:
+        """Return the commands of a button, or the problem of its form."""
+        try:
+            moves = self._plan(act, form)
+        except RequestError as error:
+            return {"problem": str(error)}
+        shown = [one for one in moves if isinstance(one, VerbCall)] or moves
+        return {
+            "shell": "\n".join(one.shell for one in shown),
+            "python": "\n".join(one.python for one in shown),
+        }
+
+    def perform(self, act: str, form: Form) -> None:
+        """Write the files of a button, and start its verb.
+
+        Raises
+        ------
+        RequestError : a field is wrong, or another verb runs.
+        """
+        with self._lock:
+            self._jobs.check_idle()
+            moves = self._plan(act, form)
+            step = act.partition(".")[0]
+            try:
+                self._make(step, moves)
+            except OSError as error:
+                raise explain_failure(error, self._folder.path) from None
+
+    def _make(self, step: str, moves: Sequence[Move]) -> None:
+        self._folder.make_key()
+        for move in moves:
+            if isinstance(move, FileWrite):
+                write_now(self._folder.path, self._history, step, move)
+            else:
+                self._history.begin(step, move)
+                job = self._jobs.start(step, move.words)
+                self._history.note_process(job.process.pid)
+
+    def stop(self) -> None:
+        """Interrupt the running verb."""
+        self._jobs.stop()
+
+    def undo(self) -> str:
+        """Take the last entry of the history back; return its step."""
+        with self._lock:
+            self._jobs.check_idle()
+            return self._history.undo()
+
+    def _plan(self, act: str, form: Form) -> Sequence[Move]:
+        if act not in ACTS:
+            raise RequestError("there is no such button")
+        return ACTS[act](self.view, form)
+
+    def _read_ahead(self) -> None:
+        """Read the frontier before a person asks for it."""
+        with suppress(VoileError, OSError):
+            view = self.view
+            if view.kit_facts is not None:
+                _ = view.policies
+
+    def _finish(self, job: VerbJob) -> None:
+        """Append a finished verb to the history."""
+        if isinstance(job.process, AdoptedProcess):
+            self._history.recover()
+        elif job.state == "done":
+            self._history.commit()
+        else:
+            self._history.abandon()

@@ -1,0 +1,246 @@
+"""What the page knows of a project: its files, and the answers of verbs that only read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from voile.core.errors import RequestError
+from voile.data.files.outputs import KIT_INDEX
+from voile.release.kit import hash_index
+from voile.workbench.history import ProjectHistory
+from voile.workbench.project_folder import CONTEXT, POLICY, ROLES, ProjectFolder
+from voile.workbench.project_kinds import KINDS, ProjectKind
+from voile.workbench.verb_jobs import run_verb
+
+Form = Mapping[str, Any]
+Block = dict[str, Any]
+
+
+class FieldError(RequestError):
+    """A field of a form has a wrong value."""
+
+    def __init__(self, field: str, what: str, *, instead: str | None = None) -> None:
+        super().__init__(what, instead=instead)
+        self.field = field
+
+
+class VerbReader:
+    """Answers of verbs that only read, kept as long as their inputs have the same hashes."""
+
+    def __init__(self, folder: ProjectFolder) -> None:
+        self._folder = folder
+        self._known: dict[tuple[str, ...], tuple[tuple[str, ...], Any]] = {}
+        self._lock = Lock()
+
+    def read(self, words: Sequence[str], inputs: Sequence[str]) -> Any:
+        """Return the JSON of a verb."""
+        hashes = tuple(map(self._folder.find_hash, inputs))
+        with self._lock:
+            known = self._known.get(tuple(words))
+            if known is None or known[0] != hashes:
+                known = hashes, run_verb(self._folder.path, words)
+                self._known[tuple(words)] = known
+        return known[1]
+
+
+@dataclass(frozen=True)
+class ProjectView:
+    """One look at a project."""
+
+    folder: ProjectFolder
+    history: ProjectHistory
+    reader: VerbReader
+
+    @cached_property
+    def project(self) -> Any:
+        """The content of `project.toml`."""
+        return self.folder.read()
+
+    @property
+    def kind(self) -> ProjectKind:
+        """What the page shows of this kind of data."""
+        return KINDS[self.project.kind]
+
+    @property
+    def kind_words(self) -> tuple[str, ...]:
+        """The words of `inspect` for this kind."""
+        kind = self.project.kind
+        return () if kind == "tables" else ("--kind", kind)
+
+    @property
+    def release(self) -> str:
+        """The name of the released file."""
+        return self.kind.release
+
+    @property
+    def source(self) -> str:
+        """The path of the table, from the project's folder."""
+        return str(self.project.source.path)
+
+    @property
+    def source_name(self) -> str:
+        """The name of the table's file."""
+        return Path(self.source).name
+
+    @cached_property
+    def source_hash(self) -> str:
+        """The table's hash now, nothing if it is absent."""
+        place = self.folder.path / self.source
+        return self.folder.find_hash(self.source) if self.source and place.is_file() else ""
+
+    @property
+    def has_changed_source(self) -> bool:
+        """Whether the table changed since the project read it."""
+        return self.project.source.sha256 not in ("", self.source_hash)
+
+    @cached_property
+    def roles(self) -> dict[str, str]:
+        """The role of each column."""
+        columns = (self.folder.read_toml(ROLES) or {}).get("columns", {})
+        return {name: one if isinstance(one, str) else one["role"] for name, one in columns.items()}
+
+    @cached_property
+    def kit(self) -> str:
+        """The name of the kit's folder."""
+        return self.folder.kit
+
+    @cached_property
+    def kit_facts(self) -> Mapping[str, Any] | None:
+        """The facts of the kit, None without a kit."""
+        index = self.folder.read_json(f"{self.kit}/{KIT_INDEX}")
+        return index["facts"] if index else None
+
+    @cached_property
+    def policies(self) -> Mapping[str, Any]:
+        """The answer of `voile tables frontier`."""
+        words = [self.project.kind, "frontier", self.kit]
+        answer: Mapping[str, Any] = self.reader.read(words, [f"{self.kit}/{KIT_INDEX}"])
+        return answer
+
+    @cached_property
+    def policy(self) -> Mapping[str, Any] | None:
+        """The content of the policy file."""
+        return self.folder.read_toml(POLICY)
+
+    @cached_property
+    def context(self) -> Mapping[str, Any] | None:
+        """The content of the context."""
+        return self.folder.read_toml(CONTEXT)
+
+    @cached_property
+    def manifest(self) -> Mapping[str, Any] | None:
+        """The private manifest of the release."""
+        return self.folder.read_json(f"{self.release}.private/manifest.json")
+
+    @cached_property
+    def evidence(self) -> Mapping[str, Any] | None:
+        """The file of evidence."""
+        return self.folder.read_json(f"{self.release}.private/evidence.json")
+
+    @cached_property
+    def determination(self) -> Mapping[str, Any] | None:
+        """The facts of the determination."""
+        return self.folder.read_json("determination/determination.json")
+
+    @property
+    def kit_problem(self) -> str:
+        """Why the kit is not of the files as they are, nothing if it is."""
+        facts = self.kit_facts
+        if facts is None:
+            return ""
+        fitted = {name: one["role"] for name, one in facts["roles"]["columns"].items()}
+        if fitted != self.roles:
+            return "The roles changed after the fit."
+        limits, options = self.project.fit, facts.get("options", {})
+        names = ("k", "max_risk", "suppress", "hold_out") if self.kind.has_groups else ("hold_out",)
+        for name in names:
+            if name in options and options[name] != getattr(limits, name):
+                return f"The limit {name.replace('_', ' ')} changed after the fit."
+        return f"{self.source_name} changed." if self.has_changed_source else ""
+
+    @property
+    def policy_problem(self) -> str:
+        """Why the policy is not one of this kit."""
+        if self.policy is None or self.kit_facts is None:
+            return ""
+        index = (self.folder.path / self.kit / KIT_INDEX).read_bytes()
+        is_same = self.policy.get("kit") == hash_index(index)
+        return "" if is_same else "The policy is of another kit."
+
+    @property
+    def release_problem(self) -> str:
+        """Why the release is not of the chosen policy and the table as they are."""
+        made = self.manifest
+        if made is None:
+            return ""
+        if made["sha256"] != self.folder.find_hash(self.release):
+            return f"{self.release} changed after it was made."
+        if self.policy is not None:
+            chosen = (self.policy.get("kit"), self.policy.get("number"))
+            if (made["kit"], made["chosen"]["number"]) != chosen:
+                return "The policy changed after the release was made."
+        if made["source"].get("sha256") not in (None, self.source_hash):
+            return f"{self.source_name} changed after the release was made."
+        return ""
+
+    @property
+    def evidence_problem(self) -> str:
+        """Why the evidence is not about this release."""
+        if self.evidence is None or self.manifest is None:
+            return ""
+        is_same = self.evidence["release"] == self.manifest["sha256"]
+        return "" if is_same else "The attacks were on another release."
+
+    @property
+    def determination_problem(self) -> str:
+        """Why the determination is not about this release and context."""
+        if self.determination is None or self.manifest is None:
+            return ""
+        if self.determination["sha256"] != self.manifest["sha256"]:
+            return "The determination is about another release."
+        has_changed = not _agrees(self.context or {}, self.determination["context"])
+        return "The context changed after the determination." if has_changed else ""
+
+    @property
+    def statements(self) -> list[Mapping[str, Any]]:
+        """The statements on the determination, in order."""
+        folder = self.folder.path / "determination" / "statements"
+        names = sorted(one.name for one in folder.glob("*.json")) if folder.is_dir() else []
+        found = (self.folder.read_json(f"determination/statements/{name}") for name in names)
+        return [one for one in found if one is not None]
+
+
+@dataclass(frozen=True)
+class StepState:
+    """A step in the rail.
+
+    state : done, stale, open or blocked. why : the reason, if it is stale or blocked.
+    """
+
+    name: str
+    title: str
+    state: str
+    note: str = ""
+    why: str = ""
+
+
+def _agrees(written: Any, judged: Any) -> bool:
+    """Whether a context's file has the values that a determination copied from it."""
+    if isinstance(written, Mapping):
+        return isinstance(judged, Mapping) and all(
+            _agrees(value, judged.get(name)) for name, value in written.items()
+        )
+    if isinstance(written, list):
+        return (
+            isinstance(judged, list)
+            and len(written) == len(judged)
+            and all(map(_agrees, written, judged))
+        )
+    if isinstance(written, int | float) and isinstance(judged, int | float):
+        return float(written) == float(judged)
+    return str(written) == str(judged)

@@ -1,0 +1,77 @@
+"""`voile open`: serve a project's page until it is ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+from voile.core.errors import RequestError, install
+from voile.data.files.locks import locked
+from voile.localpage.guard import BrowserGuard
+from voile.localpage.server import listen, open_browser, run_application
+from voile.workbench.project_folder import PROJECT, ProjectFolder
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+LOCK, OPENER = ".open.lock", ".open.html"
+OFTEN = 0.2  # seconds between two looks at whether it is to end
+
+
+def serve_project(
+    given: Path | None, *, port: int, browser: bool, notify: Callable[[str], None]
+) -> None:
+    """Serve the page of a project, or of a table's project, until it is ended.
+
+    Parameters
+    ----------
+    given : a project's folder or a table; None for the current folder.
+    port : 0 for one that is free. browser : open the address.
+    notify : gets the address, and one sentence for each fault.
+
+    Raises
+    ------
+    RequestError : the folder is not a project, another voile serves it, or the port is taken.
+    """
+    for name in ("starlette", "uvicorn"):
+        if find_spec(name) is None:
+            raise RequestError(f"{name} is not installed", instead=install("workbench"))
+    place = Path() if given is None else given
+    folder = ProjectFolder.open_or_create(place)
+    with suppress(KeyboardInterrupt), ExitStack() as stack:
+        remedy = "use its page, or end it first"
+        served = RequestError(
+            "another voile serves this project", where=str(folder.path), instead=remedy
+        )
+        stack.enter_context(locked(folder.path / LOCK, served))
+        listening = stack.enter_context(closing(listen(port)))
+        guard = BrowserGuard(listening.getsockname()[1], ["Data holder"])
+        (address,) = guard.addresses.values()
+        notify(f"{folder.path / PROJECT}: {address}")
+        notify("keep this running while you work; Ctrl-C ends it, and every step is saved")
+        if browser:
+            stack.callback((folder.path / OPENER).unlink, missing_ok=True)
+            open_browser(address, folder.path / OPENER, notify)
+        ended = Event()
+        application = _make_application(folder, guard, notify, ended.set)
+        with run_application(application, listening):
+            while not ended.wait(OFTEN):
+                pass
+
+
+def _make_application(
+    folder: ProjectFolder,
+    guard: BrowserGuard,
+    notify: Callable[[str], None],
+    leave: Callable[[], None],
+) -> Starlette:
+    """Import the page's libraries, now that the browser can connect."""
+    from voile.workbench.http_page import WorkbenchPage
+    from voile.workbench.project_session import ProjectSession
+
+    session = ProjectSession(folder, str(folder.path))
+    return WorkbenchPage(session, guard, notify, leave).application()

@@ -1,0 +1,299 @@
+"""Adversary: who might try, and which limits and thresholds hold, before any figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from voile.report.charts.numbers import share
+from voile.workbench.planned_commands import FileWrite, Move, VerbCall
+from voile.workbench.project_file import AttackerFiles, FitLimits
+from voile.workbench.project_folder import CONTEXT, PROJECT, ROLES
+from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
+from voile.workbench.step_screens.blocks import (
+    make_action,
+    make_field,
+    make_form,
+    make_group,
+    make_next,
+    make_note,
+    read_number,
+    read_text,
+)
+
+NAME, TITLE = "adversary", "Adversary"
+THRESHOLDS = {
+    "re-identification": ("Re-identification", "largest risk of a record", 0.09),
+    "singling-out": ("Singling out", "share of people unique in the release", 0.05),
+    "linkability": ("Linkability", "share of people whom a register names", 0.09),
+    "inference": ("Inference", "guesses beyond those about outsiders", 0.2),
+    "kept-columns": ("Kept columns", "share of people unique with the kept columns", 0.05),
+}
+EMA = "EMA Policy 0070"
+PEOPLE = (
+    "A table of people by the columns that others may know. "
+    "Without it, risk counts only the people of this table."
+)
+SOURCES = (
+    "Each threshold needs its source. "
+    "A reason to accept turns a figure above the threshold into a condition."
+)
+JOINT = "Without a ledger nobody measures the joint risk. Give the reason why it does not matter."
+TEXTS = {
+    "recipient": ("", "recipient", "Recipient", "who receives the release"),
+    "purpose": ("", "purpose", "Purpose", "what for"),
+    "legal_basis": ("", "legal_basis", "Legal basis", "as counsel states it"),
+    "policy": ("decisions", "policy", "Who chooses the policy", "and why"),
+    "thresholds": ("decisions", "thresholds", "Who sets the thresholds", "and why"),
+    "assumed": ("attacker", "assumed", "The adversary", "and what the adversary knows"),
+    "stronger": ("attacker", "why", "Why nobody stronger", ""),
+    "contract": ("controls", "contract", "Contract", "what it forbids"),
+    "access": ("controls", "access", "Access", "who, and where"),
+    "audit": ("controls", "audit", "Audit", "what is logged, and who reads it"),
+}
+"""Each text of the context: its table, its key, its label and its hint."""
+
+
+def find_state(view: ProjectView) -> StepState:
+    """Return whether limits and thresholds are set."""
+    if not view.roles:
+        return StepState(NAME, TITLE, "blocked", "", "Read the table first.")
+    limits = view.project.fit
+    note = f"groups of {limits.k}, no record above 1 in {_odds(limits.max_risk)}"
+    if not view.kind.has_groups:
+        note = f"{share(limits.hold_out)} held out"
+    return StepState(NAME, TITLE, "done" if view.context else "open", note)
+
+
+def build_screen(view: ProjectView) -> dict[str, Any]:
+    """Return the forms of limits, thresholds and context."""
+    title, lede = "Who might try?", "Set limits and thresholds now, before voile shows a figure."
+    if why := find_state(view).why:
+        return {"title": title, "lede": why, "blocks": []}
+    limits, files, context = view.project.fit, view.project.attack, view.context or {}
+    groups = [
+        *_limit_groups(limits, files, has_groups=view.kind.has_groups),
+        make_group(
+            "Thresholds of the decision",
+            [one for name in view.kind.criteria for one in _threshold_fields(name, context)],
+            SOURCES,
+            layout="lined",
+        ),
+        make_group("Other releases", [_joint_field(context)]),
+        make_group("The recipient and the rules", [*_text_fields(context), *_term_fields(context)]),
+    ]
+    actions = [
+        make_action("adversary.fit", "Find the policies"),
+        make_action("adversary.save", "Save without a search", primary=False),
+    ]
+    blocks = [make_form(groups, actions)]
+    if view.kit_problem:
+        blocks.append(make_note(f"{view.kit_problem} Find the policies again.", "warn"))
+    why = "" if view.kit_facts else "Find the policies first."
+    blocks.append(make_next("frontier", "Next: the frontier", why=why))
+    return {"title": title, "lede": lede, "blocks": blocks}
+
+
+def _limit_groups(
+    limits: FitLimits, files: AttackerFiles, *, has_groups: bool
+) -> list[dict[str, Any]]:
+    """Return the fields of a fit, and of the adversary's files."""
+    hold_out = make_field(
+        "hold_out",
+        "Share of people held out as a control",
+        limits.hold_out,
+        kind="number",
+        hint="They are not released. Attacks compare with them.",
+    )
+    if not has_groups:
+        return [make_group("Limits of every policy", [hold_out])]
+    register = "Named people with the same columns. Needed for the linkage attack."
+    risk = "The largest chance that an adversary names a record right."
+    knowledge = [
+        make_field("population", "Population table", limits.population, hint=PEOPLE),
+        make_field(
+            "register_file", "Register that the adversary holds", files.register_file, hint=register
+        ),
+        make_field("person", "Column of identities in the register", files.person),
+    ]
+    numbers = [
+        make_field("k", "Smallest group, in people", limits.k, kind="number"),
+        make_field(
+            "max_risk", "No record above 1 in", _odds(limits.max_risk), kind="number", hint=risk
+        ),
+        make_field("suppress", "Share of people dropped at most", limits.suppress, kind="number"),
+        hold_out,
+    ]
+    return [
+        make_group("The adversary's knowledge", knowledge),
+        make_group("Limits of every policy", numbers),
+    ]
+
+
+def _threshold_fields(name: str, context: Mapping[str, Any]) -> list[dict[str, Any]]:
+    label, what, usual = THRESHOLDS[name]
+    known = context.get("thresholds", {}).get(name, {})
+    is_ema = known.get("standard") == "ema-0070" or (not known and usual == 0.09)
+    limit = 0.09 if is_ema else known.get("at_most", "" if known else usual)
+    source = EMA if is_ema else known.get("source", "")
+    fields = [
+        make_field(f"{name}.limit", f"{label}: at most", limit, kind="number", hint=what),
+        make_field(f"{name}.source", f"{label}: source", source),
+    ]
+    if name != "re-identification":
+        accept = known.get("accept", "")
+        fields.append(make_field(f"{name}.accept", f"{label}: reason to accept more", accept))
+    return fields
+
+
+def _joint_field(context: Mapping[str, Any]) -> dict[str, Any]:
+    known = context.get("thresholds", {}).get("joint-risk", {})
+    return make_field(
+        "joint", "Why no other release of these people matters", known.get("accept", ""), hint=JOINT
+    )
+
+
+def _text_fields(context: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        make_field(name, label, _at(context, table).get(key, ""), hint=hint)
+        for name, (table, key, label, hint) in TEXTS.items()
+    ]
+
+
+def _term_fields(context: Mapping[str, Any]) -> list[dict[str, Any]]:
+    year = datetime.now(UTC).date() + timedelta(days=365)
+    renewal = "; ".join(context.get("renewal", ["a new release of these people"]))
+    return [
+        make_field("expires", "Last day", str(context.get("expires", year)), kind="date"),
+        make_field("renewal", "Ends earlier with", renewal, hint="several: separate them by ;"),
+        make_field(
+            "signers",
+            "People who have to approve",
+            str(context.get("signers", 1)),
+            kind="select",
+            options=[["1", "one"], ["2", "two"]],
+        ),
+    ]
+
+
+def _at(context: Mapping[str, Any], table: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = context.get(table, {}) if table else context
+    return found
+
+
+def _plan_save(view: ProjectView, form: Form) -> Sequence[Move]:
+    """Write the limits and the context."""
+    return _writes(view, form)
+
+
+def _plan_fit(view: ProjectView, form: Form) -> Sequence[Move]:
+    """Write the limits and the context, and find the policies."""
+    *writes, project = _writes(view, form)
+    assert isinstance(project, FileWrite)
+    given = _limits(view, form).model_dump()
+    limits = given if view.kind.has_groups else {"hold_out": given["hold_out"]}
+    words = [view.project.kind, "fit", view.source, "--roles", ROLES]
+    for option, value in limits.items():
+        if value not in ("", 0.0) and (option, value) not in (("k", 1), ("max_risk", 1.0)):
+            words += [f"--{option.replace('_', '-')}", str(value)]
+    words += ["--seed", str(view.project.seed), "--out", view.kit]
+    words += ["--force"] if view.kit_facts is not None else []
+    return (*writes, project, VerbCall(tuple(words), view.kit))
+
+
+def _writes(view: ProjectView, form: Form) -> list[Move]:
+    files = AttackerFiles(
+        register_file=_path(view, form, "register_file"), person=read_text(form, "person")
+    )
+    update = {"fit": _limits(view, form), "attack": files}
+    project = view.project.model_copy(update=update)
+    return [FileWrite(CONTEXT, _context(view, form)), FileWrite(PROJECT, project.to_toml())]
+
+
+def _limits(view: ProjectView, form: Form) -> FitLimits:
+    hold_out = read_number(form, "hold_out", "the share held out", 0, 0.9)
+    if not view.kind.has_groups:
+        return FitLimits(hold_out=hold_out)
+    return FitLimits(
+        k=int(read_number(form, "k", "the smallest group", 1, 1e6)),
+        max_risk=1 / read_number(form, "max_risk", "the odds", 1, 1e9),
+        suppress=read_number(form, "suppress", "the share dropped", 0, 1),
+        hold_out=hold_out,
+        population=_path(view, form, "population"),
+    )
+
+
+def _path(view: ProjectView, form: Form, name: str) -> str:
+    given = read_text(form, name)
+    if given and not (view.folder.path / given).is_file():
+        raise FieldError(name, f"there is no file {given}", instead="correct the path")
+    return given
+
+
+def _context(view: ProjectView, form: Form) -> str:
+    """Return the context's text; tables of an earlier context that the form lacks stay."""
+    import tomli_w
+
+    data = dict(view.context or {})
+    for name, (table, key, label, _) in TEXTS.items():
+        text = read_text(form, name, f'"{label}"')
+        if table:
+            data[table] = {**data.get(table, {}), key: text}
+        else:
+            data[key] = text
+    data["expires"] = _day(form)
+    renewal = read_text(form, "renewal", "the field of what ends it earlier")
+    data["renewal"] = [one.strip() for one in renewal.split(";") if one.strip()]
+    data["signers"] = 2 if form.get("signers") == "2" else 1
+    data["thresholds"] = _thresholds(view, form, data.get("thresholds", {}))
+    first = {name: one for name, one in data.items() if not isinstance(one, dict)}
+    return tomli_w.dumps({**first, **data})
+
+
+def _thresholds(view: ProjectView, form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in view.kind.criteria:
+        label = THRESHOLDS[name][0]
+        limit = read_number(form, f"{name}.limit", f"the threshold of {label.lower()}", 0, 1)
+        source = read_text(form, f"{name}.source", f"the source of {label.lower()}")
+        is_ema = source == EMA and limit == 0.09
+        kept = {key: one for key, one in before.get(name, {}).items() if key in ("bounds", "why")}
+        given: dict[str, Any] = (
+            {"standard": "ema-0070"} if is_ema else {"at_most": limit, "source": source}
+        )
+        accept = read_text(form, f"{name}.accept")
+        found[name] = {
+            **kept,
+            **given,
+            **({"accept": _reason(f"{name}.accept", accept)} if accept else {}),
+        }
+    if joint := read_text(form, "joint"):
+        found["joint-risk"] = {"accept": _reason("joint", joint)}
+    return found
+
+
+def _reason(field: str, text: str) -> str:
+    if len(text.split()) < 4:
+        raise FieldError(
+            field, "this is no reason", instead="write a sentence of four words or more"
+        )
+    return text
+
+
+def _day(form: Form) -> date:
+    text = read_text(form, "expires", "the last day")
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise FieldError("expires", "this is no day", instead="write YYYY-MM-DD") from None
+    if day < datetime.now(UTC).date():
+        raise FieldError("expires", "the last day is in the past", instead="choose a later one")
+    return day
+
+
+def _odds(risk: float) -> str:
+    return f"{1 / risk:.6g}"
+
+
+ACTS = {"save": _plan_save, "fit": _plan_fit}

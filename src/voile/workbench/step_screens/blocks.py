@@ -1,0 +1,87 @@
+"""The parts of which screens are made, and the values of their forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from voile.workbench.project_view import Block, FieldError, Form
+
+LONGEST = 4000
+"""Characters of a field."""
+
+
+def make_field(name: str, label: str, value: object = "", **more: Any) -> dict[str, Any]:
+    """Return a field; `kind` is text, number, area, select or file; `hint` says what it is for."""
+    return {"name": name, "label": label, "value": value, "kind": "text", **more}
+
+
+def make_group(
+    title: str, fields: Sequence[dict[str, Any]], hint: str = "", *, layout: str = ""
+) -> dict[str, Any]:
+    """Return fields under one heading; in the layout `lined` a number begins each line."""
+    return {"title": title, "hint": hint, "fields": list(fields), "layout": layout}
+
+
+def make_action(act: str, label: str, *, why: str = "", primary: bool = True) -> dict[str, Any]:
+    """Return a button; with a reason it is disabled."""
+    return {"act": act, "label": label, "why": why, "primary": primary}
+
+
+def make_form(groups: Sequence[dict[str, Any]], actions: Sequence[dict[str, Any]]) -> Block:
+    """Return a form with its buttons."""
+    return {"block": "form", "groups": list(groups), "actions": list(actions)}
+
+
+def make_figure(label: str, big: str, of: str = "", below: str = "") -> dict[str, str]:
+    """Return one headline figure."""
+    return {"label": label, "big": big, "of": of, "below": below}
+
+
+def make_note(text: str, tone: str = "") -> Block:
+    """Return a sentence; `tone` is nothing, warn or good."""
+    return {"block": "note", "text": text, "tone": tone}
+
+
+def make_next(step: str, label: str, *, why: str = "") -> Block:
+    """Return the button that goes on to a step."""
+    return {"block": "next", "step": step, "label": label, "why": why}
+
+
+def read_text(form: Form, name: str, what: str = "") -> str:
+    """Return a field's text; `what` names a required one.
+
+    Raises
+    ------
+    FieldError : it is empty and required, or too long.
+    """
+    text = str(form.get(name, "")).strip()
+    if what and not text:
+        raise FieldError(name, f"{what} is empty", instead="fill it in")
+    if text.startswith("-"):
+        raise FieldError(name, "the text begins with a hyphen", instead="begin with another sign")
+    if len(text) > LONGEST or "\x00" in text:
+        raise FieldError(name, "the text is too long", instead=f"use {LONGEST:,} characters")
+    return text
+
+
+def read_number(form: Form, name: str, what: str, low: float, high: float) -> float:
+    """Return a field's number.
+
+    Raises
+    ------
+    FieldError : it is no number from `low` to `high`.
+    """
+    text = read_text(form, name, what).replace(",", "")
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not low <= value <= high:
+        raise FieldError(name, f"{what} is no number from {low:g} to {high:g}", instead="change it")
+    return value
+
+
+def count(n: int, noun: str) -> str:
+    """Write a count with its noun."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -1,0 +1,117 @@
+"""Data: which table?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from voile.workbench.planned_commands import FileWrite, Move, VerbCall
+from voile.workbench.project_file import SourceFile
+from voile.workbench.project_folder import PROJECT, ROLES
+from voile.workbench.project_kinds import KINDS
+from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
+from voile.workbench.step_screens.blocks import (
+    count,
+    make_action,
+    make_field,
+    make_figure,
+    make_form,
+    make_group,
+    make_next,
+    make_note,
+    read_text,
+)
+
+NAME, TITLE = "data", "Data"
+
+
+def find_state(view: ProjectView) -> StepState:
+    """Return whether the table was inspected."""
+    if not view.source:
+        return StepState(NAME, TITLE, "open", "choose a table")
+    if view.has_changed_source:
+        is_gone = not view.source_hash
+        why = f"{view.source_name} {'is gone' if is_gone else 'changed since voile read it'}."
+        return StepState(NAME, TITLE, "stale", view.source_name, why)
+    if not view.roles:
+        return StepState(NAME, TITLE, "open", view.source_name)
+    note = f"{view.source_name}, {count(len(view.roles), 'column')}"
+    return StepState(NAME, TITLE, "done", note)
+
+
+def build_screen(view: ProjectView) -> dict[str, Any]:
+    """Return the table, its columns and the form for another one."""
+    blocks: list[dict[str, Any]] = []
+    place = view.folder.path / view.source
+    if view.source_hash:
+        size = place.stat().st_size
+        first = view.folder.read_text(ROLES).partition("\n")[0].lstrip("# ")
+        blocks.append(
+            {
+                "block": "figures",
+                "figures": [
+                    make_figure("Table", view.source_name, "", _size(size)),
+                    make_figure("Columns", str(len(view.roles)) if view.roles else "–"),
+                    make_figure("Rows read", _rows(first), "", "for the proposal of roles"),
+                ],
+            }
+        )
+    if why := find_state(view).why:
+        blocks.append(make_note(f"{why} Read it again, or keep the roles.", "warn"))
+    path = make_field(
+        "path",
+        "Path of the table",
+        view.source,
+        hint="CSV, Parquet, a workbook or another table on this machine",
+    )
+    options = [[name, one.label] for name, one in KINDS.items()]
+    kind = make_field("kind", "Kind of data", view.project.kind, kind="select", options=options)
+    label = "Read the table again" if view.roles else "Read the table"
+    hint = "A new proposal replaces the roles. Undo restores them." if view.roles else ""
+    actions = [make_action("data.inspect", label, primary=not view.roles)]
+    if view.has_changed_source and view.source_hash:
+        actions.append(make_action("data.accept", "Keep the roles", primary=False))
+    blocks.append(make_form([make_group("Table", [path, kind], hint)], actions))
+    why = "" if view.roles else "Read the table first."
+    blocks.append(make_next("roles", "Next: roles", why=why))
+    lede = "The file stays in its place. voile reads it on this machine and uploads nothing."
+    return {"title": "Which table?", "lede": lede, "blocks": blocks}
+
+
+def _plan_inspect(view: ProjectView, form: Form) -> Sequence[Move]:
+    """Read the table, and propose the roles of its columns."""
+    given = read_text(form, "path", "the path")
+    path = os.path.expanduser(given)
+    place = view.folder.path / path
+    if not place.is_file():
+        raise FieldError("path", f"there is no file {given}", instead="correct the path")
+    relative = os.path.relpath(place, view.folder.path)
+    source = SourceFile(path=relative, sha256=view.folder.find_hash(relative))
+    kind = str(form.get("kind", view.project.kind))
+    if kind not in KINDS:
+        raise FieldError("kind", "there is no such kind of data", instead="choose another one")
+    project = view.project.model_copy(update={"source": source, "kind": kind})
+    force = ("--force",) if view.roles else ()
+    of_kind = () if kind == "tables" else ("--kind", kind)
+    words = ("inspect", relative, *of_kind, "--out", ROLES, *force)
+    return (FileWrite(PROJECT, project.to_toml()), VerbCall(words, ROLES))
+
+
+def _plan_accept(view: ProjectView, form: Form) -> Sequence[Move]:
+    """Take the table as it is now, with the roles as they are."""
+    source = SourceFile(path=view.source, sha256=view.source_hash)
+    project = view.project.model_copy(update={"source": source})
+    return (FileWrite(PROJECT, project.to_toml()),)
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size:,} bytes"
+
+
+def _rows(first: str) -> str:
+    words = first.split()
+    return words[words.index("rows") - 1] if "rows" in words[1:] else "–"
+
+
+ACTS = {"inspect": _plan_inspect, "accept": _plan_accept}

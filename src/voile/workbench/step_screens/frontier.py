@@ -1,0 +1,149 @@
+"""Frontier: how much use, at how much risk?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from voile.report.charts.numbers import share
+from voile.report.wording import odds, share_and_odds
+from voile.workbench.planned_commands import Move, VerbCall
+from voile.workbench.project_folder import POLICY
+from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
+from voile.workbench.step_screens.blocks import make_next, make_note
+
+NAME, TITLE = "frontier", "Frontier"
+LABELS = {
+    "tables": ["Expected to be re-identified", "Riskiest record", "Information loss"],
+    "itemsets": ["Riskiest person", "Items that leave", "Information loss"],
+    "signals": ["Of the class revealed", "Information about the class", "Distortion"],
+}
+"""The three figures of each kind."""
+
+
+def find_state(view: ProjectView) -> StepState:
+    """Return whether a policy of this kit is chosen."""
+    if not view.roles:
+        return StepState(NAME, TITLE, "blocked", "", "Read the table first.")
+    if view.kit_facts is None:
+        return StepState(NAME, TITLE, "blocked", "", "Find the policies first.")
+    if view.kit_problem:
+        return StepState(NAME, TITLE, "stale", "the kit is older", view.kit_problem)
+    if view.policy is None:
+        return StepState(NAME, TITLE, "open", f"{view.kit_facts['policies']:,} policies")
+    if view.policy_problem:
+        return StepState(NAME, TITLE, "stale", "choose again", view.policy_problem)
+    figures, number = view.policy["figures"], view.policy.get("number")
+    name = "an edited policy" if number is None else f"policy {number}"
+    return StepState(NAME, TITLE, "done", f"{name}: {share(figures['loss'])} lost")
+
+
+def build_screen(view: ProjectView) -> dict[str, Any]:
+    """Return the curve with the reference policies, and the rules."""
+    title = "How much use, at how much risk?"
+    facts = view.kit_facts
+    state = find_state(view)
+    if facts is None:
+        next_step = "adversary" if view.roles else "data"
+        blocks = [make_next(next_step, "Find the policies" if view.roles else "Read the table")]
+        return {"title": title, "lede": state.why, "blocks": blocks}
+    policies = view.policies["policies"]
+    chosen = None if view.policy is None or view.policy_problem else view.policy.get("number")
+    blocks = []
+    if state.why:
+        blocks.append(make_note(state.why, "warn"))
+    kind, marks = view.kind, facts.get("mark_scores", {})
+    blocks.append(
+        {
+            "block": "frontier",
+            "policies": [_describe(view, one, marks) for one in policies],
+            "chosen": chosen,
+            "title": kind.axis_title,
+            "is_log": kind.is_log,
+            "labels": LABELS[view.project.kind],
+            "marks": [
+                {"name": _call(name), "x": one["matches"], "loss": one["loss"]}
+                for name, one in marks.items()
+            ],
+            "limit": facts["constraints"]["max_risk"] if kind.has_groups else None,
+            "rules": [
+                {"rule": name, "label": label, "below": below}
+                for name, (label, below, _) in kind.rules.items()
+            ],
+        }
+    )
+    why = "" if view.policy is not None else "Choose a policy first."
+    blocks.append(make_next("release", "Next: the release", why=why))
+    lede = (
+        f"No policy beats these {len(policies):,} in both. "
+        "Drag along the curve, use the arrow keys, or choose by a rule."
+    )
+    return {"title": title, "lede": lede, "blocks": blocks}
+
+
+def _describe(
+    view: ProjectView, policy: Mapping[str, Any], marks: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a policy's place on the curve, and its figures in words."""
+    name, mark = next(iter(marks.items()), ("", {}))
+    beside = {axis: f"{_call(name)} {_write(axis, mark[axis])}" for axis in mark}
+    shown = {
+        "number": policy["number"],
+        "x": policy[view.kind.axis],
+        "loss": policy["loss"],
+        "risk": policy.get("max_risk", policy["risk"]),
+    }
+    loss = [_write("loss", policy["loss"]), "", beside.get("loss", "0% = original")]
+    if view.kind.has_groups:
+        expected = [_write("matches", shown["x"]), "people", beside.get("matches", "")]
+        suppressed = f"{share(policy['suppressed'])} of people suppressed"
+        figures = [expected, [_odds(shown["risk"]), "", suppressed], loss]
+        return {**shown, "figures": figures, "says": _explain(view, shown["risk"])}
+    if view.project.kind == "itemsets":
+        features = [f"{policy['features']:,}", "", f"at least {policy['k_reached']:,} people each"]
+        return {**shown, "figures": [[_odds(shown["risk"]), "", ""], features, loss]}
+    low, high = max(policy["bits_low"], 0), policy["bits_high"]
+    bits = [f"{max(policy['bits'], 0):.2g}", "bits", f"95% interval: {low:.2g} to {high:.2g}"]
+    return {**shown, "figures": [[share(max(shown["risk"], 0)), "", ""], bits, loss]}
+
+
+def _explain(view: ProjectView, risk: float) -> str:
+    """Say what the riskiest record means."""
+    is_known = ((view.kit_facts or {}).get("population") or {}).get("known")
+    where = "of the population" if is_known else "in the table"
+    if not 0 < risk <= 0.5:
+        return f"A released person may be the only one of their kind {where}."
+    return (
+        f"{_odds(risk)}: every released person is one of at least {1 / risk:,.0f} people {where} "
+        "who look the same in the columns that others may know."
+    )
+
+
+def _write(axis: str, value: float) -> str:
+    return share(value) if axis == "loss" else f"{value:.3g}"
+
+
+def _odds(risk: float) -> str:
+    return odds(risk) if 0 < risk <= 0.5 else share_and_odds(risk)
+
+
+def _call(name: str) -> str:
+    return name.replace("-", " ").title()
+
+
+def _plan_choose(view: ProjectView, form: Form) -> Sequence[Move]:
+    """Choose a policy by its number or by a rule."""
+    rule = str(form.get("rule", ""))
+    if rule in view.kind.rules:
+        way = view.kind.rules[rule][2]
+    else:
+        number = form.get("policy")
+        if not isinstance(number, int) or not 0 <= number < len(view.policies["policies"]):
+            raise FieldError("policy", "there is no such policy", instead="choose another one")
+        way = ("--policy", str(number))
+    force = ("--force",) if view.policy is not None else ()
+    words = (view.project.kind, "choose", view.kit, *way, "--out", POLICY, *force)
+    return (VerbCall(words, POLICY),)
+
+
+ACTS = {"choose": _plan_choose}

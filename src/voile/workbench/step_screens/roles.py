@@ -1,0 +1,134 @@
+"""Roles: what is each column?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from voile.workbench.planned_commands import FileWrite, Move
+from voile.workbench.project_folder import ROLES
+from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
+from voile.workbench.step_screens.blocks import (
+    count,
+    make_action,
+    make_figure,
+    make_next,
+    make_note,
+)
+
+NAME, TITLE = "roles", "Roles"
+LEAVING = ("quasi", "sensitive", "keep", "weight", "items", "label", "reading")
+
+
+def find_state(view: ProjectView) -> StepState:
+    """Return whether a person has looked at the roles."""
+    if not view.roles:
+        return StepState(NAME, TITLE, "blocked", "", "Read the table first.")
+    leaving = sum(role in LEAVING for role in view.roles.values())
+    note = f"{count(leaving, 'column')} {'leaves' if leaving == 1 else 'leave'}"
+    undecided = sum(role == "undecided" for role in view.roles.values())
+    if undecided:
+        return StepState(NAME, TITLE, "open", f"{undecided} undecided")
+    seen = view.kit_facts or any(one.step == NAME for one in view.history.entries)
+    return StepState(NAME, TITLE, "done" if seen else "open", note)
+
+
+def build_screen(view: ProjectView) -> dict[str, Any]:
+    """Return each column with its proposal and its role."""
+    if why := find_state(view).why:
+        return {"title": "What is each column?", "lede": why, "blocks": []}
+    blocks: list[dict[str, Any]] = []
+    proposed = _proposals(view)
+    leaving = [name for name, role in view.roles.items() if role in LEAVING]
+    changed = [n for n, role in view.roles.items() if proposed.get(n, {}).get("role") != role]
+    known = [name for name, role in view.roles.items() if role in ("quasi", "items", "known")]
+    blocks.append(
+        {
+            "block": "figures",
+            "figures": [
+                make_figure(
+                    "Leave the building",
+                    str(len(leaving)),
+                    f"of {len(view.roles)} columns",
+                    ", ".join(leaving),
+                ),
+                make_figure("Others may know", str(len(known)), "", ", ".join(known)),
+                make_figure("Differ from the proposal", str(len(changed)), "", ", ".join(changed)),
+            ],
+        }
+    )
+    rows = [
+        {
+            "name": name,
+            "role": role,
+            "proposed": proposed.get(name, {}).get("role", ""),
+            "why": proposed.get(name, {}).get("why", ""),
+        }
+        for name, role in view.roles.items()
+    ]
+    choices = {**{role: list(words) for role, words in view.kind.roles.items()}}
+    for role in {one["role"] for one in rows} - choices.keys():
+        choices[role] = [role, "decide it first" if role == "undecided" else ""]
+    actions = [make_action("roles.save", "Save these roles")]
+    blocks.append({"block": "roles", "rows": rows, "choices": choices, "actions": actions})
+    if view.kit_problem.startswith("The roles"):
+        blocks.append(make_note("The kit was fitted with other roles. Find the policies again."))
+    blocks.append(make_next("adversary", "Next: who is the adversary"))
+    lede = (
+        f"voile proposed a role for each of {len(view.roles)} columns from names and values. "
+        "A column that leaves as it is can undo the protection of the others."
+    )
+    return {"title": "What is each column?", "lede": lede, "blocks": blocks}
+
+
+def set_roles(text: str, roles: dict[str, str]) -> str:
+    """Return a roles file with other roles; its comments stay.
+
+    >>> set_roles('[columns]\\nage = "quasi"  # a number\\n', {"age": "drop"})
+    '[columns]\\nage = "drop"  # a number\\n'
+    """
+    head, mark, body = text.partition("[columns]\n")
+    lines = []
+    for line in body.splitlines():
+        found = _ENTRY.match(line)
+        name = _read_key(found["key"]) if found else None
+        if found and name in roles and f'"{roles[name]}"' not in found["value"]:
+            line = f'{found["key"]} = "{roles[name]}"{found["rest"]}'
+        lines.append(line)
+    return f"{head}{mark}{chr(10).join(lines)}\n"
+
+
+_ENTRY = re.compile(
+    r"""^(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+)\s*=\s*"""
+    r"""(?P<value>"[^"]*"|\{[^}]*\})(?P<rest>.*)$"""
+)
+
+
+def _read_key(key: str) -> str:
+    if key.startswith('"'):
+        return str(json.loads(key))
+    return key.strip("'")
+
+
+def _plan_save(view: ProjectView, form: Form) -> Sequence[Move]:
+    """Write the roles that a person chose."""
+    given = form.get("roles", {})
+    chosen = {name: str(role) for name, role in given.items()} if isinstance(given, dict) else {}
+    for name, role in chosen.items():
+        if name not in view.roles or role not in (*view.kind.roles, view.roles[name]):
+            raise FieldError(name, "there is no such role", instead="choose another one")
+    text = set_roles(view.folder.read_text(ROLES), chosen)
+    return (FileWrite(ROLES, text),)
+
+
+def _proposals(view: ProjectView) -> dict[str, Any]:
+    """Return what `voile inspect` proposes now."""
+    if not view.source_hash:
+        return {}
+    answer = view.reader.read(["inspect", view.source, *view.kind_words], [view.source])
+    return dict(answer["columns"])
+
+
+ACTS = {"save": _plan_save}
