@@ -40,6 +40,16 @@ def test_groups_of_11_miss_the_limit_of_ema(k: int, ema: str, k11: str) -> None:
     assert ".0009" in STANDARDS["ema-0070"].note
 
 
+@pytest.mark.parametrize("promised", [5, 12])
+@pytest.mark.parametrize("groups", [0.0, 1.0, 2100.0])
+def test_one_group_of_fewer_than_11_refutes_the_claim_whatever_a_population_promises(
+    groups: float, promised: int
+) -> None:
+    figures = {"max_risk": 1 / 12, "groups_under_11": groups, "k_map": 12.0}
+    found = statuses(figures, promised_people=promised, **CENSUS)["k-11"]
+    assert found == ("not met" if groups else "met")
+
+
 def test_a_k_map_is_stated_with_its_population() -> None:
     [one] = [
         x

@@ -20,7 +20,6 @@ from voile.release.manifest import ACCEPTED
 from voile.report.suppression import FEW
 from voile.report.wording import share
 from voile.tables.attack.singling_out import ALL_ROWS, ALONE
-from voile.tables.verbs.person_records import PROMISED_PEOPLE
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ class SmallestGroup:
     """The risk of a released person in the smallest released group, 1 / the people in it.
 
     A group of at least 11 is one figure, stated: no group has fewer. Of smaller ones the public
-    manifest states no size: the risk is then at most 1 / the people whom the release promises,
-    and 1 if the data holder accepted a release that breaks its promise.
+    manifest states no size: the risk is then at most 1 / k, and 1 if the data holder accepted a
+    release that breaks its promise. A limit on the risk in a population is none on released groups.
     """
 
     criterion: Name = "re-identification"
@@ -48,8 +47,7 @@ class SmallestGroup:
             held = f"{people:,.0f} people" if people else f"fewer than {FEW} people"
             number = f"{groups:,.0f} group{'s' * (groups > 1)}"
             says = f"groups of fewer than 11: {number}, {held}"
-            promised = public.get(PROMISED_PEOPLE, public["constraints"]["k"])
-            most = 1.0 if ACCEPTED in public else 1 / promised
+            most = 1.0 if ACCEPTED in public else 1 / public["constraints"]["k"]
         elif sizes := [figures[name] for name in ("k", "k_all_rows") if name in figures]:
             most = 1 / min(sizes)
         yield Measurement(says, share(most), CERTIFIED, most, "manifest: groups_under_11")
