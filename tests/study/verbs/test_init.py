@@ -395,3 +395,29 @@ def test_an_export_whose_first_line_is_of_an_unknown_type_is_fhir(clinic, tmp_pa
     plan = Plan.read(made.plan)
     assert (plan.export.form, plan.export.drop) == ("fhir", ("X-Own_1",))
     assert "#   X-Own_1: 3 rows: no rule releases this type" in made.plan.read_text()
+
+
+@pytest.mark.parametrize(
+    ("age", "sex", "sexes"),
+    [
+        ("Age (years)", "M / F", "FM"),
+        ("edad", "Sexo", "HM"),
+        ("Alter", "g", ("w", "m")),
+        ("AGE_YRS", "GENDER_CD", ("Female", "Male")),
+    ],
+)
+def test_ages_and_sexes_in_notes_follow_their_columns_whatever_the_header(
+    tmp_path, age, sex, sexes
+):
+    names = builtin_names("english").surnames[:80]
+    rows = [{"pid": f"P{n}", age: 20 + n % 60, sex: sexes[n % 2]} for n in range(80)]
+    said = [f"{name} is {20 + n % 60} years old and called on 212-555-{1000 + n} again today."
+            for n, name in enumerate(names)]  # fmt: skip
+    (tmp_path / "export").mkdir()
+    notes = {"pid": [one["pid"] for one in rows], "note": said}
+    pyarrow.csv.write_csv(pa.Table.from_pylist(rows), tmp_path / "export" / "people.csv")
+    pyarrow.csv.write_csv(pa.table(notes), tmp_path / "export" / "notes.csv")
+    plan = Plan.read(init(str(tmp_path / "export"), tmp_path / "study.toml").plan)
+    assert plan.mentions["AGE"].column == age
+    assert (plan.mentions["SEX"].column, plan.mentions["SEX"].keep) == (sex, True)
+    assert "keep_cuts" in plan.place("people.toml").read_text()

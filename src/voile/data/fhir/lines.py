@@ -143,9 +143,19 @@ class ShuffledLines:
         self._scratch = scratch
         self._file = scratch.open("xb")
         self._starts = array("q", [0])
+        self._dropped: set[int] = set()
 
     def __len__(self) -> int:
-        return len(self._starts) - 1
+        return len(self._starts) - 1 - len(self._dropped)
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number of each line and the line, in the order in which they were added."""
+        self._file.flush()
+        with self._scratch.open("rb") as lines:
+            yield from ((n, line) for n, line in enumerate(lines) if n not in self._dropped)
+
+    def drop(self, number: int) -> None:
+        self._dropped.add(number)
 
     def add(self, row: dict[str, Any]) -> None:
         line = encode_line(row)
@@ -161,7 +171,9 @@ class ShuffledLines:
         """Write every line once, changed, and return how many they are."""
         self._file.close()
         with self._scratch.open("rb") as lines, path.open("xb") as file:
-            for n in rng.permutation(len(self)):
+            for n in rng.permutation(len(self._starts) - 1):
+                if int(n) in self._dropped:
+                    continue
                 lines.seek(self._starts[n])
                 file.write(change(lines.read(self._starts[n + 1] - self._starts[n])))
         self._scratch.unlink()

@@ -32,6 +32,9 @@ LIVES = 40
 """Years that nine tenths of a column's days span at most if they are days of events."""
 NAMES = 10
 """Distinct values from which a column may be of names: a race may be White or Black."""
+SEX_WORDS = ({"f", "w", "female", "woman"}, {"m", "male", "man"})
+"""Words of which a column of the sex has one of each."""
+MOST_SEXES, OLDEST = 5, 130
 WIDTHS = (20, 30, 40)
 """Years of a band of ages that every policy keeps: the first that the people allow."""
 
@@ -75,6 +78,30 @@ def count_people(source: Source, subject: str, column: str | None = None) -> Map
         return {None: float(len(count_combinations(source, [subject])))}
     found = count_combinations(source, [column], subject=subject, floats=[column])
     return dict(zip(*(found[n].to_pylist() for n in (column, "count")), strict=True))
+
+
+def find_sex(source: Source, columns: Sequence[str]) -> str | None:
+    """Return the column of the sex: by its name, or by its values such as F and M."""
+    return next(
+        (one for one in columns if names_as(one, "sex") or _has_sexes(source, one)),
+        None,
+    )
+
+
+def _has_sexes(source: Source, name: str) -> bool:
+    values = pc.unique(source.read([name]).column(0).drop_null())
+    words = {str(one).strip().lower() for one in values.slice(0, MOST_SEXES + 1).to_pylist()}
+    return len(words) <= MOST_SEXES and all(words & own for own in SEX_WORDS)
+
+
+def find_age(source: Source, columns: Sequence[str]) -> str | None:
+    """Return the column of ages in completed years: its name and its whole numbers."""
+    return next((one for one in columns if names_as(one, "birth") and _has_ages(source, one)), None)
+
+
+def _has_ages(source: Source, name: str) -> bool:
+    values = [str(one) for one in pc.unique(source.read([name]).column(0).drop_null()).to_pylist()]
+    return bool(values) and all(one.isdecimal() and int(one) <= OLDEST for one in values)
 
 
 def _propose_names(source: Source, one: ColumnProposal) -> ColumnProposal | None:
