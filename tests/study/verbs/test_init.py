@@ -366,20 +366,24 @@ def test_a_column_of_names_is_not_generalised_whatever_its_header(tmp_path):
     """Listed surnames are identifiers, rare ones are dropped; words and few values stay."""
     surnames = builtin_names("english").surnames[:29]
     rare = [f"{a}{b}".title() for a in ("bal", "cor", "dar", "quil", "zor") for b in ("vex", "mok")]
+    bases = ("Balvex", "Corvex", "Dunmok", "Quilmok", "Zorvex")
+    several = [f"{a}{mark}{b}" for a in bases for b in bases for mark in "- "]
+    several[::3] = map(str.upper, several[::3])
     wards = ["Surgery", "Emergency", "Medicine", "Pharmacy", "Recovery", "Maternity", "Dental",
              "Nursing", "Laboratory", "Reception"]  # fmt: skip
     rows = [
         f"P{n:03},{20 + n % 50},{surnames[n % 29]},{rare[n % 10]},{wards[n % 10]},"
-        f"{('White', 'Black', 'Brown')[n % 3]}\n"
+        f"{('White', 'Black', 'Brown')[n % 3]},{several[n % 50]}\n"
         for n in range(290)
     ]
-    plan_files(tmp_path, people=("person_id,age,q1,q2,q3,q4\n", rows))
+    plan_files(tmp_path, people=("person_id,age,q1,q2,q3,q4,q5\n", rows))
     roles = Roles.read(tmp_path / "people.toml")
-    assert {name: roles.columns[name].role for name in ("q1", "q2", "q3", "q4")} == {
+    assert {name: roles.columns[name].role for name in ("q1", "q2", "q3", "q4", "q5")} == {
         "q1": "identifier",
         "q2": "drop",
         "q3": "quasi",
         "q4": "quasi",
+        "q5": "drop",
     }
 
 

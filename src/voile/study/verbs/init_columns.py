@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -32,9 +33,13 @@ LIVES = 40
 """Years that nine tenths of a column's days span at most if they are days of events."""
 NAMES = 10
 """Distinct values from which a column may be of names: a race may be White or Black."""
+_BREAKS = re.compile(r"[\s.,'’-]+")
+_PARTICLES = ("da", "de", "del", "della", "der", "di", "dos", "du", "la", "le", "van", "von", "zu")
 SEX_WORDS = ({"f", "w", "female", "woman"}, {"m", "male", "man"})
 """Words of which a column of the sex has one of each."""
 MOST_SEXES, OLDEST = 5, 130
+MOST_CODE = 3
+"""Capitals of a code such as ICU."""
 WIDTHS = (20, 30, 40)
 """Years of a band of ages that every policy keeps: the first that the people allow."""
 
@@ -123,11 +128,21 @@ def _propose_names(source: Source, one: ColumnProposal) -> ColumnProposal | None
 
 
 def _is_of_no_list(text: str) -> bool:
-    """Return whether a value is one word with a capital that no list of words or places has."""
-    word = text.strip()
-    is_titled = len(word) > 2 and word.isalpha() and word.istitle()
-    folded = fold(word)
-    return is_titled and not (folded in frequent_words() or folded in public_lists()["place"])
+    """Return whether a value is words with capitals, one of them on no list of words or places."""
+    words = [one for one in _BREAKS.split(text) if len(one) > 1 and one not in _PARTICLES]
+    if not all(map(_is_capitalised, words)):
+        return False
+    return any(
+        not (folded in frequent_words() or folded in public_lists()["place"])
+        for folded in map(fold, words)
+    )
+
+
+def _is_capitalised(word: str) -> bool:
+    """Whether a word begins with a capital, or has four capitals or more alone."""
+    if not word.isalpha():
+        return False
+    return len(word) > MOST_CODE if word.isupper() else len(word) > 2 and word[0].isupper()
 
 
 def _usable(source: Source, one: ColumnProposal, subject: str) -> ColumnProposal:
