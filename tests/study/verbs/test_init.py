@@ -373,17 +373,22 @@ def test_a_column_of_names_is_not_generalised_whatever_its_header(tmp_path):
              "Nursing", "Laboratory", "Reception"]  # fmt: skip
     rows = [
         f"P{n:03},{20 + n % 50},{surnames[n % 29]},{rare[n % 10]},{wards[n % 10]},"
-        f"{('White', 'Black', 'Brown')[n % 3]},{several[n % 50]}\n"
+        f"{('White', 'Black', 'Brown')[n % 3]},{several[n % 50]},"
+        f"{n % 140} {rare[n % 10]} Way,{rare[n % 10].lower()} {n % 170} days\n"
         for n in range(290)
     ]
-    plan_files(tmp_path, people=("person_id,age,q1,q2,q3,q4,q5\n", rows))
+    plan_files(tmp_path, people=("person_id,age,q1,q2,q3,q4,q5,residence,q6\n", rows))
     roles = Roles.read(tmp_path / "people.toml")
-    assert {name: roles.columns[name].role for name in ("q1", "q2", "q3", "q4", "q5")} == {
+    assert {
+        name: roles.columns[name].role for name in ("q1", "q2", "q3", "q4", "q5", "residence", "q6")
+    } == {
         "q1": "identifier",
         "q2": "drop",
         "q3": "quasi",
         "q4": "quasi",
         "q5": "drop",
+        "residence": "identifier",
+        "q6": "drop",
     }
 
 

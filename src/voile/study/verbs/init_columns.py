@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -26,6 +27,7 @@ from voile.proposals.propose import propose
 from voile.study.adversary.days import as_days, can_be_moved, day_columns
 from voile.tables.policies.space import PolicySpace
 
+UNDECIDED = "not released until you decide"
 LONG = 60
 """Characters that a cell of text has on average where it is a note."""
 SAMPLE = 1000
@@ -33,6 +35,7 @@ LIVES = 40
 """Years that nine tenths of a column's days span at most if they are days of events."""
 NAMES = 10
 """Distinct values from which a column may be of names: a race may be White or Black."""
+_WORD = re.compile(r"[^\W\d_]{3}")
 _BREAKS = re.compile(r"[\s.,'’-]+")
 _PARTICLES = ("da", "de", "del", "della", "der", "di", "dos", "du", "la", "le", "van", "von", "zu")
 SEX_WORDS = ({"f", "w", "female", "woman"}, {"m", "male", "man"})
@@ -63,7 +66,7 @@ def propose_table(source: Source, subject: str) -> Proposal:
         if one.role in ("quasi", "undecided") and (named := _propose_names(source, one)):
             return named
         if one.role == "undecided":
-            return ColumnProposal(one.name, "drop", f"not released until you decide; {one.why}")
+            return ColumnProposal(one.name, "drop", f"{UNDECIDED}; {one.why}")
         if one.name not in days:
             return one
         if names_as(one.name, "birth") or _spans_lives(source, one.name):
@@ -110,21 +113,34 @@ def _has_ages(source: Source, name: str) -> bool:
 
 
 def _propose_names(source: Source, one: ColumnProposal) -> ColumnProposal | None:
-    """Propose a column of names, if its header has no other meaning and its values look like names.
+    """Propose a column of addresses or, if its header has no other meaning, of names.
 
-    Evidence: many are on lists of names, or most are capitalised words of no list.
+    Evidence of names: many are on lists, most are capitalised words of no list, or most differ.
     """
-    if find_words(one.name) is not None or not pa.types.is_string(source.columns[one.name]):
+    if not pa.types.is_string(source.columns[one.name]):
         return None
-    values = pc.unique(source.read([one.name]).column(0).drop_null()).slice(0, SAMPLE)
+    cells = source.read([one.name]).column(0).drop_null()
+    values = pc.unique(cells).slice(0, SAMPLE)
     if len(values) < NAMES:
         return None
-    if kind_of_column(one.name, values) == "name":
+    kind = kind_of_column(one.name, values)
+    if kind == "address":
+        return ColumnProposal(one.name, "identifier", "its values are streets with numbers")
+    if find_words(one.name) is not None:
+        return None
+    if kind == "name":
         return ColumnProposal(one.name, "identifier", "many of its values are listed names")
-    if sum(map(_is_of_no_list, values.to_pylist())) > len(values) / 2:
-        why = "most of its values are words of no list, as rare names are"
-        return ColumnProposal(one.name, "drop", f"not released until you decide; {why}")
+    texts = values.to_pylist()
+    drop = partial(ColumnProposal, one.name, "drop")
+    if sum(map(_is_of_no_list, texts)) > len(texts) / 2:
+        return drop(f"{UNDECIDED}; most of its values are words of no list, as rare names are")
+    if len(texts) > len(cells) / 2 and sum(map(_has_word, texts)) > len(texts) / 2:
+        return drop(f"{UNDECIDED}; its words tell most rows apart")
     return None
+
+
+def _has_word(text: str) -> bool:
+    return _WORD.search(text) is not None
 
 
 def _is_of_no_list(text: str) -> bool:
