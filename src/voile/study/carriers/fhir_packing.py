@@ -130,7 +130,7 @@ class FhirPacking:
         ]
         for kind, reference, _ in shared:
             del self._shared[kind][reference]
-        for *_, kind, reference, needed in (*found, *shared):
+        for kind, reference, needed in (*(one[2:] for one in found), *shared):
             self.tallies[kind].put_aside(None, needs(needed))
             self._gone.add(reference)
         return bool(found or shared)
