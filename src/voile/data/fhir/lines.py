@@ -60,8 +60,12 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a file, or the content of a `.gz` file."""
-    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+    """Open a file, or the content of a `.gz` file, which is never of no byte."""
+    if path.suffix.lower() != ".gz":
+        return path.open("rb")
+    if path.stat().st_size == 0:
+        raise EOFError
+    return cast(BinaryIO, gzip.open(path))
 
 
 def read_documents(path: Path) -> Iterator[tuple[str, str]]:
@@ -118,13 +122,13 @@ def _decode_text(data: bytes, place: str) -> str:
 def _report_unreadable(path: Path) -> Iterator[None]:
     try:
         yield
-    except OSError as error:
-        why = (error.strerror or "no reason").lower()
-        raise UnreadableFileError(f"cannot be read ({why})", where=path.name) from None
-    except (EOFError, zlib.error):
+    except (EOFError, zlib.error, gzip.BadGzipFile):
         raise UnreadableFileError(
             "is a truncated or damaged .gz file", where=path.name, instead="copy the file again"
         ) from None
+    except OSError as error:
+        why = (error.strerror or "no reason").lower()
+        raise UnreadableFileError(f"cannot be read ({why})", where=path.name) from None
 
 
 @contextmanager
