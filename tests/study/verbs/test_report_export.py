@@ -85,4 +85,4 @@ def test_the_page_lists_the_columns_and_texts_that_wait(whole):
     _, grid = summarise(waiting, "internal").blocks
     answers = dict(grid.rows)
     assert answers["Parts that need review"] == "notes: run voile study accept."
-    assert "Columns of pulses: visit_date." in answers["Unreleased content"]
+    assert "Columns of drugs: drug_3." in answers["Unreleased content"]
