@@ -430,3 +430,17 @@ def test_ages_and_sexes_in_notes_follow_their_columns_whatever_the_header(
     assert plan.mentions["AGE"].column == age
     assert (plan.mentions["SEX"].column, plan.mentions["SEX"].keep) == (sex, True)
     assert "keep_cuts" in plan.place("people.toml").read_text()
+
+
+def test_bands_of_birth_years_are_written_in_the_form_of_the_days(tmp_path):
+    rows = [{"pid": f"P{n}", "D.O.B.": f"{1 + n % 12:02}/28/{1930 + n}", "M / F": "FM"[n % 2]}
+            for n in range(80)]  # fmt: skip
+    said = [f"P{n} came on 2012-01-{1 + n % 28:02}, call 212-555-{1000 + n}, and left with a cough."
+            for n in range(80)]  # fmt: skip
+    (tmp_path / "export").mkdir()
+    notes = {"pid": [one["pid"] for one in rows], "note": said}
+    pyarrow.csv.write_csv(pa.Table.from_pylist(rows), tmp_path / "export" / "people.csv")
+    pyarrow.csv.write_csv(pa.table(notes), tmp_path / "export" / "notes.csv")
+    plan = Plan.read(init(str(tmp_path / "export"), tmp_path / "study.toml").plan)
+    own = Roles.read(plan.place("people.toml")).columns["D.O.B."]
+    assert own.keep_cuts == ["01/01/1939", "01/01/1959", "01/01/1979", "01/01/1999"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -227,8 +228,11 @@ def keep_age_bands(
 
 def _find_bands(
     source: Source, age: ColumnProposal, subject: str, sex: str, k: int, few: float
-) -> list[int]:
-    """Return the values after which cuts stay, in bands as narrow as the people allow."""
+) -> list[int | str]:
+    """Return the values after which cuts stay, in bands as narrow as the people allow.
+
+    A year of birth is written as a day in the form of the column's days.
+    """
     settings = {age.name: age.settings}
     space = PolicySpace.of(source, None, [age.name, sex], subject=subject, settings=settings)
     domain, counts = space.domains[0], space.counts
@@ -242,5 +246,6 @@ def _find_bands(
         keys = np.unique(np.column_stack([bands, counts.codes[:, 1]]), axis=0, return_inverse=True)
         people = np.bincount(keys[1].ravel(), counts.sample)
         if people[people < k].sum() <= few * counts.subjects:
-            return ends
+            form = age.settings.get("form")
+            return [date(end, 1, 1).strftime(form) if form else end for end in ends]
     return []
