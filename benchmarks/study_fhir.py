@@ -244,7 +244,7 @@ def main() -> None:
     by_age, by_birth = (f"{found:.1f} ({certain} certain)" for _, found, certain in rules)
     ours = f"{linked.joint:.1f} ({linked.alone} certain)"
     rows = [
-        ["`study fit` and `study apply`, seconds on a busy machine (at most 600)", f"{took:.0f}", ""],
+        ["`study fit` and `study apply`, busy machine, seconds (at most 600)", f"{took:.0f}", ""],
         ["their CPU seconds", f"{fit.cpu + apply.cpu:.0f}", ""],
         ["their peak, MiB (at most 2,048)", f"{max(fit.peak, apply.peak):.0f}", ""],
         ["valid resources of those written", f"{valid:,} of {total:,}", ""],
