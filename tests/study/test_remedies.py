@@ -14,8 +14,11 @@ from tests.study.carriers.exported import resources
 from tests.study.made import roles_of, write_key
 
 from voile.core.errors import RequestError
+from voile.data import open_source
 from voile.data.fhir.fields import find_references
+from voile.gate.people import ReleasedPart
 from voile.study import Study
+from voile.study.risk.remedies import MOST_TYPES, ExportOptions, _try_export
 from voile.study.study_release import StudyRelease
 
 STAYS = """\
@@ -143,3 +146,16 @@ def test_a_dropped_type_helps_as_many_people_as_its_remedy_says(fhir, fhir_relea
     plan.write_text(plan.read_text().replace("[export]\n", f"[export]\n{best['option']}\n"))
     after = applied(plan)
     assert people_alone(fhir_release) - people_alone(after) >= best["helped"] > 0
+
+
+def test_of_many_types_those_of_the_most_rows_are_tried():
+    rows = [
+        {"person": f"p{n}", "fact": f"{kind} {n}", "type": f"T{kind:02}", "rank": rank}
+        for kind in range(15)
+        for n in range(4)
+        for rank in range(1, kind + 2)
+    ]
+    events = open_source(pa.Table.from_pylist(rows))
+    parts = {"events": ReleasedPart(rows=events, person="person", facts=("fact",), dates=())}
+    tried = {one.option for one in _try_export(ExportOptions([], {}, frozenset()), parts)}
+    assert tried == {f'drop = ["T{n:02}"]' for n in range(15 - MOST_TYPES, 15)}

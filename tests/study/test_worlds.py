@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from tests.study.worlds import make_world
 
+from voile.cli.run import run
 from voile.core.errors import RequestError
+from voile.demo.clinic import make_clinic
+from voile.demo.fhir import write_fhir
 from voile.study import Study
 from voile.study.verbs.init import init
 
@@ -40,3 +45,18 @@ def test_a_world_without_a_plan_is_explained_and_leaves_nothing(seed, tmp_path):
     with pytest.raises(RequestError, match=EXPLAINED[seed]):
         init(str(tmp_path / "export"), tmp_path / "plan" / "study.toml")
     assert not [*tmp_path.glob("plan/*")]
+
+
+def test_rows_that_no_rule_releases_do_not_fail_an_unedited_plan(tmp_path, capsys):
+    (tmp_path / "export").mkdir()
+    write_fhir(make_clinic(7, 25), tmp_path / "export")
+    (tmp_path / "export" / "DocumentReference.ndjson").unlink()
+    lines = (tmp_path / "export" / "Condition.ndjson").read_text().splitlines()
+    local = {"coding": [{"system": "urn:local", "code": "x1"}]}
+    flag = {**json.loads(lines[0]), "resourceType": "Flag", "status": "active", "code": local}
+    (tmp_path / "export" / "Flag.ndjson").write_text(json.dumps(flag))
+    plan = str(tmp_path / "plan" / "study.toml")
+    assert run(["study", "init", str(tmp_path / "export"), "--out", plan]) == 0
+    assert run(["study", "fit", plan]) == 0
+    assert run(["study", "apply", plan]) == 0
+    assert "export, Flag: 1 row rejected: nothing of code" in capsys.readouterr().err

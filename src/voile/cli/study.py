@@ -134,8 +134,8 @@ def _apply(
 ) -> int:
     """Write the release of a plan: a folder with every part and one manifest.
 
-    Beside it appears its .private folder, which never leaves. Exits with 1 if rows or texts are
-    rejected; suppressed ones are no failure.
+    Beside it appears its .private folder, which never leaves. Exits with 1 if rows or texts of
+    a part are rejected. Suppressed rows are no failure, nor are rows without a rule of an export.
     """
     from voile.study.risk.remedies import Remedy
     from voile.study.text.mentions import SUPPRESSED_PERSON
@@ -159,7 +159,7 @@ def _apply(
             screen.insist(f"voile: {name}: {count(by['rows'], 'row')} rejected: {by['reason']}")
     if release.public["figures"]["values_in_text"]:
         screen.insist(f"voile: {(release.private or {})['values'][0]['sentence']}")
-    set_aside += say_export(screen, (release.private or {}).get("export", {}).get("counts", {}))
+    say_export(screen, (release.private or {}).get("export", {}).get("counts", {}))
     found = (release.private or {})["figures"]
     screen.say(
         f"{release.path}: expected matches of {short(found['subjects'])} people: "

@@ -28,18 +28,15 @@ def describe_matches(found: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     return f"table {table}, all parts {best}, at the {limit} {worst}"
 
 
-def say_export(screen: Screen, counts: dict[str, Any]) -> int:
-    """Say what became of the export's rows; return how many of released people were set aside."""
+def say_export(screen: Screen, counts: dict[str, Any]) -> None:
+    """Print the released rows of the export, and the rejected ones with their reasons."""
     from voile.study.carriers.carrier import SUPPRESSED
 
-    set_aside = 0
     for name, one in counts.items():
         screen.say(f"export, {name}: {one['released']:,} of {count(one['read'], 'row')} released")
         for reason, rows in one["set_aside_by"].items():
             if reason not in SUPPRESSED:
-                set_aside += rows
                 screen.insist(f"voile: export, {name}: {count(rows, 'row')} rejected: {reason}")
-    return set_aside
 
 
 def say_dates(screen: Screen, findings: Iterable[GateFinding]) -> None:

@@ -156,7 +156,7 @@ def write_evidence(
 
     What people read for is kept, unless it is among what is found: `force` is for all else.
     """
-    from voile.data.files.atomic import write_text
+    from voile.data.files.atomic import write_bytes
     from voile.release.verify import seal_evidence
 
     read, is_all = kept_evidence(place, release, secret)
@@ -170,8 +170,10 @@ def write_evidence(
     )
     if place == default_place(release):
         place.parent.mkdir(mode=0o700, exist_ok=True)
-    text = json.dumps(asdict(file), indent=1, ensure_ascii=False)
-    write_text(place, text, outputs.EVIDENCE, force=force or is_all)
+    data = json.dumps(asdict(file), indent=1, ensure_ascii=False).encode()
+    if place == default_place(release):
+        seal_evidence(release, place, secret, coming=data)
+    write_bytes(place, data, outputs.EVIDENCE, force=force or is_all)
     seal_evidence(release, place, secret)
 
 

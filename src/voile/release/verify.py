@@ -10,6 +10,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import sha256
 from math import isclose
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,6 +55,8 @@ def are_whole(checks: Iterable[Check]) -> bool:
     return all(check.holds is not False and check.says != UNSEALED for check in checks)
 
 
+BEFORE, ABSENT = " before", "absent"
+"""Of a file that a seal names, the file that was there while attack replaced it."""
 MALFORMED = (VoileError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 
 
@@ -137,10 +140,14 @@ def _held(release: Release, name: str, least: set[str], secret: Secret | None) -
     """Hold files to one seal, and the seal to the secret."""
     files = _files(release, name)
     yield Check(f"{name} names the files of a release", least <= files.keys())
-    for file, sha256 in files.items():
+    for file, hashed in files.items():
         place = release.sealed_place(file)
         elsewhere = file != Path(file).name and not place.exists()
-        whole = isinstance(place, Path) and place.exists() and file_sha256(place) == sha256
+        if file.endswith(BEFORE):
+            continue
+        own = {hashed, files.get(f"{file}{BEFORE}")}  # a killed attack leaves either
+        state = file_sha256(place) if isinstance(place, Path) and place.exists() else ABSENT
+        whole = isinstance(place, Path) and state in own
         yield Check(f"{NAMES.get(file, file)} is as {name} has it", None if elsewhere else whole)
     if files:
         yield _under(release.seal(name), name, secret)
@@ -184,16 +191,25 @@ def _refuse(checks: Iterable[Check], place: object) -> None:
         )
 
 
-def seal_evidence(release: Release, place: Path, secret: Secret | None) -> None:
-    """Seal an evidence file, beside those that were sealed before under the same secret."""
+def seal_evidence(
+    release: Release, place: Path, secret: Secret | None, *, coming: bytes | None = None
+) -> None:
+    """Seal an evidence file, beside those that were sealed before under the same secret.
+
+    coming : bytes that replace the file next; the seal holds for the file before and after.
+    """
     from voile.data.files.atomic import write_bytes
 
     folder = release.folder
     if isinstance(folder, MemoryPath) or not folder.is_dir():
         return
     name = os.path.relpath(place.resolve(), folder.resolve())
-    named = {RELEASE: str(release.public["sha256"]), name: file_sha256(place)}
-    seal = Seal({**_trusted(release, secret), **named}).under(secret)
+    files = {one: x for one, x in _trusted(release, secret).items() if one != f"{name}{BEFORE}"}
+    files[RELEASE] = str(release.public["sha256"])
+    if coming is not None:
+        files[f"{name}{BEFORE}"] = files.get(name, ABSENT)
+    files[name] = file_sha256(place) if coming is None else sha256(coming).hexdigest()
+    seal = Seal(files).under(secret)
     write_bytes(folder / EVIDENCE_SEAL, seal.to_bytes(), SEALS, force=True)
 
 

@@ -188,13 +188,15 @@ Block = (
 class Section:
     """A titled part of the report. `key` is its anchor; `first` puts it on page 1.
 
-    Keys are lower-case words joined by hyphens, each used once in a report.
+    Keys are lower-case words joined by hyphens, each used once in a report. is_listed : whether
+    the contents of the page list it.
     """
 
     key: str
     title: str
     blocks: tuple[Block, ...]
     first: bool = False
+    is_listed: bool = True
 
 
 Axis = tuple[str, str]

@@ -62,8 +62,8 @@ def test_files_without_resources_are_passed_over_and_counted(tmp_path):
 
 def test_a_truncated_file_is_refused_by_its_name(tmp_path):
     whole = gzip.compress(f"{json.dumps(PATIENT)}\n".encode() * 1000)
-    for name in ("Patient.ndjson.gz", "a.json.gz"):
-        (tmp_path / name).write_bytes(whole[: len(whole) // 2])
+    for name, size in (("Patient.ndjson.gz", len(whole) // 2), ("a.json.GZ", 30), ("b.json.gz", 0)):
+        (tmp_path / name).write_bytes(whole[:size])
         with pytest.raises(SourceError) as caught:
             list(read_export(tmp_path))
         said = f"{name}: is a truncated or damaged .gz file; copy the file again"
@@ -71,7 +71,7 @@ def test_a_truncated_file_is_refused_by_its_name(tmp_path):
         (tmp_path / name).unlink()
     (tmp_path / "Patient.ndjson.gz").write_bytes(b"no gzip")
     for read in (is_fhir_folder, lambda folder: list(read_export(folder))):
-        with pytest.raises(SourceError, match="cannot be read"):
+        with pytest.raises(SourceError, match="is a truncated or damaged"):
             read(tmp_path)
 
 

@@ -104,6 +104,8 @@ def test_contained_resources_and_entries_without_one_are_listed(export):
     gone = [{"request": {"method": "DELETE", "url": f"Patient/{n}"}} for n in range(3)]
     bundle = {"resourceType": "Bundle", "type": "transaction", "entry": [*gone, {"request": {}}]}
     (export / "deleted.json").write_text(json.dumps(bundle))
+    own = {"resourceType": "List", "status": "current", "mode": "working", "entry": [{"item": {}}]}
+    (export / "list.json").write_text(json.dumps(own))
     found = {one.name: one.rows for one in Fhir(export, AS_OF).uncovered()}
     assert found["Observation.contained: Patient"] == 1
     assert found["Observation.contained: Device"] == 2

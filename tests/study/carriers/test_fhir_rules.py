@@ -157,6 +157,27 @@ def test_shared_resources_are_released_where_a_released_resource_uses_them(tmp_p
     assert there.issuperset(find_references(found))
 
 
+def test_a_resource_that_needs_a_rejected_one_is_rejected_too(tmp_path):
+    """The rejected ones come later in the file."""
+    order = {"status": "active", "intent": "order"}
+    local = {"coding": [{"system": "urn:local", "code": "Anna"}]}
+    every = [
+        *PATIENTS,
+        made("MedicationRequest", **order, medicationReference=at("Medication")),
+        made("MedicationStatement", status="active", basedOn=[at("MedicationRequest")],
+             medicationCodeableConcept=concept()),
+        made("DeviceRequest", **order, codeReference=at("Device")),
+        {"resourceType": "Medication", "id": "1", "code": local},
+        made("Device", status="active"),
+    ]  # fmt: skip
+    found, tallies = carry(tmp_path, every)
+    assert {"Patient", "MedicationStatement", "DeviceRequest", "Device"} == found.keys()
+    for kind in ("MedicationRequest", "Medication"):
+        assert (tallies[kind].read, tallies[kind].rejected) == (1, 1)
+    [statement] = found["MedicationStatement"]
+    assert "basedOn" not in statement
+
+
 def test_urns_of_bundles_lead_to_their_entries(tmp_path):
     condition = made("Condition", code=concept(), subject={"reference": "urn:uuid:p"})
     entries = [

@@ -173,6 +173,69 @@ def test_an_export_has_the_mended_texts(fhir, tmp_path):
     check_verified(study)
 
 
+def test_omop_notes_have_the_mended_texts(omop, tmp_path):
+    home = tmp_path / "study"
+    shutil.copytree(omop, home, ignore=shutil.ignore_patterns("*.release*"))
+    add_name(home / "export" / "note.parquet", "note_text")
+    study = Study.open(home / "study.toml")
+    study.fit(force=True)
+    study.apply()
+
+    def read_export() -> list[str]:
+        return pq.read_table(study.plan.release / "export" / "note.parquet")[
+            "note_text"
+        ].to_pylist()
+
+    before = sum(NAME in one for one in read_export())
+    assert before
+    assert accept(study, attentive).code == 0
+    assert sorted(read_export()) == sorted(texts(study))
+    assert sum(NAME in one for one in read_export()) < before
+    assert 0 < StudyRelease.open(study.plan.release).public["figures"]["named_in_text"] < 1
+    check_verified(study)
+
+
+REMARKS = """\
+[parts.remarks]
+kind = "documents"
+of = "visits"
+text = "remark"
+kit = "notes.kit"
+choose = { max_relative_risk = 0.05 }
+
+[mentions]
+"""
+
+
+def test_every_part_of_texts_is_read_and_proved(folder, change):
+    """The second reading goes on from the release that the first one mended."""
+    add_name(folder / "notes.parquet")
+    add_name(folder / "visits.parquet", "remark")
+    study = change(("[mentions]\n", REMARKS))
+    study.fit(force=True)
+    study.apply()
+    old = {"notes": texts(study), "visits": texts(study, "visits", "remark")}
+    assert accept(study, attentive, part="notes").code == 0
+    first = StudyRelease.open(study.plan.release)
+    assert "acceptance" not in first.public["parts"]["remarks"]
+    alone = first.public["parts"]["notes"]["acceptance"]
+    assert accept(study, attentive, part="remarks").code == 0
+    release = StudyRelease.open(study.plan.release)
+    proofs = {name: release.public["parts"][name]["acceptance"] for name in ("notes", "remarks")}
+    assert proofs["notes"] == alone
+    shares = [one["share_of_subjects_at_most"] for one in proofs.values()]
+    named = release.public["figures"]["named_in_text"]
+    assert max(shares) < named + 0.01
+    assert named <= 1 - (1 - shares[0]) * (1 - shares[1]) + 0.01
+    for part, column in (("notes", "note"), ("visits", "remark")):
+        new = texts(study, part, column)
+        assert sum(NAME in x for x in new) < sum(NAME in x for x in old[part])
+    evidence = read_evidence(release, study.plan.secret).of_part
+    assert all(evidence[name][0].attack == READ for name in proofs)
+    check_verified(study)
+    study.report(folder / "report.html")
+
+
 def test_a_ledger_and_evidence_follow_the_mended_release(applied, folder):
     create(folder / "county.ledger", Promise(expected_matches=10_000.0), folder / "study.key")
     study = Study.open(folder / "study.toml", ledger=folder / "county.ledger")

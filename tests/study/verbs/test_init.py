@@ -366,20 +366,29 @@ def test_a_column_of_names_is_not_generalised_whatever_its_header(tmp_path):
     """Listed surnames are identifiers, rare ones are dropped; words and few values stay."""
     surnames = builtin_names("english").surnames[:29]
     rare = [f"{a}{b}".title() for a in ("bal", "cor", "dar", "quil", "zor") for b in ("vex", "mok")]
+    bases = ("Balvex", "Corvex", "Dunmok", "Quilmok", "Zorvex")
+    several = [f"{a}{mark}{b}" for a in bases for b in bases for mark in "- "]
+    several[::3] = map(str.upper, several[::3])
     wards = ["Surgery", "Emergency", "Medicine", "Pharmacy", "Recovery", "Maternity", "Dental",
              "Nursing", "Laboratory", "Reception"]  # fmt: skip
     rows = [
         f"P{n:03},{20 + n % 50},{surnames[n % 29]},{rare[n % 10]},{wards[n % 10]},"
-        f"{('White', 'Black', 'Brown')[n % 3]}\n"
+        f"{('White', 'Black', 'Brown')[n % 3]},{several[n % 50]},"
+        f"{n % 140} {rare[n % 10]} Way,{rare[n % 10].lower()} {n % 170} days\n"
         for n in range(290)
     ]
-    plan_files(tmp_path, people=("person_id,age,q1,q2,q3,q4\n", rows))
+    plan_files(tmp_path, people=("person_id,age,q1,q2,q3,q4,q5,residence,q6\n", rows))
     roles = Roles.read(tmp_path / "people.toml")
-    assert {name: roles.columns[name].role for name in ("q1", "q2", "q3", "q4")} == {
+    assert {
+        name: roles.columns[name].role for name in ("q1", "q2", "q3", "q4", "q5", "residence", "q6")
+    } == {
         "q1": "identifier",
         "q2": "drop",
         "q3": "quasi",
         "q4": "quasi",
+        "q5": "drop",
+        "residence": "identifier",
+        "q6": "drop",
     }
 
 
@@ -395,3 +404,43 @@ def test_an_export_whose_first_line_is_of_an_unknown_type_is_fhir(clinic, tmp_pa
     plan = Plan.read(made.plan)
     assert (plan.export.form, plan.export.drop) == ("fhir", ("X-Own_1",))
     assert "#   X-Own_1: 3 rows: no rule releases this type" in made.plan.read_text()
+
+
+@pytest.mark.parametrize(
+    ("age", "sex", "sexes"),
+    [
+        ("Age (years)", "M / F", "FM"),
+        ("edad", "Sexo", "HM"),
+        ("Alter", "g", ("w", "m")),
+        ("AGE_YRS", "GENDER_CD", ("Female", "Male")),
+    ],
+)
+def test_ages_and_sexes_in_notes_follow_their_columns_whatever_the_header(
+    tmp_path, age, sex, sexes
+):
+    names = builtin_names("english").surnames[:80]
+    rows = [{"pid": f"P{n}", age: 20 + n % 60, sex: sexes[n % 2]} for n in range(80)]
+    said = [f"{name} is {20 + n % 60} years old and called on 212-555-{1000 + n} again today."
+            for n, name in enumerate(names)]  # fmt: skip
+    (tmp_path / "export").mkdir()
+    notes = {"pid": [one["pid"] for one in rows], "note": said}
+    pyarrow.csv.write_csv(pa.Table.from_pylist(rows), tmp_path / "export" / "people.csv")
+    pyarrow.csv.write_csv(pa.table(notes), tmp_path / "export" / "notes.csv")
+    plan = Plan.read(init(str(tmp_path / "export"), tmp_path / "study.toml").plan)
+    assert plan.mentions["AGE"].column == age
+    assert (plan.mentions["SEX"].column, plan.mentions["SEX"].keep) == (sex, True)
+    assert "keep_cuts" in plan.place("people.toml").read_text()
+
+
+def test_bands_of_birth_years_are_written_in_the_form_of_the_days(tmp_path):
+    rows = [{"pid": f"P{n}", "D.O.B.": f"{1 + n % 12:02}/28/{1930 + n}", "M / F": "FM"[n % 2]}
+            for n in range(80)]  # fmt: skip
+    said = [f"P{n} came on 2012-01-{1 + n % 28:02}, call 212-555-{1000 + n}, and left with a cough."
+            for n in range(80)]  # fmt: skip
+    (tmp_path / "export").mkdir()
+    notes = {"pid": [one["pid"] for one in rows], "note": said}
+    pyarrow.csv.write_csv(pa.Table.from_pylist(rows), tmp_path / "export" / "people.csv")
+    pyarrow.csv.write_csv(pa.table(notes), tmp_path / "export" / "notes.csv")
+    plan = Plan.read(init(str(tmp_path / "export"), tmp_path / "study.toml").plan)
+    own = Roles.read(plan.place("people.toml")).columns["D.O.B."]
+    assert own.keep_cuts == ["01/01/1939", "01/01/1959", "01/01/1979", "01/01/1999"]

@@ -103,3 +103,23 @@ def test_a_killed_accept_leaves_the_release_whole_and_goes_on(plan: Path, tracer
         assert code == 1  # nothing is proved by a reader who sees nothing
         check_whole_or_none(plan)
     assert not [path.name for path in plan.parent.iterdir() if path.name.startswith(".")]
+
+
+def test_a_killed_attack_leaves_a_release_that_verifies(plan: Path, tracer: Tracer):
+    """At each point, with earlier evidence and without; the next attack and apply go on."""
+    assert tracer.run(["study", "apply", plan, "--quiet", "--force"]) == 0
+    attack = ["study", "attack", plan, "--quiet"]
+    private = Path(f"{plan.with_suffix('.release')}{PRIVATE}")
+    points = tracer.points(attack, plan.parent)
+    evidence = ("evidence.json", "evidence-seal.json")
+    for is_first in (True, False):
+        for point in picked(points, f"{plan.parent.name} attack {is_first}"):
+            for name in evidence if is_first else ():
+                (private / name).unlink(missing_ok=True)
+            tracer.kill(attack, point)
+            check_whole_or_none(plan)
+            assert not [path.name for path in private.iterdir() if path.name.startswith(".")]
+    tracer.kill(attack, points[0])
+    assert tracer.run(["study", "apply", plan, "--quiet", "--force"]) == 0
+    assert tracer.run(attack) == 0
+    check_whole_or_none(plan)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow.parquet as pq
 import pytest
 
 from voile.demo.clinic import AS_OF, make_clinic
 from voile.demo.omop import write_omop
-from voile.report.sections import Grid
+from voile.report.sections import Grid, Section
 from voile.study import Study
+from voile.study.study_release import StudyRelease
 from voile.study.verbs.export import OTHER_NAME
 from voile.study.verbs.init import init
+from voile.study.verbs.report import report
 from voile.study.verbs.report_export import write_section
+from voile.study.verbs.report_summary import summarise
 
 
 @pytest.fixture(scope="module")
@@ -52,3 +57,32 @@ def test_the_public_gets_the_unreleased_content_without_rows(release):
     named = [(name, why) for name, _, why in internal if name != "own_table"]
     assert {*named} == {row for row in rows if row[0] != OTHER_NAME}
     assert "own_table" not in str(release.public["export"]["unreleased"])
+
+
+def test_the_page_begins_with_content_disclosure_and_reviews(release):
+    answers = {}
+    for audience in ("internal", "public"):
+        _, grid = summarise(release, audience).blocks
+        answers[audience] = dict(grid.rows)
+    counts = release.private["export"]["counts"].values()
+    read, released = (sum(one[fate] for one in counts) for fate in ("read", "released"))
+    own, public = answers["internal"], answers["public"]
+    assert own["Released content"].startswith(f"{released:,} of {read:,} rows of the export. ")
+    assert "person" in public["Released content"]
+    assert f"{read:,}" not in public["Released content"]
+    assert (
+        "own_table" in own["Unreleased content"] or "name of its own" in own["Unreleased content"]
+    )
+    assert "by all facts" in public["Disclosure by a person's facts"]
+    assert public["Parts that need review"] == "None waits for readers."
+    page = report(release, Section("enough", "Is it enough?", ()), audience="public", facts={})
+    assert page.index("At a glance") < page.index("What all parts disclose together</h2>")
+
+
+def test_the_page_lists_the_columns_and_texts_that_wait(whole):
+    release = StudyRelease.open(whole.plan.release)
+    waiting = replace(release, public={**release.public, "unaccepted": ["notes"]})
+    _, grid = summarise(waiting, "internal").blocks
+    answers = dict(grid.rows)
+    assert answers["Parts that need review"] == "notes: run voile study accept."
+    assert "Columns of drugs: drug_3." in answers["Unreleased content"]

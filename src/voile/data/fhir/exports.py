@@ -109,7 +109,8 @@ def count_empty_entries(folder: Path) -> Mapping[str, int]:
     for path in list_files(folder):
         if _named_kind(path) in (None, "Bundle"):
             for _, found in read_objects(path):
-                counts.update(_list_empty_entries(found))
+                if _is_bundle(found):
+                    counts.update(_list_empty_entries(found))
     return counts
 
 

@@ -60,8 +60,12 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a file, or the content of a `.gz` file."""
-    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+    """Open a file, or the content of a `.gz` file, which is never of no byte."""
+    if path.suffix.lower() != ".gz":
+        return path.open("rb")
+    if path.stat().st_size == 0:
+        raise EOFError
+    return cast(BinaryIO, gzip.open(path))
 
 
 def read_documents(path: Path) -> Iterator[tuple[str, str]]:
@@ -118,13 +122,13 @@ def _decode_text(data: bytes, place: str) -> str:
 def _report_unreadable(path: Path) -> Iterator[None]:
     try:
         yield
-    except OSError as error:
-        why = (error.strerror or "no reason").lower()
-        raise UnreadableFileError(f"cannot be read ({why})", where=path.name) from None
-    except (EOFError, zlib.error):
+    except (EOFError, zlib.error, gzip.BadGzipFile):
         raise UnreadableFileError(
             "is a truncated or damaged .gz file", where=path.name, instead="copy the file again"
         ) from None
+    except OSError as error:
+        why = (error.strerror or "no reason").lower()
+        raise UnreadableFileError(f"cannot be read ({why})", where=path.name) from None
 
 
 @contextmanager
@@ -143,9 +147,19 @@ class ShuffledLines:
         self._scratch = scratch
         self._file = scratch.open("xb")
         self._starts = array("q", [0])
+        self._dropped: set[int] = set()
 
     def __len__(self) -> int:
-        return len(self._starts) - 1
+        return len(self._starts) - 1 - len(self._dropped)
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number of each line and the line, in the order in which they were added."""
+        self._file.flush()
+        with self._scratch.open("rb") as lines:
+            yield from ((n, line) for n, line in enumerate(lines) if n not in self._dropped)
+
+    def drop(self, number: int) -> None:
+        self._dropped.add(number)
 
     def add(self, row: dict[str, Any]) -> None:
         line = encode_line(row)
@@ -161,7 +175,9 @@ class ShuffledLines:
         """Write every line once, changed, and return how many they are."""
         self._file.close()
         with self._scratch.open("rb") as lines, path.open("xb") as file:
-            for n in rng.permutation(len(self)):
+            for n in rng.permutation(len(self._starts) - 1):
+                if int(n) in self._dropped:
+                    continue
                 lines.seek(self._starts[n])
                 file.write(change(lines.read(self._starts[n + 1] - self._starts[n])))
         self._scratch.unlink()

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from voile.data.fhir.completing import complete
+from voile.data.fhir.completing import IncompleteError, complete
 from voile.data.fhir.exports import FoundResource
 from voile.data.fhir.lines import ShuffledLines, encode_line
 from voile.study.carriers import carrier
-from voile.study.carriers.fhir_writing import FhirWriting
+from voile.study.carriers.fhir_writing import FhirWriting, needs
 
 SUFFIX = ".ndjson"
 NO_PERSON = "it names no patient, or several"
@@ -71,8 +71,10 @@ class FhirPacking:
 
     def write(self, folder: Path) -> Mapping[str, int]:
         """Write a file for each released type, and return its rows by its name."""
+        while self._gone and self._put_incomplete_aside():
+            pass
         rows = {}
-        for kind in sorted(self._lines):
+        for kind in sorted(kind for kind, lines in self._lines.items() if len(lines)):
             rows[kind] = self._write_lines(kind, self._lines[kind], folder)
         self._follow_shared()
         for kind, held in sorted(self._shared.items()):
@@ -106,6 +108,46 @@ class FhirPacking:
         rng = self.writing.released.chance.generator()
         return lines.write(folder / f"{kind}{SUFFIX}", rng, lambda line: self._resolve(kind, line))
 
+    def _put_incomplete_aside(self) -> bool:
+        """Set aside each resource that needs one that was set aside; return whether there is one.
+
+        Memory: the numbers of these lines.
+        """
+        found = [
+            (lines, number, kind, f"{kind}/{json.loads(line)['id']}", needed)
+            for kind, lines in self._lines.items()
+            for number, line in lines
+            if (needed := self._find_missing(kind, line)) is not None
+        ]
+        for lines, number, kind, _, _ in found:
+            lines.drop(number)
+            self.tallies[kind].released -= 1
+        shared = [
+            (kind, reference, needed)
+            for kind, own in self._shared.items()
+            for reference, made in own.items()
+            if (needed := self._find_missing(kind, encode_line(made))) is not None
+        ]
+        for kind, reference, _ in shared:
+            del self._shared[kind][reference]
+        for kind, reference, needed in (*(one[2:] for one in found), *shared):
+            self.tallies[kind].put_aside(None, needs(needed))
+            self._gone.add(reference)
+        return bool(found or shared)
+
+    def _find_missing(self, kind: str, line: bytes) -> str | None:
+        """Return the element that a resource needs and lacks without references to gone ones."""
+        if not {one.decode() for one in _REFERENCE.findall(line)} & self._gone:
+            return None
+        try:
+            complete(kind, json.loads(line), self._is_there)
+        except IncompleteError as name:
+            return str(name)
+        return None
+
+    def _is_there(self, reference: str) -> bool:
+        return reference not in self._gone
+
     def _resolve(self, kind: str, line: bytes) -> bytes:
         """Remove the references to resources that were set aside later."""
         found = {one.decode() for one in _REFERENCE.findall(line)}
@@ -114,7 +156,7 @@ class FhirPacking:
         if not gone:
             return line
         self.tallies[kind].dropped[f"{kind} ({GONE})"] += len(gone)
-        return encode_line(complete(kind, json.loads(line), lambda one: one not in gone))
+        return encode_line(complete(kind, json.loads(line), self._is_there))
 
     def _follow_shared(self) -> None:
         """Add the resources of no person that wanted ones refer to."""

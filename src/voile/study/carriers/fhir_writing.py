@@ -121,12 +121,12 @@ class FhirWriting:
         missing = [one for one in sorted(rule.required) if not find_values(made, one.split("."))]
         if missing:
             raise carrier.WithheldError(
-                carrier.NO_TEXT if missing[0] in rule.notes else _needs(missing[0])
+                carrier.NO_TEXT if missing[0] in rule.notes else needs(missing[0])
             )
         try:
             made = complete(one.kind, made, lambda _: True, rule.required)
         except IncompleteError as name:
-            raise carrier.WithheldError(_needs(str(name))) from None
+            raise carrier.WithheldError(needs(str(name))) from None
         id = self.released.fresh_id() if key is None else self._id_of(key)
         return {"resourceType": one.kind, "id": id, **self._labels(rule), **made}
 
@@ -176,7 +176,7 @@ class FhirWriting:
         return {"meta": {"security": [{"system": _VALUES, "code": code} for code in codes]}}
 
 
-def _needs(name: str) -> str:
+def needs(name: str) -> str:
     return f"nothing of {name} can be released, which it needs"
 
 

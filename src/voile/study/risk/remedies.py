@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ SHARES = (0.0, 0.25, 0.5, 0.75)
 """Of people, by their numbers of rows: the caps that are tried."""
 MOST_ROWS = 200_000
 """Rows of a part whose caps are tried: they lie in memory."""
+MOST_TYPES = 12
+"""Types of an export that are tried, those of the most rows: a trial counts every part again."""
 TABLE = "table"
 TYPE, RANK = "type", "rank"
 """Columns of exported events: the type or table of the row, and its number among its person's."""
@@ -171,8 +174,9 @@ def _try_export(export: ExportOptions, parts: Parts) -> Iterator[_Trial]:
     total = sum(map(len, events.values()))
     if not 0 < total <= MOST_ROWS:
         return
-    types = sorted({x for rows in events.values() for x in rows.column(TYPE).unique().to_pylist()})
-    for kind in (one for one in types if one not in export.kept):
+    types = Counter(x for rows in events.values() for x in rows.column(TYPE).to_pylist())
+    tried = (kind for kind, _ in types.most_common() if kind not in export.kept)
+    for kind in sorted(islice(tried, MOST_TYPES)):
         ranks = Counter[Any]()
         for name, rows in events.items():
             own = rows.filter(pc.equal(rows.column(TYPE), kind))

@@ -25,6 +25,7 @@ from voile.study.plan.plan import Plan
 from voile.study.risk.together import Together
 from voile.study.study_kit import chosen_in, extract_in, unpack
 from voile.study.study_release import MANIFEST, OF_ATTACKS, STUDY, StudyRelease
+from voile.study.verbs.evidence import settle_evidence
 from voile.study.verbs.export import sending
 from voile.study.verbs.measuring import Measuring
 from voile.study.verbs.writing import Writing
@@ -50,6 +51,7 @@ def apply(
     kits = unpack(kit)
     chosen = chosen_in(kit, kits)
     out = plan.release
+    settle_evidence(out)
     with Staging(out, STUDY, force=force) as staging:
         shown = staging.folder(out)
         private = staging.folder(private_path(out), mode=0o700)

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.core.progress import Progress
 from voile.data import Source
+from voile.data.files import outputs
+from voile.data.files.atomic import settle
 from voile.gate.finding import GateFinding
 from voile.gate.people import ALONE as PEOPLE_ALONE
+from voile.keys.seal import EVIDENCE_SEAL
 from voile.keys.secret import Secret
 from voile.modules import find_module
 from voile.release.evidence import default_place, find_evidence, write_evidence
+from voile.release.manifest import EVIDENCE, private_path
 from voile.study.adversary.acquaintance import describe_knowledge
 from voile.study.plan.plan import Plan
 from voile.study.study_release import StudyRelease
@@ -89,6 +94,15 @@ def keep_found(
         joint = [evidence_of(linked)]
     found = (known_evidence(known), *joint)
     write_evidence(default_place(whole), whole, found, secret, force=True)
+
+
+def settle_evidence(release: Path) -> None:
+    """Set right what a killed attack left in the private folders of a release."""
+    folder = private_path(release)
+    for one in (folder, *(path for path in folder.glob("*") if path.is_dir())):
+        if one.is_dir():
+            settle(one / EVIDENCE, outputs.EVIDENCE)
+            settle(one / EVIDENCE_SEAL, outputs.SEALS)
 
 
 def attack_parts(

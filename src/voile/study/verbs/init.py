@@ -47,7 +47,6 @@ from voile.study.verbs.init_parts import (
     Known,
     NotesPart,
     labels_of,
-    sex_in,
 )
 
 ZIP_WORDS = ("ZIP", "POST")
@@ -324,26 +323,28 @@ def _mentions(found: FoundParts, labels: Sequence[str] | None) -> list[str]:
             said = f'ZIP = {{ column = "{column}", {looked_for} }}'
             lines.append(f"{said}  # the people's codes are looked for")
     for label in ["AGE"] if labels is None else labels:
-        line = _mention(label, found.columns)
+        line = _mention(label, found)
         if line:
             lines.append(line)
-    if sex := sex_in(found.columns):
+    if found.promised.sex is not None:
+        sex = json.dumps(found.promised.sex, ensure_ascii=False)
         if found.promised.keeps_sex:
             why = "notes say he and she: the fit never merges the sexes"
-            lines.append(f'SEX = {{ column = "{sex}", keep = true }}  # {why}')
+            lines.append(f"SEX = {{ column = {sex}, keep = true }}  # {why}")
         else:
             why = "written neutrally: there are too few people of one sex for k"
-            lines.append(f'SEX = "{sex}"  # {why}')
+            lines.append(f"SEX = {sex}  # {why}")
     return lines
 
 
-def _mention(label: str, columns: Sequence[str]) -> str | None:
+def _mention(label: str, found: FoundParts) -> str | None:
     """Return the line of a type; None where the kit's own mark is right."""
     kind = kind_of(label)
-    if kind == "age" and "age" in columns:
-        return f'{label} = "age"  # written as the interval of the person\'s row'
+    if kind == "age" and found.promised.age is not None:
+        age = json.dumps(found.promised.age, ensure_ascii=False)
+        return f"{label} = {age}  # written as the interval of the person's row"
     if any(word in label.upper() for word in ZIP_WORDS):
-        code = next((c for c in columns if names_as(c, "place") or "zip" in c.lower()), None)
+        code = next((c for c in found.columns if names_as(c, "place") or "zip" in c.lower()), None)
         return code and f'{label} = "{code}"  # written as the interval of the person\'s row'
     if kind == "date":
         born = any(word in label.upper() for word in ("DOB", "BIRTH"))

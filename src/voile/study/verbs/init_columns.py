@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -25,6 +28,7 @@ from voile.proposals.propose import propose
 from voile.study.adversary.days import as_days, can_be_moved, day_columns
 from voile.tables.policies.space import PolicySpace
 
+UNDECIDED = "not released until you decide"
 LONG = 60
 """Characters that a cell of text has on average where it is a note."""
 SAMPLE = 1000
@@ -32,6 +36,14 @@ LIVES = 40
 """Years that nine tenths of a column's days span at most if they are days of events."""
 NAMES = 10
 """Distinct values from which a column may be of names: a race may be White or Black."""
+_WORD = re.compile(r"[^\W\d_]{3}")
+_BREAKS = re.compile(r"[\s.,'’-]+")
+_PARTICLES = ("da", "de", "del", "della", "der", "di", "dos", "du", "la", "le", "van", "von", "zu")
+SEX_WORDS = ({"f", "w", "female", "woman"}, {"m", "male", "man"})
+"""Words of which a column of the sex has one of each."""
+MOST_SEXES, OLDEST = 5, 130
+MOST_CODE = 3
+"""Capitals of a code such as ICU."""
 WIDTHS = (20, 30, 40)
 """Years of a band of ages that every policy keeps: the first that the people allow."""
 
@@ -55,7 +67,7 @@ def propose_table(source: Source, subject: str) -> Proposal:
         if one.role in ("quasi", "undecided") and (named := _propose_names(source, one)):
             return named
         if one.role == "undecided":
-            return ColumnProposal(one.name, "drop", f"not released until you decide; {one.why}")
+            return ColumnProposal(one.name, "drop", f"{UNDECIDED}; {one.why}")
         if one.name not in days:
             return one
         if names_as(one.name, "birth") or _spans_lives(source, one.name):
@@ -77,30 +89,77 @@ def count_people(source: Source, subject: str, column: str | None = None) -> Map
     return dict(zip(*(found[n].to_pylist() for n in (column, "count")), strict=True))
 
 
-def _propose_names(source: Source, one: ColumnProposal) -> ColumnProposal | None:
-    """Propose a column of names, if its header has no other meaning and its values look like names.
+def find_sex(source: Source, columns: Sequence[str]) -> str | None:
+    """Return the column of the sex: by its name, or by its values such as F and M."""
+    return next(
+        (one for one in columns if names_as(one, "sex") or _has_sexes(source, one)),
+        None,
+    )
 
-    Evidence: many are on lists of names, or most are capitalised words of no list.
+
+def _has_sexes(source: Source, name: str) -> bool:
+    values = pc.unique(source.read([name]).column(0).drop_null())
+    words = {str(one).strip().lower() for one in values.slice(0, MOST_SEXES + 1).to_pylist()}
+    return len(words) <= MOST_SEXES and all(words & own for own in SEX_WORDS)
+
+
+def find_age(source: Source, columns: Sequence[str]) -> str | None:
+    """Return the column of ages in completed years: its name and its whole numbers."""
+    return next((one for one in columns if names_as(one, "birth") and _has_ages(source, one)), None)
+
+
+def _has_ages(source: Source, name: str) -> bool:
+    values = [str(one) for one in pc.unique(source.read([name]).column(0).drop_null()).to_pylist()]
+    return bool(values) and all(one.isdecimal() and int(one) <= OLDEST for one in values)
+
+
+def _propose_names(source: Source, one: ColumnProposal) -> ColumnProposal | None:
+    """Propose a column of addresses or, if its header has no other meaning, of names.
+
+    Evidence of names: many are on lists, most are capitalised words of no list, or most differ.
     """
-    if find_words(one.name) is not None or not pa.types.is_string(source.columns[one.name]):
+    if not pa.types.is_string(source.columns[one.name]):
         return None
-    values = pc.unique(source.read([one.name]).column(0).drop_null()).slice(0, SAMPLE)
+    cells = source.read([one.name]).column(0).drop_null()
+    values = pc.unique(cells).slice(0, SAMPLE)
     if len(values) < NAMES:
         return None
-    if kind_of_column(one.name, values) == "name":
+    kind = kind_of_column(one.name, values)
+    if kind == "address":
+        return ColumnProposal(one.name, "identifier", "its values are streets with numbers")
+    if find_words(one.name) is not None:
+        return None
+    if kind == "name":
         return ColumnProposal(one.name, "identifier", "many of its values are listed names")
-    if sum(map(_is_of_no_list, values.to_pylist())) > len(values) / 2:
-        why = "most of its values are words of no list, as rare names are"
-        return ColumnProposal(one.name, "drop", f"not released until you decide; {why}")
+    texts = values.to_pylist()
+    drop = partial(ColumnProposal, one.name, "drop")
+    if sum(map(_is_of_no_list, texts)) > len(texts) / 2:
+        return drop(f"{UNDECIDED}; most of its values are words of no list, as rare names are")
+    if len(texts) > len(cells) / 2 and sum(map(_has_word, texts)) > len(texts) / 2:
+        return drop(f"{UNDECIDED}; its words tell most rows apart")
     return None
 
 
+def _has_word(text: str) -> bool:
+    return _WORD.search(text) is not None
+
+
 def _is_of_no_list(text: str) -> bool:
-    """Return whether a value is one word with a capital that no list of words or places has."""
-    word = text.strip()
-    is_titled = len(word) > 2 and word.isalpha() and word.istitle()
-    folded = fold(word)
-    return is_titled and not (folded in frequent_words() or folded in public_lists()["place"])
+    """Return whether a value is words with capitals, one of them on no list of words or places."""
+    words = [one for one in _BREAKS.split(text) if len(one) > 1 and one not in _PARTICLES]
+    if not all(map(_is_capitalised, words)):
+        return False
+    return any(
+        not (folded in frequent_words() or folded in public_lists()["place"])
+        for folded in map(fold, words)
+    )
+
+
+def _is_capitalised(word: str) -> bool:
+    """Whether a word begins with a capital, or has four capitals or more alone."""
+    if not word.isalpha():
+        return False
+    return len(word) > MOST_CODE if word.isupper() else len(word) > 2 and word[0].isupper()
 
 
 def _usable(source: Source, one: ColumnProposal, subject: str) -> ColumnProposal:
@@ -169,8 +228,11 @@ def keep_age_bands(
 
 def _find_bands(
     source: Source, age: ColumnProposal, subject: str, sex: str, k: int, few: float
-) -> list[int]:
-    """Return the values after which cuts stay, in bands as narrow as the people allow."""
+) -> list[int | str]:
+    """Return the values after which cuts stay, in bands as narrow as the people allow.
+
+    A year of birth is written as a day in the form of the column's days.
+    """
     settings = {age.name: age.settings}
     space = PolicySpace.of(source, None, [age.name, sex], subject=subject, settings=settings)
     domain, counts = space.domains[0], space.counts
@@ -184,5 +246,6 @@ def _find_bands(
         keys = np.unique(np.column_stack([bands, counts.codes[:, 1]]), axis=0, return_inverse=True)
         people = np.bincount(keys[1].ravel(), counts.sample)
         if people[people < k].sum() <= few * counts.subjects:
-            return ends
+            form = age.settings.get("form")
+            return [date(end, 1, 1).strftime(form) if form else end for end in ends]
     return []

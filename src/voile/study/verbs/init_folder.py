@@ -31,7 +31,6 @@ from voile.study.verbs.init_parts import (
     FoundParts,
     Known,
     NotesPart,
-    sex_in,
 )
 from voile.study.verbs.init_subject import find_subject
 
@@ -212,7 +211,7 @@ class _FolderPlan:
         """Write the roles of each table; with notes, the first keeps bands of ages."""
         proposed = {stem: table.proposal for stem, table in self.tables.items()}
         first = next(iter(self.tables.values()))
-        sex = sex_in(first.quasi)
+        sex = self.promised.sex
         if self.notes and sex is not None and self.promised.keeps_sex:
             columns = keep_age_bands(
                 first.source, first.proposal.columns, self.subject, sex, self.promised.k, SUPPRESS

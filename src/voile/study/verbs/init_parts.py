@@ -21,10 +21,9 @@ from voile.documents.verbs.options import FitOptions, InitOptions
 from voile.proposals.seen import printable
 from voile.release.kit import Kit
 from voile.study.plan.plan import EXPORT
-from voile.study.verbs.init_columns import count_people
+from voile.study.verbs.init_columns import count_people, find_age, find_sex
 from voile.study.verbs.notes_kit import SilentReports
 
-SEX_WORDS = ("sex", "gender")
 USUAL_K, LEAST_K, SUPPRESS = 5, 2, 0.05
 CHOICE = "choose = { max_relative_risk = 0.02 }  # one missed name opens that person's whole row"
 
@@ -64,10 +63,15 @@ class Asked:
 
 @dataclass(frozen=True)
 class ClassPromise:
-    """What the first table can promise: k people in a class, and whether sexes can stay apart."""
+    """What the first table can promise: k people in a class, and whether sexes can stay apart.
+
+    sex, age : the columns of quasi-identifiers that notes may state by words.
+    """
 
     k: int
     keeps_sex: bool
+    sex: str | None = None
+    age: str | None = None
 
     @classmethod
     def of(cls, source: Source, subject: str, quasi: Sequence[str]) -> ClassPromise:
@@ -83,11 +87,11 @@ class ClassPromise:
                 instead="give a table of more people",
             )
         k = min(USUAL_K, people)
-        sex = sex_in(quasi)
+        sex, age = find_sex(source, quasi), find_age(source, quasi)
         few = 0.0
         if sex is not None:
             few = sum(n for n in count_people(source, subject, sex).values() if n < k)
-        return cls(k, few <= SUPPRESS * people)
+        return cls(k, few <= SUPPRESS * people, sex, age)
 
     @property
     def why(self) -> str:
@@ -275,8 +279,3 @@ def labels_of(asked: Asked) -> Sequence[str] | None:
 def roles_beside(annotated: str) -> Path | None:
     beside = Path(annotated).with_suffix(".toml")
     return beside if beside.is_file() else None
-
-
-def sex_in(columns: Sequence[str]) -> str | None:
-    """Return the column of the sex, by its name."""
-    return next((one for one in columns if one.lower() in SEX_WORDS), None)

@@ -34,6 +34,7 @@ from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
 from voile.study.adversary.readings import read, sentence_at
 from voile.study.study_release import UTILITY, PartRelease, StudyRelease, has_proofs
 from voile.study.verbs.report_export import write_section
+from voile.study.verbs.report_summary import summarise
 
 AT_RECALL = "where the notes' kits miss as many mentions as in the text they were tested on"
 UNCHECKED = "if no name is hidden: nobody has checked how many identifiers the notes' kits miss"
@@ -47,7 +48,7 @@ def report(
 ) -> str:
     """Return the page of a study's release as text; `enough` is what a determination judges."""
     title = f"{release.path.name}: what all parts disclose together"
-    shown = (enough, *sections(release, audience=audience))
+    shown = (summarise(release, audience), enough, *sections(release, audience=audience))
     return render(title, shown, audience=audience, facts=facts)
 
 
@@ -73,15 +74,15 @@ def sections(
             found.append(_of_part(name, _events(part)))
             continue
         own = find_module(part.kind).report(part, (of_part or {}).get(name, ()), audience=audience)
-        found += [_of_part(name, one) for one in own]
+        found += [_of_part(name, one, is_listed=n == 0) for n, one in enumerate(own)]
     return tuple(found)
 
 
-def _of_part(name: str, section: Section) -> Section:
-    """Return a section of one part, below those of the study."""
+def _of_part(name: str, section: Section, *, is_listed: bool = True) -> Section:
+    """Return a section of one part, below those of the study; the contents list its first."""
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     key, title = f"part-{slug}-{section.key}", f"{name}: {section.title}"
-    return replace(section, key=key, title=title, first=False)
+    return replace(section, key=key, title=title, first=False, is_listed=is_listed)
 
 
 def _events(part: PartRelease) -> Section:

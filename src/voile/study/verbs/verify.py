@@ -15,6 +15,7 @@ from voile.study.plan.plan import Plan
 from voile.study.study_release import EXPORT, OF_ATTACKS, StudyRelease
 from voile.study.text.values import EARLIER, find_promised, is_allowed, search_release
 from voile.study.verbs.checks import check_applied
+from voile.study.verbs.evidence import settle_evidence
 from voile.study.verbs.export import check_files
 
 
@@ -25,6 +26,7 @@ def verify(
 
     plan : with its sources, in which the value search looks again.
     """
+    settle_evidence(release.path)
     yield from _sealed(release, secret)
     yield from _attacked(release, secret)
     for name, same in check_files(release.path, release.public):
@@ -92,6 +94,7 @@ def _of_part(release: StudyRelease, name: str, *, in_place: bool) -> Iterator[Ch
 
 def check_sealed(release: StudyRelease, secret: Secret) -> None:
     """Raise `TamperedError` when a file of a release is not as apply sealed it."""
+    settle_evidence(release.path)
     checked = (*_sealed(release, secret), *_attacked(release, secret))
     if wrong := [one.says for one in checked if one.holds is not True]:
         raise TamperedError(wrong[0], where=str(release.path), instead="apply again")

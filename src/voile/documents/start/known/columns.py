@@ -14,7 +14,7 @@ from voile.data.source import Source
 from voile.documents.patterns import PATTERNS
 from voile.documents.start.known.cells import texts_of
 from voile.documents.start.known.days import read_days
-from voile.documents.start.known.looks import is_all, is_name
+from voile.documents.start.known.looks import is_address, is_all, is_name
 
 Kind = Literal["name", "date", "phone", "email", "id", "address", "place", "organisation"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -101,6 +101,8 @@ def kind_of_column(name: str, cells: pa.Array) -> Kind | None:
     'name'
     >>> kind_of_column("hospital name", pa.array(["Hospital del Mar"]))
     'organisation'
+    >>> kind_of_column("residence", pa.array(["Calle Mayor 12", "7 Elm Street"]))
+    'address'
     >>> kind_of_column("sex", pa.array(["f", "m"]))
     """
     if pa.types.is_date(cells.type) or pa.types.is_timestamp(cells.type):
@@ -112,6 +114,8 @@ def kind_of_column(name: str, cells: pa.Array) -> Kind | None:
         return "email"
     if _mostly(lambda text: bool(read_days(text)), values):
         return "date"
+    if glossary()["place"].found_in(name) and _mostly(is_address, values):
+        return "address"
     return _by_words(name, values) or _by_form(name, values)
 
 

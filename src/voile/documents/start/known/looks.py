@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from voile.documents.patterns.pattern import Pattern
@@ -10,6 +11,8 @@ from voile.documents.replacements.names import LANGUAGES, builtin_names, fold, n
 COVERED = 0.8  # of a value's characters: what else is in it is a label such as "Tel."
 LOOKED_AT = 200  # characters
 LONGEST_NAME = 60
+_NUMBER = r"\d{1,4}[A-Za-z]?"
+_ADDRESS = re.compile(rf"(?=.*[^\W\d_]{{3}})(?:{_NUMBER}\s[^\d].*|[^\d]+\s{_NUMBER}(?:\W.*)?)")
 
 
 def is_all(pattern: Pattern, text: str) -> bool:
@@ -17,6 +20,11 @@ def is_all(pattern: Pattern, text: str) -> bool:
     found = pattern.find(text[:LOOKED_AT])
     covered = sum(one.end - one.start for one in found)
     return covered >= COVERED * len(text.strip()) > 0
+
+
+def is_address(text: str) -> bool:
+    """Return whether a value is words and the number of a house, before or behind them."""
+    return _ADDRESS.match(text.strip()) is not None
 
 
 def is_name(text: str) -> bool:
