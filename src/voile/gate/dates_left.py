@@ -22,9 +22,9 @@ from voile.gate.kept_words import iterate_texts
 _MONTHS = (
     "January February March April June July August September October November December Jan Feb Apr "
     "Jun Jul Aug Sep Sept Oct Nov Dec enero febrero marzo abril mayo junio julio agosto septiembre "
-    "octubre noviembre diciembre Januar Februar März Mai Juni Juli Oktober Dezember janvier février "
-    "mars avril mai juin juillet août septembre octobre novembre décembre janeiro fevereiro março "
-    "maio junho julho setembro outubro dezembro gennaio febbraio aprile maggio giugno luglio "
+    "octubre noviembre diciembre Januar Februar März Mai Juni Juli Oktober Dezember janvier "
+    "février mars avril mai juin juillet août septembre octobre novembre décembre janeiro "
+    "fevereiro março maio junho julho setembro outubro dezembro gennaio febbraio aprile maggio giugno luglio "
     "settembre ottobre dicembre"
 )
 _NAME = f"(?:(?i:{'|'.join(_MONTHS.split())})|May|MAY|Mar)"
@@ -35,7 +35,8 @@ _DATE = re.compile(
     r"|[0-3]?[0-9](?P<b>[-/.])[0-3]?[0-9](?P=b)(?:19|20)?[0-9]{2}"
     rf"|{_NAME}\.? {_DAY}(?:st|nd|rd|th)?(?:,? (?:19|20)[0-9]{{2}})?"
     rf"|{_DAY}(?:st|nd|rd|th|\.)? (?:de |of )?{_NAME}"
-    rf"|(?:(?<=\bon )|(?<=\bOn )|(?<=f/u )|(?<=\bdue )|(?<=dated )|(?<=since ))(?:0?[1-9]|1[0-2])/{_DAY}"
+    r"|(?:(?<=\bon )|(?<=\bOn )|(?<=f/u )|(?<=\bdue )|(?<=dated )|(?<=since ))"
+    rf"(?:0?[1-9]|1[0-2])/{_DAY}"
     r"(?! ?(?:of|strength))"
     r")(?![\w%]|[./-][0-9])"
 )

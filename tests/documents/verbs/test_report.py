@@ -93,7 +93,7 @@ def test_the_summary_says_what_was_asked_and_what_is_left(release):
     assert (
         "Further mentions of a removed name in its document were removed as well; these figures "
         "include them. Removed as well, but not in the fit's figures: what patterns find (iban, "
-        "card, ssn, dni, email, url, ip, mac, phone, record numbers)."
+        "card, ssn, dni, health-id, email, url, ip, mac, phone, record numbers)."
     ) in said(blocks)
     assert f"Trained on {found['documents']:,} documents of 36 subjects: " in said(blocks)
     assert "identifiers of 1 type." in said(blocks)
