@@ -24,8 +24,8 @@ _MONTHS = (
     "Jun Jul Aug Sep Sept Oct Nov Dec enero febrero marzo abril mayo junio julio agosto septiembre "
     "octubre noviembre diciembre Januar Februar März Mai Juni Juli Oktober Dezember janvier "
     "février mars avril mai juin juillet août septembre octobre novembre décembre janeiro "
-    "fevereiro março maio junho julho setembro outubro dezembro gennaio febbraio aprile maggio giugno luglio "
-    "settembre ottobre dicembre"
+    "fevereiro março maio junho julho setembro outubro dezembro gennaio "
+    "febbraio aprile maggio giugno luglio settembre ottobre dicembre"
 )
 _NAME = f"(?:(?i:{'|'.join(_MONTHS.split())})|May|MAY|Mar)"
 _DAY = "(?:0?[1-9]|[12][0-9]|3[01])"

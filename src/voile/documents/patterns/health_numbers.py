@@ -159,7 +159,9 @@ _FORMS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ),
 )
 _START = re.compile(r"(?<![^\W_]|[.,/-])(?=[0-9]{1,4}[0-9A-Z -]|[A-Z]{1,6} ?[0-9])[0-9A-Z]")
-_PATTERNS = tuple((re.compile(rf"(?:{form})(?![^\W_]|[.,/-][0-9])"), check) for form, check in _FORMS)
+_PATTERNS = tuple(
+    (re.compile(rf"(?:{form})(?![^\W_]|[.,/-][0-9])"), check) for form, check in _FORMS
+)
 
 
 def health_ids(plain: str) -> Iterator[Slice]:

@@ -10,7 +10,9 @@ from voile.documents.replacements.draws import Draws
 from voile.documents.replacements.names import Language, clean, fold
 
 _PIECES = re.compile(
-    r"\d+(?=(?:st|nd|rd|th|[ºª])\b)|(?=\w*\d)\w+|[^\W\d_]+(?:['’][^\W\d_]+)*|.", re.DOTALL
+    r"\d+(?=(?:st|nd|rd|th|[ºª])\b)|(?=\w*\d)\w+"
+    r"|[^\W\d_]+(?:['’][^\W\d_]+)*|.",
+    re.DOTALL,
 )
 
 # Words that many streets and organisations share, and that stay: they identify none.
@@ -19,7 +21,10 @@ _STREET: dict[Language, str] = {
         street st road rd avenue ave lane ln drive dr court ct place pl square sq terrace close
         crescent gardens grove hill park way walk row boulevard blvd parkway highway route freeway
         circle alley mews trail north south east west ne nw se sw nd rd th flat apartment apt suite
-        ste unit floor room building house block po box no number the and of""",
+        ste unit floor room building house block po box no number the and of rue via viale piazza
+        corso rua avenida travessa praça largo chemin impasse allée quai cours de du des la le les
+        della del do da dos apartado apdo postfach al ak az ar ca co ct de dc fl ga hi id il ia ks
+        ky me md ma mi mn ms mo mt nv nh nj nm ny nc oh pa ri sc sd tn tx ut vt va wa wv wi wy""",
     "spanish": """
         calle avenida avda av plaza pza plz paseo pº ps carretera ctra camino ronda travesía
         pasaje glorieta vía barrio urbanización urb polígono pol carrer carrera cra bulevar callejón
@@ -34,7 +39,9 @@ _ORGANISATION: dict[Language, str] = {
         foundation society association council committee agency authority ministry office bureau
         court police church bank insurance company co corporation corp inc llc ltd plc limited
         group holdings partners services systems international national regional community county
-        city state royal saint st of the and for at in de children women men""",
+        city state royal saint st of the and for at in de children women men snf rehab
+        rehabilitation manor nursing assisted living skilled facility senior memorial cancer heart
+        eye surgical associates campus plaza children's women's veterans""",
     "spanish": """
         hospital hospitales clínica clínicas centro salud consultorio ambulatorio sanatorio
         residencia farmacia servicio servicios unidad urgencias departamento complejo hospitalario

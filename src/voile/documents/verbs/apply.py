@@ -36,6 +36,7 @@ from voile.documents.text.source import CorpusSource
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.disclosed import disclosing
 from voile.documents.verbs.files import PATH, DocumentCells, DocumentFiles
+from voile.documents.verbs.fitting import choose_for_notes
 from voile.documents.verbs.models import publish_models
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.policies import ANNOTATED, MODELS, Policy
@@ -89,6 +90,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     content = content.reading_by(roles if files is None else files.roles(roles))
     reader = content.reading
     reader.check(source, annotated=False)
+    chosen = choose_for_notes(content, chosen, source, reader)
     policy = Policy.from_data(chosen.policy)
     recipe = make_recipe(content, policy, options)
     content = content.repeating(recipe.names)

@@ -40,8 +40,10 @@ UNMARKED = ("marks", "unknown", "start", "default_policy", "default_means", "cav
 MODELS, CLUSTERS, READER = "models", "clusters", "reader"
 """One of a kit with models of the user's own: what they are called, and their hashes; one of a kit
 whose learners saw clusters of words: their name; one of a kit on a reader: its hash and layer."""
+NOVELTY = "novelty"
+"""A kit's words, and how many of a note are new: see `NoveltyCheck`."""
 UNLISTED = "voile does not list the reader's weights, and has not tested them"
-OTHERS = (*UNMARKED, MODELS, CLUSTERS, READER)
+OTHERS = (*UNMARKED, MODELS, CLUSTERS, READER, NOVELTY)
 ANNOTATED, PROPOSED, REVIEWED = "annotated", "proposed", "reviewed"
 """Who marked the identifiers that a kit learnt from: annotators, nobody, or nobody but reviewers of
 some lines."""

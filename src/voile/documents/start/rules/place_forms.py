@@ -123,7 +123,7 @@ PLACE_FORMS = (
     make_form(
         "town and state",
         "ADDRESS",
-        rf"{_TOWN}, (?:{_STATES})(?:,? {_ZIP})?",
+        rf"{_TOWN}, (?:(?:{_STATES}),? {_ZIP}|(?!MD|PA|MS|DO|NP|RN)(?:{_STATES}))",
         rf"{_TOWN} (?:{_STATES}),? {_ZIP}",
         rf"{_TOWN} (?:{_CLEAR_STATES})",
         case=True,
