@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FOLDS = 5
 _LEAST_WORDS, _LEAST_TEXTS = 8, 20
-_HIGH = 0.95
+_HIGH, _FLOOR = 0.95, 0.1
+"""The percentile of the kit's own notes; a share that never counts as high: notes of a template."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class NoveltyCheck:
             return None
         usual, high = np.quantile(shares, [0.5, _HIGH])
         known = np.unique(np.array([*map(_hash, folds)], np.uint32))
-        return cls(known, float(usual), float(high))
+        return cls(known, float(usual), max(float(high), _FLOOR))
 
     def measure(self, texts: Iterable[str]) -> float | None:
         """Return the median share of new words in some texts; None where none has enough words."""
