@@ -11,7 +11,7 @@ from voile.documents.replacements.removal import Reason
 from voile.documents.start.lists import towns
 from voile.documents.words.guards import BARE_EPONYMS, EPONYMS
 
-_CAPITAL = r"[^\W\d_a-zß-öø-ÿ][\w'’-]*+\.?"
+_CAPITAL = r"(?:[dl]['’])?[^\W\d_a-zß-öø-ÿ][\w'’-]*+\.?"
 _JOINING = "de|del|la|las|los|el|of|on|upon|am|an|der|sur|les|do|da|di|le|en|bei|im"
 _RUN = re.compile(rf"(?<![\w@./'’-]){_CAPITAL}(?: (?:{_CAPITAL}|(?:{_JOINING})(?= ))){{0,5}}")
 _WORD = re.compile(r"[\w'’.-]+")
@@ -89,7 +89,7 @@ class TownForm:
         """Return how many words from a place on are a town, 0 for none."""
         clear, shared = self._lists
         start = words[at][0]
-        if plain[start].islower():
+        if plain[start : start + 2].islower():
             return 0
         if fold(plain[start : self._end(plain, words, at)]).replace("’", "'") not in self._firsts:
             return 0
