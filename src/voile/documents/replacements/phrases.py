@@ -28,6 +28,7 @@ _STREET: dict[Language, str] = {
     "spanish": """
         calle avenida avda av plaza pza plz paseo pº ps carretera ctra camino ronda travesía
         pasaje glorieta vía barrio urbanización urb polígono pol carrer carrera cra bulevar callejón
+        apartado correos
         bloque piso portal puerta escalera esc planta bajo izquierda izda izq derecha dcha local
         letra número núm nº km norte sur este oeste de del la el los las""",
 }
@@ -40,7 +41,10 @@ _ORGANISATION: dict[Language, str] = {
         court police church bank insurance company co corporation corp inc llc ltd plc limited
         group holdings partners services systems international national regional community county
         city state royal saint st of the and for at in de children women men snf rehab
-        rehabilitation manor nursing assisted living skilled facility senior memorial cancer heart
+        rehabilitation
+        urology oncology cardiology pediatrics neurology surgery medicine radiology
+        pathology dermatology psychiatry orthopedics nephrology emergency
+        manor nursing assisted living skilled facility senior memorial cancer heart
         eye surgical associates campus plaza children's women's veterans""",
     "spanish": """
         hospital hospitales clínica clínicas centro salud consultorio ambulatorio sanatorio
@@ -49,7 +53,12 @@ _ORGANISATION: dict[Language, str] = {
         laboratorio fundación asociación sociedad consejo comité agencia ministerio consejería
         oficina tribunal juzgado policía iglesia banco caja compañía grupo empresa sa sl
         general nacional regional provincial municipal clínico médico médica infantil san santa
-        de del la el los las en""",
+        de del la el los las en urología oncología cardiología pediatría neurología cirugía
+        ginecología obstetricia nefrología dermatología oftalmología anestesia anestesiología
+        reanimación radiología radiodiagnóstico medicina interna intensiva intensivos cuidados
+        digestivo endocrinología hematología neumología psiquiatría reumatología traumatología
+        ortopédica rehabilitación anatomía patológica análisis nuclear preventiva familiar
+        comunitaria infecciosas maxilofacial otorrinolaringología alergología""",
 }
 KEPT = {"street": _STREET, "organisation": _ORGANISATION}
 
