@@ -47,6 +47,7 @@ def found(text: str) -> list[str]:
         ("9/6 BP 130/80; Cr 1.2 (9/16)", ["9/6=DATE", "9/16=DATE"]),
         ("CT head 3/12 negative", ["3/12=DATE"]),
         ("turned 93; in her 90s; 94F with fever", ["93=AGE", "90s=AGE", "94F=AGE"]),
+        ('{"mrn": 100234, "id": "A77-12"}', ["100234=ID", "A77-12=ID"]),
         ("24-S-00123; accession 24:H00123", ["24-S-00123=ID", "24:H00123=ID"]),
         ("hospital no: 99-1234, 00019283", ["99-1234=ID", "00019283=ID"]),
         ("4512 N. Oak Ave Apt 3", ["4512 N. Oak Ave Apt 3=ADDRESS"]),

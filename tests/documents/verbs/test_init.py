@@ -154,7 +154,8 @@ def test_a_report_shows_the_command_that_made_the_kit():
 def test_choosing_warns_that_figures_are_against_proposals():
     kit = voile.open_kit(made() / "work")
     with pytest.warns(UncheckedWarning, match="against proposals that nobody checked"):
-        kit.choose(knee=True)
+        chosen = kit.choose(knee=True)
+    assert {*chosen.figures} == {"miss_cost", "passes", "published_tokens"}
 
 
 def test_new_people_are_known_by_a_table_of_their_own():

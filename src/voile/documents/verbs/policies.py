@@ -47,6 +47,8 @@ OTHERS = (*UNMARKED, MODELS, CLUSTERS, READER, NOVELTY)
 ANNOTATED, PROPOSED, REVIEWED = "annotated", "proposed", "reviewed"
 """Who marked the identifiers that a kit learnt from: annotators, nobody, or nobody but reviewers of
 some lines."""
+UNGRADED = ("miss_cost", "passes", "published_tokens")
+"""The figures of a policy that need nobody's marks."""
 UNCHECKED = {
     PROPOSED: "against proposals that nobody checked",
     REVIEWED: "against proposals, of which reviewers checked some lines",
@@ -151,6 +153,16 @@ class Policies(StoredPolicies):
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
         """The share of identifiers that each policy leaves."""
         return {"relative_risk": self.frontier.risk}
+
+    def figures_of(self, number: int) -> dict[str, float]:
+        """Return the figures of a policy; of proposals that nobody checked no share that is left.
+
+        Such a share measures how far the committee agrees with the proposals.
+        """
+        found = super().figures_of(number)
+        if self.found.get("marks") != PROPOSED:
+            return found
+        return {name: found[name] for name in UNGRADED if name in found}
 
     def policy(self, number: int) -> Policy:
         row = self.row(number)

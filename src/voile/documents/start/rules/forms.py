@@ -67,7 +67,7 @@ FORMS: tuple[TextForm | PhysicianForm, ...] = (
     make_form_after(
         "number after its label",
         "ID",
-        rf"(?:{_LABELS})(?: ?(?:no|nr|num|number|sn|id|code))?[.:#]*(?: is|=)? ?#? ?",
+        rf"(?:{_LABELS})(?: ?(?:no|nr|num|number|sn|id|code))?[\"']?[.:#]*(?: is|=)? ?#? ?[\"']?",
         _VALUE,
         near=_FIGURES,
     ),
