@@ -95,7 +95,7 @@ def test_known_values_and_what_is_learnt_go():
         assert given not in text
         assert surnames.isdisjoint(text.split())
         assert "555" not in text
-    assert any("in May" in text for text in texts)
+    assert any("in [DATE]" in text for text in texts)  # a month is a part of a date
     assert any("the summer" in text for text in texts)
 
 
