@@ -175,7 +175,9 @@ def _rate(rate: Rate | None) -> str:
 
 
 RISKS = frozenset({"max_risk", "mean_risk"})
-SHARES = frozenset({"relative_risk", "distribution", "resolution", "ncp", "unique_share"})
+SHARES = frozenset(
+    {"relative_risk", "distribution", "resolution", "ncp", "unique_share", "published_tokens"}
+)
 """Figures that screens write in percent, as reports do, beside those of the wings' axes."""
 
 

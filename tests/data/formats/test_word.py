@@ -14,6 +14,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.opc.packuri import PackURI
 from docx.opc.part import Part
 from docx.oxml import parse_xml
+from docx.oxml.ns import qn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -224,11 +225,33 @@ def test_what_cannot_be_cleaned_is_refused(make, said):
 def test_a_removed_word_in_the_formatting_is_refused():
     word = docx.Document()
     run = word.add_paragraph().add_run("Zyxandra came")
-    run.font.name = "Zyxandra Sans"
+    run.font.color.rgb = docx.shared.RGBColor(0, 0, 0)
+    run._element.rPr.find(qn("w:color")).set(qn("w:themeColor"), "Zyxandra")
     raw = saved(word)
     text, changes = removing(raw, "Zyxandra")
     with pytest.raises(SourceError, match="what was removed stands in its formatting as well"):
         rewrite(raw, NAME, text, changes)
+
+
+def test_the_default_replaces_a_font_that_nobody_knows():
+    word = docx.Document()
+    word.add_paragraph().add_run("Zyxandra came").font.name = "Zyxandra Sans"
+    word.add_paragraph().add_run("well").font.name = "Georgia"
+    raw = saved(word)
+    text, changes = removing(raw, "Zyxandra")
+    made = docx.Document(io.BytesIO(rewrite(raw, NAME, text, changes)))
+    assert [one.runs[0].font.name for one in made.paragraphs] == ["Calibri", "Georgia"]
+
+
+def test_hidden_runs_are_dropped_and_counted():
+    word = docx.Document()
+    paragraph = word.add_paragraph("Seen ")
+    paragraph.add_run("by Zyxandra ").font.hidden = True
+    paragraph.add_run("today")
+    raw = saved(word)
+    found = WordFile(raw, NAME)
+    assert (found.text, found.hidden) == ("Seen today", 1)
+    assert b"Zyxandra" not in b"".join(parts_of(rewrite(raw, NAME, found.text, [])).values())
 
 
 def test_a_file_that_changed_since_it_was_read_is_refused():

@@ -18,6 +18,7 @@ EXAMPLES = {
     "card": "4111 1111 1111 1111",
     "ssn": "078-05-1120",
     "dni": "12345678-Z",
+    "health-id": "943 476 5919",
     "email": "j.roe@ward-3.example",
     "url": "https://ward.example/notes?of=3",
     "ip": "192.0.2.17",

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.documents.patterns.pattern import find
-from voile.documents.start.rules.forms import FORMS, date_forms
+from voile.documents.start.rules.forms import FORMS, LISTS, date_forms
 
 
 def found(text: str) -> list[str]:
-    return [f"{text[one.start : one.end]}={one.label}" for one in find(text, FORMS)]
+    return [f"{text[one.start : one.end]}={one.label}" for one in find(text, (*FORMS, *LISTS))]
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,28 @@ def found(text: str) -> list[str]:
         ("Hauptstraße 5, 10115 Berlin", ["Hauptstraße 5, 10115 Berlin=ADDRESS"]),
         ("lives in Baton Rouge with", ["Baton Rouge=PLACE"]),
         ("at Kessler Medical Center", ["Kessler Medical Center=HOSPITAL"]),
+        ("drove from Duluth to Grand Rapids", ["Duluth=PLACE", "Grand Rapids=PLACE"]),
+        ("seen in Jackson; lives in Normal", ["Jackson=PLACE", "Normal=PLACE"]),
+        ("vecino de Marbella; vive en Granada", ["Marbella=PLACE", "Granada=PLACE"]),
+        ("at St. Mary's Medical Center", ["St. Mary's Medical Center=HOSPITAL"]),
+        ("to Maple Grove SNF", ["Maple Grove SNF=HOSPITAL"]),
+        (
+            "CHU de Nantes; Klinikum Augsburg",
+            ["CHU de Nantes=HOSPITAL", "Klinikum Augsburg=HOSPITAL"],
+        ),
+        ("the third of March; March third", ["third of March=DATE", "March third=DATE"]),
+        ("since early March; in May", ["March=DATE", "May=DATE"]),
+        ("el tres de marzo, el 3/4", ["tres de marzo=DATE", "3/4=DATE"]),
+        ("9/6 BP 130/80; Cr 1.2 (9/16)", ["9/6=DATE", "9/16=DATE"]),
+        ("CT head 3/12 negative", ["3/12=DATE"]),
+        ("turned 93; in her 90s; 94F with fever", ["93=AGE", "90s=AGE", "94F=AGE"]),
+        ('{"mrn": 100234, "id": "A77-12"}', ["100234=ID", "A77-12=ID"]),
+        ("24-S-00123; accession 24:H00123", ["24-S-00123=ID", "24:H00123=ID"]),
+        ("hospital no: 99-1234, 00019283", ["99-1234=ID", "00019283=ID"]),
+        ("4512 N. Oak Ave Apt 3", ["4512 N. Oak Ave Apt 3=ADDRESS"]),
+        ("12 rue de la Paix; Via Roma 12", ["12 rue de la Paix=ADDRESS", "Via Roma 12=ADDRESS"]),
+        ("Ottawa K1A 0B1; Apdo. 12", ["Ottawa=PLACE", "K1A 0B1=ADDRESS", "Apdo. 12=ADDRESS"]),
+        ("by dr lindqvist, mrs van der berg", ["lindqvist=NAME", "van der berg=NAME"]),
     ],
 )
 def test_a_form_is_found_whole(text, forms):
@@ -47,6 +69,15 @@ def test_a_form_is_found_whole(text, forms):
         "order 2 tabs of 5 mg; case 12; a lot of pain",
         "May have 5 mg; march on; 67 years old",
         "the record 2019 was good",
+        "may 2 weeks later; patient may go; order 1000 mL NS; T2N0M0",
+        "Boston brace, Glasgow Coma Scale, plaster of Paris, Rome IV criteria, Norwalk virus",
+        "Reading the chart. Dr. London; Jack London",
+        "Pain Clinic, Home Health, the General Hospital, Hospital Course, Hospital Medicine",
+        "Cardiology Clinic; transferred to ICU; Hospital de Día",
+        "viral load 1200000 copies/mL, platelets 250000, NCT01234567, 2019 CT Chest",
+        "98F with chills; 100 years ago; 800/160, 5/325 mg, q4-6h, L4-5",
+        "dr will see him; dr may call",
+        "3/4 de la superficie; on 2/3 of days; 2/2 sets; VA 6/6; Apgar 8/9",
     ],
 )
 def test_a_look_alike_is_not(text):
@@ -60,12 +91,12 @@ def test_dates_have_the_label_of_the_corpus():
 
 @given(st.text(st.sampled_from("A a1/-.,Pox MN:#"), max_size=60))
 def test_no_text_is_cut_or_refused(text):
-    for one in find(text, FORMS):
+    for one in find(text, (*FORMS, *LISTS)):
         assert text[one.start : one.end].strip()
 
 
 @pytest.mark.parametrize("piece", ["Aa of ", "1-", "MRN A1-", "ninety ", "3/4 and ", "Aa "])
 def test_a_long_text_takes_no_longer_than_its_characters(piece):
     began = process_time()
-    find(piece * 20_000, FORMS)
+    find(piece * 20_000, (*FORMS, *LISTS))
     assert process_time() - began < 20

@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 
 import numpy as np
 import pytest
-from tests.documents.reported import page, said, shown
+from tests.documents.reported import figures, page, said, shown
 from tests.documents.start.made import STAFF, hospital, notes, patients, write_table
 
 import voile
@@ -22,6 +22,7 @@ from voile.documents.module import DOCUMENTS
 from voile.documents.start.marks import Reviewed
 from voile.documents.text.formats.file import UnreadWarning
 from voile.documents.verbs.content import Content
+from voile.documents.verbs.fitting import NoveltyWarning
 from voile.documents.verbs.policies import UncheckedWarning
 from voile.documents.verbs.work import Work
 from voile.documents.words.features import BLOCKS
@@ -94,7 +95,7 @@ def test_known_values_and_what_is_learnt_go():
         assert given not in text
         assert surnames.isdisjoint(text.split())
         assert "555" not in text
-    assert any("in May" in text for text in texts)
+    assert any("in [DATE]" in text for text in texts)  # a month is a part of a date
     assert any("the summer" in text for text in texts)
 
 
@@ -111,10 +112,8 @@ def test_no_figure_of_it_is_a_measured_one():
         whole = page(release, (), audience)
         assert "annotated text" not in whole
         assert "annotators" not in whole
-        assert "Identifiers left" not in page(release, (), audience)
+        assert figures(blocks["summary"])["Identifiers left"].value == "not measured"
         assert "nobody checked" in said(blocks["frontier"])
-    assert "Proposed identifiers left" in page(release, (), "internal")
-    assert "Proposed identifiers left" not in page(release, (), "public")
     assert "known name" in page(release, (), "internal")
     assert "known name" not in page(release, (), "public")
 
@@ -155,7 +154,8 @@ def test_a_report_shows_the_command_that_made_the_kit():
 def test_choosing_warns_that_figures_are_against_proposals():
     kit = voile.open_kit(made() / "work")
     with pytest.warns(UncheckedWarning, match="against proposals that nobody checked"):
-        kit.choose(knee=True)
+        chosen = kit.choose(knee=True)
+    assert {*chosen.figures} == {"miss_cost", "passes", "published_tokens"}
 
 
 def test_new_people_are_known_by_a_table_of_their_own():
@@ -394,3 +394,36 @@ def test_what_cannot_be_read_is_counted_and_no_note(tmp_path):
     assert "nothing is learnt from 2 notes" in text
     assert "1 .png files: not read" in text
     assert "Quellen" not in text
+
+
+SECRET = "0" * 64
+
+
+def test_one_true_date_next_to_moved_ones_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("VOILE_SECRET", SECRET)
+    kit = voile.open_kit(made() / "work")
+    note = "Seen by Dr. Smith on 03/04/2021 and on 05/06/2021. He is well."
+    source = {"patient_id": ["p0"], "note": [note]}
+    how = {"text": "note", "replace": "surrogate", "subject": "patient_id"}
+    with pytest.warns(UncheckedWarning):
+        (moved,) = texts_of(kit.apply(None, source, **how))
+    assert "03/04/2021" not in moved
+    assert "05/06/2021" not in moved
+    with pytest.raises(RequestError, match="1 dates stay true next to moved dates"):
+        kit.apply(None, source, allow=["05/06/2021"], **how)
+
+
+def test_notes_of_another_style_get_rules_in_the_place_of_the_default_policy():
+    kit = voile.open_kit(made() / "work")
+    text = "EL PACIENTE ACUDE A CONSULTA POR DOLOR ABDOMINAL Y FIEBRE DESDE HACE DOS SEMANAS"
+    source = {"patient_id": ["p0", "p1"], "note": [text, f"{text} SIN MEJORÍA"]}
+    with pytest.warns(NoveltyWarning, match="rules and the pretrained model find identifiers"):
+        release = kit.apply(None, source, text="note")
+    assert release.public["policy"]["passes"] == 0
+    again = kit.apply(None, str(made() / "notes.csv"), keep_order=True)
+    assert (
+        again.public["policy"]["passes"]
+        == kit.apply(
+            kit.choose(policy=kit.facts["default_policy"]), str(made() / "notes.csv")
+        ).public["policy"]["passes"]
+    )

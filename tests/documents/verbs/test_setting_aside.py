@@ -54,6 +54,7 @@ def test_nulls_stay_nulls_and_empty_texts_empty(tmp_path, name):
         "documents": 6,
         "characters": 29,
         "marks": 1,
+        "published_tokens": 0.5,  # Call, NULL and nan of six words
         "subjects": 7,
         "people_with_values": 0,
         "people_with_rare_values_elsewhere": 0,

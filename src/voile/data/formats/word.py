@@ -1,7 +1,8 @@
 """Word files (.docx), by python-docx: their text, a paragraph a line, and where it stands.
 
 Read are headers, body with tables and text boxes, notes, comments and footers, in this order, as
-relationships name them; what tracked changes deleted or moved away is left. Files that are
+relationships name them; what tracked changes deleted or moved away is left, and hidden runs are
+dropped. Files that are
 encrypted, hold macros, declare document types, or grow beyond bounds are refused.
 """
 
@@ -29,6 +30,7 @@ MAIN = "officeDocument"
 READ = ("header", MAIN, "footnotes", "endnotes", "comments", "footer")
 """Parts with text, by the last word of their relationships' types, in the order of reading."""
 MARKS = {W + "tab": "\t", W + "br": "\n", W + "cr": "\n", W + "noBreakHyphen": "-"}
+_FALSE = ("0", "false", "off")
 GONE = (W + "del", W + "moveFrom")
 _DOCTYPES = tuple("<!DOCTYPE".encode(code) for code in ("utf-8", "utf-16-le", "utf-16-be"))
 
@@ -57,7 +59,9 @@ class WordFile:
                 raise SourceError(
                     "is of Word's strict form", where=name, instead="save it as .docx"
                 )
-            self.pieces = _joined([tree_of(part) for part in _parts_with_text(self.main)])
+            trees = [tree_of(part) for part in _parts_with_text(self.main)]
+            self.hidden = sum(map(_drop_hidden, trees))
+            self.pieces = _joined(trees)
         except VoileError:
             raise
         except ModuleNotFoundError:
@@ -139,6 +143,17 @@ def _parts_with_text(main: Part) -> Iterator[Part]:
     for kind in READ:
         found = [main] if kind == MAIN else [part for other, part in named if other == kind]
         yield from sorted({id(part): part for part in found}.values(), key=lambda x: x.partname)
+
+
+def _drop_hidden(tree: Any) -> int:
+    """Take out runs that nobody sees, and return how many had text."""
+    gone = 0
+    for one in list(tree.iter(W + "vanish")):
+        run = one.getparent().getparent() if one.getparent().tag == W + "rPr" else None
+        if run is not None and run.tag == W + "r" and one.get(W + "val") not in _FALSE:
+            gone += any((text.text or "").strip() for text in run.iter(W + "t"))
+            run.getparent().remove(run)
+    return gone
 
 
 def _joined(trees: Sequence[Any]) -> list[WordRun]:

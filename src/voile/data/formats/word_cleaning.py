@@ -77,6 +77,16 @@ BUILT_IN = re.compile(
     "page number|(footnote|endnote|annotation) (text|reference|subject)|balloon text|plain text"
 )
 """Names of styles that Word knows; a name of one's own may be a person's."""
+_FONT_NAMES = """
+    aptos|arial|arial narrow|arial unicode ms|book antiqua|bookman old style|calibri|calibri light|
+    cambria|cambria math|candara|century|century gothic|comic sans ms|consolas|constantia|corbel|
+    courier|courier new|franklin gothic book|garamond|georgia|gill sans mt|helvetica|impact|
+    lucida console|lucida sans|ms gothic|ms mincho|palatino linotype|segoe ui|simsun|symbol|tahoma|
+    times|times new roman|trebuchet ms|verdana|wingdings|liberation sans|liberation serif|
+    dejavu sans|noto sans|noto serif|open sans|roboto"""
+FONTS = frozenset(map(str.strip, _FONT_NAMES.split("|")))
+"""Fonts that come with programs; the name of another may be a person's: the default replaces it."""
+DEFAULT_FONT = "Calibri"
 WORDED = re.compile(r"[^\W\d_]{2}")
 OBJECTS = "embeds objects, charts or files, which are not read"
 ELSEWHERE = "holds text where none is read, such as an equation"
@@ -194,6 +204,8 @@ def _neutralise(element: Any, styles: Styles) -> None:
         if not _is_plain(element, key):
             del element.attrib[key]
     element.tail = None
+    if name == "rFonts":
+        _replace_fonts(element)
     if name == "t":
         element.set(SPACE, "preserve")
         return
@@ -211,6 +223,12 @@ def _neutralise(element: Any, styles: Styles) -> None:
         _remove(element)
     elif name == "comment":
         element.set(W + "author", "")
+
+
+def _replace_fonts(element: Any) -> None:
+    for key in ("ascii", "hAnsi", "eastAsia", "cs"):
+        if (font := element.get(W + key)) is not None and font.lower() not in FONTS:
+            element.set(W + key, DEFAULT_FONT)
 
 
 def _is_plain(element: Any, key: str) -> bool:
@@ -249,3 +267,5 @@ def _clean_theme(root: Any) -> None:
                 del one.attrib[key]
             elif key == "name":
                 one.set(key, "")
+            elif key == "typeface" and one.get(key).lstrip("+@").lower() not in FONTS:
+                one.set(key, "" if one.tag == A + "font" else DEFAULT_FONT)

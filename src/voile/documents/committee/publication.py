@@ -20,6 +20,7 @@ from voile.documents.replacements import (
     join_adjacent,
     make_replacer,
 )
+from voile.documents.replacements.markup import keep_json
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 
@@ -72,7 +73,7 @@ def _published(
 
 def publish(document: Document, removals: Sequence[Removal], put: Replacer) -> PublishedDocument:
     """Replace what is removed, and carry over the spans that are left."""
-    made: PublishedText = put(document, removals)
+    made: PublishedText = keep_json(document.text, put(document, removals))
     return PublishedDocument(
         made.text,
         tuple(made.carried(document.spans)),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from voile.core.errors import RequestError, nearest
+from voile.documents.patterns.health_numbers import health_ids
 from voile.documents.patterns.network import emails, ips, macs, urls
 from voile.documents.patterns.numbers import cards, dnis, ibans, ssns
 from voile.documents.patterns.pattern import Finder, Pattern, find
@@ -23,6 +24,7 @@ PATTERNS: Mapping[str, Pattern] = MappingProxyType(
             Pattern("card", "CARD", cards, checked=True),
             Pattern("ssn", "SSN", ssns),
             Pattern("dni", "DNI", dnis, checked=True),
+            Pattern("health-id", "ID", health_ids, checked=True),
             Pattern("email", "EMAIL", emails),
             Pattern("url", "URL", urls),
             Pattern("ip", "IP", ips),

@@ -39,6 +39,9 @@ _UNITS: dict[Language, dict[str, int]] = {
     | dict.fromkeys(["semana", "semanas"], 52)
     | dict.fromkeys(["dia", "dias"], 365),
 }
+_IN_TENS = dict.fromkeys(["90s", "100s", "nineties", "hundreds"], "90+") | dict.fromkeys(
+    ["nonagenarian", "centenarian", "supercentenarian"], "person aged 90+"
+)
 _HARMLESS = frozenset(
     ["old", "o", "aged", "age", "of", "an", "and", "y", "de", "edad", "medio", "media", "half"]
 )
@@ -84,6 +87,8 @@ def _only_ages(value: str) -> list[_Age]:
 def group_ages(value: str, language: Language, *, keep: bool) -> str | None:
     """Write an age over 89 as "90+" or "más de 89", in the place of its number."""
     value = clean(value)
+    if other := _IN_TENS.get(fold(value).replace("'", "")):
+        return other
     ages = _only_ages(value)
     if not ages:
         return None

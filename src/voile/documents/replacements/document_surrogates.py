@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -13,7 +14,7 @@ from voile.documents.replacements.date_ranges import move_dates
 from voile.documents.replacements.dates import DateOrder
 from voile.documents.replacements.draws import Draws, fold_value
 from voile.documents.replacements.loose_dates import move_loosely
-from voile.documents.replacements.names import Language, Pool, name_words
+from voile.documents.replacements.names import Language, Pool, fold, name_words
 from voile.documents.replacements.people import People, like, read_mention
 from voile.documents.replacements.phrases import KEPT, kept_words, rename_phrase
 from voile.keys.pseudonyms import Secret, date_shift
@@ -24,6 +25,11 @@ _LIKE = {"street": "surnames", "organisation": "places", "other": "places"}
 WORDS = frozenset(["name", *_LISTS, *_LIKE])
 """Kinds of which a value is words."""
 _ACRONYM = 3
+_YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_SAINT = re.compile(r"(?:st|ste|saint|san|santa|santo)\.? ", re.IGNORECASE)
+_NO_NAMES = ("unnamed", "infant", "baby")
+"""On lists of given names as registers had them, and no names."""
 _AGES: Mapping[Language, tuple[str, ...]] = {
     "english": ("adult", "young", "middle-aged", "elderly"),
     "spanish": ("adulto", "joven", "mayor", "de mediana edad"),
@@ -86,7 +92,8 @@ class _Document:
     def __init__(self, settings: Settings, subject: str, values: Sequence[Value]) -> None:
         self._settings = settings
         self._language = settings.language
-        taken = {word for one in values for word in (*name_words(one.text), one.folded)}
+        taken = set(_NO_NAMES)
+        taken |= {word for one in values for word in (*name_words(one.text), one.folded)}
         own = settings.own_names(subject)
         drawn = {word for name in own.values() for word in name_words(name)}
         self._draws = Draws(settings.secret, subject, frozenset(taken), drawn)
@@ -98,6 +105,8 @@ class _Document:
         ]
         self._people = People(self._draws, settings.pool, mentions, settings.language, own)
         self._drawn: dict[tuple[str, str], str] = {}
+        years = [y for one in values if one.kind == "date" for y in _YEAR.findall(one.text)]
+        self._year = int(max(years, default="2000"))
 
     def surrogate(self, value: Value) -> str | None:
         if value.kind == "age":
@@ -145,7 +154,12 @@ class _Document:
         settings, language = self._settings, self._language
         offset = date_shift(settings.secret, self._draws.subject, days=settings.days)
         return move_dates(text, offset, order=settings.order, language=language) or move_loosely(
-            text, offset, self._draws, order=settings.order, language=language
+            text,
+            offset,
+            self._draws,
+            order=settings.order,
+            language=language,
+            year=self._year,
         )
 
     def _is_common(self, value: Value) -> bool:
@@ -186,6 +200,10 @@ class _Document:
             return self._disguised(value)
         if kind in KEPT or any(map(str.isdigit, text)):
             kept = kept_words(kind, self._language) if kind in KEPT else frozenset()
+            if kind == "street" and kept.isdisjoint(map(fold, _WORD.findall(text.lower()))):
+                kind = "place"
+            elif _SAINT.match(text):  # called after a person
+                kind = "street"
             if phrase := rename_phrase(text, kept, self._draws, partial(self._entry, kind)):
                 return phrase
         return self._entry(kind, text)

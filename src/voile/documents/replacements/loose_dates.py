@@ -16,8 +16,29 @@ from voile.documents.replacements.dates import MONTHS, WEEKDAYS, DateOrder
 from voile.documents.replacements.draws import Draws, fold_value
 from voile.documents.replacements.names import Language, clean, fold
 
-# Ways to complete a date without its year; 2000 has every day.
-_YEARS = (", 2000", " de 2000", "/2000", "-2000")
+# Ways to complete a date without its year.
+_YEARS = (", {}", " de {}", "/{}", "-{}", "{}")
+_EVERY_DAY = 2000
+"""A year with every day."""
+_DAY_AND_MONTH = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.")
+_ORDINAL_WORDS = """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+    fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"""
+_ORDINALS = _ORDINAL_WORDS.split()
+_CARDINAL_WORDS = """
+    uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis
+    diecisiete dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco
+    veintiséis veintisiete veintiocho veintinueve treinta"""
+_CARDINALS = _CARDINAL_WORDS.split()
+_FIGURES = {word: f"{n}th" for n, word in enumerate(_ORDINALS, 1)}
+_FIGURES |= {
+    f"twenty{sign}{word}": f"{20 + n}th" for n, word in enumerate(_ORDINALS[:9], 1) for sign in "- "
+}
+_FIGURES |= {"thirtieth": "30th", "thirty-first": "31st", "thirty first": "31st", "primero": "1"}
+_FIGURES |= {word: str(n) for n, word in enumerate(_CARDINALS, 1)} | {"treinta y uno": "31"}
+_NUMBER_WORDS = re.compile(
+    rf"\b(?:the )?({'|'.join(sorted(_FIGURES, key=len, reverse=True))})\b", re.IGNORECASE
+)
 _PIECES = re.compile(r"[^\W\d_]+|\d+|.", re.DOTALL)
 _TIME_WORDS = """
     in on at of the from to until and or since before after around about early mid late last
@@ -34,12 +55,22 @@ _SEASONS: dict[Language, tuple[str, ...]] = {
 
 
 def move_loosely(
-    value: str, offset: int, draws: Draws, *, order: DateOrder | None, language: Language
+    value: str,
+    offset: int,
+    draws: Draws,
+    *,
+    order: DateOrder | None,
+    language: Language,
+    year: int = _EVERY_DAY,
 ) -> str:
-    """Move what is understood of a date; never return the value itself."""
+    """Move what is understood of a date; never return the value itself.
+
+    year : that of the dates near by, of which a day without its year is taken to be.
+    """
     return (
         _in_usual_order(value, offset, order, language)
-        or _without_year(value, offset, order, language)
+        or _without_year(value, offset, order, language, year)
+        or _without_year(value, offset, order, language, _EVERY_DAY)
         or _by_words(value, offset, draws, language)
         or draws.any(_SEASONS[language], fold_value(value))
     )
@@ -55,14 +86,22 @@ def _in_usual_order(
 
 
 def _without_year(
-    value: str, offset: int, order: DateOrder | None, language: Language
+    value: str, offset: int, order: DateOrder | None, language: Language, year: int
 ) -> str | None:
-    text = clean(value).rstrip(" .,")
-    for year in _YEARS:
-        moved = move_dates(text + year, offset, order=order or "mdy", language=language)
-        if moved is not None and moved[:-4] != (text + year)[:-4]:
-            return moved[: -len(year)]
+    text = _NUMBER_WORDS.sub(_as_figures, clean(value)).rstrip(" ,")
+    if _DAY_AND_MONTH.fullmatch(text):
+        order = "dmy"
+    text = text if text[-1:] == "." and text[:1].isdigit() else text.rstrip(".")
+    for form in _YEARS:
+        ending = form.format(year)
+        moved = move_dates(text + ending, offset, order=order or "mdy", language=language)
+        if moved is not None and moved[:-4] != (text + ending)[:-4]:
+            return moved[: -len(ending)]
     return None
+
+
+def _as_figures(word: re.Match[str]) -> str:
+    return _FIGURES[word[1].lower()]
 
 
 def _by_words(value: str, offset: int, draws: Draws, language: Language) -> str | None:

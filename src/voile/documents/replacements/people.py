@@ -13,6 +13,7 @@ from voile.documents.replacements.roles import MentionPart, NameMention, Roles, 
 
 _NAME = re.compile(r"(?:[^\W\d_]|[\s.,;:'’\"“”()/&‐‑–—-])+")
 
+_AFTER_PARTICLE = re.compile(r"\A\s*[-‐‑]?")
 _INITIALS = "ABCDEFGHIJKLMNOPRSTVW"
 
 
@@ -57,7 +58,7 @@ class People:
             new.append(value[done : part.start])
             done = part.end
             if part.what == "particle":
-                done += len(value[done:]) - len(value[done:].lstrip())  # and its blank
+                done += len(value[done:]) - len(_AFTER_PARTICLE.sub("", value[done:]))
             else:
                 new.append(self._renamed(part, value[part.start : part.end]))
         name = "".join([*new, value[done:]])

@@ -10,7 +10,9 @@ from voile.documents.replacements.draws import Draws
 from voile.documents.replacements.names import Language, clean, fold
 
 _PIECES = re.compile(
-    r"\d+(?=(?:st|nd|rd|th|[ºª])\b)|(?=\w*\d)\w+|[^\W\d_]+(?:['’][^\W\d_]+)*|.", re.DOTALL
+    r"\d+(?=(?:st|nd|rd|th|[ºª])\b)|(?=\w*\d)\w+"
+    r"|[^\W\d_]+(?:['’][^\W\d_]+)*|.",
+    re.DOTALL,
 )
 
 # Words that many streets and organisations share, and that stay: they identify none.
@@ -19,10 +21,14 @@ _STREET: dict[Language, str] = {
         street st road rd avenue ave lane ln drive dr court ct place pl square sq terrace close
         crescent gardens grove hill park way walk row boulevard blvd parkway highway route freeway
         circle alley mews trail north south east west ne nw se sw nd rd th flat apartment apt suite
-        ste unit floor room building house block po box no number the and of""",
+        ste unit floor room building house block po box no number the and of rue via viale piazza
+        corso rua avenida travessa praça largo chemin impasse allée quai cours de du des la le les
+        della del do da dos apartado apdo postfach al ak az ar ca co ct de dc fl ga hi id il ia ks
+        ky me md ma mi mn ms mo mt nv nh nj nm ny nc oh pa ri sc sd tn tx ut vt va wa wv wi wy""",
     "spanish": """
         calle avenida avda av plaza pza plz paseo pº ps carretera ctra camino ronda travesía
         pasaje glorieta vía barrio urbanización urb polígono pol carrer carrera cra bulevar callejón
+        apartado correos
         bloque piso portal puerta escalera esc planta bajo izquierda izda izq derecha dcha local
         letra número núm nº km norte sur este oeste de del la el los las""",
 }
@@ -34,7 +40,12 @@ _ORGANISATION: dict[Language, str] = {
         foundation society association council committee agency authority ministry office bureau
         court police church bank insurance company co corporation corp inc llc ltd plc limited
         group holdings partners services systems international national regional community county
-        city state royal saint st of the and for at in de children women men""",
+        city state royal saint st of the and for at in de children women men snf rehab
+        rehabilitation
+        urology oncology cardiology pediatrics neurology surgery medicine radiology
+        pathology dermatology psychiatry orthopedics nephrology emergency
+        manor nursing assisted living skilled facility senior memorial cancer heart
+        eye surgical associates campus plaza children's women's veterans""",
     "spanish": """
         hospital hospitales clínica clínicas centro salud consultorio ambulatorio sanatorio
         residencia farmacia servicio servicios unidad urgencias departamento complejo hospitalario
@@ -42,7 +53,12 @@ _ORGANISATION: dict[Language, str] = {
         laboratorio fundación asociación sociedad consejo comité agencia ministerio consejería
         oficina tribunal juzgado policía iglesia banco caja compañía grupo empresa sa sl
         general nacional regional provincial municipal clínico médico médica infantil san santa
-        de del la el los las en""",
+        de del la el los las en urología oncología cardiología pediatría neurología cirugía
+        ginecología obstetricia nefrología dermatología oftalmología anestesia anestesiología
+        reanimación radiología radiodiagnóstico medicina interna intensiva intensivos cuidados
+        digestivo endocrinología hematología neumología psiquiatría reumatología traumatología
+        ortopédica rehabilitación anatomía patológica análisis nuclear preventiva familiar
+        comunitaria infecciosas maxilofacial otorrinolaringología alergología""",
 }
 KEPT = {"street": _STREET, "organisation": _ORGANISATION}
 

@@ -16,6 +16,7 @@ from itertools import groupby
 from voile.documents.replacements.names import PARTICLES, Language, Pool, fold
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_SURNAME = re.compile(r"o['’]|mc[^\W\d_]{3}")
 _POSSESSIVE = re.compile("['’]s", re.IGNORECASE)
 
 # They say who is spoken of only together with a name, and keep the gender.
@@ -29,6 +30,10 @@ _FIRST: dict[Language, frozenset[str]] = {
 }
 BETWEEN = {"english": frozenset(["and"]), "spanish": frozenset(["y", "e"])}
 _SHORT = {"mª": "maria", "fco": "francisco"}
+
+_HYPHENS = frozenset("-‐‑")
+_PREFIXES = frozenset(["al", "el", "ibn"])
+"""Particles that a hyphen may join to their surname: al-Masri."""
 
 _LAST_WORD = re.compile(r"([^\W\d_]+)\.?\s*$")
 _BEFORE_GIVEN = re.compile(
@@ -77,7 +82,9 @@ def _part(
     text, (start, end) = found[number].group(), found[number].span()
     stem = text.removesuffix(tail := _tail(mention, text, len(found)))
     word = fold(_SHORT.get(stem.lower(), stem))
-    follows = mention.value[end : end + 1].isspace() and number + 1 < len(found)
+    after = mention.value[end : end + 1]
+    is_prefix = after in _HYPHENS and fold(text) in _PREFIXES
+    follows = (after.isspace() or is_prefix) and number + 1 < len(found)
     if fold(text) in PARTICLES and follows:
         what = "particle"
     elif fold(text) in TITLES or (not number and fold(text) in _FIRST[language]):
@@ -116,7 +123,9 @@ class Roles:
 
     def is_given(self, word: str) -> bool:
         given, surname = (self._weight.get((word, role), 0) for role in (True, False))
-        return given > surname if given != surname else self._pool.leans_given(word)
+        if given != surname:
+            return given > surname
+        return not _SURNAME.match(word) and self._pool.leans_given(word)
 
     def _evidence(self, mention: NameMention) -> Iterator[tuple[str, bool, int]]:
         """Yield (word, is it a given name, how much that weighs)."""
@@ -186,7 +195,7 @@ def _units(value: str, parts: Iterable[MentionPart]) -> list[list[MentionPart]]:
     for part in parts:
         if part.what not in {"name", "initial"}:
             continue
-        joined = units and value[units[-1][-1].end : part.start] in {"-", "‐", "‑"}
+        joined = units and value[units[-1][-1].end : part.start] in _HYPHENS
         if joined:
             units[-1].append(part)
         else:

@@ -36,22 +36,26 @@ from voile.documents.text.source import CorpusSource
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.disclosed import disclosing
 from voile.documents.verbs.files import PATH, DocumentCells, DocumentFiles
+from voile.documents.verbs.fitting import choose_for_notes
 from voile.documents.verbs.models import publish_models
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.policies import ANNOTATED, MODELS, Policy
 from voile.documents.verbs.recipe import language_of, make_recipe, pattern_names
 from voile.documents.verbs.removals import REMOVALS, REMOVED, removals_of
 from voile.documents.verbs.report_data import STATING, report_data
+from voile.gate.dates_left import measure_dates_left
 from voile.gate.documents import MARK, UNITS, find_no_documents, measure_documents
 from voile.gate.finding import GateFinding, figures_of
+from voile.gate.kept_words import measure_kept_words
 from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
 from voile.release.choice import Chosen
 from voile.release.entering import no_bound
 from voile.release.kit import Kit
+from voile.release.manifest import ROW
 from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying, released_schema
-from voile.report.wording import needs_suppression
+from voile.report.wording import needs_suppression, size
 
 FIGURES = ("risk", "risk_low", "risk_high", "loss", "published_tokens")
 OF_TEXT = ("published_tokens",)
@@ -86,6 +90,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     content = content.reading_by(roles if files is None else files.roles(roles))
     reader = content.reading
     reader.check(source, annotated=False)
+    chosen = choose_for_notes(content, chosen, source, reader)
     policy = Policy.from_data(chosen.policy)
     recipe = make_recipe(content, policy, options)
     content = content.repeating(recipe.names)
@@ -114,6 +119,19 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         worker=Worker(recipe),
         files=files,
     )
+
+
+def _refuse_true_dates(figures: Mapping[str, float]) -> None:
+    """Refuse a release that moves one date of a person and leaves another true."""
+    if dates := figures.get("true_dates"):
+        people = size(figures["people_with_true_dates"], "public")
+        raise RequestError(
+            f"{dates:,.0f} dates stay true next to moved dates of the same person, for {people} "
+            "people, and reveal how far these dates moved",
+            where="--replace surrogate",
+            instead="list these dates in --deny FILE, take dates out of --allow, or use --replace "
+            "mark",
+        )
 
 
 def _released_roles(roles: Roles, options: ApplyOptions) -> Roles:
@@ -373,7 +391,13 @@ class _Sanitizing(Applying[Worked, Worked]):
             return find_no_documents()
         texts = self.texts if self.files is None else [TEXT]
         findings = measure_documents(written.rows, texts, written.people)
+        numbers = written.truth.read([ROW]).column(0).to_numpy()
+        compared = (written.rows, texts, self.source, self.texts, numbers)
+        findings = (*findings, measure_kept_words(*compared))
+        if self.options.replace == "surrogate":
+            findings = (*findings, *measure_dates_left(*compared, written.people))
         figures = figures_of(findings)
+        _refuse_true_dates(figures)
         for name in UNITS:
             if figures[name] != written.known.counts[name]:
                 raise AssertionError(f"the release has not the {name} that were written")
@@ -398,7 +422,7 @@ class _Sanitizing(Applying[Worked, Worked]):
             "columns": self.described(made)
             if self.files is None
             else self.files.described(WHAT[options.replace]),
-            "figures": {n: chosen[n] for n in shown if n in chosen},
+            "figures": {n: x for n in shown if (x := {**chosen, **figures}.get(n)) is not None},
             "marks": found.get("marks", ANNOTATED),
             "constraints": {
                 "known": self.worker.recipe.known is not None,

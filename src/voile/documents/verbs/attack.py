@@ -90,7 +90,7 @@ def _inspect(
     for number, labels in enumerate(sources):
         step(f"attacking by {NAMES[labels]}")
         attacker = adversary.BudgetedAttacker(
-            options.learners,
+            _learners(options),
             labels=labels,
             order=options.order,
             random_state=streams(seed, labels)[0],
@@ -104,6 +104,14 @@ def _inspect(
             training=foreign if labels == "foreign" else None,
         )
         yield _plain(found, scene, () if number else scene.findings)
+
+
+def _learners(options: AttackOptions) -> tuple[str, ...]:
+    """Return the learners asked for; by default the reader is one of them where it is installed."""
+    from voile.documents.reader import find_reader
+
+    own = "learners" in options.model_fields_set or find_reader() is None
+    return options.learners if own else (*options.learners, "reader")
 
 
 def _guess(scene: _Scene, seed: int | None, step: Steps) -> Iterator[Evidence]:

@@ -43,8 +43,9 @@ from voile.documents.text.reader import DocumentReader, text_hashes
 from voile.documents.verbs.content import Content, own_lists, shipped_lists
 from voile.documents.verbs.models import describe_models, open_models
 from voile.documents.verbs.options import FitOptions, Learning
-from voile.documents.verbs.policies import ANNOTATED, CLUSTERS
+from voile.documents.verbs.policies import ANNOTATED, CLUSTERS, NOVELTY
 from voile.documents.verbs.reader import describe_reader
+from voile.documents.words.novelty import NoveltyCheck
 from voile.keys.random import streams
 from voile.release.kit import Kit
 
@@ -186,6 +187,7 @@ def learn(
             **_unmarked(training, marks),
             **_described(models),
             **describe_reader(fits.learners.values()),
+            **_novelty(corpus),
             **facts,
         },
         lists={name: len(words) for name, words in sorted(own.items())},
@@ -312,6 +314,13 @@ def _unmarked(training: Training, marks: str) -> dict[str, Any]:
     if marks == ANNOTATED:
         return {}
     return {"marks": marks, "unknown": int(training.unknown.sum())}
+
+
+def _novelty(corpus: Corpus) -> dict[str, Any]:
+    """Return the words by which a kit notices notes of another style; none of few notes."""
+    subjects = [one.subject or str(number) for number, one in enumerate(corpus)]
+    check = NoveltyCheck.learn([one.text for one in corpus], subjects)
+    return {} if check is None else {NOVELTY: check.to_data()}
 
 
 def _described(models: Sequence[Model]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from voile.data.files.atomic import write_folder
 from voile.data.files.outputs import WORK, WORK_KIT
 from voile.data.roles import Roles
 from voile.documents.patterns.gazetteers import read_gazetteers
+from voile.documents.replacements.markup import MARKUP, are_markup
 from voile.documents.start.marked import refuse_unmarked
 from voile.documents.start.rules import check_language, find_untrained, guess_language
 from voile.documents.text.document import Document
@@ -99,6 +100,8 @@ def propose_identifiers(
         file = file.model_copy(update={"language": guess_language(texts)})
     else:
         check_language(options.language, texts, "leave --language out, or ask for the other")
+    if are_markup(texts):
+        reporter.insist(f"{opened.name}: {MARKUP}")
     asked = options.starter
     if options.language is None and asked is None and (other := find_untrained(texts)):
         reporter.insist(f"the notes seem to be in {other}: {UNTRAINED}")

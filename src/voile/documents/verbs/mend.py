@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError
@@ -28,9 +29,10 @@ from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.recipe import make_replacer_of
 from voile.documents.verbs.released import released_names, rows_shown
 from voile.documents.verbs.removals import REMOVALS, REMOVED, edit_row
-from voile.documents.verbs.report_data import ACCEPTANCE
+from voile.documents.verbs.report_data import ACCEPTANCE, STATING
 from voile.gate.documents import measure_documents
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
+from voile.gate.kept_words import measure_kept_words
 from voile.keys.seal import EVIDENCE_SEAL, SEAL
 from voile.keys.secret import Secret
 from voile.release.evidence import default_place, find_evidence, write_evidence
@@ -95,7 +97,11 @@ def mend(
         _write_removals(release, parts.private / REMOVALS, texts, made)
         written = open_released(parts.release)
         rows = _unescaped(written) if escape else written
-        findings = measure_documents(rows, shown, release.people())
+        numbers = np.array(rows_shown(release), np.int64)
+        findings = (
+            *measure_documents(rows, shown, release.people()),
+            measure_kept_words(rows, shown, source, texts, numbers),
+        )
         return _manifests(release, findings, formulas, facts, public_facts, made, goal)
 
     path = release.path
@@ -304,6 +310,7 @@ def _manifests(
         ACCEPTANCE: {**before, **facts, "of": release.public["sha256"]},
     }
     public = {name: value for name, value in release.public.items() if name != ACCEPTANCE}
-    measured = public["figures"].items()
-    public["figures"] = {name: x for name, x in measured if name != VALUES_FOUND}  # as above
+    stated = {name: STATING(x, name) for name, x in figures_of(findings).items()}
+    now = {**public["figures"], **stated}
+    public["figures"] = {n: now[n] for n in public["figures"] if n != VALUES_FOUND}  # as above
     return {**public, **({} if public_facts is None else {ACCEPTANCE: public_facts})}, hidden

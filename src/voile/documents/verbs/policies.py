@@ -40,11 +40,15 @@ UNMARKED = ("marks", "unknown", "start", "default_policy", "default_means", "cav
 MODELS, CLUSTERS, READER = "models", "clusters", "reader"
 """One of a kit with models of the user's own: what they are called, and their hashes; one of a kit
 whose learners saw clusters of words: their name; one of a kit on a reader: its hash and layer."""
+NOVELTY = "novelty"
+"""A kit's words, and how many of a note are new: see `NoveltyCheck`."""
 UNLISTED = "voile does not list the reader's weights, and has not tested them"
-OTHERS = (*UNMARKED, MODELS, CLUSTERS, READER)
+OTHERS = (*UNMARKED, MODELS, CLUSTERS, READER, NOVELTY)
 ANNOTATED, PROPOSED, REVIEWED = "annotated", "proposed", "reviewed"
 """Who marked the identifiers that a kit learnt from: annotators, nobody, or nobody but reviewers of
 some lines."""
+UNGRADED = ("miss_cost", "passes", "published_tokens")
+"""The figures of a policy that need nobody's marks."""
 UNCHECKED = {
     PROPOSED: "against proposals that nobody checked",
     REVIEWED: "against proposals, of which reviewers checked some lines",
@@ -149,6 +153,16 @@ class Policies(StoredPolicies):
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
         """The share of identifiers that each policy leaves."""
         return {"relative_risk": self.frontier.risk}
+
+    def figures_of(self, number: int) -> dict[str, float]:
+        """Return the figures of a policy; of proposals that nobody checked no share that is left.
+
+        Such a share measures how far the committee agrees with the proposals.
+        """
+        found = super().figures_of(number)
+        if self.found.get("marks") != PROPOSED:
+            return found
+        return {name: found[name] for name in UNGRADED if name in found}
 
     def policy(self, number: int) -> Policy:
         row = self.row(number)

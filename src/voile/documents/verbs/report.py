@@ -72,6 +72,10 @@ OWN_MODELS = (
     "their files alone: what they learnt from, and what they were made to miss, is not known here."
 )
 TAKES = "annotated text (--truth)"
+TO_MEASURE = (
+    "nobody marked the identifiers: voile documents accept measures it on a sample that a person "
+    "reads"
+)
 TAKES_UNMARKED = (
     "text in which somebody marked all identifiers (--truth), which nobody has done here: "
     "voile documents accept proves by reading how many are left at most"
@@ -126,7 +130,10 @@ def _summary(
     lines: list[str] = []
     if public:
         blocks += [Prose((_released(private, audience),))] if private else []
-        shown = (*_proved(public), *_figures(data, public["figures"], evidence, audience))
+        measured = private["figures"] if audience == "internal" and private else {}
+        own = {name: measured[name] for name in ("published_tokens",) if name in measured}
+        told = {**public["figures"], **own}
+        shown = (*_proved(public), *_figures(data, told, evidence, audience))
         blocks += [Figures(shown)] if shown else []
         lines += _policy(public)
     if any(IN_SAMPLE in one.notes for one in evidence):
@@ -152,11 +159,10 @@ def _figures(
     """Yield the key figures: those that an attack measured on this release, else the fit's.
 
     A recipient has no `data`, and knows the figures of the `public` manifest. What is held against
-    proposals measures nothing, and is for the holder alone.
+    proposals measures nothing.
     """
-    hidden = held_against(data) and audience == "public"
-    known = public if hidden else data.get("chosen") or public
-    left = "Proposed identifiers left" if held_against(data) else "Identifiers left"
+    is_unchecked = bool(held_against(data))
+    known = public if is_unchecked else data.get("chosen") or public
     whole = data["found"]["identifiers"] if data.get("chosen") else None
     measured = {
         one.quantity: one.rate
@@ -173,7 +179,9 @@ def _figures(
     elif "risk" in known:
         value, interval = report_fit.risk_at_fit(known, whole, audience)
         meaning = f"of all identifiers; predicted by the fit, {judged_on(data)}"
-        yield Figure(left, value, meaning, interval)
+        yield Figure("Identifiers left", value, meaning, interval)
+    elif is_unchecked:
+        yield Figure("Identifiers left", "not measured", TO_MEASURE)
     if REMOVED in measured:
         expected = share(known["loss"]) if "loss" in known else ""
         yield _measured("Harmless tokens removed", measured[REMOVED], expected, audience)
@@ -186,9 +194,9 @@ def _figures(
     few = (
         "risk" in known and whole is not None and needs_suppression(known["risk"], whole, audience)
     )
-    if "published_tokens" in known and not few:  # with the loss it reveals how many are left
-        kept = share(known["published_tokens"])
-        yield Figure("Published unchanged", kept, "of all tokens; predicted by the fit")
+    if "published_tokens" in public and not few:  # with the loss it reveals how many are left
+        kept = share(public["published_tokens"])
+        yield Figure("Published unchanged", kept, "of all words; counted in the release")
     yield from _strongest(evidence, audience)
 
 

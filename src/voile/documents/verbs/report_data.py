@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from voile.core.evidence import Note
 from voile.core.rounding import Stating
-from voile.documents.verbs.policies import ANNOTATED, UNCHECKED
+from voile.documents.verbs.policies import ANNOTATED, NOVELTY, UNCHECKED
 
 if TYPE_CHECKING:
     from voile.documents.verbs.policies import Policies
@@ -48,7 +48,7 @@ def report_data(policies: Policies, number: int | None) -> dict[str, Any]:
             for cost, passes in zip(figures["miss_cost"], figures["passes"], strict=True)
         ],
         "repeats": policies.with_repeats,
-        "found": {name: x for name, x in policies.found.items() if name != "key"},
+        "found": {name: x for name, x in policies.found.items() if name not in ("key", NOVELTY)},
         "lists": dict(policies.lists),
     }
     if number is not None:

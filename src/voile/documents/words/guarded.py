@@ -10,6 +10,7 @@ from voile.documents.words.guards import (
     BARE,
     EPONYM,
     GUARDED,
+    HEAD,
     LABEL,
     MEASURE,
     TITLE,
@@ -20,6 +21,7 @@ from voile.documents.words.looks import (
     COLON,
     DOT,
     FIRST_SIGN,
+    LOWER,
     NUMBER,
     POSSESSIVE,
     WORD,
@@ -48,6 +50,8 @@ def find_guarded(tokens: Tokens, joined: Bools) -> Bools:
     guarded |= ((of & LABEL) > 0) & (_shift(look, tokens, 1, WORD) == COLON)
     guarded |= eponym & ((after & AFTER) > 0)
     guarded |= ((of & BARE) > 0) & ~titled & ~named
+    of_head = (look == WORD) & (look_before == LOWER) & ((second & HEAD) > 0)
+    guarded |= of_head
     measured = (look == NUMBER) & (((before | second) & MEASURE > 0) | ((after & UNIT) > 0))
     starts = np.flatnonzero(~joined)
     if len(starts):
@@ -56,16 +60,17 @@ def find_guarded(tokens: Tokens, joined: Bools) -> Bools:
         guarded |= np.repeat(np.logical_or.reduceat(measured, starts) & figures, size)
         whole = np.logical_or.reduceat(eponym & guarded, starts)
         guarded |= np.repeat(whole, size) & chained & eponym
+        guarded |= np.repeat(of_head[starts], size)
     return guarded
 
 
 def _shift(
-    values: NDArray[np.uint8], tokens: Tokens, by: int, beyond: int = 0
-) -> NDArray[np.uint8]:
+    values: NDArray[np.uint8] | NDArray[np.uint16], tokens: Tokens, by: int, beyond: int = 0
+) -> NDArray[np.uint16]:
     """Return the values so many tokens on, (n,); `beyond` where a line or a text ends between."""
     n = len(values)
     line = np.cumsum(tokens.gap >= LINE)
     at = np.arange(n) + by
     inside = (at >= 0) & (at < n)
     at = np.clip(at, 0, n - 1)
-    return np.where(inside & (line[at] == line), values[at], beyond).astype(np.uint8)
+    return np.where(inside & (line[at] == line), values[at], beyond).astype(np.uint16)

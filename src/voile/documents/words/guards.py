@@ -62,6 +62,12 @@ AFTER_EPONYM = _words(
     positive agar trial study esophagitis ulcer hernia reflex gait tremor chart technique
     anastomosis pouch"""
 )
+BEFORE_EPONYM = _words(
+    """
+    síndrome sindrome signo técnica tecnica escala maniobra clasificación clasificacion criterios
+    índice indice tinción tincion método metodo ley"""
+)
+"""Words of Spanish notes after which, with a small word between, a name is an eponym."""
 CLINICAL = _words(
     """
     BP HR RR SpO2 SPO2 O2 BMI CBC CMP BMP LFT LFTs TSH INR PTT WBC RBC HGB Hgb HCT Hct PLT
@@ -94,7 +100,7 @@ TITLES = _words(
     """
     dr mr mrs ms miss prof professor doctor sir dra sr sra"""
 )
-GUARDED, LABEL, EPONYM, BARE, AFTER, UNIT, MEASURE, TITLE = (1 << n for n in range(8))
+GUARDED, LABEL, EPONYM, BARE, AFTER, UNIT, MEASURE, TITLE, HEAD = (1 << n for n in range(9))
 
 
 def guard_of(form: str) -> int:
@@ -109,6 +115,7 @@ def guard_of(form: str) -> int:
         (small in UNITS, UNIT),
         (form in MEASURES, MEASURE),
         (small in TITLES, TITLE),
+        (small in BEFORE_EPONYM, HEAD),
     )
     for holds, bit in lists:
         found |= bit * holds

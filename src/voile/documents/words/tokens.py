@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 from unicodedata import category
 
 import numpy as np
@@ -51,17 +51,21 @@ GLUED, BLANK, LINE, PARAGRAPH = range(4)
 """What stands before a token: nothing, blanks, a line break, an empty line or the beginning."""
 
 
-class FormValues:
+V = TypeVar("V", np.uint8, np.uint16)
+
+
+class FormValues(Generic[V]):
     """A small number for each form, computed once."""
 
-    def __init__(self, value_of: Callable[[str], int]) -> None:
+    def __init__(self, value_of: Callable[[str], int], type_: type[V]) -> None:
         self._value_of = value_of
-        self._values = np.zeros(0, np.uint8)
+        self._type: type[V] = type_
+        self._values: NDArray[V] = np.zeros(0, type_)
 
-    def of(self, forms: Forms) -> NDArray[np.uint8]:
+    def of(self, forms: Forms) -> NDArray[V]:
         """Return the values of all forms, by their numbers. Cost: O(those new)."""
         if new := forms.since(len(self._values)):
-            values = np.fromiter(map(self._value_of, new), np.uint8, len(new))
+            values = np.fromiter(map(self._value_of, new), self._type, len(new))
             self._values = np.concatenate([self._values, values])
         return self._values
 
@@ -73,7 +77,8 @@ class Forms:
         self._numbers: defaultdict[str, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__
         self._words: list[str] = []
-        self._looks, self._guards = FormValues(look_of), FormValues(guard_of)
+        self._looks = FormValues(look_of, np.uint8)
+        self._guards = FormValues(guard_of, np.uint16)
 
     def number(self, words: Iterable[str]) -> Ints:
         """Return the number of each word, (n,); a new one gets the next."""
@@ -92,7 +97,7 @@ class Forms:
         return self._looks.of(self)
 
     @property
-    def guards(self) -> NDArray[np.uint8]:
+    def guards(self) -> NDArray[np.uint16]:
         """The lists that hold each word, by its number (`words.guards`). Cost: O(those new)."""
         return self._guards.of(self)
 

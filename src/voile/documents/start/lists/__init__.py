@@ -55,6 +55,14 @@ def clusters_of(language: Language) -> Mapping[str, frozenset[str]]:
 
 
 @cache
+def towns() -> tuple[frozenset[str], frozenset[str]]:
+    """Return towns that are no words and no common names, and those that are; folded."""
+    lines = _lines("towns")
+    shared = frozenset(line[1:] for line in lines if line[0] == "?")
+    return frozenset(line for line in lines if line[0] != "?"), shared
+
+
+@cache
 def frequent_words() -> frozenset[str]:
     """Return the most frequent words of all languages, names among them, folded."""
     lines = (line for language in LANGUAGES for line in _lines(_CLUSTERS.format(language)))

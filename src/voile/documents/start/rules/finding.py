@@ -11,7 +11,7 @@ import numpy as np
 from voile.documents.patterns.pattern import find
 from voile.documents.replacements.removal import Removal
 from voile.documents.replacements.spans import settle_spans
-from voile.documents.start.rules.forms import FORMS
+from voile.documents.start.rules.forms import FORMS, LISTS
 from voile.documents.start.rules.rule import NAME, Rule
 from voile.documents.words.decoder import join_tokens
 from voile.documents.words.guarded import find_guarded
@@ -40,18 +40,19 @@ def removals_by_document(
     finds are no names comes before others: a street or a hospital is called after somebody.
     """
     guarded = find_guarded(tokens, join_tokens(tokens))
-    by_document: list[dict[str, list[Removal]]] = [{} for _ in tokens.first[1:]]
-    for one in sorted(found, key=lambda one: one.rule.label == NAME):
+    details: list[dict[str, list[Removal]]] = [{} for _ in tokens.first[1:]]
+    names: list[dict[str, list[Removal]]] = [{} for _ in tokens.first[1:]]
+    for one in found:
         inside = np.flatnonzero(~guarded[one.start : one.end]) + one.start
         if not len(inside):
             continue
         start, end = int(tokens.starts[inside[0]]), int(tokens.ends[inside[-1]])
         removal = Removal(start, end, one.rule.label, (one.rule.by,))
-        by_rule = by_document[tokens.document[one.start]]
+        by_rule = (names if one.rule.label == NAME else details)[tokens.document[one.start]]
         by_rule.setdefault(one.rule.name, []).append(removal)
     return [
-        settle_spans(text, find(text, FORMS), *by_rule.values())
-        for text, by_rule in zip(texts, by_document, strict=True)
+        settle_spans(text, find(text, FORMS), *own.values(), find(text, LISTS), *of_people.values())
+        for text, own, of_people in zip(texts, details, names, strict=True)
     ]
 
 

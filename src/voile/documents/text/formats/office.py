@@ -11,14 +11,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from voile.core.errors import RequestError, SourceError, VoileError, install
+from voile.core.warn import warn
 from voile.data.formats.word import WordFile
 from voile.documents.text.document import Document
 from voile.documents.text.formats.file import File
 
 
+class HiddenWarning(UserWarning):
+    """A Word file has text that nobody sees; it is not released."""
+
+
 def read_docx(file: File) -> Iterator[Document]:
-    text = WordFile(file.content(), file.path.name).text
-    yield file.document(text, id=file.name, annotated=False)
+    word = WordFile(file.content(), file.path.name)
+    if word.hidden:
+        warn(
+            f"{file.path.name}: {word.hidden:,} hidden runs of text are dropped; show them in Word "
+            "to keep them",
+            HiddenWarning,
+        )
+    yield file.document(word.text, id=file.name, annotated=False)
 
 
 def read_pdf(file: File) -> Iterator[Document]:
