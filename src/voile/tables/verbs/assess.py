@@ -146,7 +146,7 @@ def _lost(
         figures_of(compare_matches(placed, matches)),
     )
     columns = columns_kept(counts, grouping)
-    lost = {**found, "query_error": query_error(counts, grouping)}
+    lost = {**found, "is_measured": True, "query_error": query_error(counts, grouping)}
     named = [
         {"column": name, **vars(kept)} for name, kept in zip(stage.quasi, columns, strict=True)
     ]

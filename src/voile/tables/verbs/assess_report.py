@@ -50,8 +50,8 @@ def assessed_sections(assessment: Assessment, *, audience: Audience) -> tuple[Se
     parts = [
         _summary(assessment, audience),
         _reading(facts, audience),
-        risks(facts, assessment.figures, audience, facts["sensitive"]),
-        analysts(facts, audience),
+        risks(facts, assessment.figures, audience, facts["sensitive"], is_fitted=False),
+        analysts(facts, audience, is_fitted=False),
         *attacks,
         limits(OWN_LIMITS),
     ]

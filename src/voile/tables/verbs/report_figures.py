@@ -67,10 +67,13 @@ def risks(
     audience: Audience,
     sensitive: Sequence[str] = (),
     least: int = 1,
+    *,
+    is_fitted: bool = True,
 ) -> Section | None:
     """Show every measure of the source and of the release, `figures`, where there is one.
 
     least : the k that the release is certified to have.
+    is_fitted : whether a fit counted the source's figures.
     """
     before, after = data.get("before", {}), figures or data.get("after", {})
     if not before:
@@ -104,7 +107,8 @@ def risks(
         if (name := of_column(measure, column)) in after
     ]
     columns = ("measure", "source", "release")[: 1 + len(sides)]
-    caption = "The source as it is, and the release" if after else "The source as it is"
+    caption = f"The source as it is{', as the fit counted it' * is_fitted}"
+    caption += ", and the release as the gate measured it" * bool(after)
     blocks: list[Any] = [Grid(columns, tuple(rows), caption, (1, 2)[: len(sides)])]
     if none:
         where = "in the source and in the release" if after else "in the source"
