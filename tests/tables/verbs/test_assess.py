@@ -21,7 +21,6 @@ import voile.tables as vt
 from voile.cli.run import run
 from voile.core.errors import RequestError
 from voile.demo.county import ROLES, make_county, register_with_errors
-from voile.gate.safe_harbor import SAFE_HARBOR_FOUND
 from voile.gate.values.search import ELSEWHERE, OWN
 from voile.keys.pseudonyms import Secret, pseudonym
 from voile.release.found_values import VALUES_FOUND

@@ -151,7 +151,8 @@ def test_columns_of_one_group_are_named_in_one_clause():
     groups = [{"column": name, "groups": 1} for name in ("age", "sex", "zip")]
     said = told("matches", "information", lost={"columns": groups})
     assert said[1] == (
-        "By the fit's prediction, the release loses 20% of the distribution; columns age, sex and zip are one group each."
+        "By the fit's prediction, the release loses 20% of the distribution; columns age, sex and "
+        "zip are one group each."
     )
 
 
@@ -191,7 +192,8 @@ def test_what_is_left_of_each_column_is_told_and_one_group_is_warned_of():
         "at the knee",
     )
     assert said[1] == (
-        "By the fit's prediction, the release loses 12% of distribution and resolution; column sex is one group."
+        "By the fit's prediction, the release loses 12% of distribution and resolution; column sex "
+        "is one group."
     )
 
 
