@@ -35,6 +35,18 @@ def test_the_public_sees_no_small_k_and_no_share_that_comes_to_a_few():
     assert "3" in dict(grid("internal").rows).values()
 
 
+@pytest.mark.parametrize(
+    ("found", "shown"), [(7.0, "5 to 10"), (3.0, "fewer than 11"), (12.0, "12")]
+)
+def test_a_small_class_that_keeps_the_promise_is_said_to(found, shown):
+    figures = dict.fromkeys(("k", "k_all_rows"), found)
+    public = risks(DATA, figures, "public", least=5)
+    table = next(block for block in public.blocks if isinstance(block, Grid))
+    rows = {title: cell for title, _, cell in table.rows}
+    assert rows["people in the smallest group of the release (k)"] == shown
+    assert rows["people in the smallest group, all rows of a person known"] == shown
+
+
 @pytest.mark.parametrize("subjects", [3002.0, 87.0])
 def test_how_many_people_were_dropped_follows_from_no_public_sentence(subjects):
     def said(suppressed):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
-from voile.report.suppression import FEW, is_few
+from voile.report.suppression import FEW
 from voile.report.wording import listed, needs_suppression, share, share_and_odds, share_of
 from voile.tables.bounds.result import OPTIMAL
 from voile.tables.people.counted_boxes import ASSUMPTION
@@ -56,6 +56,8 @@ PER_PERSON = (
     "The constraints hold for all rows of a person together, over the generalised columns: an "
     "adversary who knows every row of a person finds at least k people with the same rows."
 )
+PROMISED = ("k", "k_all_rows")
+"""Of a release that keeps its promise each is known to be k at least."""
 DRAWN = ("mean_risk", "share_under_11", "prosecutor_mean")
 NOTHING = "not proved"
 MOST_ROWS = 24
@@ -85,7 +87,8 @@ def risks(
             return "–"
         if name in RISKS:
             return share_and_odds(value)
-        if name == "k" and side is figures and audience == "public" and least > 1 and is_few(value):
+        is_promised = side is figures and name in PROMISED and 1 < least <= value < FEW
+        if is_promised and audience == "public":
             return f"{least} to {FEW - 1}" if least < FEW - 1 else f"{least}"
         if name in COUNTS:
             return format_people(value, audience)
