@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from voile.cli.destination import Destination, check_destinations
 from voile.core.errors import RequestError
-from voile.data.files.outputs import DEMO, KIT, RELEASE, REPORT
+from voile.data.files.outputs import DEMO, KIT, KIT_FORMAT, RELEASE, REPORT
 
 PATH = click.Path(path_type=Path)
 SOURCE, MORE = click.Argument(["source"], type=PATH), click.Option(["--more"], type=PATH)
@@ -137,3 +138,16 @@ def test_a_table_that_is_read_is_not_written(
     else:
         with pytest.raises(RequestError, match=said):
             check("d.duckdb::visits", RELEASE, **given)
+
+
+@pytest.mark.parametrize(
+    "out", ["a.csv.private/new.csv", "a.csv.private/deeper/new.csv", "link/new.csv", "kit/new.csv"]
+)
+def test_nothing_is_put_among_the_files_of_a_release_or_of_a_kit(home: Path, out: str) -> None:
+    (home / "a.csv.private" / "deeper").mkdir(parents=True)
+    (home / "link").symlink_to(home / "a.csv.private")
+    (home / "kit").mkdir()
+    (home / "kit" / "kit.json").write_text(json.dumps({"format": KIT_FORMAT}))
+    with pytest.raises(RequestError, match=r"contains the files of (its release|a kit) alone"):
+        check(home / out, source=Path("b.csv"), force=True)
+    assert not (home / out).exists()

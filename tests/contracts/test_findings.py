@@ -9,15 +9,17 @@ from typing import Any, get_args
 import pytest
 from tests.contracts.findings import check_findings, check_measured
 
+from voile.cli.results import write_figures
 from voile.release.inventory import Fate
-from voile.release.manifest import INVENTORY, Release
+from voile.release.manifest import INVENTORY, PREDICTED, Release
 from voile.release.verify import as_published
 from voile.report import render
-from voile.report.sections import Figure, Figures, Grid, Section
+from voile.report.sections import Figure, Figures, Grid, Prose, Section
 from voile.tables.scoring.disclosure import OF_SENSITIVE
 from voile.tables.verbs.report_figures import TITLES
 
-PREDICTED = re.compile("predicted by the fit|the fit predicted")
+PREDICTION = re.compile("[Pp]redicted by the fit|the fit predicted")
+LISTED = "each public figure is a finding, or listed as a prediction of the fit"
 OF_FIT = {
     "documents": {"Identifiers left", "Harmless tokens removed", "Published unchanged"},
     "itemsets": {"Utility lost"},
@@ -41,12 +43,25 @@ def test_each_public_figure_is_a_finding_or_predicted_by_the_fit(
     private = release.private or {}
     findings, chosen = private["figures"], private["chosen"]["figures"]
     assert release.public["figures"].keys() <= {*findings, *chosen}
+    predicted = release.public["figures"].keys() - findings.keys()
+    assert predicted == {*release.public[PREDICTED]}
     if case.kind == "tables":
-        assert release.public["figures"].keys() - findings.keys() == {"loss"}
+        assert predicted == {"loss"}
     assert all(check.holds for check in as_published(release))
     false = {**release.public["figures"], "unheard_of": 0.5}
     forged = Release(release.path, {**release.public, "figures": false}, private)
     assert not all(check.holds for check in as_published(forged))
+    if predicted:  # a figure of the fit that is passed off as a finding
+        forged = Release(release.path, {**release.public, PREDICTED: []}, private)
+        assert [check.says for check in as_published(forged) if not check.holds] == [LISTED]
+
+
+def test_apply_marks_the_predictions_of_the_fit(release: Release) -> None:
+    figures, predicted = release.public["figures"], release.public[PREDICTED]
+    text = write_figures(release.kind, figures, predicted=predicted)
+    shown = [*figures][: text.count(", ") + 1]
+    assert text.count("predicted by the fit") == len({*predicted} & {*shown})
+    assert release._repr_html_().count("predicted by the fit") == len(predicted)
 
 
 def test_verify_names_only_findings_and_predictions(case: Any, release: Release) -> None:
@@ -60,6 +75,9 @@ def test_verify_names_only_findings_and_predictions(case: Any, release: Release)
     assert counted <= private["figures"].keys()
     assert listed <= known
     assert counted | listed == private["figures"].keys() | release.public["figures"].keys()
+    of_fit = [text.split(": ")[0] for text in said if text.endswith("predicted by the fit")]
+    named = {name for text in of_fit for name in re.split(r", | and ", text)}
+    assert named == {*release.public[PREDICTED]}
 
 
 def test_a_determination_measures_by_findings_and_attacks(case: Any, release: Release) -> None:
@@ -91,7 +109,24 @@ def test_a_report_calls_predictions_so(case: Any, release: Release, audience: An
     if case.kind == "tables" and audience == "internal":  # others read the fit's figure
         assert all("measured on the written release" in one.meaning for one in own), own
     else:
-        assert all(PREDICTED.search(one.meaning) for one in own), own
+        assert all(PREDICTION.search(one.meaning) for one in own), own
+
+
+@pytest.mark.parametrize("audience", ["public", "internal"])
+def test_sentences_call_a_public_loss_a_prediction(
+    case: Any, release: Release, audience: Any
+) -> None:
+    if case.kind != "tables":
+        pytest.skip("only a table's report states its loss in a sentence")
+    said = [
+        text
+        for block in blocks_of(report_of(case, release, audience), Prose)
+        for text in block.paragraphs
+        if "he release loses" in text
+    ]
+    assert said
+    start = "By the fit's prediction, " if audience == "public" else "The release loses"
+    assert all(text.startswith(start) for text in said)
 
 
 @pytest.mark.parametrize("audience", ["public", "internal"])

@@ -47,6 +47,7 @@ def test_every_frame_has_the_same_rows_and_goes_back(kind):
     [
         ({"a": [1, 2], "b": [1]}, "the columns are of different lengths: a 2, b 1"),
         ({"a": [1, "CANARY"]}, "column a holds values of several types"),
+        (pd.DataFrame({0: [1 + 2j], 1: [2j]}), "column 0 holds values of several types, or of one"),
         ({"a": 3}, "column a is not a list of values"),
         ({"zip": [1], "ZIP": [2]}, "two columns of one name"),
     ],

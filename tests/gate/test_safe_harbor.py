@@ -31,6 +31,8 @@ def count(cells, *, codes=()):
         ("age", "90", "ages over 89"),
         ("age", 97, "ages over 89"),
         ("age", "90 to 93", "ages over 89"),
+        ("age", "[90, 95)", "ages over 89"),
+        ("age", "<90, 91", "ages over 89"),
         ("age", "95 and over", "ages over 89"),
         ("zip", "37203", "ZIP codes"),
         ("zip", "37204-37399", "ZIP codes"),
@@ -59,6 +61,9 @@ def test_a_value_of_a_category_is_counted(column, value, category):
         ("visit", "1990-01-01 and later"),
         ("visit", "before 1990-01-01"),
         ("age", "90 and over"),
+        ("age", ">= 90"),
+        ("age", "≥90"),
+        ("age", "90+"),
         ("age", "85 and over"),
         ("age", "69-84"),
         ("zip", "37000-37399"),
@@ -74,6 +79,25 @@ def test_a_value_of_a_category_is_counted(column, value, category):
 )
 def test_a_generalised_value_is_not_counted(column, value):
     assert count({column: [value]}) == {FOUND: 0}
+
+
+@pytest.mark.parametrize(
+    ("column", "low", "high", "cells"),
+    [
+        ("zip", "37000", "37399", 0),
+        ("zip", "37203", "37399", 1),
+        ("zip", "03600", "03699", 1),
+        ("age", 90, None, 0),
+        ("age", 85, 95, 1),
+        ("visit", dt.date(1990, 1, 1), dt.date(1999, 12, 31), 0),
+        ("visit", None, dt.date(1999, 12, 31), 0),
+        ("visit", dt.date(1990, 5, 1), dt.date(1990, 5, 1), 1),
+        ("zip", None, None, 0),
+    ],
+)
+def test_two_bounds_are_one_interval(column, low, high, cells):
+    found = count({f"{column}_low": [low, None], f"{column}_high": [high, None]})
+    assert found[FOUND] == cells
 
 
 def test_a_pseudonym_is_a_code_of_a_person_and_a_cell_counts_once():

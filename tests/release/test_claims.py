@@ -70,6 +70,16 @@ def test_safe_harbor_takes_both_searches() -> None:
     assert statuses({**both, "values_found": 1.0})["safe-harbor"] == "not met"
 
 
+def test_one_search_refutes_safe_harbor_and_the_absent_figure_alone_is_named() -> None:
+    assert statuses({"safe_harbor_found": 3.0})["safe-harbor"] == "not met"
+    [claim] = [
+        one
+        for one in find_claims({"figures": {"safe_harbor_found": 0.0}}, (), ())
+        if one.standard is STANDARDS["safe-harbor"]
+    ]
+    assert (claim.status, claim.says) == ("not measured", "no figure of values_found")
+
+
 def test_a_figure_that_the_standard_does_not_list_allows_nothing() -> None:
     other = Certified("re-identification", "mean_risk", "mean risk over the records")
     assert statuses({"mean_risk": 0.01}, (other,))["ema-0070"] == "not measured"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voile.cli.screen import Screen, count, short, show_table
 from voile.core.interruption import CUT_SHORT
 from voile.modules import find_module
+from voile.release.manifest import PREDICTED
 
 if TYPE_CHECKING:
     from voile.core.evidence import Evidence, Finding, Rate
@@ -120,8 +121,9 @@ def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: b
     screen.say(f"{release.path}: {', '.join(parts)}")
     certified = release.public["figures"]
     exact = {**release.private["chosen"]["figures"], **release.private["figures"]}
+    predicted = release.public[PREDICTED]
     if first := {name: exact[name] for name in chosen.figures if name in certified}:
-        screen.say(f"  {write_figures(release.kind, first)}")
+        screen.say(f"  {write_figures(release.kind, first, predicted=predicted)}")
     joint = release.private.get("ledger")
     if joint is not None:
         screen.say(_judged(joint))
@@ -130,7 +132,7 @@ def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: b
         screen.say(_formulas(formulas))
     result = {"release": str(release.path), "counts": counts, "formulas": formulas}
     entered = {} if joint is None else {"ledger": joint}
-    screen.result({**result, "figures": certified, **entered})
+    screen.result({**result, "figures": certified, PREDICTED: predicted, **entered})
     if not counts["set_aside"]:
         return 0
     reasons = "; ".join(
@@ -181,8 +183,13 @@ SHARES = frozenset(
 """Figures that screens write in percent, as reports do, beside those of the wings' axes."""
 
 
-def write_figures(kind: str, figures: Mapping[str, float]) -> str:
-    """Write the first figures of a policy, for its holder; files and JSON contain them all."""
+def write_figures(
+    kind: str, figures: Mapping[str, float], *, predicted: Collection[str] = ()
+) -> str:
+    """Write the first figures of a policy, for its holder; files and JSON contain them all.
+
+    predicted : the figures of a release that the fit predicts, which are marked so.
+    """
     from voile.report.charts.numbers import share
     from voile.report.wording import share_and_odds
 
@@ -195,5 +202,5 @@ def write_figures(kind: str, figures: Mapping[str, float]) -> str:
             shown = share_and_odds(value)
         else:
             shown = share(value) if axis in axes or name in SHARES else short(value)
-        said.append(f"{called} {shown}")
+        said.append(f"{called} {shown}{' (predicted by the fit)' * (name in predicted)}")
     return ", ".join(said)

@@ -43,7 +43,7 @@ class FrameSource(TableSource):
 
 WIDEST = pa.decimal128(38, 0)
 """The type of whole numbers that 64 bits cannot hold."""
-_UNFIT = (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError)
+_UNFIT = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
 """What Arrow raises for values that no one type of its choice holds."""
 NAMES = {
     "lazy polars": "polars frame",
@@ -93,7 +93,7 @@ def _array(values: Any, column: str, name: str) -> pa.Array:
         return pa.array(values, from_pandas=True)
     except _UNFIT:
         if not _are_null([one for one in values if not _is_whole(one)]):
-            said = f"column {column} holds values of several types"
+            said = f"column {column} holds values of several types, or of one that no table has"
             raise SourceError(said, where=name, instead="make it text") from None
     numbers = [int(one) if _is_whole(one) else None for one in values]
     longest = max(len(str(abs(one))) for one in numbers if one is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -104,12 +104,9 @@ class Roles(BaseModel):
         ['age']
         """
         columns = _by_text(columns)
-        if unknown := [
-            f"there is no column {name} ({nearest(name, self.columns)})"
-            for name in (*columns, *([subject] if subject else []))
-            if name not in self.columns
-        ]:
-            raise RequestError("; ".join(unknown), where="roles")
+        named = dict.fromkeys([*columns, *([subject] if subject else [])])
+        if unknown := [name for name in named if name not in self.columns]:
+            raise RequestError("; ".join(_list_absent(unknown, self.columns)), where="roles")
         known = {"subject": subject or self.subject, "columns": {**self.columns, **columns}}
         roles = Roles._validated(known, "roles")
         roles._folder = self._folder
@@ -146,9 +143,7 @@ class Roles(BaseModel):
             [n for n in present if n not in self.columns], "has", "have", "no role"
         )
         gone = [name for name in self.columns if name not in present]
-        absent = [f"there is no column {name} ({nearest(name, present)})" for name in gone]
-        if len(gone) > FEW:
-            absent = [f"there are no columns {', '.join(gone)}"]
+        absent = _list_absent(gone, present)
         if self.subject is not None and self.subject not in present:
             near = nearest(self.subject, present)
             absent.append(f"there is no subject column {self.subject} ({near})")
@@ -167,16 +162,19 @@ class Roles(BaseModel):
 
         A label may be a list of them, as the spans of a text are.
         """
-        nested = [
-            f"column {name} is a {word}"
-            for name, kind in types.items()
-            if (word := _nested(kind)) is not None
-            and (role := self.columns[name].role) != "drop"
-            and not (role == "label" and word.startswith("list"))
-        ]
+        nested: dict[str, list[str]] = {}
+        for name, kind in types.items():
+            word, role = _nested(kind), self.columns[name].role
+            if word is not None and role != "drop" and (role != "label" or word[:4] != "list"):
+                nested.setdefault(word, []).append(name)
         if nested:
+            said = [
+                one
+                for word, names in nested.items()
+                for one in _each_or_all(names, "is a", "are of type", word)
+            ]
             raise RequestError(
-                "; ".join(nested), where="roles", instead="select its parts in a view, or drop it"
+                "; ".join(said), where="roles", instead="select its parts in a view, or drop it"
             )
 
     @classmethod
@@ -245,10 +243,23 @@ def _by_text(columns: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def _each_or_all(names: Sequence[str], one: str, several: str, what: str) -> list[str]:
-    """Say the same of each column, and of many at once."""
-    if len(names) > FEW:
+    """Report the same of one column, or of several at once; nothing of none."""
+    if len(names) > 1:
         return [f"columns {', '.join(names)} {several} {what}"]
     return [f"column {name} {one} {what}" for name in names]
+
+
+def _list_absent(names: Sequence[str], present: Collection[str]) -> list[str]:
+    """Report absent columns, those with the same nearest present ones together."""
+    if len(names) > FEW:
+        return [f"there are no columns {', '.join(names)}"]
+    by_hint: dict[str, list[str]] = {}
+    for name in names:
+        by_hint.setdefault(nearest(name, present), []).append(name)
+    return [
+        f"there {'is no column' if len(own) == 1 else 'are no columns'} {', '.join(own)} ({hint})"
+        for hint, own in by_hint.items()
+    ]
 
 
 def _nested(kind: Any) -> str | None:

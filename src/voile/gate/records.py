@@ -129,10 +129,14 @@ def _join_rows(columns: Mapping[str, str], connection: DuckDBPyConnection) -> tu
     )
     found = {value for value in values if _join_equal(connection, "linked", value)}
     for place, value in enumerate(values):
-        _find_near(value, connection)
-        for other in values[place + 1 :]:
-            if _join_equal(connection, "near", value, other):
-                found |= {value, other}
+        others = values[place + 1 :]
+        if others and _find_near(value, others, connection):
+            found |= {
+                one
+                for other in others
+                if _join_equal(connection, "near", value, other)
+                for one in (value, other)
+            }
     own = [value for name, value in columns.items() if name != ORDER]
     for some in _find_reliable(own, connection):
         if _join_equal(connection, "linked", GROUP, *some):
@@ -171,13 +175,18 @@ def _find_reliable(values: Sequence[str], connection: DuckDBPyConnection) -> Ite
     connection.execute("DROP TABLE sampled")
 
 
-def _find_near(value: str, connection: DuckDBPyConnection) -> None:
-    """Make the table `near`: the unjoined rows that share a value with another of the person."""
+def _find_near(value: str, others: Sequence[str], connection: DuckDBPyConnection) -> bool:
+    """Make the table `near`: the unjoined rows that share a value with another of the person.
+
+    It has the other columns too; return whether it has rows.
+    """
     connection.execute(
-        f"CREATE OR REPLACE TABLE near AS SELECT * FROM linked SEMI JOIN (SELECT {value}, person "
+        f"CREATE OR REPLACE TABLE near AS SELECT record, is_joined, times, person, {value}, "
+        f"{', '.join(others)} FROM linked SEMI JOIN (SELECT {value}, person "
         f"FROM linked WHERE {value} IS NOT NULL GROUP BY {value}, person HAVING {_UNJOINED}) "
         f"USING ({value}, person)"
     )
+    return bool(connection.execute("SELECT 1 FROM near LIMIT 1").fetchall())
 
 
 def _join_equal(connection: DuckDBPyConnection, among: str, *values: str) -> bool:

@@ -20,7 +20,7 @@ from voile.data.column_words import find_words, mentions
 from voile.gate.finding import Adversary, GateFinding
 
 SAFE_HARBOR_FOUND = "safe_harbor_found"
-READER = Adversary("reads the released cells, and knows no person", "release and population")
+READER = Adversary("reads the released cells, and knows no person")
 NOTHING = ("", "*", "any")
 """Labels that distinguish no value."""
 ZIP_NAME = re.compile(r"zip|zcta|post(al)?[ _-]?code", re.IGNORECASE)
@@ -36,6 +36,7 @@ WHOLE_YEARS = (
 """Ends of an interval of years, as releases write them."""
 AGES = r"(^|\D)(9[1-9]|1\d{2})(\D|$)|(^|\D)90(\.0)?\s*($|to|-|,|\])"
 """An age over 89, unless it is in one group of all ages of 90 or more."""
+AND_OVER = r"(>=|≥)\s*90(\.0)?$", ""
 WHOLE_AREAS = r"(\d{3})00( to |-)(\d{3})99", r"\1\2\3"
 FORMS: Mapping[str, str] = {
     "e-mail addresses": r"[\w.+-]+@[\w-]+\.\w+",
@@ -63,20 +64,28 @@ def count_safe_harbor(
 
     Parameters
     ----------
-    rows : the release. codes : its columns of pseudonyms.
+    rows : the release; two columns of bounds, NAME_low and NAME_high, are one column of intervals.
+    codes : its columns of pseudonyms.
     small_areas : three-digit ZIP areas of 20,000 people or fewer.
 
     Cost: one pass over the rows, O(distinct values of a batch) matches of a column.
     """
+    types = rows.columns
+    bounds = {name[:-4]: (name, high) for name in types if (high := _high_of(name)) in types}
+    pairs = {x for pair in bounds.values() for x in pair}
+    kinds = {name: kind for name, kind in types.items() if name not in pairs}
+    kinds |= dict.fromkeys(bounds, pa.string())
     tests = {
-        name: dict(_list_tests(name, kind, name in codes, small_areas))
-        for name, kind in rows.columns.items()
+        name: own
+        for name, kind in kinds.items()
+        if (own := dict(_list_tests(name, kind, name in codes, small_areas)))
     }
     found, cells = Counter[str](), 0
-    tests = {name: own for name, own in tests.items() if own}
-    for batch in rows.batches(tests) if tests else ():
-        for column, own in zip(batch.columns, tests.values(), strict=True):
-            counts = column.value_counts()
+    read = [x for name in tests for x in bounds.get(name, (name,))]
+    for batch in rows.batches(read) if read else ():
+        for name, own in tests.items():
+            columns = [batch.column(x) for x in bounds.get(name, (name,))]
+            counts = (columns[0] if len(columns) == 1 else _join(*columns)).value_counts()
             values = pc.cast(counts.field("values"), pa.string())
             is_any = pa.array([False] * len(values))
             is_value = pc.invert(pc.is_in(values, pa.array([*NOTHING, None], pa.string())))
@@ -93,6 +102,20 @@ def count_safe_harbor(
             if n
         ),
     )
+
+
+def _high_of(name: str) -> str | None:
+    return f"{name[:-4]}_high" if name.endswith("_low") else None
+
+
+def _join(low: pa.Array, high: pa.Array) -> pa.Array:
+    """Write two bounds as an interval: null without bounds, one value if they are equal."""
+    first, last = (pc.cast(one, pa.string()) for one in (low, high))
+    both = pc.binary_join_element_wise(first, last, " to ")
+    from_first = pc.binary_join_element_wise(first, "and later", " ")
+    up_to_last = pc.binary_join_element_wise("", last, " to ")
+    joined = pc.coalesce(both, from_first, up_to_last)
+    return pc.if_else(pc.fill_null(pc.equal(first, last), False), first, joined)
 
 
 def _list_tests(
@@ -115,7 +138,7 @@ def _list_tests(
         small = "|".join(rf"{one}((-| to ){one})?" for one in sorted(small_areas))
         yield ZIPS, _matches(rf"\d{{5}}{f'|^({small})[*xX]*$' if small else ''}", WHOLE_AREAS)
     elif words is not None and mentions(name, "birth") and words[0].role == "quasi":
-        yield OLD, _matches(AGES)
+        yield OLD, _matches(AGES, AND_OVER)
     elif words is not None:
         about = [c for c, meanings in NAMED.items() if words[0] in _words_of(meanings)]
         yield from ((category, pc.is_valid) for category in about)

@@ -152,27 +152,22 @@ def _claim_bounded(
     one: NamedStandard, figure: Measurement | None, public: Mapping[str, Any]
 ) -> Claim:
     if figure is None or not can_allow(one, figure) or one.limit is None:
-        return Claim(one, "not measured", _lacks(one))
+        return Claim(one, "not measured", f"no figure of {' or '.join(one.figures)}")
     text = shown("re-identification", figure)
     said = one.sentence.format(says=figure.says, figure=text, population=_population(public))
     return Claim(one, "met" if figure.most <= one.limit else "not met", said)
 
 
 def _claim_counted(one: NamedStandard, public: Mapping[str, Any]) -> Claim:
-    figures = [public["figures"].get(name) for name in one.figures]
-    values = [each for each in figures if each is not None]
-    if len(values) < len(figures):
-        return Claim(one, "not measured", _lacks(one))
-    worst = max(values)
+    known = {name: x for name in one.figures if (x := public["figures"].get(name)) is not None}
+    worst, absent = max(known.values(), default=0), [x for x in one.figures if x not in known]
+    exceeds = one.limit is not None and worst > one.limit
+    if absent and not exceeds:
+        return Claim(one, "not measured", f"no figure of {' and '.join(absent)}")
     said = one.sentence.format(figure=f"{worst:,.0f}", population=_population(public))
     if one.limit is None:
         return Claim(one, "stated", said)
-    return Claim(one, "met" if worst <= one.limit else "not met", said)
-
-
-def _lacks(one: NamedStandard) -> str:
-    names = " and ".join(one.figures) if one.limit == 0 else " or ".join(one.figures)
-    return f"no figure of {names}"
+    return Claim(one, "not met" if exceeds else "met", said)
 
 
 def _population(public: Mapping[str, Any]) -> str:

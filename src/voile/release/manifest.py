@@ -46,6 +46,8 @@ DIGESTS = "columns"
 """The digests of a source's columns, in the private manifest's part about the source."""
 INVENTORY = "inventory"
 """The part of the private manifest with the fate of each source column."""
+PREDICTED = "predicted"
+"""The part of the public manifest with the names of figures that the fit predicts, no findings."""
 ACCEPTED = "accepted_risk"
 """The part of the public manifest with the reason for which the data holder accepted the risk."""
 EVIDENCE = "evidence.json"  # where it is looked for in the private folder
@@ -132,7 +134,11 @@ class Release(Brief):
         from voile.report.sections import Figure, Figures, codebook
 
         said = self.public["figures"].items()
-        figures = tuple(Figure(name.replace("_", " "), f"{x:g}") for name, x in said)
+        predicted = self.public.get(PREDICTED, ())
+        figures = tuple(
+            Figure(name.replace("_", " "), f"{x:g}", "predicted by the fit" * (name in predicted))
+            for name, x in said
+        )
         return drawn(
             f"A release of {self.kind}: {self.path.name}",
             [Figures(figures), *codebook(self.public["columns"]).blocks],

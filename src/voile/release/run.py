@@ -30,7 +30,17 @@ from voile.release.accounting import Accounting
 from voile.release.draws import draws_of
 from voile.release.found_values import VALUES, VALUES_FOUND, ValuesWarning, detail_values
 from voile.release.inventory import list_fates
-from voile.release.manifest import DIGESTS, ESCAPED, FINDINGS, FORMAT, INVENTORY, ROW, ROWS, VERSION
+from voile.release.manifest import (
+    DIGESTS,
+    ESCAPED,
+    FINDINGS,
+    FORMAT,
+    INVENTORY,
+    PREDICTED,
+    ROW,
+    ROWS,
+    VERSION,
+)
 from voile.release.options import OPTIONS, ApplyOptions, stored
 from voile.release.outcomes import Known, Notes, Tally, Written
 from voile.release.step import Applying
@@ -189,6 +199,7 @@ class Run(Generic[Notes, Known]):
             shown["figures"][VALUES_FOUND] = found
         exact = shown["figures"].items()
         shown["figures"] = {name: applying.stating(x, name) for name, x in exact}
+        shown[PREDICTED] = [name for name in shown["figures"] if name not in hidden["figures"]]
         escaped = {"formulas": ESCAPED} if self._escape else {}
         return {**both, "voile": __version__, **escaped, **shown}, hidden
 

@@ -28,6 +28,7 @@ from voile.release.manifest import (
     EVIDENCE,
     MANIFEST,
     PARTS_OF,
+    PREDICTED,
     PRIVATE_MANIFEST,
     RELEASE,
     ROWS,
@@ -266,6 +267,10 @@ def as_published(release: Release) -> Iterator[Check]:
     yield Check(
         "the public figures are the private ones", all(_is_of(x, known.get(n)) for n, x in told)
     )
+    if PREDICTED in release.public:
+        found = {name for name in release.public["figures"] if name not in private["figures"]}
+        said = "each public figure is a finding, or listed as a prediction of the fit"
+        yield Check(said, found == {*release.public[PREDICTED]})
     roles = {name: column["role"] for name, column in private["roles"]["columns"].items()}
     columns = release.public["columns"]
     own = (roles.get(one.get("from", one["column"]), one["role"]) == one["role"] for one in columns)
@@ -286,5 +291,9 @@ def recounted(release: Release, found: Mapping[str, float], *, left: str) -> Ite
     for name in (again := [name for name in found if name in certified]):
         same = isclose(found[name], certified[name], rel_tol=1e-9)
         yield Check(f"{name} is as certified", same)
-    if rest := [name for name in {**release.public["figures"], **certified} if name not in again]:
+    rest = [name for name in {**release.public["figures"], **certified} if name not in again]
+    predicted = [name for name in rest if name in release.public.get(PREDICTED, ())]
+    if rest := [name for name in rest if name not in predicted]:
         yield Check(f"{listed(rest)}: {left}", None)
+    if predicted:
+        yield Check(f"{listed(predicted)}: not counted in the release, predicted by the fit", None)

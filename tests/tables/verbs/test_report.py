@@ -35,6 +35,18 @@ def test_the_public_sees_no_small_k_and_no_share_that_comes_to_a_few():
     assert "3" in dict(grid("internal").rows).values()
 
 
+@pytest.mark.parametrize(
+    ("found", "shown"), [(7.0, "5 to 10"), (3.0, "fewer than 11"), (12.0, "12")]
+)
+def test_a_small_class_that_keeps_the_promise_is_said_to(found, shown):
+    figures = dict.fromkeys(("k", "k_all_rows"), found)
+    public = risks(DATA, figures, "public", least=5)
+    table = next(block for block in public.blocks if isinstance(block, Grid))
+    rows = {title: cell for title, _, cell in table.rows}
+    assert rows["people in the smallest group of the release (k)"] == shown
+    assert rows["people in the smallest group, all rows of a person known"] == shown
+
+
 @pytest.mark.parametrize("subjects", [3002.0, 87.0])
 def test_how_many_people_were_dropped_follows_from_no_public_sentence(subjects):
     def said(suppressed):
@@ -115,15 +127,15 @@ def test_what_was_searched_for_is_what_is_told():
         "An adversary who links every record to the population is expected to re-identify "
         "about 2 of the 50 people in the release (4.0%); without protection, about 11 of the 100 "
         "people in the fitted source.",
-        "The release loses 20% of the distribution.",
+        "By the fit's prediction, the release loses 20% of the distribution.",
         "On the fitted source it beats Safe Harbor, which leaves about 7 people expected to be "
         "re-identified and loses 40% of the distribution; 2 other policies found do so too.",
         "relative risk",
         "detail gone",
     ]
     assert told("my:rare", "mutual-information", ["pay", "job"])[1:] == [
-        "The release loses 20% of the information about pay and job; it leaves 10% of the "
-        "source's rare people.",
+        "By the fit's prediction, the release loses 20% of the information about pay and job; it "
+        "leaves 10% of the source's rare people.",
         "On the fitted source it beats Safe Harbor, which leaves 30% of the source's rare people "
         "(about 7 people expected to be re-identified) and loses 40% of the information about pay "
         "and job; 2 other policies found do so too.",
@@ -131,7 +143,9 @@ def test_what_was_searched_for_is_what_is_told():
         "detail gone",
         "Risk here is rare people (f), and loss is detail gone (g). Outcomes: pay and job.",
     ]
-    assert told("matches", "my:gone")[1] == "The release has 20% of the greatest detail gone."
+    assert told("matches", "my:gone")[1] == (
+        "By the fit's prediction, the release has 20% of the greatest detail gone."
+    )
 
 
 def test_a_named_policy_that_loses_nothing_is_said_to_be_beyond_beating():
@@ -149,7 +163,8 @@ def test_columns_of_one_group_are_named_in_one_clause():
     groups = [{"column": name, "groups": 1} for name in ("age", "sex", "zip")]
     said = told("matches", "information", lost={"columns": groups})
     assert said[1] == (
-        "The release loses 20% of the distribution; columns age, sex and zip are one group each."
+        "By the fit's prediction, the release loses 20% of the distribution; columns age, sex and "
+        "zip are one group each."
     )
 
 
@@ -189,7 +204,8 @@ def test_what_is_left_of_each_column_is_told_and_one_group_is_warned_of():
         "at the knee",
     )
     assert said[1] == (
-        "The release loses 12% of distribution and resolution; column sex is one group."
+        "By the fit's prediction, the release loses 12% of distribution and resolution; column sex "
+        "is one group."
     )
 
 

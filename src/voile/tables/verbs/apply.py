@@ -27,7 +27,6 @@ from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying
 from voile.report.suppression import FEW, is_few
 from voile.report.wording import needs_suppression
-from voile.tables.domains.zip_areas import count_areas, is_zip
 from voile.tables.policies.family import KitPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
@@ -40,7 +39,9 @@ from voile.tables.verbs.content import Content
 from voile.tables.verbs.entering import entering
 from voile.tables.verbs.following import released_groups
 from voile.tables.verbs.measure_release import (
+    AREAS,
     count_least_implied,
+    find_small_areas,
     measure_release,
     people_sharing,
 )
@@ -299,7 +300,7 @@ class _Recoding(Applying[Any, AnyPublished]):
                 else None
             ),
             sensitive=[c for c in content.roles.of("sensitive") if c in self.schema.names],
-            small_areas=_find_small_areas(content.space),
+            small_areas=find_small_areas(content.space),
             suppressed=written.suppressed_people(),
             k=self._promised,
             directory=written.scratch,
@@ -402,15 +403,8 @@ class _Recoding(Applying[Any, AnyPublished]):
         if isinstance(self.policy, PersonPolicy) and self.boxed is not None:
             kept = self.boxed.kept_of_columns(self.content.space, self.policy)
         story = report_data(self.content, self.policy, known, kept)
-        return {"story": story, **_marginals(known.marginals)}
-
-
-def _find_small_areas(space: PolicySpace) -> set[str] | None:
-    """Return the three-digit ZIP areas of 20,000 people or fewer; None where nobody is counted."""
-    zips = [x for x in space.domains if is_zip(x) and space.population.counts_by(x.column)]
-    areas = [count_areas(one, space.people_by_value(one.column)) for one in zips]
-    small = {x for one in areas for x in np.array(one.names)[one.small].tolist()}
-    return small if zips else None
+        areas = find_small_areas(self.content.space)
+        return {"story": story, AREAS: areas, **_marginals(known.marginals)}
 
 
 def _marginals(found: Sequence[Marginal]) -> dict[str, Any]:

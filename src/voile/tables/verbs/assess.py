@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,10 @@ from voile.core.evidence import Evidence
 from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.roles import Roles
+from voile.data.source import TableSource
 from voile.gate.finding import figures_of
-from voile.gate.losses import PlacedRows, measure_losses
+from voile.gate.losses import PlacedRows, compare_matches, measure_losses
+from voile.gate.safe_harbor import count_safe_harbor
 from voile.keys.random import streams
 from voile.release.assessment import Assessment
 from voile.tables.foreign.bounds import released_as
@@ -31,7 +35,9 @@ from voile.tables.verbs.assess_rows import ForeignRows
 from voile.tables.verbs.assess_stage import NAMES, ForeignStage, numbered
 from voile.tables.verbs.assess_synthetic import assess_synthetic, read_cells
 from voile.tables.verbs.attack_tasks import attacks_on, run_all
+from voile.tables.verbs.measure_release import CENSUS_AREAS, find_small_areas
 from voile.tables.verbs.options import AssessOptions
+from voile.tables.verbs.placed_rows import count_population
 
 STREAMS = ("linkage", "singling out", "inference", "matching", "keys")
 
@@ -64,7 +70,7 @@ def assess(
     progress("matching rows", 0)
     rows = ForeignRows.of(stage)
     figures = _figures(stage, rows)
-    lost, kept_of_columns = _lost(stage, rows)
+    compared, lost, kept_of_columns = _lost(stage, rows, figures["expected_matches"])
     progress("trying keys to the original", 0)
     keys = _keys(stage, draws[4])
     tasks = list(
@@ -85,7 +91,8 @@ def assess(
         "sensitive": stage.sensitive,
         "lost": lost | {"columns": kept_of_columns},
     }
-    return Assessment("tables", released.name, figures | _losses_in(lost), evidence, facts)
+    figures |= compared | _losses_in(lost) | _count_values(stage, facts["pseudonyms"])
+    return Assessment("tables", released.name, figures, evidence, facts)
 
 
 def _check_released(released: Source, roles: Roles) -> None:
@@ -117,19 +124,33 @@ def _before(stage: ForeignStage) -> dict[str, float]:
     return {name: value for name, value in found.items() if np.isfinite(value)}
 
 
+def _count_values(stage: ForeignStage, codes: Collection[str]) -> dict[str, float]:
+    """Count the released cells with values of Safe Harbor's categories; `codes` are pseudonyms."""
+    areas = find_small_areas(stage.space)
+    cells = TableSource(stage.cells, stage.released_source.name, "memory")
+    return figures_of(count_safe_harbor(cells, codes, CENSUS_AREAS if areas is None else areas))
+
+
 def _lost(
-    stage: ForeignStage, released: ForeignRows
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return what the release loses of the original, and keeps of each column."""
+    stage: ForeignStage, released: ForeignRows, matches: float
+) -> tuple[dict[str, float], dict[str, Any], list[dict[str, Any]]]:
+    """Return the risk next to the original's, the losses, and what is kept of each column.
+
+    matches : the expected ones of the release.
+    """
     shown = ~released.is_suppressed
     counts, grouping = _grouped(stage, shown)
-    found = figures_of(measure_losses(_placed(stage, released, shown, grouping)))
+    placed = _placed(stage, released, shown, grouping)
+    found, compared = (
+        figures_of(measure_losses(placed)),
+        figures_of(compare_matches(placed, matches)),
+    )
     columns = columns_kept(counts, grouping)
-    lost = {**found, "query_error": query_error(counts, grouping)}
+    lost = {**found, "is_measured": True, "query_error": query_error(counts, grouping)}
     named = [
         {"column": name, **vars(kept)} for name, kept in zip(stage.quasi, columns, strict=True)
     ]
-    return lost, named
+    return compared, lost, named
 
 
 def _placed(
@@ -142,7 +163,10 @@ def _placed(
     each = zip(grouping.values, grouping.box[:-1].T, strict=True)
     widths = np.column_stack([held.sum(axis=1)[own] for held, own in each]).astype(np.float64)
     sizes = [len(column.domain) for column in stage.codebook.columns]
-    return PlacedRows.of_rows(stage.positions, group, widths, sizes, released.everyone)
+    population = partial(count_population, stage.space.counts)
+    return PlacedRows.of_rows(
+        stage.positions, group, widths, sizes, released.everyone, people_of=population
+    )
 
 
 def _losses_in(lost: dict[str, Any]) -> dict[str, float]:

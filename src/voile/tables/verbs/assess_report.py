@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from voile.gate.safe_harbor import SAFE_HARBOR_FOUND
 from voile.release.assessment import Assessment
 from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import Audience, Figure, Figures, Grid, Prose, Section, limits
@@ -49,8 +50,8 @@ def assessed_sections(assessment: Assessment, *, audience: Audience) -> tuple[Se
     parts = [
         _summary(assessment, audience),
         _reading(facts, audience),
-        risks(facts, assessment.figures, audience, facts["sensitive"]),
-        analysts(facts, audience),
+        risks(facts, assessment.figures, audience, facts["sensitive"], is_fitted=False),
+        analysts(facts, audience, is_fitted=False),
         *attacks,
         limits(OWN_LIMITS),
     ]
@@ -68,10 +69,43 @@ def in_short(assessment: Assessment, audience: Audience) -> tuple[str, ...]:
         f"{count_among(figures['expected_matches'], f'{people:,.0f}')} in the release "
         f"({share(figures['mean_risk'])}); without protection, "
         f"{count_among(facts['before']['expected_matches'], whole)} of the original.",
+        *_compared(figures, whom),
         f"The release loses {share(figures['loss'])} (half of distribution, half of resolution).",
+        describe_safe_harbor(figures),
         *_warnings(facts, audience),
     ]
     return tuple(said)
+
+
+def _compared(figures: Mapping[str, float], whom: str) -> Iterator[str]:
+    if "relative_risk" in figures:
+        yield (
+            f"The expected re-identifications are {share(figures['relative_risk'])} of those that "
+            f"the released columns' original values give against the {whom}."
+        )
+
+
+def describe_safe_harbor(figures: Mapping[str, float]) -> str:
+    """State the released cells with values of HIPAA Safe Harbor's categories, and the categories.
+
+    >>> describe_safe_harbor({"safe_harbor_found": 2, "safe_harbor_found(dates)": 2})
+    "2 released cells have a value of HIPAA Safe Harbor's 18 categories (dates: 2)."
+    >>> describe_safe_harbor({"safe_harbor_found": 0})
+    "No released cell has a value of HIPAA Safe Harbor's 18 categories, by form or column name."
+    """
+    cells = figures[SAFE_HARBOR_FOUND]
+    if not cells:
+        return (
+            "No released cell has a value of HIPAA Safe Harbor's 18 categories, by form or "
+            "column name."
+        )
+    by_category = "; ".join(
+        f"{name.removeprefix(SAFE_HARBOR_FOUND).strip('()')}: {n:,.0f}"
+        for name, n in figures.items()
+        if name.startswith(f"{SAFE_HARBOR_FOUND}(")
+    )
+    has = "1 released cell has" if cells == 1 else f"{cells:,.0f} released cells have"
+    return f"{has} a value of HIPAA Safe Harbor's 18 categories ({by_category})."
 
 
 def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,14 +17,20 @@ from voile.gate.losses import number_tuples
 from voile.gate.safe_harbor import count_safe_harbor
 from voile.gate.table import measure_table
 from voile.tables.domains.domain import Domain
-from voile.tables.domains.zip_areas import SMALL_AREAS
+from voile.tables.domains.zip_areas import SMALL_AREAS, count_areas, is_zip
 from voile.tables.people.counts import Counts
 from voile.tables.recoding.class_ids import CLASS
 from voile.tables.recoding.codebook import Codebook
 from voile.tables.recoding.marginals import Marginal, least_implied
 
+if TYPE_CHECKING:
+    from voile.tables.policies.space import PolicySpace
+
 PeopleOf: TypeAlias = Callable[[NDArray[np.int32]], NDArray[np.float64]]
 """Counts the people of the population who share each released group, by its intervals."""
+CENSUS_AREAS = SMALL_AREAS["2010"]
+AREAS = "small_areas"
+"""Of a private manifest: the small ZIP areas of the population, null where nobody is counted."""
 
 
 def measure_release(
@@ -65,7 +71,7 @@ def measure_release(
         codes = codebook.released_codes(groups.labels)
         count = None if people_of is None else lambda _: people_of(codes)
         found = measure_table(groups, people_of=count, suppressed=suppressed, k=k)
-    areas = SMALL_AREAS["2010"] if small_areas is None else small_areas
+    areas = CENSUS_AREAS if small_areas is None else small_areas
     pseudonyms = [name for name in unknown if name != CLASS.name]  # a class is no person
     return *found, *count_safe_harbor(release, pseudonyms, areas)
 
@@ -108,3 +114,11 @@ def people_sharing(
     released, others = np.split(group, [len(codes)])
     people = np.bincount(others, counts.population, int(group.max(initial=0)) + 1)
     return np.asarray(people[released])
+
+
+def find_small_areas(space: PolicySpace) -> list[str] | None:
+    """Return the three-digit ZIP areas of 20,000 people or fewer; None where nobody is counted."""
+    zips = [x for x in space.domains if is_zip(x) and space.population.counts_by(x.column)]
+    areas = [count_areas(one, space.people_by_value(one.column)) for one in zips]
+    small = {x for one in areas for x in np.array(one.names)[one.small].tolist()}
+    return sorted(small) if zips else None

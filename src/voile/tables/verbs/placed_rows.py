@@ -101,11 +101,11 @@ def place_rows(
         covered.astype(np.float64),
         [*map(len, domains)],
         _number_people(people) if people else None,
-        people_of=None if counts is None else partial(_count_population, counts),
+        people_of=None if counts is None else partial(count_population, counts),
     )
 
 
-def _count_population(counts: Counts, values: NDArray[Any]) -> NDArray[np.float64]:
+def count_population(counts: Counts, values: NDArray[Any]) -> NDArray[np.float64]:
     """Count the people of the population with each of (m, q) combinations."""
     cell = number_tuples(*np.concatenate([values.astype(np.int64), counts.codes]).T)
     own, others = np.split(cell, [len(values)])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
-from voile.report.suppression import FEW, is_few
+from voile.report.suppression import FEW
 from voile.report.wording import listed, needs_suppression, share, share_and_odds, share_of
 from voile.tables.bounds.result import OPTIMAL
 from voile.tables.people.counted_boxes import ASSUMPTION
@@ -56,6 +56,8 @@ PER_PERSON = (
     "The constraints hold for all rows of a person together, over the generalised columns: an "
     "adversary who knows every row of a person finds at least k people with the same rows."
 )
+PROMISED = ("k", "k_all_rows")
+"""Of a release that keeps its promise each is known to be k at least."""
 DRAWN = ("mean_risk", "share_under_11", "prosecutor_mean")
 NOTHING = "not proved"
 MOST_ROWS = 24
@@ -67,10 +69,13 @@ def risks(
     audience: Audience,
     sensitive: Sequence[str] = (),
     least: int = 1,
+    *,
+    is_fitted: bool = True,
 ) -> Section | None:
     """Show every measure of the source and of the release, `figures`, where there is one.
 
     least : the k that the release is certified to have.
+    is_fitted : whether a fit counted the source's figures.
     """
     before, after = data.get("before", {}), figures or data.get("after", {})
     if not before:
@@ -82,7 +87,8 @@ def risks(
             return "–"
         if name in RISKS:
             return share_and_odds(value)
-        if name == "k" and side is figures and audience == "public" and least > 1 and is_few(value):
+        is_promised = side is figures and name in PROMISED and 1 < least <= value < FEW
+        if is_promised and audience == "public":
             return f"{least} to {FEW - 1}" if least < FEW - 1 else f"{least}"
         if name in COUNTS:
             return format_people(value, audience)
@@ -104,7 +110,8 @@ def risks(
         if (name := of_column(measure, column)) in after
     ]
     columns = ("measure", "source", "release")[: 1 + len(sides)]
-    caption = "The source as it is, and the release" if after else "The source as it is"
+    caption = f"The source as it is{', as the fit counted it' * is_fitted}"
+    caption += ", and the release as the gate measured it" * bool(after)
     blocks: list[Any] = [Grid(columns, tuple(rows), caption, (1, 2)[: len(sides)])]
     if none:
         where = "in the source and in the release" if after else "in the source"

@@ -102,21 +102,27 @@ def with_measured_losses(
     return shown
 
 
-def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Say what is lost by each yardstick, and what is left of each column."""
+def analysts(
+    data: Mapping[str, Any], audience: Audience, *, is_fitted: bool = True
+) -> Section | None:
+    """Say what is lost by each yardstick, and what is left of each column.
+
+    is_fitted : whether the fit counted the queries and the columns; else they are the release's.
+    """
     lost = data.get("lost")
     if lost is None:
         return None
     named = {name: share(lost[name]) for name in ("distribution", "resolution", "ncp")}
-    where = "of the written release" if "is_measured" in lost else "on the fitted source"
+    where = "of the written release" if "is_measured" in lost else "on the fitted source, predicted"
     said = (
         f"Loss {where}: {NAMED.format(**named)}. Distribution counts how far values "
         "are from even within a group, resolution the share of each column's entropy that is left "
         "within groups of people who share all labels, NCP how much of each domain a group covers. "
         "None of them alone says what an analysis loses.",
         *_by_labels(lost),
-        f"Half of 1,000 random COUNT queries on the release, of one to three columns, are off by "
-        f"more than {_error(lost['query_error'], audience)}.",
+        f"{'By the count of the fit, h' if is_fitted else 'H'}alf of 1,000 random COUNT queries "
+        "on the release, of one to three columns, are off by more than "
+        f"{_error(lost['query_error'], audience)}.",
         *_runs(lost, audience),
         *_weighted(lost, audience),
         *_single([one["column"] for one in lost["columns"] if one["groups"] == 1]),
@@ -125,8 +131,8 @@ def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
     counted = ("runs counted",) if "query_error_with_runs" in lost else ()
     titles = ("column", "labels", *counted, "entropy kept", "people whose rare value was merged")
     caption = (
-        "What is left of each column; a value is rare where fewer people have it than half of an "
-        "even share"
+        f"What is left of each column{', as the fit counted it' * is_fitted}; a value is rare "
+        "where fewer people have it than half of an even share"
     )
     numbers = tuple(range(1, len(titles)))
     return Section(

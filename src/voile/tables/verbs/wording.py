@@ -169,6 +169,8 @@ def describe_loss(data: Mapping[str, Any], loss: float) -> str:
 
 def _describe_what_is_kept(data: Mapping[str, Any], loss: float) -> str:
     said = f"The release {describe_loss(data, loss)}"
+    if "is_measured" not in data.get("lost", {}):
+        said = f"By the fit's prediction, t{said[1:]}"
     if "lost" not in data:
         return said
     single = [one["column"] for one in data["lost"]["columns"] if one["groups"] == 1]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 
+import pyarrow as pa
 import pytest
 from tests.tables.verbs.apply.visits import finest, run
 
+import voile.tables as vt
 from voile.core.errors import VoileError
 from voile.release.manifest import Release, private_path
 from voile.tables.recoding.codebook import CodebookEntry
@@ -186,6 +188,7 @@ def test_verify_fails_when_the_figures_told_are_not_those_asked_for(received, to
         "prosecutor_max",
         "prosecutor_mean",
         "unique_with_kept",
+        "safe_harbor_found",
         "distinct_l(ill)",
         "t_closeness(ill)",
     ],
@@ -194,6 +197,16 @@ def test_verify_fails_when_a_certified_figure_is_not_what_is_counted(finely, nam
     figures = {**finely.private["figures"], name: finely.private["figures"][name] * 2 + 1}
     other = Release(finely.path, finely.public, {**finely.private, "figures": figures})
     assert failed(other) == [f"{name} is as certified"]
+
+
+def test_verify_counts_values_of_safe_harbor_with_the_small_areas_of_the_population(tmp_path):
+    people = pa.table({"zip": ["60101", "60102", "70101"] * 30})
+    everyone = pa.table({"zip": ["60101", "60102", "70101"], "people": [15_000, 15_000, 10_000]})
+    kit = vt.fit(people, {"zip": "quasi"}, population=everyone, family="global", k=1, seed=1)
+    release = kit.apply(kit.choose(max_loss=0.0), people, tmp_path / "out.csv")
+    assert release.private["small_areas"] == ["701"]
+    assert release.private["figures"]["safe_harbor_found"] == 90
+    assert dict(release.verify())["safe_harbor_found is as certified"]
 
 
 def test_verify_counts_the_rows_that_were_released(finely):
