@@ -122,11 +122,10 @@ def test_sentences_call_a_public_loss_a_prediction(
         text
         for block in blocks_of(report_of(case, release, audience), Prose)
         for text in block.paragraphs
-        if "he release loses" in text
+        if text.startswith("Information loss: ")
     ]
     assert said
-    start = "By the fit's prediction, " if audience == "public" else "The release loses"
-    assert all(text.startswith(start) for text in said)
+    assert all(("predicted by the fit" in text) == (audience == "public") for text in said)
 
 
 @pytest.mark.parametrize("audience", ["public", "internal"])

@@ -125,26 +125,26 @@ def told(name, loss, outcomes=(), **more):
 def test_what_was_searched_for_is_what_is_told():
     assert told("matches", "information") == [
         "An adversary who links every record to the population is expected to re-identify "
-        "about 2 of the 50 people in the release (4.0%); without protection, about 11 of the 100 "
+        "about 2 of the 50 people in the release (4.0%). Without protection: about 11 of the 100 "
         "people in the fitted source.",
-        "By the fit's prediction, the release loses 20% of the distribution.",
-        "On the fitted source it beats Safe Harbor, which leaves about 7 people expected to be "
-        "re-identified and loses 40% of the distribution; 2 other policies found do so too.",
+        "Divergence loss: 20% (0% = original, 100% = no information), as predicted by the fit.",
+        "Safe Harbor on the fitted source: about 7 people expected to be re-identified, divergence "
+        "loss 40%. This policy beats it in both, and so do 2 other policies found.",
         "relative risk",
         "detail gone",
     ]
     assert told("my:rare", "mutual-information", ["pay", "job"])[1:] == [
-        "By the fit's prediction, the release loses 20% of the information about pay and job; it "
-        "leaves 10% of the source's rare people.",
-        "On the fitted source it beats Safe Harbor, which leaves 30% of the source's rare people "
-        "(about 7 people expected to be re-identified) and loses 40% of the information about pay "
-        "and job; 2 other policies found do so too.",
+        "Loss of information about pay and job: 20% (0% = original, 100% = no information), as "
+        "predicted by the fit. Remaining rare people: 10% of the source's.",
+        "Safe Harbor on the fitted source: 30% of the source's rare people (about 7 people "
+        "expected to be re-identified), loss of information about pay and job 40%. This policy beats it "
+        "in both, and so do 2 other policies found.",
         "rare people",
         "detail gone",
         "Risk here is rare people (f), and loss is detail gone (g). Outcomes: pay and job.",
     ]
     assert told("matches", "my:gone")[1] == (
-        "By the fit's prediction, the release has 20% of the greatest detail gone."
+        "Detail gone: 20% (0% = original, 100% = no information), as predicted by the fit."
     )
 
 
@@ -154,8 +154,8 @@ def test_a_named_policy_that_loses_nothing_is_said_to_be_beyond_beating():
         "matches", "information", beats={"safe-harbor": {"count": 0, "chosen": False}}, **marks
     )
     assert said[2] == (
-        "On the fitted source Safe Harbor leaves about 40 people expected to be re-identified and "
-        "loses nothing of these columns, so no policy can beat it in both."
+        "Safe Harbor on the fitted source: about 40 people expected to be re-identified, "
+        "divergence loss 0%. No policy can lose less, so none beats it in both."
     )
 
 
@@ -163,8 +163,8 @@ def test_columns_of_one_group_are_named_in_one_clause():
     groups = [{"column": name, "groups": 1} for name in ("age", "sex", "zip")]
     said = told("matches", "information", lost={"columns": groups})
     assert said[1] == (
-        "By the fit's prediction, the release loses 20% of the distribution; columns age, sex and "
-        "zip are one group each."
+        "Divergence loss: 20% (0% = original, 100% = no information), as predicted by the fit. "
+        "Columns age, sex and zip are one group each."
     )
 
 
@@ -204,8 +204,8 @@ def test_what_is_left_of_each_column_is_told_and_one_group_is_warned_of():
         "at the knee",
     )
     assert said[1] == (
-        "By the fit's prediction, the release loses 12% of distribution and resolution; column sex "
-        "is one group."
+        "Information loss: 12% (0% = original, 100% = no information), as predicted by the fit. "
+        "Column sex is one group."
     )
 
 

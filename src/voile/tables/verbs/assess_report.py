@@ -70,7 +70,7 @@ def in_short(assessment: Assessment, audience: Audience) -> tuple[str, ...]:
         f"({share(figures['mean_risk'])}); without protection, "
         f"{count_among(facts['before']['expected_matches'], whole)} of the original.",
         *_compared(figures, whom),
-        f"The release loses {share(figures['loss'])} (half of distribution, half of resolution).",
+        f"Information loss: {share(figures['loss'])} (0% = original, 100% = no information).",
         describe_safe_harbor(figures),
         *_warnings(facts, audience),
     ]

@@ -215,8 +215,8 @@ def _kit_summary(data: Mapping[str, Any], audience: Audience) -> Section:
     ]
     for name, (risk, loss, matches) in data["marks"].items():
         said.append(
-            f"{CALLED.get(name, name)} leaves {describe_risk(data, risk, matches)} and "
-            f"{describe_loss(data, loss)}; {count_beating(data['beats'][name]['count'])}."
+            f"{CALLED.get(name, name)}: {describe_risk(data, risk, matches)}, "
+            f"{describe_loss(data, loss)}. {count_beating(data['beats'][name]['count'])}."
         )
     said += [
         f"{CALLED.get(name, name)} is not among these policies ({why})."

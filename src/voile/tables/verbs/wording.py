@@ -156,27 +156,31 @@ def describe_risk(data: Mapping[str, Any], risk: float, matches: float) -> str:
 
 
 def describe_loss(data: Mapping[str, Any], loss: float) -> str:
+    """Name a loss in the field's term, with its value: information loss 32%."""
     match data["measures"]["loss"]["name"]:
         case "weighted":
-            return f"loses {share(loss)} of distribution and resolution"
+            name = "information loss"
         case "information":
-            return f"loses {share(loss)} of the distribution"
+            name = "divergence loss"
         case "mutual-information":
-            return f"loses {share(loss)} of the information about {listed(data['outcomes'])}"
+            name = f"loss of information about {listed(data['outcomes'])}"
         case _:
-            return f"has {share(loss)} of the greatest {name_measure(data, 'loss')}"
+            name = name_measure(data, "loss")
+    return f"{name} {share(loss)}"
 
 
 def _describe_what_is_kept(data: Mapping[str, Any], loss: float) -> str:
-    said = f"The release {describe_loss(data, loss)}"
+    name, _, value = describe_loss(data, loss).rpartition(" ")
+    said = f"{name[:1].upper()}{name[1:]}: {value} (0% = original, 100% = no information)"
     if "is_measured" not in data.get("lost", {}):
-        said = f"By the fit's prediction, t{said[1:]}"
-    if "lost" not in data:
-        return said
-    single = [one["column"] for one in data["lost"]["columns"] if one["groups"] == 1]
-    if len(single) > 1:
-        return f"{said}; columns {listed(single)} are one group each"
-    return said + "".join(f"; column {column} is one group" for column in single)
+        said += ", as predicted by the fit"
+    single = [
+        one["column"] for one in data.get("lost", {}).get("columns", ()) if one["groups"] == 1
+    ]
+    if not single:
+        return f"{said}."
+    are = "is one group" if len(single) == 1 else "are one group each"
+    return f"{said}. {'Column' if len(single) == 1 else 'Columns'} {listed(single)} {are}."
 
 
 def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
@@ -262,13 +266,13 @@ def count_beating(count: int) -> str:
     """Say how many policies beat another in risk and loss.
 
     >>> count_beating(0)
-    'no policy found within the limits of the fit beats it in both'
+    'No policy found within the limits of the fit beats it in both'
     >>> count_beating(1), count_beating(1234)
     ('1 policy found beats it in both', '1,234 policies found beat it in both')
     """
     match count:
         case 0:
-            return "no policy found within the limits of the fit beats it in both"
+            return "No policy found within the limits of the fit beats it in both"
         case 1:
             return "1 policy found beats it in both"
         case _:
@@ -292,33 +296,29 @@ def three_sentences(
     said = [
         f"An adversary who links every record to the {whom} is expected to re-identify "
         f"{count_among(figures['expected_matches'], f'{people:,.0f}')} in the release "
-        f"({share(figures['mean_risk'])}); without protection, "
+        f"({share(figures['mean_risk'])}). Without protection: "
         f"{count_among(data['matches'], whole)} in the fitted source.",
         _describe_what_is_kept(data, loss)
-        + (f"; {share_of(dropped / source, source, audience)} are suppressed" if dropped else "")
+        + (f" Suppressed: {share_of(dropped / source, source, audience)}." if dropped else "")
         + (
-            "."
+            ""
             if is_default(data, "risk")
-            else f"; it leaves {share(risk)} of the source's {name_measure(data, 'risk')}."
+            else f" Remaining {name_measure(data, 'risk')}: {share(risk)} of the source's."
         ),
     ]
     for name, (its_risk, its_loss, its_found) in data["marks"].items():
         count = data["beats"][name]["count"]
         its_name = CALLED.get(name, name)
-        its_own = (
-            f"leaves {describe_risk(data, its_risk, its_found)} and {describe_loss(data, its_loss)}"
-        )
+        left = describe_risk(data, its_risk, its_found)
+        lost = 0.0 if its_loss < NOTHING else its_loss
+        own = f"{its_name} on the fitted source: {left}, {describe_loss(data, lost)}."
         if data["beats"][name]["chosen"]:
-            also = f"; {count - 1:,} other policies found do so too" if count > 2 else ""
-            said.append(f"On the fitted source it beats {its_name}, which {its_own}{also}.")
-        elif its_loss < NOTHING:
-            left = describe_risk(data, its_risk, its_found)
-            said.append(
-                f"On the fitted source {its_name} leaves {left} and loses nothing of these "
-                "columns, so no policy can beat it in both."
-            )
+            also = f", and so do {count - 1:,} other policies found" if count > 2 else ""
+            said.append(f"{own} This policy beats it in both{also}.")
+        elif not lost:
+            said.append(f"{own} No policy can lose less, so none beats it in both.")
         else:
-            said.append(f"On the fitted source {its_name} {its_own}; {count_beating(count)}.")
+            said.append(f"{own} {count_beating(count)}.")
     if not data["marks"]:
         said.append(f"The data holder chose the policy {why}.")
     return tuple(said)
