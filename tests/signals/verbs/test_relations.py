@@ -92,7 +92,12 @@ def test_fit_warns_where_consistency_reveals_more_than_messages():
             {},
             "form a cycle",
         ),
-        ({"bmi": {"role": "reading", "relation": "weight +"}}, {}, "is no relation"),
+        (
+            {"bmi": {"role": "reading", "relation": "weight +"}},
+            {},
+            "roles, column bmi: .*no relation",
+        ),
+        ({"bmi": {"role": "reading", "relation": "22"}}, {}, "column bmi: .*contains no column"),
         ({"bmi": {"role": "reading", "relation": "weight", "nominal": True}}, {}, "is no number"),
         (
             {"bmi": {**COLUMNS["bmi"], "resolution": 0.0001}},
