@@ -188,8 +188,8 @@ class SignalReader(Brief):
             try:
                 formula = Formula(form.settings.relation)
             except RequestError as error:
-                place = f"roles, column {form.column}"
-                raise RequestError(error.what, where=place, instead=error.instead) from None
+                where = f"roles, column {form.column}"
+                raise RequestError(error.what, where=where, instead=error.instead) from None
             if lacking := [name for name in formula.names if name not in names]:
                 raise RequestError(
                     f"the relation contains {lacking[0]}, which is no reading or known column of "
