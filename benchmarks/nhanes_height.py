@@ -143,8 +143,8 @@ def main() -> None:
         "Table 3 by the paper's own map, as we make it; columns are the truth:\n\n"
         f"{confusion(each[1])}\n\n"
         "BMI = weight / height squared. The last four rows concern the paper's own example: with\n"
-        "height at hand, the relation shows the class unless it is lifted. The genetic search varies\n"
-        "from seed to seed: over ten seeds its accuracy is lower (the table above).",
+        "height at hand, the relation shows the class unless it is lifted. The genetic search\n"
+        "varies from seed to seed: over ten seeds its accuracy is lower (the table above).",
     )
 
 
