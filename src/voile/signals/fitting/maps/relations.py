@@ -36,7 +36,7 @@ from voile.signals.model.codec.place import Place
 
 LARGEST = 4.0  # standard deviation of distances, in cells: a looser relation reveals little
 TIGHT = 2.0  # the same of a relation whose numbers are none of a few simple ones
-SHARE = 0.15  # of the column's standard deviation, at most
+SHARE = 0.2  # of the column's standard deviation, at most
 SHIFT = 0.25  # of the distances' standard deviation, between a class and all: else they show it
 SCREENED = 600  # rows that candidates are screened on
 PARTS = 3  # columns of a relation, or all
