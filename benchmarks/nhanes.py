@@ -77,11 +77,13 @@ class Tried:
     wrong: int
 
 
-def three_svms(Z: np.ndarray, c: np.ndarray, fresh: np.ndarray) -> np.ndarray:
+def three_svms(
+    Z: np.ndarray, c: np.ndarray, fresh: np.ndarray, grid: dict = GRID, folds: int = 3
+) -> np.ndarray:
     """Guess classes by the votes of three SVMs: at most 1, at most 2, at most 3."""
     votes = np.zeros((len(fresh), 4))
     for most in (1, 2, 3):
-        svm = GridSearchCV(make_pipeline(StandardScaler(), SVC()), GRID, cv=3)
+        svm = GridSearchCV(make_pipeline(StandardScaler(), SVC()), grid, cv=folds)
         low = svm.fit(Z, c <= most).predict(fresh)
         votes[:, :most] += low[:, None]
         votes[:, most:] += ~low[:, None]

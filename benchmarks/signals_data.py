@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -95,11 +95,11 @@ def sequences(
     return np.round(X, 1).reshape(n * length, 2), c[whose] + 1, whose
 
 
-def nhanes() -> tuple[np.ndarray, np.ndarray]:
+def nhanes(columns: Sequence[str] = ("BMXWT", "BMXBMI")) -> tuple[np.ndarray, np.ndarray]:
     """Return weight and BMI of the 3,355 real children, and their weight classes 1 to 4."""
     table = pd.read_csv(folder("nhanes-2011-2012") / "nhanes_2011_2012_bmx_demo.csv.gz")
     table = table[table["BMDBMIC"].notna()]
-    return table[["BMXWT", "BMXBMI"]].to_numpy(), table["BMDBMIC"].to_numpy().astype(int)
+    return table[list(columns)].to_numpy(), table["BMDBMIC"].to_numpy().astype(int)
 
 
 def entropy(c: np.ndarray) -> float:

@@ -15,15 +15,17 @@ import numpy as np
 import pandas as pd
 from benchmarks.data import folder
 from benchmarks.tables import save, yardstick
-from tests.signals.related import KINDS, related
+from tests.signals.related import MORE, related
 
-from voile.signals import PrivacyMap, SignalsWarning
+from voile.signals import PrivacyMap, SignalsWarning, mutual_information
 from voile.signals.attack.attackers import learners
 from voile.signals.attack.consistency import DecodedMessages, infer_by_consistency
 
 FITTED, LEARNED = 0.5, 0.8  # shares of people: the map's, and those up to the attacker's
 SEEDS = 2
-RELATIONS = 12
+FRESH = 98_400  # the generator's first seed, which no one chose anything on
+NOISE = 0.5  # cells, added to the derived column of every other relation
+UNRELATED_SEEDS = 5
 MILLION = 1_000_000
 
 
@@ -48,6 +50,7 @@ def cases() -> Iterator[RelatedCase]:
     adults = table[table["RIDAGEYR"] >= 20].dropna(subset=sizes)[:3000]
     X, c = adults[sizes].to_numpy(), adults["RIAGENDR"].to_numpy().astype(int) - 1
     yield RelatedCase("adults: BMI, weight, height; class: sex", X, c)
+    yield RelatedCase("adults: BMI, weight (no relation)", X[:, :2], c)
     rng = np.random.default_rng(0)
     c = (rng.random(2000) < 0.4).astype(int)
     high = np.round(rng.normal(124 + 18 * c, 12))
@@ -59,11 +62,42 @@ def cases() -> Iterator[RelatedCase]:
 
 
 def generated() -> Iterator[RelatedCase]:
-    """Return twelve relations of a generator, a third of them with a known column."""
-    for seed in range(RELATIONS):
-        X, known, c = related(seed, 3000, known=seed % 3 == 2)
-        with_known = ", part known" if known is not None else ""
-        yield RelatedCase(f"generated: {KINDS[seed % len(KINDS)]}{with_known}", X, c, known)
+    """Return a relation of each kind of a generator, a third of them with a known column."""
+    for place, kind in enumerate(MORE):
+        noise, known = NOISE * (place % 2), place % 3 == 2
+        X, K, c = related(FRESH + place, 3000, known=known, noise=noise, kinds=MORE)
+        with_known = ", part known" if known else ""
+        with_noise = f", noise {noise:g} cells" if noise else ""
+        yield RelatedCase(f"generated: {kind}{with_known}{with_noise}", X, c, K)
+
+
+def unrelated() -> str:
+    """Show what messages of readings without a relation reveal, by both maps in one run."""
+    lines = [
+        "| no relation | map | bits, neighbours | messages, balanced |",
+        "| --- | --- | --- | --- |",
+    ]
+    for case in cases():
+        if "no relation" not in case.name:
+            continue
+        for name, relations in (("plain", None), ("default", {})):
+            found = [measure_messages(case, seed, relations) for seed in range(UNRELATED_SEEDS)]
+            (bits, balanced), (b, r) = np.mean(found, axis=0), np.std(found, axis=0)
+            lines.append(
+                f"| {case.name} | {name} | {bits:.3f} (sd {b:.3f}) | {balanced:.3f} (sd {r:.3f}) |"
+            )
+    return "\n".join(lines)
+
+
+def measure_messages(case: RelatedCase, seed: int, relations: object) -> tuple[float, float]:
+    """Return bits and the best learner's balanced accuracy of people whom no map has seen."""
+    order = np.random.default_rng(seed).permutation(len(case.X))
+    fitted, rest = np.split(order, [len(order) // 2])
+    map = PrivacyMap(random_state=seed, relations=relations).fit(case.X[fitted], case.c[fitted])
+    Z, c, half = map.encode(case.X[rest], case.c[rest]), case.c[rest], len(rest) // 2
+    found = learners(Z[:half], c[:half], Z[half:], c[half:], seed)
+    bits = mutual_information(Z, c, permutations=0).bits
+    return bits, max(one.balanced for one in found)
 
 
 def tried(case: RelatedCase, seed: int, relations: object) -> tuple[float, ...]:
@@ -136,6 +170,7 @@ def main() -> None:
             "audit, CPU s",
         ),
         list(rows()),
+        f"{unrelated()}\n\n{UNRELATED_SEEDS} seeds, maps fitted to half of the people.\n\n"
         f"{exact()} {yardstick()}",
     )
 

@@ -12,15 +12,17 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 
 from voile.core.errors import RequestError
-from voile.itemsets import ExponentialRelease, LaplaceRelease
+from voile.itemsets import ExponentialRelease, Incidence, LaplaceRelease
 from voile.itemsets.measures.utility import hamdist_weights
 from voile.itemsets.paper.private_release import (
     Split,
+    _count_vectors,
     by_exponential,
     by_laplace,
     discrete_laplace,
     score_sensitivity,
 )
+from voile.itemsets.rows.labels import Labels
 from voile.keys.random import Protective
 
 BOTH = pytest.mark.parametrize("release", [LaplaceRelease, ExponentialRelease])
@@ -126,10 +128,10 @@ def test_discrete_laplace_has_its_distribution(scale):
 @BOTH
 def test_marginals_have_noise_of_picks_over_half_of_epsilon(release):
     """The release's own noise: mean absolute noise of counts far from 0 and all."""
-    X, y = matrix()
-    epsilon, picks = 2.0, 4
+    X, y = matrix(features=14)
+    epsilon, picks = 4.0, 13
     noise = []
-    for seed in range(150):
+    for seed in range(60):
         made = release(epsilon, picks)
         made.fit_transform(X, y, protective=Protective.for_tests(seed))
         sizes = np.bincount(y)
@@ -140,6 +142,66 @@ def test_marginals_have_noise_of_picks_over_half_of_epsilon(release):
     error = 4 * np.sqrt((variance - expected**2) / len(noise))
     assert abs(np.mean(np.abs(noise)) - expected) < error
     assert np.abs(np.array(noise) - np.round(noise)).max() < 1e-9
+
+
+def naive_counts(X, y, features):
+    """Count the rows of each class with each vector, one row at a time."""
+    counts = np.zeros((2 ** len(features), 2), dtype=int)
+    for row, c in zip(X[:, features], y, strict=True):
+        counts[sum(int(held) << bit for bit, held in enumerate(row)), c] += 1
+    return counts
+
+
+@BOTH
+def test_up_to_12_features_the_noisy_frequencies_of_all_vectors_are_released(release):
+    """Nine features have 512 vectors, also those that no row has."""
+    X, y = matrix()
+    epsilon, picks = 2.0, 9
+    noise = []
+    for seed in range(20):
+        made = release(epsilon, picks)
+        made.fit_transform(X, y, protective=Protective.for_tests(seed))
+        assert made.rates_ is None
+        assert made.frequencies_.shape == (512, 2)
+        noise.extend((made.frequencies_ - naive_counts(X, y, made.features_)).ravel())
+    q = np.exp(-(epsilon / 2) / 2)  # another row of a person moves two frequencies
+    expected, variance = 2 * q / (1 - q**2), 2 * q / (1 - q) ** 2
+    error = 4 * np.sqrt((variance - expected**2) / len(noise))
+    assert abs(np.mean(np.abs(noise)) - expected) < error
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_another_row_of_a_person_moves_two_frequencies_by_one(seed):
+    X, y = matrix(rows=60, seed=seed)
+    other = X.copy()
+    other[seed % 60] = 1 - other[seed % 60]
+    counts = []
+    for of in (X, other):
+        rows = Incidence.of(of)
+        counts.append(_count_vectors(rows, Labels.of(y, 60), np.arange(5)))
+    assert np.abs(counts[0] - counts[1]).sum() == 2
+    assert np.abs(counts[0] - counts[1]).max() == 1
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0])
+def test_rows_match_the_noisy_frequencies(epsilon):
+    X, y = matrix(rows=3_000)
+    made = LaplaceRelease(epsilon, 5)
+    released = made.fit_transform(X, y).toarray()
+    counts = naive_counts(released, y, np.arange(5))
+    for c in (0, 1):
+        kept = np.maximum(made.frequencies_[:, c], 0)
+        expected = kept * ((y == c).sum() / kept.sum())
+        assert np.abs(counts[:, c] - expected).max() <= 1
+
+
+def test_thirteen_features_have_too_many_vectors():
+    X, y = matrix(features=14)
+    made = LaplaceRelease(1.0, 13)
+    assert made.fit_transform(X, y).shape == (400, 13)
+    assert made.frequencies_ is None
+    assert made.rates_.shape == (13, 2)
 
 
 @BOTH

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from tests.signals.days import days, fitted
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
-from voile.signals import PrivacyMap, audit
+from voile.signals import PrivacyMap, SequenceMap, audit
 from voile.signals.attack.attackers import bayes, by_chances
 
 
@@ -118,3 +119,27 @@ def test_the_same_seed_gives_the_same_but_for_the_dither():
 def test_a_wrong_request_is_refused(X, c, message):
     with pytest.raises(RequestError, match=message):
         audit(mapped(1.0), X, c)
+
+
+def index_of(n, seed, length=4):
+    """Return an index that follows from weight and height, day by day."""
+    rng = np.random.default_rng(seed)
+    whose = np.repeat(np.arange(n), length)
+    c = rng.integers(0, 2, n)[whose]
+    height = np.round(rng.normal(165, 9, n * length))
+    weight = np.round(rng.normal(62 + 6 * c, 8), 1)
+    return np.stack([np.round(1e4 * weight / height**2, 1), weight, height], axis=1), c, whose
+
+
+@pytest.mark.parametrize("relations", [None, {}])
+def test_the_audit_of_sessions_decodes_under_every_class(relations):
+    """A relation that is not lifted shows the class of a session's first message."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        map = SequenceMap(relations=relations, random_state=0).fit(*index_of(300, 1))
+    found = audit(map, *index_of(700, 2), lengths=(), permutations=0)
+    (one,) = (one for one in found.attackers if one.name == "consistency under every class")
+    if relations is None:
+        assert one.low > one.permuted
+    else:
+        assert one.low < one.permuted + 0.02

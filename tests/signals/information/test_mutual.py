@@ -9,6 +9,7 @@ from scipy.special import digamma
 from voile.core.errors import RequestError
 from voile.signals import Subjects, mutual_information
 from voile.signals.information.mutual import contributions
+from voile.signals.information.near_points import NearPoints, count_by_trees
 
 
 def two_normals(n, gap, seed):
@@ -43,6 +44,20 @@ def test_contributions_equal_a_naive_count():
         near = (far < radius).sum()
         naive.append(digamma(60) + digamma(3) - digamma((c == c[i]).sum()) - digamma(near))
     assert contributions(Z, c) == pytest.approx(np.array(naive) / np.log(2))
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("grid", [None, 1.0, 0.1])
+def test_nearest_points_of_all_give_the_counts_of_trees(grid, apart):
+    """Also of many equal points, and of rare classes."""
+    rng = np.random.default_rng(4)
+    Z = rng.normal(size=(900, 2))
+    Z = Z if grid is None else np.round(Z / grid) * grid
+    near = NearPoints.of(Z)
+    for _ in range(3):
+        c = rng.permutation(np.repeat([0, 1, 2], [8, 300, 592]))
+        found = near.count(c, 3, apart=apart)
+        assert (found == count_by_trees(Z, c, 3, np.arange(900), apart=apart)).all()
 
 
 def test_units_and_injective_maps_do_not_count():

@@ -18,6 +18,7 @@ from voile.signals import SignalsWarning
 from voile.signals.fitting.fit import fit
 from voile.signals.model.content import Content
 from voile.signals.options import FitOptions
+from voile.signals.verbs.report import sections
 
 COLUMNS = {
     "id": "identifier",
@@ -92,7 +93,12 @@ def test_fit_warns_where_consistency_reveals_more_than_messages():
             {},
             "form a cycle",
         ),
-        ({"bmi": {"role": "reading", "relation": "weight +"}}, {}, "is no relation"),
+        (
+            {"bmi": {"role": "reading", "relation": "weight +"}},
+            {},
+            "roles, column bmi: .*no relation",
+        ),
+        ({"bmi": {"role": "reading", "relation": "22"}}, {}, "column bmi: .*contains no column"),
         ({"bmi": {"role": "reading", "relation": "weight", "nominal": True}}, {}, "is no number"),
         (
             {"bmi": {**COLUMNS["bmi"], "resolution": 0.0001}},
@@ -120,3 +126,14 @@ def test_few_people_get_the_maps_own_leak_with_its_interval():
         SignalsWarning, match=r"a class has 60 people.*bits \(95% interval 0\.\d+ to"
     ):
         fit(open_source(pa.table(people(120))), roles(bmi="drop"), options, seed=1, progress=silent)
+
+
+def test_the_report_of_a_kit_begins_with_the_figure_of_consistency():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kit = kit_of(people(400))
+    summary, *_ = sections(kit, (), audience="public")
+    (figure,) = summary.blocks[0].figures
+    assert figure.label == "Class inferred by consistency"
+    assert figure.value.startswith("at least")
+    assert "by the transport map at strength 1" in figure.meaning

@@ -164,10 +164,25 @@ def decode_sessions(
     messages: Sequence[Sequence[Message | None]],
     known: Sequence[Sequence[Cell]] | None = None,
 ) -> Floats:
-    """Decode sessions under every class: (k, n, T', d) readings, NaN where there is none.
+    """Decode sessions under every class: (k, n, T', d) readings in spreads of all, -1 to 1.
 
-    T' readings of each session, so that at most `DECODED` are decoded. A wrong class may give
-    readings that nobody has: they are cut at `BOUND` spreads of the others.
+    A wrong class may give readings that nobody has: they are cut at `BOUND` spreads of the others.
+    """
+    out = read_sessions(codec, messages, known)
+    middle, spread = np.nanmean(out, axis=(0, 1, 2)), np.nanstd(out, axis=(0, 1, 2))
+    near = np.nanmedian(np.abs(out - np.nanmedian(out, axis=(0, 1, 2))), axis=(0, 1, 2))
+    wide = BOUND * np.where(near > 0, near, np.where(spread > 0, spread, 1.0))
+    return np.asarray(np.clip((out - middle) / wide, -1, 1))
+
+
+def read_sessions(
+    codec: SequenceCodec,
+    messages: Sequence[Sequence[Message | None]],
+    known: Sequence[Sequence[Cell]] | None = None,
+) -> Floats:
+    """Return what each class's map makes of sessions: (k, n, T', d) readings, NaN where none.
+
+    T' readings of each session, so that at most `DECODED` are decoded.
     """
     k, n, length = len(codec.codec.classes), len(messages), len(messages[0])
     length = min(length, max(DECODED // (k * n), SHORTEST))
@@ -180,10 +195,7 @@ def decode_sessions(
                 read = message and end.receive(message)
                 if read:
                     out[which, whose, at] = read.values
-    middle, spread = np.nanmean(out, axis=(0, 1, 2)), np.nanstd(out, axis=(0, 1, 2))
-    near = np.nanmedian(np.abs(out - np.nanmedian(out, axis=(0, 1, 2))), axis=(0, 1, 2))
-    wide = BOUND * np.where(near > 0, near, np.where(spread > 0, spread, 1.0))
-    return np.asarray(np.clip((out - middle) / wide, -1, 1))
+    return out
 
 
 def equal(c: Codes) -> Codes:

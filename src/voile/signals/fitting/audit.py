@@ -24,6 +24,7 @@ from voile.signals.model.codec.given import as_labels, as_table
 from voile.signals.model.codec.lattice import Lattice
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.place import CLASSES
+from voile.signals.model.sequences.messages import Message
 
 STORY = Note(
     "The adversary overhears messages, knows every class's map, and has as many messages of known "
@@ -117,26 +118,27 @@ def audit(
         raise RequestError(
             f"a class has under {2 * FEWEST} subjects, too few to audit", where=CLASSES
         )
+    heard: DecodedMessages | None = None
     if isinstance(map, SequenceMap):
-        Z = breaks.sent(map.codec_, table[first][:, None], c_first)[0]
+        Z, _, messages = breaks.sent(map.codec_, table[first][:, None], c_first)
+        heard = _decode_sessions(map, Z, messages)
     else:
         _numbers_alone(map)
         Z = _messages(map, table[first], labels[first], known, first)
+        if map.strength > 0:
+            at = map.codec_.levels(None, len(Z))
+            heard = DecodedMessages.of(map.codec_, Z, at, np.zeros((len(Z), 0)))
     half = len(first) // 2
     c_tried = c_first[half:]
     beliefs = None if known.beliefs is None else known.beliefs[first[half:]]
     found = learners(Z[:half], c_first[:half], Z[half:], c_tried, seed, beliefs)
     runs = [run for run in runs if (codes[run] == codes[run[0]]).all()]
     ways = [*_repeats(map, table, codes, runs, lengths, seed)]
+    if heard:
+        learned, tried = np.split(np.arange(len(Z)), [half])
+        found += infer_by_consistency(heard, c_first, learned, [tried], seed, [beliefs])
     if isinstance(map, PrivacyMap):
         found = (*found, bayes(map, Z[half:], c_tried, beliefs))
-        if map.strength > 0:
-            nothing = np.zeros((len(Z), 0))
-            heard = DecodedMessages.of(map.codec_, Z, map.codec_.levels(None, len(Z)), nothing)
-            people = np.arange(len(Z))
-            found += infer_by_consistency(
-                heard, c_first, people[:half], [people[half:]], seed, [beliefs]
-            )
         ways += _invariants(map, table, codes, runs, lengths, invariants)
         ways.append(breaks.known_plaintext(map.codec_, table[first], Z, c_first))
     if known.own and isinstance(map, PrivacyMap):
@@ -166,6 +168,19 @@ def _messages(
         own = known.whose[rows] == who
         Z[own] = codec.encode(X[own], c[own])
     return Z
+
+
+def _decode_sessions(
+    map: SequenceMap, Z: Floats, messages: Sequence[Sequence[Message | None]]
+) -> DecodedMessages:
+    """Return what each class's map makes of the first messages of sessions, (n, d)."""
+    readings = breaks.read_sessions(map.codec_, messages)[:, :, 0]
+    middle = np.nanmedian(readings, axis=(0, 1))
+    columns = zip(map.codec_.order, map.codec_.codec.columns, strict=True)
+    cells = [one.resolution for _, one in sorted(columns, key=lambda pair: pair[0])]  # type: ignore[union-attr]
+    none = np.zeros(readings.shape)
+    readings = np.where(np.isfinite(readings), readings, middle)
+    return DecodedMessages(Z, readings, none, np.array(cells), np.zeros((len(Z), 0)))
 
 
 def _first(known: CheckedSubjects, rows: Codes) -> Subjects:

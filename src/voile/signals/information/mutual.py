@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
 from scipy.special import digamma, entr
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Z95
 from voile.keys.random import RandomState, streams
 from voile.signals.information.leakage import Information
+from voile.signals.information.near_points import MOST, NearPoints, count_by_trees
 from voile.signals.information.subjects import CheckedSubjects, Whose
 from voile.signals.model.codec.given import as_labels, as_table
 from voile.signals.model.codec.pieces import Floats
@@ -88,11 +88,14 @@ def mutual_information(
         points, codes, each = points[rows], codes[rows], known.share
     laws = [_law(known.at(part), codes[part], k) for part in parts]
 
+    once = permutations and len(points) <= MOST
+    clouds = [NearPoints.of(points[part]) if once else points[part] for part in parts]
+
     def estimated(codes: NDArray[np.intp]) -> Floats:
         out = np.empty(len(codes))
-        for part, (beliefs, chances) in zip(parts, laws, strict=True):
+        for part, cloud, (beliefs, chances) in zip(parts, clouds, laws, strict=True):
             own = np.unique(codes[part], return_inverse=True)[1]
-            out[part] = contributions(points[part], own, neighbours, beliefs, chances)
+            out[part] = contributions(cloud, own, neighbours, beliefs, chances)
         return out
 
     deal = [_dealt(codes, known.whose, deals, within=known.own) for _ in range(permutations)]
@@ -128,26 +131,23 @@ def _law(known: CheckedSubjects, codes: NDArray[np.intp], k: int) -> tuple[Float
 
 
 def contributions(
-    points: Floats,
+    points: Floats | NearPoints,
     codes: NDArray[np.intp],
     neighbours: int = NEIGHBOURS,
     beliefs: Floats | None = None,
     chances: Floats | None = None,
 ) -> Floats:
     """Return each reading's part of the estimate, in bits; the estimate is their mean."""
-    n, counts = len(points), np.bincount(codes)
-    trees = [cKDTree(points[codes == one]) for one in range(len(counts))]
-    radius = np.empty(n)
-    for one, tree in enumerate(trees):
-        far = tree.query(points[codes == one], neighbours + 1, p=np.inf)[0][:, -1]
-        radius[codes == one] = np.nextafter(far, 0)
+    n, counts = len(codes), np.bincount(codes)
     if beliefs is None or chances is None:
         beliefs, chances = counts[None] / n, np.ones(1)
-    if len(beliefs) == 1 and np.allclose(beliefs[0] * n, counts):
-        trees = [cKDTree(points)]  # what classes the near ones are of makes no difference
-    near = np.stack(
-        [tree.query_ball_point(points, radius, p=np.inf, return_length=True) for tree in trees]
-    )
+    # if beliefs are the shares, what classes the near ones are of makes no difference
+    apart = len(beliefs) > 1 or not np.allclose(beliefs[0] * n, counts)
+    if isinstance(points, NearPoints):
+        near = points.count(codes, neighbours, apart=apart)
+    else:
+        rows = np.arange(n)
+        near = count_by_trees(points, codes, neighbours, rows, apart=apart)
     common = digamma(neighbours) - digamma(counts[codes])
     out = np.zeros(n)
     for row, chance in zip(beliefs, chances, strict=True):

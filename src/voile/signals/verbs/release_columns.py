@@ -8,7 +8,6 @@ from voile.core.errors import RequestError
 from voile.data import Source
 from voile.data.roles import AS_IT_IS
 from voile.keys.secret import Secret
-from voile.release.step import released_schema
 from voile.signals.model.readings.forms import KnownColumn
 from voile.signals.model.readings.sources import SignalReader
 
@@ -20,6 +19,8 @@ AS_IN_SOURCE = "as in the source"
 
 def release_schema(source: Source, reader: SignalReader) -> pa.Schema:
     """Return the columns of the release: the pseudonym, messages, and those kept."""
+    from voile.release.step import released_schema  # live ends have no need of it
+
     sent = {form.column: form.sent_type for form in reader.forms}
     kept = {*reader.roles.of(*AS_IT_IS)}
     kept |= {one.column for one in reader.sides if one.settings.sent}

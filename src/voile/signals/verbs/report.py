@@ -81,6 +81,19 @@ def _summary(
         blocks += [page.Prose(said)] if (said := tuple(in_words(evidence, audience))) else []
         blocks.append(page.Figures(tuple(_figures(public, story, private, evidence, audience))))
         blocks.append(page.Prose((_encoded(public),)))
+    elif fitted := story.get("consistency", {}):
+        blocks.append(
+            page.Figures(
+                tuple(
+                    _show_consistency(
+                        found,
+                        f"by the {method} map at strength 1, on held-out people of the fit",
+                        audience,
+                    )
+                    for method, found in fitted.items()
+                )
+            )
+        )
     if story:
         blocks.append(page.Prose((_unprotected(story, audience),)))
     return page.Section("summary", "In short", tuple(blocks), first=True)
@@ -141,9 +154,13 @@ def _consistency(
     if not (measured or fitted) or not public["policy"]["strength"]:
         return None
     found: Mapping[str, Any] = measured[-1] if measured else fitted or {}
+    how = "measured on this release" if measured else "on held-out people of the fit"
+    return _show_consistency(found, how, audience)
+
+
+def _show_consistency(found: Mapping[str, Any], how: str, audience: page.Audience) -> page.Figure:
     if audience == "public":
         found = coarse(found, outwards)
-    how = "measured on this release" if measured else "on held-out people of the fit"
     return page.Figure(
         "Class inferred by consistency",
         f"at least {share(found['balanced'])}",

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.signals.related import KINDS, related
+from tests.signals.related import KINDS, MORE, related
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, SequenceMap, Session
@@ -15,6 +15,7 @@ from voile.signals.attack.consistency import DecodedMessages, infer_by_consisten
 from voile.signals.fitting.maps.relations import find_lift
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lift import EIGHTHS
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
 
 
@@ -92,6 +93,53 @@ def test_who_decodes_under_every_class_finds_nothing(seed):
         (balanced[name],) = infer_by_consistency(heard, c[1000:], *halves, 0)
     assert balanced["lifted"].low < balanced["lifted"].permuted + 0.02
     assert balanced["plain"].low > balanced["lifted"].high
+
+
+def attack(seed, **made):
+    """Return what an adversary who decodes under every class finds in messages of a new map."""
+    X, K, c = related(seed, 3000, **made)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        map = PrivacyMap(random_state=0).fit(X[:1500], c[:1500], known=part(K, 1500))
+    Z = map.encode(X[1500:], c[1500:])
+    assert (map.decode(Z, c[1500:]) == X[1500:]).all()
+    at, people = map.codec_.levels(None, 1500), np.arange(1500)
+    heard = DecodedMessages.of(map.codec_, Z, at, np.zeros((1500, 0)))
+    (found,) = infer_by_consistency(heard, c[1500:], people[:900], [people[900:]], 0)
+    return map, found
+
+
+@pytest.mark.parametrize(
+    ("kind", "noise"), [("mean", 1.5), ("product", 0.5), ("unit", 0.5), ("cube", 0.5)]
+)
+def test_a_relation_that_holds_to_a_few_cells_is_solved_for_the_right_column(kind, noise):
+    """Solved for a coarse column it holds exactly, and the others have few plausible pairs."""
+    map, found = attack(7001 * len(MORE) + MORE.index(kind), noise=noise, kinds=MORE)
+    assert len(map.lift_.lifted) == 1
+    assert found.low < found.permuted + 0.02
+
+
+@pytest.mark.parametrize("kind", MORE[len(KINDS) :])
+def test_percentages_surfaces_logarithms_and_cubes_are_found(kind):
+    X, _, c = related(7002 * len(MORE) + MORE.index(kind), kinds=MORE)
+    map = PrivacyMap(random_state=0).fit(X, c)
+    assert len(map.lift_.lifted) == 1
+    assert (map.decode(map.encode(X, c), c) == X).all()
+
+
+def test_tables_have_a_row_for_each_eighth_of_a_cell_where_that_shows_more():
+    X, _, c = related(7001 * len(MORE) + MORE.index("product"), noise=0.5, kinds=MORE)
+    map = PrivacyMap(random_state=0).fit(X, c)
+    (one,) = map.lift_.lifted
+    assert len(one.widths) == EIGHTHS
+    Z = map.encode(X[:40], c[:40])
+    again = Codec.from_arrays(map.codec_.to_arrays())
+    for i in range(40):
+        single = again._single(Z[i : i + 1], int(c[i]), None)
+        plain = again.inverse(Z[i : i + 1].T.copy(), int(c[i]), again.levels(None, 1))[:, 0]
+        assert list(single.path.inverse(Z[i].tolist())) == plain.tolist()
+        there = again.forward(plain[:, None], int(c[i]), again.levels(None, 1))[:, 0]
+        assert list(single.path.forward(plain.tolist())) == there.tolist()
 
 
 @pytest.mark.parametrize("correlation", [0.9, 0.99, 0.999])

@@ -27,6 +27,8 @@ def courses(kind, n, length, seed):
         phase = rng.integers(0, 7, n)[:, None]
         height = c * np.abs(rng.normal(1.8, 0.5, n))
         X += height[:, None] * np.sin(2 * np.pi * (days + phase) / 7)
+    if kind == "weekend":
+        X += 4 * c[:, None] * (days % 7 >= 5)
     if kind == "spikes":
         X += c[:, None] * (rng.random((n, length)) < 0.08) * rng.normal(4, 1, (n, length))
     return np.round(X, 1), c, days

@@ -1,14 +1,16 @@
 """Find relations among readings and with known columns, and learn the tables that lift them.
 
 A candidate is a column and one to three others, or all of them: a sum with rational coefficients,
-a product of whole or half powers, or a fitted cubic. The candidate with the least entropy of its
-distances, given the relation's last digit, is lifted first. Of equal ones it is the candidate of
-the finest column. Then the search goes on without that column.
+a product of whole or half powers, or a fitted polynomial. A relation can be solved for each of its
+columns. The right column is the one with the shortest description of a row: the entropy of its
+distances, less the logarithm of its cells per cell of another column. With a wrong column the
+others would have few of the values on their lattices. Of several relations that with the least
+entropy is lifted first. Then the search goes on without its column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
@@ -22,26 +24,30 @@ from voile.signals.model.codec.formula import Formula
 from voile.signals.model.codec.lattice import Lattice
 from voile.signals.model.codec.lift import (
     DIGITS,
+    EIGHTHS,
     WHOLE,
     Lift,
     LiftedColumn,
     expect_positions,
+    find_rows,
 )
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.place import Place
 
 LARGEST = 4.0  # standard deviation of distances, in cells: a looser relation reveals little
-TIGHT = 1.0  # the same of a relation whose numbers are none of a few simple ones
-SHARE = 0.15  # of the column's standard deviation, at most
+TIGHT = 2.0  # the same of a relation whose numbers are none of a few simple ones
+SHARE = 0.2  # of the column's standard deviation, at most
 SHIFT = 0.25  # of the distances' standard deviation, between a class and all: else they show it
 SCREENED = 600  # rows that candidates are screened on
 PARTS = 3  # columns of a relation, or all
+DEGREES = {1: 6, 2: 3}  # of a fitted polynomial, by its number of columns
 DENOMINATOR = 12  # of a rational coefficient
 EXACT = 1.1  # how far a simple number may widen distances
-PRIOR = 20.0  # rows that the law of all last digits weighs, in that of each
+PRIOR = 20.0  # people that the law of all rows of a table weighs, in that of each row
 TAILS = 30  # intervals beyond each end of a table, each half as wide as the one before
 EDGE = 20  # rows at or beyond each end of a table
 ALIKE = 0.05  # bits of entropy
+LONGER = 0.5  # bits that the description of a row may exceed the shortest
 WIDEST = 400  # distances in a table
 BROKEN = 0.01  # share of rows that may break a declared relation
 NOISE = 1e-9  # of arithmetic, as a share of a coefficient
@@ -55,7 +61,8 @@ class _Candidate:
     column: int
     formula: Formula
     distances: Floats
-    digits: Codes
+    rows: Codes  # of the table
+    n_rows: int
     entropy: float
 
 
@@ -99,7 +106,9 @@ def find_lift(
         free = [j for j in range(X.shape[1]) if j not in taken]
         targets = [j for j in free if j not in fixed]
         candidates = [
-            one for one in _candidates(columns, lattices, free, targets) if _is_common(one, c)
+            one
+            for one in _solve_best(_candidates(columns, lattices, free, targets), columns, lattices)
+            if _is_common(one, c)
         ]
         if not candidates:
             break
@@ -116,7 +125,8 @@ def find_lift(
     if not found and not digits.any():
         return None
     lifted = tuple(
-        LiftedColumn(one.column, one.formula, *_table(one.distances, one.digits)) for one in found
+        LiftedColumn(one.column, one.formula, *_table(one.distances, one.rows, one.n_rows))
+        for one in found
     )
     return Lift(tuple(lattices), lifted, digits).shown(X.mean(axis=0), X.std(axis=0))
 
@@ -141,19 +151,23 @@ def _sorted(declared: Mapping[int, Formula], places: Sequence[int]) -> list[int]
 def _measure(
     column: int, formula: Formula, columns: Mapping[str, Floats], lattice: Lattice
 ) -> _Candidate:
-    g = expect_positions(formula, lattice, columns)
+    exact = expect_positions(formula, lattice, columns)
     x = columns[f"x{column}"]
-    distances = np.rint((x * lattice.per - lattice.offset) / lattice.step) - g
-    digits = np.mod(g, DIGITS).astype(np.intp)
-    return _Candidate(column, formula, distances, digits, _entropy(distances, digits))
+    tables = []
+    for n_rows in (DIGITS, EIGHTHS):
+        g, rows = find_rows(exact, n_rows)
+        distances = np.rint((x * lattice.per - lattice.offset) / lattice.step) - g
+        entropy = _entropy(distances, rows)
+        tables.append(_Candidate(column, formula, distances, rows, n_rows, entropy))
+    return min(tables, key=lambda one: one.entropy)
 
 
-def _entropy(distances: Floats, digits: Codes) -> float:
-    """Return H(distance | digit) in bits, corrected for the number of values (Miller, Madow)."""
-    _, pairs = np.unique(np.stack([digits, distances]), axis=1, return_counts=True)
-    alone = np.bincount(digits)
+def _entropy(distances: Floats, rows: Codes) -> float:
+    """Return H(distance | row) in bits, corrected for the number of values (Miller, Madow)."""
+    _, pairs = np.unique(np.stack([rows, distances]), axis=1, return_counts=True)
+    alone = np.bincount(rows)
     alone = alone[alone > 0]
-    n = len(digits)
+    n = len(rows)
 
     def plain(counts: NDArray[np.intp]) -> float:
         p = counts / n
@@ -186,14 +200,77 @@ def _check(
 
 def _reach(one: _Candidate, columns: Mapping[str, Floats], lattices: Sequence[Lattice]) -> float:
     """Return how far rounding of its parts moves a relation, in cells of its column."""
-    lattice, total = lattices[one.column], 0.0
-    at = one.formula.evaluate(columns)
+    parts = [int(name[1:]) for name in one.formula.names if name[0] == "x"]
+    moves = (np.abs(_moves(one, part, columns, lattices)) for part in parts)
+    return float(sum(np.nanmedian(move) / 2 for move in moves))
+
+
+def _moves(
+    one: _Candidate, part: int, columns: Mapping[str, Floats], lattices: Sequence[Lattice]
+) -> Floats:
+    """Return by how many cells of its column a cell of one part moves a relation, (n,)."""
+    name, half = f"x{part}", lattices[part].resolution / 2
+    low, high = (
+        one.formula.evaluate({**columns, name: columns[name] + way}) for way in (-half, half)
+    )
+    return np.asarray((high - low) / lattices[one.column].resolution)
+
+
+def _solve_best(
+    candidates: Iterable[_Candidate], columns: Mapping[str, Floats], lattices: Sequence[Lattice]
+) -> Iterator[_Candidate]:
+    """Yield of each set of columns the candidate with the shortest description of a row.
+
+    None where a column that is no candidate gives a description that is much shorter, or where
+    fewer of the columns give one that is as short.
+    """
+    by_columns: dict[frozenset[str], list[tuple[float, _Candidate]]] = {}
+    for one in candidates:
+        names = frozenset({*one.formula.names, f"x{one.column}"})
+        first = min(int(name[1:]) for name in names if name[0] == "x")
+        bits = _describe(one, first, columns, lattices)
+        by_columns.setdefault(names, []).append((bits, one))
+    best = {of: min(alike, key=lambda pair: pair[0])[1] for of, alike in by_columns.items()}
+    for of, one in best.items():
+        fewer = (best[some] for some in best if some < of)
+        if _find_excess(one, columns, lattices) < LONGER and all(
+            _describe(one, few.column, columns, lattices) < few.entropy - ALIKE for few in fewer
+        ):
+            yield one
+
+
+def _describe(
+    one: _Candidate, column: int, columns: Mapping[str, Floats], lattices: Sequence[Lattice]
+) -> float:
+    """Return the bits of a row's description, compared with those where `column` is derived."""
+    if one.column == column:
+        return one.entropy
+    return one.entropy - float(_log_moves(_moves(one, column, columns, lattices)).mean())
+
+
+def _log_moves(moves: Floats) -> Floats:
+    """Return the logarithms, in bits, of the moves that have one."""
+    size = np.abs(moves[np.isfinite(moves) & (moves != 0)])
+    return np.log2(size) if len(size) else np.zeros(1)
+
+
+def _find_excess(
+    one: _Candidate, columns: Mapping[str, Floats], lattices: Sequence[Lattice]
+) -> float:
+    """Return by how many bits a row's description exceeds that with another column derived."""
+    cell = lattices[one.column].resolution
+    off = (columns[f"x{one.column}"] - one.formula.evaluate(columns)) / cell
+    shortest = one.entropy
     for name in one.formula.names:
-        if name[0] == "x":
-            moved = {**columns, name: columns[name] + lattices[int(name[1:])].resolution / 2}
-            apart = np.abs(one.formula.evaluate(moved) - at) / lattice.resolution
-            total += float(np.nanmedian(apart))
-    return total
+        if name[0] == "k":
+            continue
+        moves = _moves(one, int(name[1:]), columns, lattices)
+        some = np.isfinite(moves) & (moves != 0) & np.isfinite(off)
+        distances = np.rint(off[some] / moves[some])
+        if len(distances):
+            entropy = _entropy(distances, np.zeros(len(distances), dtype=np.intp))
+            shortest = min(shortest, entropy + float(_log_moves(moves).mean()))
+    return one.entropy - shortest
 
 
 def _candidates(
@@ -242,12 +319,15 @@ def _formulas(
     """Yield formulas that fit the screened rows, and how far distances may spread."""
     y, most = few[target], max(LARGEST * cell, 1e-12)
     P = np.stack([few[name] for name in names])
-    if found := _sum(y, P, names, most):
-        yield found
-    if (y > 0).all() and (P > 0).all() and (found := _product(y, P, names, most)):
-        yield found
-    if len(names) <= PARTS - 1 and (text := _cubic(y, P, names, TIGHT * cell)):
-        yield Formula(text), TIGHT
+    found = [_sum(y, P, names, most)]
+    if (y > 0).all() and (P > 0).all():
+        found.append(_product(y, P, names, most))
+    simple = [one for one in found if one]
+    yield from simple
+    # where a simple formula comes near, a polynomial may come nearer
+    largest = LARGEST if simple else TIGHT
+    if len(names) in DEGREES and (text := _polynomial(y, P, names, largest * cell)):
+        yield Formula(text), largest
 
 
 def _sum(y: Floats, P: Floats, names: Sequence[str], most: float) -> tuple[Formula, float] | None:
@@ -316,13 +396,15 @@ def _power(name: str, power: float) -> str:
     return " * ".join([*parts, *([f"sqrt({name})"] if half else [])])
 
 
-def _cubic(y: Floats, P: Floats, names: Sequence[str], most: float) -> str | None:
-    """Fit a cubic of standardised columns, its numbers rounded so that they are no one's value."""
+def _polynomial(y: Floats, P: Floats, names: Sequence[str], most: float) -> str | None:
+    """Fit a polynomial of standardised columns, its numbers rounded to be no one's value."""
     centre, scale = (np.array([float(f"{v:.3g}") for v in one]) for one in (P.mean(1), P.std(1)))
     scale = np.where(scale > 0, scale, 1.0)
     W = (P - centre[:, None]) / scale[:, None]
     terms = [
-        one for size in range(4) for one in combinations_with_replacement(range(len(names)), size)
+        one
+        for size in range(DEGREES[len(names)] + 1)
+        for one in combinations_with_replacement(range(len(names)), size)
     ]
     D = np.stack([np.prod(W[list(one)], axis=0) for one in terms], axis=1)
     beta, *_ = np.linalg.lstsq(D, y, rcond=None)
@@ -339,7 +421,7 @@ def _cubic(y: Floats, P: Floats, names: Sequence[str], most: float) -> str | Non
     return " + ".join(texts)
 
 
-def _table(distances: Floats, digits: Codes) -> tuple[int, NDArray[np.int64]]:
+def _table(distances: Floats, of: Codes, n_rows: int) -> tuple[int, NDArray[np.int64]]:
     """Return the first distance of a table, and its widths: pooled over all classes."""
     ordered = np.sort(distances)
     edge = min(EDGE, len(ordered)) - 1
@@ -351,8 +433,8 @@ def _table(distances: Floats, digits: Codes) -> tuple[int, NDArray[np.int64]]:
     tail = max((~inside).sum(), 0.5) / 2 / len(place)
     falling = 0.5 ** np.arange(1, TAILS + 1)
     rows = []
-    for digit in range(DIGITS):
-        own = inside & (digits == digit)
+    for row in range(n_rows):
+        own = inside & (of == row)
         counts = np.bincount(place[own], minlength=len(pooled)) + PRIOR * pooled / pooled.sum()
         shares = np.concatenate(
             [tail * falling[::-1], (1 - 2 * tail) * counts / counts.sum(), tail * falling]

@@ -17,6 +17,7 @@ from voile.core.evidence import Z95
 from voile.signals.fitting.maps.columns import base_sample, sample_of
 from voile.signals.fitting.methods.transport import FOLDS, folds
 from voile.signals.information.mutual import NEIGHBOURS, contributions
+from voile.signals.information.near_points import NearPoints
 from voile.signals.information.subjects import CheckedSubjects, Subjects
 from voile.signals.model.codec.columns import Scale
 from voile.signals.model.codec.lattice import Lattice
@@ -58,16 +59,20 @@ class Trial:
     beliefs: tuple[Floats, Floats]  # distinct p(c | s), (g, k), and p(s) of each, (g,)
     levels: SideLevels | None = None  # where they lie on the side columns' grids
 
-    def contributions(self, cloud: Floats, c: Codes) -> Floats:
+    def contributions(self, clouds: Sequence[Floats | NearPoints], c: Codes) -> Floats:
         """Return each subject's part of the leakage, were these their classes.
 
         With side columns K it is I(Z, K; C) - I(K; C): what messages add to them.
         """
+        first, *others = (contributions(one, c, NEIGHBOURS, *self.beliefs) for one in clouds)
+        return np.asarray(first - others[0]) if others else first
+
+    def clouds(self, cloud: Floats) -> list[Floats]:
+        """Return messages with side columns, and side columns alone, where there are any."""
         if self.levels is None:
-            return contributions(cloud, c, NEIGHBOURS, *self.beliefs)
+            return [cloud]
         K = self.beside()
-        both = contributions(np.concatenate([cloud, K], axis=1), c, NEIGHBOURS, *self.beliefs)
-        return np.asarray(both - contributions(K, c, NEIGHBOURS, *self.beliefs))
+        return [np.concatenate([cloud, K], axis=1), K]
 
     def beside(self) -> Floats:
         """Return the side columns as numbers of one spread, (n, features)."""
@@ -184,7 +189,7 @@ class Trials:
         """
         clouds = zip(self._clouds(strength), self.folds, strict=True)
         return Leakage.of(
-            np.concatenate([one.contributions(cloud, one.c) for cloud, one in clouds])
+            np.concatenate([one.contributions(one.clouds(cloud), one.c) for cloud, one in clouds])
         )
 
     def alone(self, *, missing: bool = False) -> Leakage:
@@ -201,11 +206,13 @@ class Trials:
 
     def null(self, strength: float, rng: np.random.Generator) -> float:
         """Return the 95th percentile of the estimate where classes are dealt out anew."""
-        clouds = self._clouds(strength)
+        pairs = [
+            (one, [NearPoints.of(each) for each in one.clouds(cloud)])
+            for cloud, one in zip(self._clouds(strength), self.folds, strict=True)
+        ]
 
         def dealt() -> float:
-            pairs = zip(clouds, self.folds, strict=True)
-            parts = [one.contributions(cloud, rng.permutation(one.c)) for cloud, one in pairs]
+            parts = [one.contributions(near, rng.permutation(one.c)) for one, near in pairs]
             return float(np.concatenate(parts).mean())
 
         return float(np.quantile([dealt() for _ in range(DEALS)], 0.95))

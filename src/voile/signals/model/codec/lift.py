@@ -2,12 +2,13 @@
 
 Each class has a map of its own, so that a relation among decoded readings would hold under the
 right class alone. A derived column is therefore sent as its distance from the relation, in cells
-of its lattice, by one table common to all classes: every class decodes it to a plausible one.
+of its lattice, by one table common to all classes: every class decodes it to a plausible one. The
+table has a row for each last digit of the relation's position, or for each eighth of its cell.
 
 Proof of exactness: with the other columns on their lattices, the position k of a derived column
 and the distance r = k - g determine each other, g being one whole number at both ends. A table
-gives each r an interval of [0, 1], its width the share of r among people with the same last digit
-of g, and a point of the rounding cell a point of the interval. All these maps are bijections.
+gives each r an interval of [0, 1], its width the share of r among people with the same row, and a
+point of the rounding cell a point of the interval. All these maps are bijections.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from voile.signals.model.codec.scalar import Path, Point, at, place
 from voile.signals.model.codec.steps import Arrays
 
 DIGITS = 10
+EIGHTHS = 8  # of a cell
 WHOLE = 1 << 48  # the sum of the widths of a table's row
 FARTHEST = 2.0**50  # positions: what a relation makes beyond it is taken for 0
 SPREAD = sqrt(12.0)  # the width of a uniform law of standard deviation 1
@@ -40,8 +42,9 @@ class LiftedColumn(Brief):
     """A derived column: its relation, and the widths of its distances from it.
 
     formula : of `x0`, `x1`, ... the numeric columns, and `k0`, `k1`, ... the side columns.
-    widths : (10, m) whole numbers above 0, of sum 2^48 each row: of the distances `first` to
-        `first + m - 1`, by the last digit of the relation's position.
+    widths : (rows, m) whole numbers above 0, of sum 2^48 each row: of the distances `first` to
+        `first + m - 1`, by the last digit of the relation's position (10 rows), or by the eighth
+        of its cell (8 rows).
     """
 
     column: int
@@ -52,33 +55,34 @@ class LiftedColumn(Brief):
     spread: float = 1.0
 
     def __post_init__(self) -> None:
-        sound = self.widths.ndim == 2 and len(self.widths) == DIGITS and (self.widths > 0).all()
+        has_rows = self.widths.ndim == 2 and len(self.widths) in (DIGITS, EIGHTHS)
+        sound = has_rows and (self.widths > 0).all()
         if not sound or (self.widths.sum(axis=1) != WHOLE).any() or not self.spread > 0:
             raise ValueError("the table of a derived column is none")
 
     @cached_property
     def _edges(self) -> Floats:
-        """The ends of all intervals: those of digit q begin at q, (10 m + 1,)."""
+        """The ends of all intervals: those of row q begin at q, (rows m + 1,)."""
         before = np.cumsum(self.widths, axis=1) - self.widths
-        starts = before / WHOLE + np.arange(DIGITS)[:, None]
-        return np.append(starts.ravel(), float(DIGITS))
+        starts = before / WHOLE + np.arange(len(self.widths))[:, None]
+        return np.append(starts.ravel(), float(len(self.widths)))
 
-    def forward(self, p: Floats, g: Floats) -> Floats:
-        """Return what is sent for positions in cells, (n,), and the relation's positions g."""
-        k = np.rint(p)
-        row = self.widths.shape[1]
-        place = np.clip(k - g - self.first, 0, row - 1).astype(np.int64)
-        at = place + row * np.mod(g, DIGITS).astype(np.int64)
+    def forward(self, p: Floats, exact: Floats) -> Floats:
+        """Return what is sent for positions in cells, (n,), and the relation's exact positions."""
+        k, size = np.rint(p), self.widths.shape[1]
+        g, row = find_rows(exact, len(self.widths))
+        at = np.clip(k - g - self.first, 0, size - 1).astype(np.int64) + size * row
         start, end = self._edges[at], self._edges[at + 1]
-        share = start + (p - k + 0.5) * (end - start) - np.mod(g, DIGITS)
+        share = start + (p - k + 0.5) * (end - start) - row
         return np.asarray(self.mean + self.spread * SPREAD * (share - 0.5))
 
-    def inverse(self, z: Floats, g: Floats) -> Floats:
+    def inverse(self, z: Floats, exact: Floats) -> Floats:
         """Return the positions in cells."""
-        digit, row = np.mod(g, DIGITS), self.widths.shape[1]
-        share = digit + np.clip((z - self.mean) / (self.spread * SPREAD) + 0.5, 0.0, 1.0)
-        first = row * digit.astype(np.int64)
-        at = np.clip(np.searchsorted(self._edges, share, side="right") - 1, first, first + row - 1)
+        size = self.widths.shape[1]
+        g, row = find_rows(exact, len(self.widths))
+        share = row + np.clip((z - self.mean) / (self.spread * SPREAD) + 0.5, 0.0, 1.0)
+        first = size * row
+        at = np.clip(np.searchsorted(self._edges, share, side="right") - 1, first, first + size - 1)
         start, end = self._edges[at], self._edges[at + 1]
         k = g + self.first + (at - first)
         return np.asarray(k + np.clip((share - start) / (end - start), 0, 1) - 0.5)
@@ -225,12 +229,11 @@ class LiftedPath:
         columns = self._columns(whole)
         out = self._warped(list(v), p, widen_digits)
         for one, edges in zip(lift.lifted, self._edges, strict=True):
-            j, row = one.column, one.widths.shape[1]
-            g = self._expected(one, columns)
-            digit = g % DIGITS
-            at = int(min(max(whole[j] - g - one.first, 0), row - 1)) + row * int(digit)
+            j, size = one.column, one.widths.shape[1]
+            g, row = self._expected(one, columns)
+            at = int(min(max(whole[j] - g - one.first, 0), size - 1)) + size * row
             start, end = edges[at], edges[at + 1]
-            share = start + (p[j] - whole[j] + 0.5) * (end - start) - digit
+            share = start + (p[j] - whole[j] + 0.5) * (end - start) - row
             out[j] = one.mean + one.spread * SPREAD * (share - 0.5)
         return self._inner(out, self._path.forward)
 
@@ -241,12 +244,12 @@ class LiftedPath:
         p = [place(lattice, x) for lattice, x in zip(lift.lattices, out, strict=True)]
         columns = self._columns([float(round(x)) for x in p])
         for one, edges in zip(lift.lifted, self._edges, strict=True):
-            j, row = one.column, one.widths.shape[1]
-            g = self._expected(one, columns)
-            digit, first = g % DIGITS, row * int(g % DIGITS)
+            j, size = one.column, one.widths.shape[1]
+            g, row = self._expected(one, columns)
+            first = size * row
             place_ = (v[j] - one.mean) / (one.spread * SPREAD) + 0.5
-            share = digit + min(max(place_, 0.0), 1.0)
-            cell = min(max(bisect_right(edges, share) - 1, first), first + row - 1)
+            share = row + min(max(place_, 0.0), 1.0)
+            cell = min(max(bisect_right(edges, share) - 1, first), first + size - 1)
             start, end = edges[cell], edges[cell + 1]
             k = g + one.first + (cell - first)
             found = k + min(max((share - start) / (end - start), 0.0), 1.0) - 0.5
@@ -258,14 +261,21 @@ class LiftedPath:
         values = map(at, self._lift.lattices, whole)
         return {**dict(zip(self._names, values, strict=True)), **self._known}
 
-    def _expected(self, one: LiftedColumn, columns: Mapping[str, float]) -> float:
-        lattice = self._lift.lattices[one.column]
+    def _expected(self, one: LiftedColumn, columns: Mapping[str, float]) -> tuple[float, int]:
+        """Return the relation's position and the row of the table: `find_rows` of one reading."""
+        lattice, rows = self._lift.lattices[one.column], len(one.widths)
         try:
-            g = float(round(place(lattice, one.formula.evaluate_one(columns))))
+            exact = place(lattice, one.formula.evaluate_one(columns))
+            g = float(round(exact))
         except (ArithmeticError, ValueError):  # NumPy has a value for whatever Python refuses
             arrays = {name: np.array([value]) for name, value in columns.items()}
-            return float(expect_positions(one.formula, lattice, arrays)[0])
-        return g if abs(g) < FARTHEST else 0.0
+            exact = float(expect_positions(one.formula, lattice, arrays)[0])
+            g = float(round(exact))
+        if abs(g) >= FARTHEST:
+            exact = g = 0.0
+        if rows == DIGITS:
+            return g, int(g % DIGITS)
+        return g, min(max(int((exact - g + 0.5) * EIGHTHS), 0), EIGHTHS - 1)
 
     def _warped(self, v: list[float], p: Sequence[float], way: Any) -> list[float]:
         for j in self._heaped:
@@ -281,8 +291,17 @@ class LiftedPath:
 
 def expect_positions(formula: Formula, lattice: Lattice, columns: Mapping[str, Floats]) -> Floats:
     """Return the position on a column's lattice that a relation gives; 0 where it gives none."""
-    g = np.rint(_place(lattice, formula.evaluate(columns)))
-    return np.where(np.abs(g) < FARTHEST, g, 0.0)
+    exact = _place(lattice, formula.evaluate(columns))
+    return np.where(np.abs(np.rint(exact)) < FARTHEST, exact, 0.0)
+
+
+def find_rows(exact: Floats, rows: int) -> tuple[Floats, NDArray[np.int64]]:
+    """Return relations' positions rounded to whole numbers, and their rows in a table."""
+    g = np.rint(exact)
+    if rows == DIGITS:
+        return g, np.mod(g, DIGITS).astype(np.int64)
+    eighth = np.floor((exact - g + 0.5) * EIGHTHS)
+    return g, np.clip(eighth, 0, EIGHTHS - 1).astype(np.int64)
 
 
 def widen_digits(p: Floats, widths: NDArray[np.int64]) -> Floats:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import ndtr
 
 from voile.signals.model.codec.conditional import Conditional, MapStep
 from voile.signals.model.codec.lift import Lift
@@ -21,10 +20,17 @@ from voile.signals.model.maps.fitted import SCORES, Fitted, SideFrames
 
 Law: TypeAlias = Callable[[Floats], Floats]
 
+
+def _find_share(score: Floats) -> Floats:
+    from scipy.special import ndtr  # a device has no need of it, and it takes a while
+
+    return np.asarray(ndtr(score))
+
+
 # per base, what a normal score is sent as; the barycentre stays in the source's units
 BASES: Mapping[str, Law | None] = {
     "normal": lambda score: score,
-    "uniform": ndtr,
+    "uniform": _find_share,
     "barycentre": None,
 }
 

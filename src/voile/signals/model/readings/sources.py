@@ -185,7 +185,11 @@ class SignalReader(Brief):
         for place, form in enumerate(numeric):
             if form.settings.relation is None:
                 continue
-            formula = Formula(form.settings.relation)
+            try:
+                formula = Formula(form.settings.relation)
+            except RequestError as error:
+                where = f"roles, column {form.column}"
+                raise RequestError(error.what, where=where, instead=error.instead) from None
             if lacking := [name for name in formula.names if name not in names]:
                 raise RequestError(
                     f"the relation contains {lacking[0]}, which is no reading or known column of "
