@@ -137,8 +137,8 @@ def test_what_was_searched_for_is_what_is_told():
         "Loss of information about pay and job: 20% (0% = original, 100% = no information), as "
         "predicted by the fit. Remaining rare people: 10% of the source's.",
         "Safe Harbor on the fitted source: 30% of the source's rare people (about 7 people "
-        "expected to be re-identified), loss of information about pay and job 40%. This policy beats "
-        "it in both, and so do 2 other policies found.",
+        "expected to be re-identified), loss of information about pay and job 40%. This policy "
+        "beats it in both, and so do 2 other policies found.",
         "rare people",
         "detail gone",
         "Risk here is rare people (f), and loss is detail gone (g). Outcomes: pay and job.",
