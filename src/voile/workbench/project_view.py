@@ -128,6 +128,16 @@ class ProjectView:
         return self.folder.read_toml(POLICY)
 
     @cached_property
+    def shown_policy(self) -> Mapping[str, Any] | None:
+        """The answer of `voile tables show` for the chosen policy, None without one of this kit."""
+        if self.policy is None or self.policy_problem or self.kit_facts is None:
+            return None
+        words = [self.project.kind, "show", self.kit, "--policy", POLICY]
+        inputs = [f"{self.kit}/{KIT_INDEX}", POLICY]
+        answer: Mapping[str, Any] = self.reader.read(words, inputs)
+        return answer
+
+    @cached_property
     def context(self) -> Mapping[str, Any] | None:
         """The content of the context."""
         return self.folder.read_toml(CONTEXT)
