@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import statistics
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -108,6 +111,41 @@ def test_a_later_choice_makes_the_release_stale_and_undo_takes_it_back(
         assert Axe().run(one.page).response["violations"] == []
         one.page.keyboard.press("u")
         expect(one.page.locator("#step-release")).to_have_class("done", timeout=PATIENCE)
+
+
+def test_a_policy_is_edited_with_a_pointer_and_with_keys(project: Path, window: Make) -> None:
+    answer = json.loads(voile("tables", "frontier", "patients.kit", "--json", cwd=project))
+    number = next(x["number"] for x in answer["policies"][::-1] if x["family"] == "global")
+    voile("tables", "choose", "patients.kit", "--policy", number, *OUT, cwd=project)
+    with opened(project) as served:
+        one = window(viewport={"width": 1280, "height": 900})
+        one.open(served.address)
+        one.go(4, "Frontier")
+        splits = one.page.locator(".people").first.locator(".split")
+        count = splits.count()
+        one.run("merge-0")
+        expect(splits).to_have_count(count - 1, timeout=PATIENCE)
+        expect(one.page.locator(".chart .ring")).to_be_visible()
+        bars = one.page.locator(".people").first
+        box = bars.bounding_box()
+        assert box is not None
+        bars.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+        expect(splits).to_have_count(count, timeout=PATIENCE)
+        for scheme in ("light", "dark"):
+            one.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            assert Axe().run(one.page).response["violations"] == []
+        one.page.keyboard.press("u")
+        expect(splits).to_have_count(count - 1, timeout=PATIENCE)
+        assert one.messages == []
+    assert "voile tables edit patients.kit" in (project / "history.sh").read_text()
+
+
+OUT = ("--out", "policy.toml", "--force")
+
+
+def voile(*words: object, cwd: Path) -> str:
+    command = [sys.executable, "-m", "voile", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True).stdout
 
 
 def test_long_work_shows_itself_and_stops(project: Path, window: Make) -> None:

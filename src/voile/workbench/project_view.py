@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isclose
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -192,7 +193,10 @@ class ProjectView:
             return f"{self.release} changed after it was made."
         if self.policy is not None:
             chosen = (self.policy.get("kit"), self.policy.get("number"))
-            if (made["kit"], made["chosen"]["number"]) != chosen:
+            is_same = (made["kit"], made["chosen"]["number"]) == chosen
+            if is_same and chosen[1] is None:  # two edited policies differ in their figures
+                is_same = _have_same_figures(self.policy["figures"], made["chosen"]["figures"])
+            if not is_same:
                 return "The policy changed after the release was made."
         if made["source"].get("sha256") not in (None, self.source_hash):
             return f"{self.source_name} changed after the release was made."
@@ -237,6 +241,11 @@ class StepState:
     state: str
     note: str = ""
     why: str = ""
+
+
+def _have_same_figures(written: Mapping[str, float], made: Mapping[str, float]) -> bool:
+    """Whether a release has the figures of a policy's file, which are rounded."""
+    return all(isclose(made[name], value, rel_tol=1e-6) for name, value in written.items())
 
 
 def _agrees(written: Any, judged: Any) -> bool:

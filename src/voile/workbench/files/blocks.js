@@ -114,7 +114,7 @@ function drawFrontier(block, page) {
     onmove: (one) => { page.keep("policy", block.policies.indexOf(one)); page.plan("frontier.choose", { policy: one.number }); },
     onchoose: (one) => page.later("frontier.choose", { policy: one.number }),
   });
-  page.offer("frontier.choose", () => ({ policy: chart.policies[chart.at].number }));
+  if (!block.edited) page.offer("frontier.choose", () => ({ policy: chart.policies[chart.at].number }));
   const take = button({ id: "frontier.choose", label: `Choose policy ${chart.policies[chart.at].number}`, why: page.busy, onclick: () => page.act("frontier.choose", { policy: chart.policies[chart.at].number }) });
   const rules = block.rules.map((one) => h("div", {}, h("button", { type: "button", id: `rule-${one.rule}`, class: "rule", onclick: () => page.later("frontier.choose", { rule: one.rule }, 0) }, one.label, h("small", {}, one.below))));
   put(holder, chart.figures, chart.says, h("div", { class: "board" },
@@ -153,10 +153,10 @@ function drawPeople(one, edit) {
 
 /** The same edits for a keyboard: a place to choose, and a button. */
 function drawEdits(one, i, page, edit) {
-  const ways = [["merge", "Merge before", (place) => one.starts.includes(place), "It has one label."], ["split", "Split before", (place) => !one.starts.includes(place), "Each value has its own label."]];
+  const ways = [["merge", "Merge at", (place) => one.starts.includes(place), "It has one label."], ["split", "Split at", (place) => !one.starts.includes(place), "Each value has its own label."]];
   return h("div", { class: "edits" }, ways.map(([way, label, fits, none]) => {
     const places = one.values.map((value, place) => [value, place]).filter(([, place]) => place > 0 && fits(place));
-    const select = h("select", { id: `${way}-at-${i}`, "aria-label": `${label}, in ${one.name}` }, places.map(([value]) => h("option", { value }, value)));
+    const select = h("select", { id: `${way}-at-${i}`, "aria-label": `${label}, in ${one.name}`, onchange: () => page.plan("frontier.edit", { [way]: `${one.name}=${select.value}` }) }, places.map(([value]) => h("option", { value }, value)));
     return h("span", {}, button({ id: `${way}-${i}`, label, why: places.length ? page.busy : none, kind: "", onclick: () => edit(way, `${one.name}=${select.value}`) }), places.length ? select : "");
   }));
 }

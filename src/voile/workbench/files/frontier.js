@@ -153,7 +153,7 @@ export class FrontierChart {
     this.slider.setAttribute("aria-valuetext", `${name(one)}: ${one.figures.map(([big, of], i) => `${this.block.labels[i]} ${big} ${of}`).join(", ")}`);
     this.less.disabled = at === 0;
     this.more.disabled = at === this.policies.length - 1;
-    this.where.textContent = `${name(one)} of 0 to ${this.policies.at(-1).number}`;
+    this.where.textContent = this.edited ? name(one) : `${name(one)} of 0 to ${this.policies.at(-1).number}`;
     put(this.figures, one.figures.map(([big, of, below], i) => figure(this.block.labels[i], big, of, below)));
     this.says.textContent = one.says ?? "";
     this.says.hidden = !one.says;
