@@ -184,6 +184,10 @@ def test_two_windows_show_the_same_project_and_one_address_enters_once(
         one.open(served.address)
         other.page.goto(served.address)
         expect(other.page.locator("h1")).to_have_text("This address was used before")
+        stranger = window()
+        stranger.page.goto(served.origin)
+        title = "Open the address that voile printed"
+        expect(stranger.page.locator("h1")).to_have_text(title, timeout=PATIENCE)
 
 
 def test_a_drag_paints_at_once(project: Path, window: Make) -> None:
