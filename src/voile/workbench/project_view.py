@@ -12,7 +12,7 @@ from typing import Any
 
 from voile.core.errors import RequestError
 from voile.data.files.outputs import KIT_INDEX
-from voile.release.kit import hash_index
+from voile.release.kit import Kit, hash_index
 from voile.workbench.history import ProjectHistory
 from voile.workbench.project_folder import CONTEXT, POLICY, ROLES, ProjectFolder
 from voile.workbench.project_kinds import KINDS, ProjectKind
@@ -37,6 +37,26 @@ class VerbReader:
         self._folder = folder
         self._known: dict[tuple[str, ...], tuple[tuple[str, ...], Any]] = {}
         self._lock = Lock()
+        self._kit: tuple[str, Any] = ("", None)
+        self._shown: tuple[str, Mapping[str, Any]] = ("", {})
+
+    def show_policy(self, name: str) -> Mapping[str, Any]:
+        """Return the answer of `voile tables show` for the policy file, from a kit kept in memory.
+
+        A process of its own would read the kit again after each edit.
+        """
+        from voile.face.verbs import own_of
+        from voile.modules import MODULES
+
+        index, policy = map(self._folder.find_hash, (f"{name}/{KIT_INDEX}", POLICY))
+        with self._lock:
+            if self._kit[0] != index:
+                self._kit = index, Kit.load(self._folder.path / name, "tables")
+            if self._shown[0] != f"{index} {policy}":
+                show = own_of(MODULES["tables"], "show")
+                answer = show(self._kit[1], policy=self._folder.path / POLICY)
+                self._shown = f"{index} {policy}", answer
+            return self._shown[1]
 
     def read(self, words: Sequence[str], inputs: Sequence[str]) -> Any:
         """Return the JSON of a verb."""
@@ -133,10 +153,7 @@ class ProjectView:
         """The answer of `voile tables show` for the chosen policy, None without one of this kit."""
         if self.policy is None or self.policy_problem or self.kit_facts is None:
             return None
-        words = [self.project.kind, "show", self.kit, "--policy", POLICY]
-        inputs = [f"{self.kit}/{KIT_INDEX}", POLICY]
-        answer: Mapping[str, Any] = self.reader.read(words, inputs)
-        return answer
+        return self.reader.show_policy(self.kit)
 
     @cached_property
     def context(self) -> Mapping[str, Any] | None:
