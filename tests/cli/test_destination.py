@@ -12,7 +12,7 @@ import pytest
 
 from voile.cli.destination import Destination, check_destinations
 from voile.core.errors import RequestError
-from voile.data.files.outputs import DEMO, KIT, KIT_FORMAT, RELEASE, REPORT
+from voile.data.files.outputs import DEMO, KIT, KIT_FORMAT, POLICY, RELEASE, REPORT
 
 PATH = click.Path(path_type=Path)
 SOURCE, MORE = click.Argument(["source"], type=PATH), click.Option(["--more"], type=PATH)
@@ -41,6 +41,15 @@ def test_an_input_is_no_output_by_whatever_name(home: Path, read: str, place: st
     with pytest.raises(RequestError, match=r"a\.csv: is read by this command; use another name"):
         check(home / "a.csv", force=True, **given)
     check(home / "new.html", force=True, **given)
+
+
+def test_a_policy_is_edited_in_its_place_with_force(home: Path) -> None:
+    (home / "policy.toml").write_text('kind = "tables"\nkit = "1"\n[choice]\n[figures]\n[policy]\n')
+    with pytest.raises(RequestError, match="is read by this command"):
+        check(home / "policy.toml", POLICY, more=Path("policy.toml"))
+    check(home / "policy.toml", POLICY, more=Path("policy.toml"), force=True)
+    with pytest.raises(RequestError, match="is not a policy that voile wrote"):
+        check(home / "a.csv", POLICY, more=Path("a.csv"), force=True)
 
 
 def test_a_pattern_reaches_into_every_folder(home: Path) -> None:

@@ -8,11 +8,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.workbench.served import Workbench, opened
 
-NAMES = ("project.toml", "roles.toml", "context.toml", "policy.toml")
+STATEMENT = "determination/statements/01.json"
+SIGNED = {STATEMENT, f"{STATEMENT}.sig"}
+"""Files with a signature or its time."""
 
 
 def voile(*words: str, cwd: Path) -> dict[str, object]:
@@ -39,13 +42,17 @@ def test_a_history_makes_the_same_files_in_an_empty_folder(finished: Path, scrip
         [*runner, str(finished / script)], cwd=again, env={"PATH": path}, capture_output=True
     )
     assert done.returncode == 0, done.stderr
-    kit = [f"patients.kit/{one.name}" for one in (finished / "patients.kit").iterdir()]
-    for name in (*NAMES, *kit, "release.csv.private/control.parquet"):
+    assert list_files(again) == list_files(finished)
+    for name in list_files(finished) - SIGNED:
         assert (again / name).read_bytes() == (finished / name).read_bytes(), name
-    # apply draws the order of rows from the system's entropy
-    rows = [sorted((one / "release.csv").read_text().splitlines()) for one in (finished, again)]
-    assert rows[0] == rows[1]
-    assert (again / "determination/statements/01.json.sig").exists()
+    made, kept = (json.loads((one / STATEMENT).read_text()) for one in (again, finished))
+    assert made | {"at": kept["at"]} == kept
+
+
+def list_files(folder: Path) -> set[str]:
+    """Return the files of a project, without the histories and the hidden files of the page."""
+    files = (one.relative_to(folder) for one in folder.rglob("*") if one.is_file())
+    return {str(one) for one in files if not str(one).startswith((".", "history."))}
 
 
 def test_the_frontier_shows_the_figures_of_the_verb(served: Workbench, finished: Path) -> None:
@@ -60,6 +67,78 @@ def test_the_frontier_shows_the_figures_of_the_verb(served: Workbench, finished:
     assert f"({risk})" in said
     assert f"expected matches {expected}" in said
     assert "at least 60 people of the population" in block["policies"][block["chosen"]]["says"]
+
+
+def test_the_columns_the_groups_and_the_contributors_are_those_of_the_verb(
+    served: Workbench, finished: Path
+) -> None:
+    shown = show(finished)
+    recoding, groups, drivers = list_recoding(served)
+    for drawn, one in zip(recoding["columns"], shown["columns"], strict=True):
+        names = ("values", "people")
+        assert [drawn[x] for x in names] == [one[x] for x in names]
+        labels = [[x["label"], f"{x['people']:,.0f}"] for x in one["labels"]]
+        assert drawn["labels"] == labels[: len(labels) - drawn["more"]]
+    sizes = zip(shown["groups_before"], shown["groups"], strict=True)
+    assert [row[1:] for row in groups["rows"]] == [
+        [f"{before['people']:,.0f}", f"{after['people']:,.0f}"] for before, after in sizes
+    ]
+    without = {x["column"]: x["expected_matches_without_it"] for x in shown["columns"]}
+    assert dict(drivers["rows"]) == {name: f"{value:.3g}" for name, value in without.items()}
+    leaves = [(x["labels"], f"{x['people']:,.0f}", str(x["merges_into"])) for x in shown["leaves"]]
+    assert all((x["labels"], x["people"], x["node"]) in leaves for x in recoding["leaves"])
+
+
+def test_edits_by_hand_are_the_verbs_and_both_histories_repeat_them(project: Path) -> None:
+    answer = voile("tables", "frontier", "patients.kit", cwd=project)
+    families = {x["family"]: x["number"] for x in answer["policies"]}  # type: ignore[attr-defined]
+    with opened(project) as page:
+        page.enter()
+        page.act("frontier.choose", policy=families["tree"])
+        node = list_recoding(page)[0]["leaves"][0]["node"]
+        page.act("frontier.edit", merge=node)
+        check_edited(page, project)
+        page.act("frontier.choose", policy=families["global"])
+        age, *_ = list_recoding(page)[0]["columns"]
+        first = age["values"][age["starts"][0]]
+        page.act("frontier.edit", merge=f"age={first}")
+        check_edited(page, project)
+        page.act("frontier.edit", split=f"age={age['values'][40]}")
+        check_edited(page, project)
+        age, *_ = list_recoding(page)[0]["columns"]
+        assert first not in [age["values"][x] for x in age["starts"]]
+        assert 40 in age["starts"]
+        page.act("release.apply")
+        assert page.get("/state")["steps"][4]["state"] == "done"
+        page.act("frontier.edit", merge=f"age={age['values'][40]}")
+        check_edited(page, project)
+        for place in ("age=none", "none=1", "age", 3):
+            assert page.post("/act", act="frontier.edit", form={"split": place})[0] == 400
+        scripts = page.get("/history")
+    policy = (project / "policy.toml").read_bytes()
+    head = scripts["python"][: scripts["python"].index("# 1 ")]
+    edits = scripts["python"][scripts["python"].index("# 12 frontier") :]
+    subprocess.run([sys.executable, "-W", "ignore", "-c", head + edits], cwd=project, check=True)
+    assert (project / "policy.toml").read_bytes() == policy
+
+
+def check_edited(page: Workbench, project: Path) -> None:
+    """Compare the edited policy's figures on the page with those of the verb."""
+    figures, edited = show(project)["figures"], page.block("frontier", "frontier")["edited"]
+    assert (edited["x"], edited["loss"]) == (figures["expected_matches"], figures["loss"])
+    assert edited["figures"][0][0] == f"{figures['expected_matches']:.3g}"
+    assert isinstance(edited["began"], int)
+    state = page.get("/state")["steps"]
+    assert (state[3]["state"], state[4]["state"]) == ("done", "stale")
+
+
+def show(project: Path) -> dict[str, Any]:
+    return voile("tables", "show", "patients.kit", "--policy", "policy.toml", cwd=project)
+
+
+def list_recoding(page: Workbench) -> list[dict[str, Any]]:
+    """Return the columns, the groups and the contributors of the Frontier step."""
+    return [x for x in page.screen("frontier")["blocks"] if x["block"] in ("recoding", "table")]
 
 
 def choose_in_words(project: Path, number: int) -> str:
@@ -100,6 +179,20 @@ def test_the_release_shows_the_figures_of_the_manifest(served: Workbench, finish
     assert re.findall(r"[\d,]+\d", lede) == [
         f"{manifest['counts'][name]:,}" for name in ("released", "read", "held_out")
     ]
+
+
+def test_the_progress_of_a_verb_is_its_own(project: Path) -> None:
+    with opened(project) as page:
+        page.enter()
+        assert page.post("/act", act="adversary.fit", form=page.form("adversary"))[0] == 204
+        progress: dict[str, Any] = {}
+        while progress.get("task") != "growing trees":
+            job = page.get("/state")["job"]
+            assert job["state"] == "running"
+            progress = job["progress"] or progress
+        page.post("/stop")
+        assert progress.keys() == {"task", "done", "total", "seconds_left"}
+        assert page.wait()["job"]["state"] in ("done", "stopped")
 
 
 def test_the_commands_for_a_ledger_run_as_the_page_prints_them(project: Path) -> None:

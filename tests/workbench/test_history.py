@@ -128,6 +128,15 @@ def test_a_full_disk_between_the_scripts_adds_no_entry_twice(
             "no_pseudonyms=True)",
         ),
         (
+            "roles roles.toml --set 'a b=drop' --set --x=keep",
+            "correct_roles_file(Path('roles.toml'), ['a b=drop', '--x=keep'])",
+        ),
+        (
+            "tables edit a.kit --policy p.toml --merge --x=1 --split a=2 --out p.toml --force",
+            "voile.tables.edit('a.kit', 'p.toml', policy='p.toml', merge=['--x=1'], "
+            "split=['a=2'], force=True)",
+        ),
+        (
             "sign d --decision approve --as a@b.org --key k --condition 'x y' --condition z",
             "voile.determination.sign('d', 'approve', signer='a@b.org', key='k', "
             "conditions=['x y', 'z'])",

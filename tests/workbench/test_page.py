@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import statistics
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,6 +113,41 @@ def test_a_later_choice_makes_the_release_stale_and_undo_takes_it_back(
         expect(one.page.locator("#step-release")).to_have_class("done", timeout=PATIENCE)
 
 
+def test_a_policy_is_edited_with_a_pointer_and_with_keys(project: Path, window: Make) -> None:
+    answer = json.loads(voile("tables", "frontier", "patients.kit", "--json", cwd=project))
+    number = next(x["number"] for x in answer["policies"][::-1] if x["family"] == "global")
+    voile("tables", "choose", "patients.kit", "--policy", number, *OUT, cwd=project)
+    with opened(project) as served:
+        one = window(viewport={"width": 1280, "height": 900})
+        one.open(served.address)
+        one.go(4, "Frontier")
+        splits = one.page.locator(".people").first.locator(".split")
+        count = splits.count()
+        one.run("merge-0")
+        expect(splits).to_have_count(count - 1, timeout=PATIENCE)
+        expect(one.page.locator(".chart .ring")).to_be_visible()
+        bars = one.page.locator(".people").first
+        box = bars.bounding_box()
+        assert box is not None
+        bars.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+        expect(splits).to_have_count(count, timeout=PATIENCE)
+        for scheme in ("light", "dark"):
+            one.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            assert Axe().run(one.page).response["violations"] == []
+        one.page.keyboard.press("u")
+        expect(splits).to_have_count(count - 1, timeout=PATIENCE)
+        assert one.messages == []
+    assert "voile tables edit patients.kit" in (project / "history.sh").read_text()
+
+
+OUT = ("--out", "policy.toml", "--force")
+
+
+def voile(*words: object, cwd: Path) -> str:
+    command = [sys.executable, "-m", "voile", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True).stdout
+
+
 def test_long_work_shows_itself_and_stops(project: Path, window: Make) -> None:
     before = (project / "history.sh").read_text()
     with opened(project) as served:
@@ -146,6 +184,10 @@ def test_two_windows_show_the_same_project_and_one_address_enters_once(
         one.open(served.address)
         other.page.goto(served.address)
         expect(other.page.locator("h1")).to_have_text("This address was used before")
+        stranger = window()
+        stranger.page.goto(served.origin)
+        title = "Open the address that voile printed"
+        expect(stranger.page.locator("h1")).to_have_text(title, timeout=PATIENCE)
 
 
 def test_a_drag_paints_at_once(project: Path, window: Make) -> None:

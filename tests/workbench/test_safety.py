@@ -42,8 +42,8 @@ def served(table: Path) -> Iterator[Workbench]:
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_strangers_get_an_error_and_nothing_else(served: Workbench, method: str, path: str) -> None:
-    assert served.ask(method, path, Cookie="")[0] == 401
-    assert served.ask(method, path, Cookie="voile-page-1=x")[0] == 401
+    assert served.ask(method, path, Cookie="")[0] == 403
+    assert served.ask(method, path, Cookie="voile-page-1=x")[0] == 403
     assert served.ask(method, path, Host="rogue.example")[0] == 403
     foreign = {"Origin": "http://rogue.example", "Sec-Fetch-Site": "cross-site"}
     assert served.ask(method, path, **foreign)[0] == 403

@@ -56,7 +56,7 @@ def check_destinations(params: Sequence[click.Parameter], given: Mapping[str, An
 def _check(out: Path, output: Output | None, read: Sequence[Input], *, force: bool) -> None:
     """Refuse one output: without a folder, on the way of an input, or where something is."""
     from voile.data.files.atomic import Staging, check_folder
-    from voile.data.files.outputs import RELEASE
+    from voile.data.files.outputs import POLICY, RELEASE
     from voile.data.opening import split_output
     from voile.data.stores.path import StorePath
 
@@ -67,9 +67,11 @@ def _check(out: Path, output: Output | None, read: Sequence[Input], *, force: bo
             return
     target, table = split_output(out)
     check_folder(target)
+    is_edited = output is POLICY and force  # a policy is read whole, and then replaced at once
     for part in [target] if output is None else output.parts(target):
         for one in read:
-            _check_apart(part, one, replaced=output is not None)
+            if not (is_edited and _is_same(one.place, part)):
+                _check_apart(part, one, replaced=output is not None)
     if table is not None:
         _check_table(table, read)
     if output is not None:

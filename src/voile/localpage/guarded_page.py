@@ -91,7 +91,7 @@ def _answer_file(content: bytes, kind: str) -> Callable[[Request], Any]:
 
 def answer_stranger() -> Response:
     """Refuse a browser that has not entered."""
-    return answer_error(401, "open the address that voile printed")
+    return answer_error(403, "open the address that voile printed")
 
 
 def answer_error(status: int, text: str) -> Response:

@@ -30,6 +30,7 @@ import voile.determination
 import voile.itemsets
 import voile.signals
 import voile.tables
+from voile.data.roles_file import correct_roles_file
 
 
 def write(name, text):
@@ -166,7 +167,8 @@ class ProjectHistory:
     def _is_small(self) -> bool:
         """Whether the last entry wrote one of the small files."""
         text = self.shell[[*ENTRY.finditer(self.shell)][-1].end() :]
-        return any(f"cat > {name} " in text or f"--out {name}" in text for name in SMALL_FILES)
+        ways = ("cat >", "--out", "voile roles")
+        return any(f"{way} {name}" in text for name in SMALL_FILES for way in ways)
 
     @property
     def _next(self) -> int:

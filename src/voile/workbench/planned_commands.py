@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from voile.face.commands import typed
 
 MARK = "END_OF_FILE"
-LISTS = frozenset({"fit --population", "sign --condition"})
+LISTS = frozenset(
+    {"fit --population", "sign --condition", "roles --set", "edit --merge", "edit --split"}
+)
 """Options that may be given several times, each with its verb."""
 NUMBERS = frozenset({"k", "max_risk", "suppress", "hold_out", "seed", "policy", "max_loss"})
 """Options with a number; `policy` of `apply` is a file."""
@@ -76,12 +78,17 @@ def write_python(words: Sequence[str]) -> str:
         case ["inspect", source]:
             call = _call("voile.inspect", [repr(source)], pairs)
             return f"{call}.save({out!r}, force=True)"
+        case ["roles", file]:
+            return _call("correct_roles_file", [f"Path({file!r})", pairs["set"]], {})
         case [kind, "fit", source]:
             call = _call(f"voile.{kind}.fit", [repr(source)], pairs)
             return f"{call}.save({out!r}, force=True)"
         case [_, "choose", kit]:
             call = _call(f"voile.open_kit({kit!r}).choose", [], pairs)
             return f"{call}.save({out!r}, force=True)"
+        case [kind, "edit", kit]:
+            places = [repr(kit), repr(out)]
+            return _call(f"voile.{kind}.edit", places, {**pairs, "force": "True"})
         case [_, "apply", kit, source]:
             places = [pairs.pop("policy"), repr(source), repr(out), "force=True"]
             return _call(f"voile.open_kit({kit!r}).apply", places, pairs)
@@ -106,18 +113,18 @@ def _split(words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
     given: list[str] = []
     options: dict[str, object] = {}
     left = list(words)
-    verb = next((one for one in words[:2] if one in ("fit", "sign")), "")
+    verb = next((one for one in words[:2] if any(x.startswith(f"{one} ") for x in LISTS)), "")
     while left:
         word = left.pop(0)
         if not word.startswith("--"):
             given.append(word)
             continue
         name = word[2:].replace("-", "_")
-        if not left or left[0].startswith("--"):
+        if f"{verb} {word}" in LISTS:
+            options[name] = [*_as_list(options.get(name)), left.pop(0)]
+        elif not left or left[0].startswith("--"):
             is_negated = name == "no_pdf"
             options[name[3:] if is_negated else name] = not is_negated
-        elif f"{verb} {word}" in LISTS:
-            options[name] = [*_as_list(options.get(name)), left.pop(0)]
         else:
             options[name] = left.pop(0)
     return given, options

@@ -125,7 +125,7 @@ class ProjectSession:
         with suppress(VoileError, OSError):
             view = self.view
             if view.kit_facts is not None:
-                _ = view.policies
+                _ = view.policies, view.kind.has_groups and view.shown_policy
 
     def _finish(self, job: VerbJob) -> None:
         """Append a finished verb to the history."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isclose
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from voile.core.errors import RequestError
 from voile.data.files.outputs import KIT_INDEX
-from voile.release.kit import hash_index
+from voile.release.kit import Kit, hash_index
 from voile.workbench.history import ProjectHistory
 from voile.workbench.project_folder import CONTEXT, POLICY, ROLES, ProjectFolder
 from voile.workbench.project_kinds import KINDS, ProjectKind
@@ -36,6 +37,26 @@ class VerbReader:
         self._folder = folder
         self._known: dict[tuple[str, ...], tuple[tuple[str, ...], Any]] = {}
         self._lock = Lock()
+        self._kit: tuple[str, Any] = ("", None)
+        self._shown: tuple[str, Mapping[str, Any]] = ("", {})
+
+    def show_policy(self, name: str) -> Mapping[str, Any]:
+        """Return the answer of `voile tables show` for the policy file, from a kit kept in memory.
+
+        A process of its own would read the kit again after each edit.
+        """
+        from voile.face.verbs import own_of
+        from voile.modules import MODULES
+
+        index, policy = map(self._folder.find_hash, (f"{name}/{KIT_INDEX}", POLICY))
+        with self._lock:
+            if self._kit[0] != index:
+                self._kit = index, Kit.load(self._folder.path / name, "tables")
+            if self._shown[0] != f"{index} {policy}":
+                show = own_of(MODULES["tables"], "show")
+                answer = show(self._kit[1], policy=self._folder.path / POLICY)
+                self._shown = f"{index} {policy}", answer
+            return self._shown[1]
 
     def read(self, words: Sequence[str], inputs: Sequence[str]) -> Any:
         """Return the JSON of a verb."""
@@ -128,6 +149,13 @@ class ProjectView:
         return self.folder.read_toml(POLICY)
 
     @cached_property
+    def shown_policy(self) -> Mapping[str, Any] | None:
+        """The answer of `voile tables show` for the chosen policy, None without one of this kit."""
+        if self.policy is None or self.policy_problem or self.kit_facts is None:
+            return None
+        return self.reader.show_policy(self.kit)
+
+    @cached_property
     def context(self) -> Mapping[str, Any] | None:
         """The content of the context."""
         return self.folder.read_toml(CONTEXT)
@@ -182,7 +210,10 @@ class ProjectView:
             return f"{self.release} changed after it was made."
         if self.policy is not None:
             chosen = (self.policy.get("kit"), self.policy.get("number"))
-            if (made["kit"], made["chosen"]["number"]) != chosen:
+            is_same = (made["kit"], made["chosen"]["number"]) == chosen
+            if is_same and chosen[1] is None:  # two edited policies differ in their figures
+                is_same = _have_same_figures(self.policy["figures"], made["chosen"]["figures"])
+            if not is_same:
                 return "The policy changed after the release was made."
         if made["source"].get("sha256") not in (None, self.source_hash):
             return f"{self.source_name} changed after the release was made."
@@ -227,6 +258,11 @@ class StepState:
     state: str
     note: str = ""
     why: str = ""
+
+
+def _have_same_figures(written: Mapping[str, float], made: Mapping[str, float]) -> bool:
+    """Whether a release has the figures of a policy's file, which are rounded."""
+    return all(isclose(made[name], value, rel_tol=1e-6) for name, value in written.items())
 
 
 def _agrees(written: Any, judged: Any) -> bool:

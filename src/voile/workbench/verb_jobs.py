@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -18,8 +17,7 @@ from typing import IO, Any
 
 from voile.core.errors import RequestError, VoileError
 
-SHARE = re.compile(r"^(?P<task>[^:]+): (?P<done>\d+)%(?:, (?P<left>.+) left)?$")
-COUNT = re.compile(r"^(?P<task>[^:]+): (?P<count>[\d,]+|started)$")
+PROGRESS = '{"progress": '
 WARNING = "voile: warning: "
 OFTEN = 0.2  # seconds between two looks at an adopted process
 
@@ -71,7 +69,7 @@ class VerbJob:
             "state": self.state,
             "seconds": round(time.monotonic() - self.began if is_running else self.seconds),
             "error": self.error,
-            **_progress(self._lines()),
+            "progress": _read_progress(self._lines()),
             "warnings": [one[len(WARNING) :] for one in self._lines() if one.startswith(WARNING)],
         }
 
@@ -196,6 +194,7 @@ def start_verb(
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=messages,
+        env={**os.environ, "VOILE_PROGRESS": "json"},
         start_new_session=True,
     )
 
@@ -219,13 +218,12 @@ def read_result(
     return None, {"what": what, "where": None, "instead": None}
 
 
-def _progress(lines: Sequence[str]) -> dict[str, Any]:
+def _read_progress(lines: Sequence[str]) -> Any:
+    """Return the verb's last line of progress that is whole."""
     for line in reversed(lines):
-        if found := SHARE.match(line):
-            return {"task": found["task"], "done": int(found["done"]) / 100, "left": found["left"]}
-        if found := COUNT.match(line):
-            return {"task": found["task"], "count": found["count"]}
-    return {}
+        if line.startswith(PROGRESS) and line.endswith("}}"):
+            return json.loads(line)["progress"]
+    return None
 
 
 def _sentence(error: Exception) -> str:

@@ -73,7 +73,7 @@ def test_without_a_cookie_of_this_server_there_is_no_text(
 ) -> None:
     for cookie in ("", "voile-page-1=x", f"voile-page-{serving.port}=x", "=; ,;{}"):
         status, said, _ = serving.ask(method, path, cookie=cookie)
-        assert (status, json.loads(said)) == (401, {"error": "open the address that voile printed"})
+        assert (status, json.loads(said)) == (403, {"error": "open the address that voile printed"})
 
 
 def test_a_token_works_once(serving: Served) -> None:

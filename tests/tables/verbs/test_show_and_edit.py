@@ -71,6 +71,10 @@ def test_labels_and_group_sizes_are_those_of_the_release(which, request, tmp_pat
         inside = [n for n in sizes if one["from"] <= n <= (one["to"] or np.inf)]
         assert one["people"] == len(inside)
     assert shown["feasible"]
+    raw = list(zip(*(table[name].to_pylist() for name in QUASI), strict=True))
+    alike = [raw.count(row) for row in raw]
+    for one in shown["groups_before"]:
+        assert one["people"] == sum(one["from"] <= n <= (one["to"] or np.inf) for n in alike)
 
 
 @pytest.mark.parametrize("which", ["tree_kit", "global_kit"])

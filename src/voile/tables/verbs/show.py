@@ -28,7 +28,7 @@ def show_policy(options: ShowOptions, reporter: Reporter, *, kit: Kit | str) -> 
     opened = open_tables_kit(kit)
     content = Content.of(opened)
     policy, number = find_policy(content, opened, options)
-    space = content.space
+    space, counts = content.space, content.space.counts
     groups, classes, allowed = space.groups(policy)
     columns = list(_columns(space, policy, groups, classes))
     result = {
@@ -38,7 +38,8 @@ def show_policy(options: ShowOptions, reporter: Reporter, *, kit: Kit | str) -> 
         "figures": content.figures_of_policy(policy),
         "feasible": is_feasible(space, policy),
         "reference_policies": {n: s._asdict() for n, s in content.mark_scores.items()},
-        "groups": list(_sizes(classes, allowed)),
+        "groups_before": list(_sizes(np.maximum(counts.sample, counts.population), counts.sample)),
+        "groups": list(_sizes(classes.people[allowed], classes.sample[allowed])),
         "columns": columns,
     }
     if isinstance(policy, TreePolicy):
@@ -90,9 +91,8 @@ def is_feasible(space: PolicySpace, policy: AnyPolicy) -> bool:
     return bool(space.evaluator.feasible(bits, space.evaluator.scores(bits))[0])
 
 
-def _sizes(classes: Classes, allowed: NDArray[np.bool_]) -> Iterator[dict[str, Any]]:
-    """Yield how many released people are in groups of each size, by people who look the same."""
-    people, of = classes.people[allowed], classes.sample[allowed]
+def _sizes(people: NDArray[np.float64], of: NDArray[np.float64]) -> Iterator[dict[str, Any]]:
+    """Yield how many subjects are in groups of each size, by people who look the same."""
     for first, after in zip(SIZES, (*SIZES[1:], np.inf), strict=True):
         inside = (people >= first - 1e-9) & (people < after - 1e-9)
         yield {

@@ -17,6 +17,7 @@ const BLOCKS = {
   form: drawForm,
   roles: drawRoles,
   frontier: drawFrontier,
+  recoding: drawRecoding,
   rows: drawRows,
   table: drawTable,
   files: drawFiles,
@@ -113,13 +114,51 @@ function drawFrontier(block, page) {
     onmove: (one) => { page.keep("policy", block.policies.indexOf(one)); page.plan("frontier.choose", { policy: one.number }); },
     onchoose: (one) => page.later("frontier.choose", { policy: one.number }),
   });
-  page.offer("frontier.choose", () => ({ policy: chart.policies[chart.at].number }));
+  if (!block.edited) page.offer("frontier.choose", () => ({ policy: chart.policies[chart.at].number }));
   const take = button({ id: "frontier.choose", label: `Choose policy ${chart.policies[chart.at].number}`, why: page.busy, onclick: () => page.act("frontier.choose", { policy: chart.policies[chart.at].number }) });
   const rules = block.rules.map((one) => h("div", {}, h("button", { type: "button", id: `rule-${one.rule}`, class: "rule", onclick: () => page.later("frontier.choose", { rule: one.rule }, 0) }, one.label, h("small", {}, one.below))));
   put(holder, chart.figures, chart.says, h("div", { class: "board" },
-    h("section", { "aria-label": "Frontier" }, chart.node, block.chosen === null ? take : "", problemOf(page, "frontier.choose")),
+    h("section", { "aria-label": "Frontier" }, chart.node, block.chosen === null && !block.edited ? take : "", problemOf(page, "frontier.choose")),
     h("section", { class: "ways" }, h("h2", {}, "Choose by rule"), rules)));
   return holder;
+}
+
+function drawRecoding(block, page) {
+  const edit = (way, place) => page.act("frontier.edit", { [way]: place });
+  const columns = block.columns.map((one, i) => h("article", { class: "recoded" }, h("h3", {}, one.name), drawPeople(one, block.is_tree || page.busy ? null : edit), block.is_tree ? "" : drawEdits(one, i, page, edit),
+    h("details", {}, h("summary", {}, one.more ? `the first ${one.labels.length} of ${one.labels.length + one.more} labels` : `${one.labels.length} label${one.labels.length === 1 ? "" : "s"}`), h("table", {}, head("Label", "People"), h("tbody", {}, one.labels.map(([label, people]) => h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, people))))))));
+  const leaves = block.leaves.map((one, i) => h("tr", {}, one.labels.map((label, at) => h("td", { "data-head": block.columns[at].name }, label)), h("td", { "data-head": "People" }, one.people),
+    h("td", {}, button({ id: `leaf-${i}`, label: "Merge", why: one.node ? page.busy : "It is the whole tree.", kind: "", onclick: () => edit("merge", one.node) }))));
+  return h("section", { class: "card" }, h("h2", {}, "What each column becomes"), h("p", { class: "soft" }, block.is_tree ? "Bars count people by value. In a tree the labels of two people may overlap; merge a group with the group next to it." : "Bars count people by value. Press a line to merge two labels, or a gap to split one."),
+    problemOf(page, "frontier.edit"), h("div", { class: "recodings" }, columns),
+    block.is_tree ? [h("h3", {}, `${block.leaves.length} typical groups of ${block.count}`), h("table", { class: "cards" }, head(...block.columns.map((one) => one.name), "People", "Edit"), h("tbody", {}, leaves))] : "");
+}
+
+const WIDE = 300, TALL = 64; // of a column's bars
+
+function drawPeople(one, edit) {
+  const count = one.values.length;
+  const most = Math.max(...one.people, 1);
+  const x = (place) => (WIDE * place) / count;
+  const bars = one.people.map((people, i) => s("rect", { class: "bar", x: x(i) + 0.4, width: Math.max(x(1) - 0.8, 0.6), y: TALL * (1 - people / most), height: (TALL * people) / most }));
+  const lines = one.starts.map((place) => s("line", { class: "split", x1: x(place), x2: x(place), y1: 0, y2: TALL }));
+  const svg = s("svg", { class: edit ? "people edits" : "people", viewBox: `0 0 ${WIDE} ${TALL}`, preserveAspectRatio: "none", "aria-hidden": "true" }, bars, lines);
+  if (edit && count > 1) svg.addEventListener("click", (event) => {
+    const box = svg.getBoundingClientRect();
+    const place = Math.min(Math.max(Math.round(((event.clientX - box.left) / box.width) * count), 1), count - 1);
+    edit(one.starts.includes(place) ? "merge" : "split", `${one.name}=${one.values[place]}`);
+  });
+  return svg;
+}
+
+/** The same edits for a keyboard: a place to choose, and a button. */
+function drawEdits(one, i, page, edit) {
+  const ways = [["merge", "Merge at", (place) => one.starts.includes(place), "It has one label."], ["split", "Split at", (place) => !one.starts.includes(place), "Each value has its own label."]];
+  return h("div", { class: "edits" }, ways.map(([way, label, fits, none]) => {
+    const places = one.values.map((value, place) => [value, place]).filter(([, place]) => place > 0 && fits(place));
+    const select = h("select", { id: `${way}-at-${i}`, "aria-label": `${label}, in ${one.name}`, onchange: () => page.plan("frontier.edit", { [way]: `${one.name}=${select.value}` }) }, places.map(([value]) => h("option", { value }, value)));
+    return h("span", {}, button({ id: `${way}-${i}`, label, why: places.length ? page.busy : none, kind: "", onclick: () => edit(way, `${one.name}=${select.value}`) }), places.length ? select : "");
+  }));
 }
 
 function drawRows(block, page) {

@@ -11,7 +11,8 @@ export class FrontierChart {
     this.policies = block.policies;
     this.onmove = onmove;
     this.onchoose = onchoose;
-    this.at = at ?? block.chosen ?? this.policies.length - 1;
+    this.edited = at === undefined ? block.edited : null;
+    this.at = at ?? block.chosen ?? block.edited?.began ?? this.policies.length - 1;
     this.says = h("p", { class: "note" });
     this.figures = h("dl", { class: "figures", "aria-live": "off" });
     this.slider = h("input", {
@@ -93,9 +94,10 @@ export class FrontierChart {
       ];
     });
     this.drop = s("path", { class: "drop" });
+    this.ring = s("circle", { class: "ring", r: 9, cx: this.xs[this.at], cy: this.y(this.policies[this.at].loss) });
     this.knob = s("circle", { class: "knob", r: 9 });
     this.svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
-    put(this.svg, grid, ticks, s("path", { class: "under", d: under }), s("path", { class: "curve", d: points }), limits, marks, this.drop, this.knob);
+    put(this.svg, grid, ticks, s("path", { class: "under", d: under }), s("path", { class: "curve", d: points }), limits, marks, this.drop, this.ring, this.knob);
   }
 
   ticks() {
@@ -140,16 +142,18 @@ export class FrontierChart {
 
   move(at, isFirst = false) {
     this.at = at;
-    const one = this.policies[at];
-    const [x, y] = [this.xs[at], this.y(one.loss)];
+    if (!isFirst) this.edited = null;
+    const one = this.edited ?? this.policies[at];
+    const [x, y] = [this.x(one.x), this.y(one.loss)];
+    this.ring.classList.toggle("hidden", !this.edited);
     this.knob.setAttribute("cx", x);
     this.knob.setAttribute("cy", y);
     this.drop.setAttribute("d", `M${EDGE.left} ${y}H${x}V${HEIGHT - EDGE.bottom}`);
     this.slider.value = at;
-    this.slider.setAttribute("aria-valuetext", `policy ${one.number}: ${one.figures.map(([big, of], i) => `${this.block.labels[i]} ${big} ${of}`).join(", ")}`);
+    this.slider.setAttribute("aria-valuetext", `${name(one)}: ${one.figures.map(([big, of], i) => `${this.block.labels[i]} ${big} ${of}`).join(", ")}`);
     this.less.disabled = at === 0;
     this.more.disabled = at === this.policies.length - 1;
-    this.where.textContent = `policy ${one.number} of 0 to ${this.policies.at(-1).number}`;
+    this.where.textContent = this.edited ? name(one) : `${name(one)} of 0 to ${this.policies.at(-1).number}`;
     put(this.figures, one.figures.map(([big, of, below], i) => figure(this.block.labels[i], big, of, below)));
     this.says.textContent = one.says ?? "";
     this.says.hidden = !one.says;
@@ -161,4 +165,5 @@ export class FrontierChart {
   }
 }
 
+const name = (one) => (one.number === null ? `an edited policy, from policy ${one.began ?? "–"}` : `policy ${one.number}`);
 export const figure = (label, big, of, below) => h("div", {}, h("dt", {}, label), h("dd", { class: "big" }, big, of ? h("em", {}, of) : ""), h("dd", { class: "below" }, below));

@@ -32,7 +32,7 @@ async function ask(path, body) {
   const answer = await fetch(path, { ...options, cache: "no-store", credentials: "same-origin" });
   const content = answer.status === 204 ? null : await answer.json();
   if (answer.ok) return content;
-  throw Object.assign(new Error(content.error), { status: answer.status, field: content.field });
+  throw Object.assign(new Error(content.error), { status: answer.status, field: content.field, path });
 }
 
 async function refresh() {
@@ -49,7 +49,7 @@ async function refresh() {
     drawFrame();
     document.body.dataset.drawn = isBusy() ? "" : state.version;
   } catch (error) {
-    if (error.status !== undefined && ![401, 403].includes(error.status)) showProblem(sentence(error.message));
+    if (error.status !== undefined && error.status !== 403) showProblem(sentence(error.message));
     else return lost(error);
   }
   timer = setTimeout(refresh, isBusy() ? BUSY_POLL : document.hidden ? 4 * POLL : POLL);
@@ -62,7 +62,7 @@ const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.t
 async function load(key) {
   const name = step;
   const found = await ask(`/screen/${name}`);
-  if (name !== step) return;
+  if (name !== step || page.hold) return;
   const isSame = screen?.name === name;
   screen = { ...found, name };
   drawn = key;
@@ -119,8 +119,9 @@ function drawJob() {
   const isShown = isBusy();
   by("job").hidden = !isShown;
   if (!isShown) return by("job").replaceChildren();
-  const share = job.done === undefined ? null : job.done;
-  const parts = [job.task ?? "starting", share === null ? job.count ?? "" : `${Math.round(100 * share)}%`, job.left ? `${job.left} left` : "", `${job.seconds} s so far`].filter(Boolean);
+  const { task = "starting", done = 0, total, seconds_left: left } = job.progress ?? {};
+  const share = total ? Math.min(done / total, 1) : null;
+  const parts = [task, share === null ? (done ? done.toLocaleString("en") : "") : `${Math.round(100 * share)}%`, typeof left === "number" ? `${writeTime(left)} left` : "", `${job.seconds} s so far`].filter(Boolean);
   if (!by("stop")) put(by("job"), h("span", { class: "job-text", role: "status" }, h("b", { id: "job-verb" }), " ", h("span", { id: "job-text" })), h("progress", { id: "job-bar", "aria-label": "Progress" }), h("button", { type: "button", id: "stop", onclick: stop }, "Stop"));
   by("job-verb").textContent = `voile ${job.verb}`;
   setText("job-text", job.state === "stopping" ? "stopping" : parts.join(", "));
@@ -128,6 +129,8 @@ function drawJob() {
   else by("job-bar").value = share;
   return undefined;
 }
+
+const writeTime = (seconds) => (seconds < 60 ? `${Math.max(1, Math.round(seconds))} s` : seconds < 3600 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`);
 
 let ended = null;
 /** An error of a command belongs to the button that started it. */
@@ -254,12 +257,11 @@ async function copy(text, node) {
 
 function lost(error) {
   isLost = true;
-  const texts = {
-    401: ["Open the address that voile printed", "It works once. For another, end voile in its terminal and start it again."],
-    403: ["This address was used before", "Return to the window that it opened in, or start voile again for a new address."],
-  };
+  const refused = error.path === "/session"
+    ? ["This address was used before", "Return to the window that it opened in, or start voile again for a new address."]
+    : ["Open the address that voile printed", "It works once. For another, end voile in its terminal and start it again."];
   const place = state ? ` voile open ${state.place}` : "";
-  const [title, text] = texts[error.status] ?? ["voile has stopped", `Every step is saved. Start it again:${place}`];
+  const [title, text] = error.status === 403 ? refused : ["voile has stopped", `Every step is saved. Start it again:${place}`];
   put(by("main"), h("h1", {}, title), h("p", { class: "lede" }, text));
   by("job").hidden = true;
   for (const node of document.querySelectorAll(".top button, .rail button, .jump select, .code button")) node.disabled = true;

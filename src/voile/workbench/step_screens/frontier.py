@@ -11,6 +11,7 @@ from voile.workbench.planned_commands import Move, VerbCall
 from voile.workbench.project_folder import POLICY
 from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
 from voile.workbench.step_screens.blocks import make_next, make_note
+from voile.workbench.step_screens.recoding import build_recoding, plan_edit
 
 NAME, TITLE = "frontier", "Frontier"
 LABELS = {
@@ -53,11 +54,13 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     if state.why:
         blocks.append(make_note(state.why, "warn"))
     kind, marks = view.kind, facts.get("mark_scores", {})
+    recoding = build_recoding(view) if kind.has_groups else []
     blocks.append(
         {
             "block": "frontier",
             "policies": [_describe(view, one, marks) for one in policies],
             "chosen": chosen,
+            "edited": _describe_edited(view, marks) if kind.has_groups else None,
             "title": kind.axis_title,
             "is_log": kind.is_log,
             "labels": LABELS[view.project.kind],
@@ -72,6 +75,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
             ],
         }
     )
+    blocks += recoding
     why = "" if view.policy is not None else "Choose a policy first."
     blocks.append(make_next("release", "Next: the release", why=why))
     lede = (
@@ -105,6 +109,16 @@ def _describe(
     low, high = max(policy["bits_low"], 0), policy["bits_high"]
     bits = [f"{max(policy['bits'], 0):.2g}", "bits", f"95% interval: {low:.2g} to {high:.2g}"]
     return {**shown, "figures": [[share(max(shown["risk"], 0)), "", ""], bits, loss]}
+
+
+def _describe_edited(view: ProjectView, marks: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the place of an edited policy, and the number of the policy where it began."""
+    policy = view.policy
+    if policy is None or policy.get("number") is not None or view.shown_policy is None:
+        return None
+    figures = view.shown_policy["figures"]
+    shown = _describe(view, {**figures, "number": None, "risk": figures["max_risk"]}, marks)
+    return {**shown, "began": policy["choice"].get("policy")}
 
 
 def _explain(view: ProjectView, risk: float) -> str:
@@ -146,4 +160,4 @@ def _plan_choose(view: ProjectView, form: Form) -> Sequence[Move]:
     return (VerbCall(words, POLICY),)
 
 
-ACTS = {"choose": _plan_choose}
+ACTS = {"choose": _plan_choose, "edit": plan_edit}

@@ -59,7 +59,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     why = state.why if state.state == "blocked" else view.policy_problem or view.kit_problem
     label = "Make the release again" if view.manifest else "Make the release"
     blocks: list[dict[str, Any]] = []
-    lede = why or "voile writes the rows in a random order, and two files that describe them."
+    lede = why or "voile writes the rows in a secret order, and two files that describe them."
     if view.manifest is not None:
         counts, figures = view.manifest["counts"], view.manifest["figures"]
         lede = _lede(counts)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
-from voile.workbench.planned_commands import FileWrite, Move
+from voile.workbench.planned_commands import Move, VerbCall
 from voile.workbench.project_folder import ROLES
 from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
 from voile.workbench.step_screens.blocks import (
@@ -83,35 +81,6 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     return {"title": "What is each column?", "lede": lede, "blocks": blocks}
 
 
-def set_roles(text: str, roles: dict[str, str]) -> str:
-    """Return a roles file with other roles; its comments stay.
-
-    >>> set_roles('[columns]\\nage = "quasi"  # a number\\n', {"age": "drop"})
-    '[columns]\\nage = "drop"  # a number\\n'
-    """
-    head, mark, body = text.partition("[columns]\n")
-    lines = []
-    for line in body.splitlines():
-        found = _ENTRY.match(line)
-        name = _read_key(found["key"]) if found else None
-        if found and name in roles and f'"{roles[name]}"' not in found["value"]:
-            line = f'{found["key"]} = "{roles[name]}"{found["rest"]}'
-        lines.append(line)
-    return f"{head}{mark}{chr(10).join(lines)}\n"
-
-
-_ENTRY = re.compile(
-    r"""^(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+)\s*=\s*"""
-    r"""(?P<value>"[^"]*"|\{[^}]*\})(?P<rest>.*)$"""
-)
-
-
-def _read_key(key: str) -> str:
-    if key.startswith('"'):
-        return str(json.loads(key))
-    return key.strip("'")
-
-
 def _plan_save(view: ProjectView, form: Form) -> Sequence[Move]:
     """Write the roles that a person chose."""
     given = form.get("roles", {})
@@ -119,8 +88,9 @@ def _plan_save(view: ProjectView, form: Form) -> Sequence[Move]:
     for name, role in chosen.items():
         if name not in view.roles or role not in (*view.kind.roles, view.roles[name]):
             raise FieldError(name, "there is no such role", instead="choose another one")
-    text = set_roles(view.folder.read_text(ROLES), chosen)
-    return (FileWrite(ROLES, text),)
+    changes = [f"{name}={role}" for name, role in chosen.items() if role != view.roles[name]]
+    words = ["roles", ROLES, *(word for one in changes for word in ("--set", one))]
+    return (VerbCall(tuple(words), ROLES),) if changes else ()
 
 
 def _proposals(view: ProjectView) -> dict[str, Any]:

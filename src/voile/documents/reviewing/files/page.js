@@ -16,7 +16,7 @@ async function ask(path, body) {
   const options = body === undefined ? {} : { method: "POST", body };
   const answer = await fetch(path, { ...options, cache: "no-store", credentials: "same-origin" });
   const content = answer.status === 204 ? {} : await answer.json();
-  return answer.ok ? content : Promise.reject(Object.assign(new Error(content.error), { status: answer.status }));
+  return answer.ok ? content : Promise.reject(Object.assign(new Error(content.error), { status: answer.status, path }));
 }
 
 async function stroke(act, words = [0, 0], type = "", until = 0) {
@@ -111,7 +111,7 @@ async function end() {
 
 function lost(error) {
   screen = { state: "lost" };
-  if (error.status === 401) showNotice("Open the address that voile printed", "It works once. For another, end voile in its terminal and start it again.");
+  if (error.status === 403 && error.path !== "/session") showNotice("Open the address that voile printed", "It works once. For another, end voile in its terminal and start it again.");
   else if (error.status === 403) showNotice("This address was used before", "Return to the window that it opened in, or end voile in its terminal and start it again for a new address.");
   else showNotice("voile has stopped", "Every answer until the last key is saved. Start it again with the same command, and open the address that it prints.");
 }
