@@ -87,7 +87,13 @@ def run(page: str, names: dict[str, Any]) -> None:
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_page_runs_as_printed(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run(page, PAGES[page](tmp_path))
+    names = PAGES[page](tmp_path)
+    run(page, names)
+    if page == "README.md":
+        ages = names["release"].frame.age.astype(str).str.findall(r"\d+")
+        years = ages.map(lambda ends: int(ends[-1]) - int(ends[0]) + 1).median()
+        assert years == 6, "README states the median age interval in words"
+        assert "interval spans six years" in (ROOT / page).read_text()
     assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
 
 

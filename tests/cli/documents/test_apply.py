@@ -152,7 +152,7 @@ def test_empty_documents_stay_empty(voile: Any, lines: Path, tmp_path: Path) -> 
     assert made == ["", None, " \n", "The patient had a fever."]
     other = put_lines(tmp_path / "other.jsonl", [{"note": "The patient had a fever."}])
     said = refused(voile, *words[:3], other, *words[4:], "--force")
-    assert "there is no column patient" in said
+    assert "there are no columns patient, ward" in said
 
 
 def test_a_policy_without_a_pass_is_warned_of(voile: Any, notes: Notes, tmp_path: Path) -> None:
