@@ -167,9 +167,14 @@ def test_spark_makes_the_same_release(
 
 
 def test_two_releases_do_not_zip(case: Any, source: Source, tmp_path: Path) -> None:
-    orders = [
-        list(rows_by_number(spread(case, source, tmp_path / name, here))) for name in ("a", "b")
-    ]
+    """One secret repeats the order of one request; another source's rows have another order."""
+    other = open_source(shutil.copytree(tmp_path / "source", tmp_path / "same rows"))
+    a, again, b = (
+        list(rows_by_number(spread(case, one, tmp_path / name, here)))
+        for one, name in ((source, "a"), (source, "again"), (other, "b"))
+    )
+    assert a == again
+    orders = [a, b]
     assert sorted(orders[0]) == sorted(orders[1])
     places = [np.argsort(np.array(order)) for order in orders]
     n = len(orders[0])

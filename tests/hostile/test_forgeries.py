@@ -37,8 +37,8 @@ SECRET = Secret(KEY.encode())
 Edit = tuple[str, Any]
 
 
-def sealed_release(case: Case, out: Path) -> Path:
-    release = case.apply(out)
+def sealed_release(case: Case, out: Path, **options: Any) -> Path:
+    release = case.apply(out, **options)
     write_evidence(
         release.folder / "evidence.json", release, case.attack(release), SECRET, force=False
     )
@@ -68,7 +68,8 @@ def key() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def home(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Home:
     folder = tmp_path_factory.mktemp(case.kind)
-    return Home(*(sealed_release(case, folder / name) for name in ("release.csv", "other.csv")))
+    other = sealed_release(case, folder / "other.csv", keep_order=True)
+    return Home(sealed_release(case, folder / "release.csv"), other)
 
 
 @contextmanager

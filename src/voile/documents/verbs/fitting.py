@@ -43,7 +43,7 @@ def choose_for_notes(
     Cost: O(characters of 300 notes).
     """
     data = content.found.get(NOVELTY)
-    if data is None:
+    if data is None or not source.has_rows():  # a worker gets the policy that was chosen here
         return chosen
     documents = reader.all(source, annotated=False)
     texts = (one.text for one in islice(documents, LOOKED_AT) if is_usable(one))

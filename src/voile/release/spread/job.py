@@ -65,6 +65,9 @@ class PiecedSource(Source):
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         raise NotImplementedError("a worker reads pieces")
 
+    def has_rows(self) -> bool:
+        return False
+
     def fingerprint(self) -> str:
         raise NotImplementedError("a worker reads pieces")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, named
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter
@@ -57,6 +58,10 @@ def show_policy(options: ShowOptions, reporter: Reporter, *, kit: Kit | str) -> 
 
 
 def open_tables_kit(kit: Kit | str) -> Kit:
+    if not isinstance(kit, Kit | str | os.PathLike):
+        raise RequestError(
+            f"{named(kit)} is not a kit", where="kit", instead="give one or its path"
+        )
     return kit if isinstance(kit, Kit) else Kit.load(Path(kit), KIND)
 
 
