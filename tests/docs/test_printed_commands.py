@@ -35,6 +35,25 @@ def find_command(words: list[str]) -> tuple[click.Command, list[str]]:
     return found, rest
 
 
+def options_of(found: click.Command) -> set[str]:
+    """Return every option of a command and of those below it."""
+    context = click.Context(found, resilient_parsing=True)
+    own = {name for one in found.get_params(context) for name in (*one.opts, *one.secondary_opts)}
+    if isinstance(found, click.Group):
+        for name in found.list_commands(context):
+            inner = found.get_command(context, name)
+            assert inner is not None
+            own |= options_of(inner)
+    return own
+
+
+def test_the_changes_name_options_that_exist() -> None:
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    new, _, _ = changes.partition("### Removed or renamed")
+    assert len(changes.splitlines()) <= 80
+    assert not {*re.findall(r"--[a-z][a-z-]+", new)} - options_of(command)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_printed_command_has_no_word_that_it_does_not_take(page: Path) -> None:
     wrong = []
