@@ -16,7 +16,7 @@ from voile.core.errors import DamagedError, RequestError, TamperedError, VoileEr
 from voile.documents.learners.arrays import SCHEMA
 from voile.documents.verbs.choose import choose
 from voile.documents.verbs.content import Content
-from voile.documents.verbs.policies import Policy
+from voile.documents.verbs.policies import NOVELTY, Policy
 from voile.release.choice import Choice
 from voile.release.kit import Kit
 
@@ -231,7 +231,7 @@ def test_facts_that_do_not_fit_are_refused(change):
 
 def test_facts_that_are_absent_are_refused():
     kit = kit_of()
-    for name in kit.facts.keys() - {"policies", "holds_words"}:
+    for name in kit.facts.keys() - {"policies", "holds_words", NOVELTY}:
         facts = {key: one for key, one in kit.facts.items() if key != name}
         with pytest.raises(TamperedError, match=f"the kit lacks {name}"):
             Content.of(replace(kit, facts=facts))
