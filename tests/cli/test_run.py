@@ -20,6 +20,7 @@ from voile.core.errors import RequestError, TamperedError
     ("words", "said"),
     [
         (["reprot"], "voile: no such command 'reprot'; did you mean report?"),
+        (["edit"], "voile: no such command 'edit'; did you mean voile tables edit?"),
         (
             ["documents", "verify"],
             "voile documents: no such command 'verify'; did you mean voile verify?",

@@ -114,6 +114,8 @@ def _mistake(error: click.UsageError) -> Problem:
         root = error.ctx.find_root().command
         if isinstance(root, click.Group) and asked in root.commands:
             remedy = f"did you mean voile {asked}?"
+        elif error.ctx.command is root and (groups := _groups_with(root, error.ctx, asked)):
+            remedy = f"did you mean {' or '.join(f'voile {one} {asked}' for one in groups)}?"
     if isinstance(error, click.NoSuchOption):
         from voile.release.options import RENAMED
 
@@ -123,6 +125,16 @@ def _mistake(error: click.UsageError) -> Problem:
             remedy = f"it is now --{now.replace('_', '-')}"
     said = f"{said[0].lower()}{said[1:].replace('. ', ', ')}"
     return Problem(WRONG_REQUEST, said, path, remedy)
+
+
+def _groups_with(root: click.Command, context: click.Context, verb: str) -> list[str]:
+    """Return the groups of commands that have a verb: tables and others have fit."""
+    groups = root.commands.items() if isinstance(root, click.Group) else ()
+    return [
+        name
+        for name, one in groups
+        if isinstance(one, click.Group) and one.get_command(context, verb) is not None
+    ]
 
 
 def _removed(error: click.UsageError, path: str) -> tuple[str, str] | None:
