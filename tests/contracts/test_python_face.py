@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable
+from html import unescape
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -323,6 +324,8 @@ def test_everything_draws_itself_in_a_notebook(
         assert html.startswith("<iframe"), name
         assert "CANARY" not in html, name
         assert "\n" not in repr(thing), name
+    page = unescape(kit.frontier._repr_html_())
+    assert page.count("<title>policy ") == len(kit.frontier)
     assert list(kit.frontier.to_pandas().columns) == kit.frontier.to_arrow().column_names
     assert len(kit.frontier.to_polars()) == len(kit.frontier) == kit.policies
 

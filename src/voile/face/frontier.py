@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier, Point
 from voile.data import to_frame
+from voile.report.charts.numbers import share
 from voile.report.notebook import drawn
 from voile.report.sections import FrontierChart
 
@@ -87,9 +89,27 @@ class KitFrontier:
         return self.drawn(f"{len(self):,} policies that no other beats")
 
     def drawn(self, title: str) -> str:
+        """Draw every policy, with the axes and the reference policies of the public report."""
         sections = self._module.report(self._kit, (), audience="public")
-        blocks = [block for section in sections for block in section.blocks]
-        return drawn(title, [one for one in blocks if isinstance(one, FrontierChart)][:1])
+        charts = [b for one in sections for b in one.blocks if isinstance(b, FrontierChart)]
+        shown = [self._with_every_policy(one) for one in charts[:1]]
+        return drawn(f"{title} (private, as the kit)", shown, "internal")
+
+    def _with_every_policy(self, chart: FrontierChart) -> FrontierChart:
+        risk, loss = self.risk.tolist(), self.loss.tolist()
+        described = tuple(
+            f"policy {number}: {chart.risk_name} {share(r)}, {chart.loss_name} {share(x)}"
+            for number, r, x in zip(self.policies.tolist(), risk, loss, strict=True)
+        )
+        return replace(
+            chart,
+            risk=tuple(risk),
+            loss=tuple(loss),
+            described=described,
+            details=(),
+            caption="",
+            audience="internal",
+        )
 
 
 def _is_shown(type_: pa.DataType) -> bool:

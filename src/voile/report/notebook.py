@@ -12,7 +12,7 @@ from voile.core.frontier import Frontier
 from voile.report.charts.numbers import share
 from voile.report.evidence_sections import evidence_sections
 from voile.report.page import render_part
-from voile.report.sections import Block, FrontierChart, Heading
+from voile.report.sections import Audience, Block, FrontierChart, Heading
 
 FITTED = (
     "this.style.height = 0; "
@@ -30,9 +30,9 @@ def framed(page: str, *, title: str, height: int, fitted: bool = False) -> str:
     )
 
 
-def drawn(title: str, blocks: Sequence[Block]) -> str:
-    """Return blocks of a public report as a frame of a notebook's output."""
-    page = render_part(title, blocks)
+def drawn(title: str, blocks: Sequence[Block], audience: Audience = "public") -> str:
+    """Return blocks of a report as a frame of a notebook's output."""
+    page = render_part(title, blocks, audience)
     return framed(page, title=title, height=520, fitted=True)
 
 

@@ -110,9 +110,9 @@ def replace_section(page: str, section: Section) -> str:
     return own.sub(lambda _: made, page)
 
 
-def render_part(title: str, blocks: Sequence[Block]) -> str:
-    """Return a page of some blocks alone, as the public may see them, for a notebook's output."""
-    return _fill_in("part.html.j2", title=title, blocks_shown=list(_readable(blocks, "public")))
+def render_part(title: str, blocks: Sequence[Block], audience: Audience = "public") -> str:
+    """Return a page of some blocks alone, as `audience` may see them, for a notebook's output."""
+    return _fill_in("part.html.j2", title=title, blocks_shown=list(_readable(blocks, audience)))
 
 
 def _fill_in(template: str, **parts: Any) -> str:
