@@ -290,7 +290,7 @@ def information() -> GroupMeasure:
     """Return the loss of eq. 4: KL(P || Q), Q spreading each group's subjects evenly."""
     return GroupMeasure(
         "information",
-        "Distribution lost",
+        "Divergence loss",
         "nats",
         "sum over subjects of log(n_x w / n)",
         generalising="rises",
@@ -323,7 +323,7 @@ def weighted(
     charges *= (1 - weight) * unit / subjects
     return GroupMeasure(
         "weighted",
-        "Distribution and resolution lost",
+        "Information loss",
         "share",
         f"{weight:g} x distribution + {1 - weight:g} x resolution",
         generalising="rises",

@@ -159,9 +159,12 @@ def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
             instead="fit without it",
         )
     loss = Asked.of(options.loss, space.loss)
-    if (earlier.measures["loss"], earlier.space.weights) != (loss, space.weights):
+    theirs = earlier.measures["loss"]
+    if (theirs.name, theirs.formula) != (loss.name, loss.formula) or (
+        earlier.space.weights != space.weights
+    ):
         raise RequestError(
-            f"its loss is {earlier.measures['loss'].formula}, and this fit's {loss.formula}: "
+            f"its loss is {theirs.formula}, and this fit's {loss.formula}: "
             "policies of one loss are not compared with those of another",
             where=str(options.start_from),
             instead="fit with its loss, weights and importance of columns, or without it",
