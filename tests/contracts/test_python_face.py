@@ -136,7 +136,7 @@ def test_evidence_and_report_are_those_of_a_release_on_disk(
     place = again.save()
     assert saved.report().html == saved.report(again).html == saved.report(place).html
     page = held.report(found)
-    assert page.title == "The release: what it discloses, what it keeps"
+    assert page.title == "The release: disclosure risk and utility"
     assert "--out RELEASE" in page.html
     assert "Approved by" in page.html
     assert "Approved by" not in case.kit.report().html

@@ -328,7 +328,7 @@ def full_sections() -> list[Section]:
         ),
         Section(
             "limits",
-            "What this does not protect from",
+            "Limits of this protection",
             (
                 Bullets(
                     (

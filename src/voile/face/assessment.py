@@ -45,7 +45,7 @@ class Assessment(PlainAssessment):
     def report(self, *, internal: bool = False) -> Report:
         """Report it on one page; `internal` is for the data holder alone: includes small counts."""
         audience: Audience = "internal" if internal else "public"
-        title = f"{self.name}: what it discloses, what it keeps"
+        title = f"{self.name}: disclosure risk and utility"
         sections = self.sections(self, audience=audience)
         libraries = ", ".join(f"{name} {x}" for name, x in versions().items() if name != "Python")
         facts = {

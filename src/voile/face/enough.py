@@ -62,7 +62,7 @@ def is_it_enough(
     blocks: list[Prose | Grid] = [Prose((*said, FOR_WHOM))]
     if rows:
         titles = ("question", "figure (95% interval)", "evidence")
-        blocks.append(Grid(titles, rows, "What a determination judges"))
+        blocks.append(Grid(titles, rows, "Questions of a determination"))
     if "re-identification" in asked:
         blocks.append(list_claims(claims))
     return Section("enough", "Is it enough?", tuple(blocks), first=True)

@@ -69,7 +69,7 @@ def report_of(
     """Return the page of what is called `name` on disk; what is in memory has no name."""
     is_release = isinstance(subject, Release)
     if is_release:
-        title = f"{name or 'The release'}: what it discloses, what it keeps"
+        title = f"{name or 'The release'}: disclosure risk and utility"
     else:
         title = f"{name or f'A kit of {subject.kind}'}: the policies to choose from"
     placeholder = "RELEASE" if is_release else "KIT"

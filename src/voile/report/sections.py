@@ -240,4 +240,4 @@ def codebook(columns: Sequence[Mapping[str, Any]]) -> Section:
 
 def limits(lines: tuple[str, ...]) -> Section:
     """Say what a release does not protect from."""
-    return Section("limits", "What this does not protect from", (Bullets(lines),))
+    return Section("limits", "Limits of this protection", (Bullets(lines),))

@@ -293,7 +293,7 @@ def test_an_accepted_risk_is_stated_first_and_claims_no_group_of_11(tmp_path):
     page = release.report([]).html
     first = page.index(f"Accepted risk: {reason}")
     assert first < page.index("EMA Policy 0070")
-    verdict = page[first : page.index("What a determination judges")]
+    verdict = page[first : page.index("Questions of a determination")]
     met, _, missed = verdict.partition("does not meet")
     assert "groups of at least 11" in missed
     assert "groups of at least 11" not in met

@@ -345,7 +345,7 @@ def _beating(data: Mapping[str, Any]) -> Section | None:
         tuple(rows),
         "Some of the policies that beat Safe Harbor in both risk and loss, as unlike as can be",
     )
-    return Section("beats", "What beats Safe Harbor", (grid,))
+    return Section("beats", "Policies that beat Safe Harbor", (grid,))
 
 
 def _strips(data: Mapping[str, Any], audience: Audience) -> dict[str, tuple[Strip, ...]]:

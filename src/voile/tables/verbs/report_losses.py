@@ -137,7 +137,7 @@ def analysts(
     numbers = tuple(range(1, len(titles)))
     return Section(
         "analysts",
-        "What is left for analysts",
+        "Utility for analysts",
         (Prose(said), Grid(titles, rows, caption, numbers)),
     )
 
