@@ -58,7 +58,11 @@ IsFound = Callable[[pa.Array], pa.Array]
 
 
 def count_safe_harbor(
-    rows: Source, codes: Collection[str], small_areas: Collection[str]
+    rows: Source,
+    codes: Collection[str],
+    small_areas: Collection[str],
+    *,
+    unread: Collection[str] = (),
 ) -> tuple[GateFinding, ...]:
     """Count the released cells with a value of the 18 categories, in all and by category.
 
@@ -67,10 +71,11 @@ def count_safe_harbor(
     rows : the release; two columns of bounds, NAME_low and NAME_high, are one column of intervals.
     codes : its columns of pseudonyms.
     small_areas : three-digit ZIP areas of 20,000 people or fewer.
+    unread : its columns that others measure.
 
     Cost: one pass over the rows, O(distinct values of a batch) matches of a column.
     """
-    types = rows.columns
+    types = {name: kind for name, kind in rows.columns.items() if name not in unread}
     bounds = {name[:-4]: (name, high) for name in types if (high := _high_of(name)) in types}
     pairs = {x for pair in bounds.values() for x in pair}
     kinds = {name: kind for name, kind in types.items() if name not in pairs}

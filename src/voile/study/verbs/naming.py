@@ -14,8 +14,7 @@ from voile.study.plan.plan import Plan
 from voile.study.text.in_place import put_columns
 from voile.study.text.names import MadeUpNames, Name
 from voile.study.verbs.export import carrier_of
-
-WHAT = "a made-up name, keyed by a secret"
+from voile.tables.verbs.measure_release import MADE_UP_NAME
 
 
 def made_up_names(plan: Plan) -> MadeUpNames:
@@ -41,7 +40,7 @@ def put_names(plan: Plan, made: MadeUpNames, table: Path, whose: pa.Array) -> li
     own = [(n, name) for n, name in enumerate(columns) if name in source.columns]
     if own:
         put_columns(table, {name: _cells(made, whose, n) for n, name in own})
-    return [{"column": name, "role": "identifier", "what": WHAT} for _, name in own]
+    return [{"column": name, "role": "identifier", "what": MADE_UP_NAME} for _, name in own]
 
 
 def _cells(made: MadeUpNames, whose: pa.Array, part: int) -> Iterator[str | None]:

@@ -32,6 +32,9 @@ CENSUS_AREAS = SMALL_AREAS["2010"]
 AREAS = "small_areas"
 """Of a private manifest: the small ZIP areas of the population, null where nobody is counted."""
 
+MADE_UP_NAME = "a made-up name, keyed by a secret"
+"""What a public manifest calls a column of names that a study put into a table."""
+
 
 def measure_release(
     release: Source,
@@ -43,6 +46,7 @@ def measure_release(
     sensitive: Sequence[str] = (),
     unknown: Sequence[str] = (),
     texts: Sequence[str] = (),
+    made_up: Sequence[str] = (),
     small_areas: Collection[str] | None = None,
     suppressed: float = 0.0,
     k: int = 1,
@@ -52,8 +56,8 @@ def measure_release(
 
     `labels` are the generalised columns, whatever the codebook lists. `unknown` are the columns
     that nobody can know of a person beforehand: the pseudonym; `texts` those that a study put into
-    the table, and judges itself. `small_areas` are the three-digit ZIP areas of 20,000 people or
-    fewer in the population; None takes those of the census of 2010.
+    the table, and judges itself; `made_up` its names of nobody. `small_areas` are the three-digit
+    ZIP areas of 20,000 people or fewer in the population; None takes those of the census of 2010.
 
     Raises
     ------
@@ -73,7 +77,7 @@ def measure_release(
         found = measure_table(groups, people_of=count, suppressed=suppressed, k=k)
     areas = CENSUS_AREAS if small_areas is None else small_areas
     pseudonyms = [name for name in unknown if name != CLASS.name]  # a class is no person
-    return *found, *count_safe_harbor(release, pseudonyms, areas)
+    return *found, *count_safe_harbor(release, pseudonyms, areas, unread=[*texts, *made_up])
 
 
 def count_least_implied(

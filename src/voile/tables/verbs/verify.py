@@ -14,7 +14,12 @@ from voile.release.verify import Check, has_columns, has_rows, recounted
 from voile.tables.recoding.boxes import BoxCodebook, read_codebook
 from voile.tables.recoding.codebook import Codebook, CodebookEntry
 from voile.tables.recoding.marginals import marginals_in
-from voile.tables.verbs.measure_release import AREAS, count_least_implied, measure_release
+from voile.tables.verbs.measure_release import (
+    AREAS,
+    MADE_UP_NAME,
+    count_least_implied,
+    measure_release,
+)
 from voile.tables.verbs.person_records import PROMISED_PEOPLE
 from voile.tables.verbs.promises import least_of
 
@@ -49,6 +54,7 @@ def verify(release: Release) -> Iterator[Check]:
             unknown=unknown,
             sensitive=sensitive,
             texts=texts,
+            made_up=[c["column"] for c in public["columns"] if c["what"] == MADE_UP_NAME],
             small_areas=(release.private or {}).get(AREAS),
             k=public.get(PROMISED_PEOPLE, public["constraints"]["k"]),
         )
