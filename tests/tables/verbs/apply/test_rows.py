@@ -47,16 +47,19 @@ def test_rows_in_are_rows_accounted_for(kit, patients, key_file, tmp_path):
 
 
 def test_the_order_is_not_the_sources_unless_asked(kit, patients, key_file, tmp_path):
-    first, second, kept = (
+    first, again, other, kept = (
         read(
-            run(kit, patients, tmp_path / f"{name}.csv", key_file=key_file, keep_order=order).folder
+            run(kit, patients, tmp_path / f"{name}.csv", key_file=key_file, **how).folder
             / "rows.parquet"
         )["row"].to_pylist()
-        for name, order in (("a", False), ("b", False), ("c", True))
+        for name, how in (
+            *(("a", {}), ("b", {}), ("c", {"recipient": "another"})),
+            ("d", {"keep_order": True}),
+        )
     )
-    assert sorted(first) == sorted(second) == kept
-    assert first != kept
-    assert first != second
+    assert sorted(first) == sorted(other) == kept
+    assert first == again, "one request under one secret has one order"
+    assert first not in (kept, other)
 
 
 def test_held_out_people_are_in_no_release_and_no_count(kit, patients, release):

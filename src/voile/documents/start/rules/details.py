@@ -74,7 +74,7 @@ def letters_of(words: RuleVocabulary) -> Callable[[str], str]:
         word = fold(form)
         if word in details and (form[0].isupper() or details[word] not in "ON"):
             return details[word]
-        if form != "may" and (_MONTH.fullmatch(word) or form.lower() in words.months):
+        if _MONTH.fullmatch(word) or form.lower() in words.months:
             return "M"
         if form[0].isupper():
             return "D" if _WEEKDAY.fullmatch(word) else "I" if len(form) == 1 else "C"
