@@ -35,7 +35,7 @@ def attentive(line):
 def add_name(path: Path, column: str = "note") -> None:
     """Write a name at the end of every twentieth text of a table."""
     table = pq.read_table(path)
-    texts = [f"{x} {SAID}" if n % 20 == 3 else x for n, x in enumerate(table[column].to_pylist())]
+    texts = [f"{x} {SAID}" if n % 20 == 13 else x for n, x in enumerate(table[column].to_pylist())]
     at = table.column_names.index(column)
     pq.write_table(table.set_column(at, column, [texts]), path)
 

@@ -404,7 +404,11 @@ def outcome(place, kit, family, table):
 
 def check_findings(stated, rows, who, family):
     """Hold the figures of a release, and its promise, to the recount."""
-    found = {one.key: one.value for one in findings_from_data(stated) if one.origin == "release"}
+    found = {
+        one.key: one.value
+        for one in findings_from_data(stated)
+        if one.origin == "release" and not one.key.startswith("safe_harbor_found")  # by its tests
+    }
     if not rows:
         assert found["subjects"] == 0
         return
