@@ -245,7 +245,7 @@ FAULTS = [
     InjectedFault(f"{PEOPLE}:_number_people", person_of_each_row, PERSON, "fit"),
     InjectedFault(
         "voile.tables.trees.tree:Tree.pruned",
-        lambda old: lambda self, links: self,
+        lambda old: lambda self, links, merged=(): self,
         FAMILIES[1:],
         "fit",
         False,
