@@ -65,7 +65,7 @@ class Keys:
 
 
 def identifies(word: str) -> bool:
-    return word in NAMES or bool(re.search(r"\d", word))
+    return word in {*NAMES, "May"} or bool(re.search(r"\d", word))  # a month is part of a date
 
 
 def check(page: Page, width: int) -> None:
