@@ -74,6 +74,7 @@ def test_both_manifests_say_what_they_may(out: Path) -> None:
         "sha256": release.public["sha256"],
         "voile": __version__,
         "figures": {"loss": 0.13},
+        "predicted": [],
         "columns": [],
     }
     hidden = dict(release.private or {})
