@@ -21,7 +21,7 @@ HELP = "from voile.cli.run import run; run({})"
         "import voile.modules, voile.core.errors, voile.release.kit, voile.release.manifest",
         HELP.format(["--help"]),
         HELP.format(["--version"]),
-        HELP.format(["tables", "--help"]),
+        HELP.format(["itemsets", "--help"]),
         HELP.format(["verify", "--help"]),
         HELP.format(["no-such-command"]),
     ],
