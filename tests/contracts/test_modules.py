@@ -40,6 +40,12 @@ def test_an_own_verb_takes_the_places_that_its_command_gives(kind: str, name: st
     assert required <= given <= names
 
 
+@pytest.mark.parametrize(("kind", "name"), OWN)
+def test_the_summary_of_an_own_verb_begins_its_help(kind: str, name: str) -> None:
+    verb = find_own_verb(find_module(kind), name)
+    assert (inspect.getdoc(verb.options) or "").splitlines()[0] == verb.summary
+
+
 def test_a_verb_that_is_not_there_is_refused_in_a_sentence() -> None:
     with pytest.raises(RequestError, match="signals has no verb recieve; did you mean receive"):
         find_own_verb(find_module("signals"), "recieve")

@@ -280,7 +280,7 @@ def _own_command(verb: OwnVerb[Any]) -> click.Command:
             show_table([*ended.rows[0]], rows, sys.stdout)
         return ended.code
 
-    run.__doc__ = verb.options.__doc__
+    run.__doc__ = verb.summary
     params: list[click.Parameter] = [argument(name) for name in verb.arguments]
     for name, output in verb.outputs.items():
         if output is None:
@@ -289,4 +289,12 @@ def _own_command(verb: OwnVerb[Any]) -> click.Command:
         else:
             params += out(output.name.split()[-1].upper(), output)
     params += reading() if verb.reads_source else []
-    return WingCommand(verb.name, run, params, lambda: verb.options)
+    return _OwnCommand(verb.name, run, params, lambda: verb.options)
+
+
+class _OwnCommand(WingCommand):
+    """A command whose help is the docstring of its options, which are imported to show it."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.help = self.model.__doc__
+        super().format_help_text(ctx, formatter)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -55,8 +56,8 @@ RunVerb: TypeAlias = Callable[Concatenate[G, Reporter, ...], Ended]
 class OwnVerb(Generic[G]):
     """A verb of one kind of data alone.
 
-    name : on the command line.
-    options : their model; its docstring is the verb's help.
+    name : on the command line. summary : the first sentence of its help.
+    load_options : imports the model of its options, whose docstring is the verb's help.
     load : imports the verb's function, and returns it.
     arguments : places that it reads, by name.
     outputs : places that it writes, and what; None for a folder that it goes on with.
@@ -65,12 +66,18 @@ class OwnVerb(Generic[G]):
     """
 
     name: str
-    options: type[G]
+    summary: str
+    load_options: Callable[[], type[G]]
     load: Callable[[], RunVerb[G]]
     arguments: tuple[str, ...]
     outputs: Mapping[str, Output | None] = field(default_factory=dict)
     reads_source: bool = True
     evidence: str = ""
+
+    @cached_property
+    def options(self) -> type[G]:
+        """The model of its options."""
+        return self.load_options()
 
 
 def open_reported(

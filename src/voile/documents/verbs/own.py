@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voile.data.files.outputs import WORK
-from voile.documents.verbs.options import (
-    AcceptOptions,
-    ForecastOptions,
-    InitOptions,
-    ReaderOptions,
-    ReviewOptions,
-)
 from voile.release.own_verbs import OwnVerb, RunVerb
+
+if TYPE_CHECKING:
+    from voile.documents.verbs.options import (
+        AcceptOptions,
+        ForecastOptions,
+        InitOptions,
+        ReaderOptions,
+        ReviewOptions,
+    )
+
+
+def _init_options() -> type[InitOptions]:
+    from voile.documents.verbs.options import InitOptions
+
+    return InitOptions
 
 
 def _load_init() -> RunVerb[InitOptions]:
@@ -21,10 +29,22 @@ def _load_init() -> RunVerb[InitOptions]:
     return init
 
 
+def _review_options() -> type[ReviewOptions]:
+    from voile.documents.verbs.options import ReviewOptions
+
+    return ReviewOptions
+
+
 def _load_review() -> RunVerb[ReviewOptions]:
     from voile.documents.verbs.review import review
 
     return review
+
+
+def _forecast_options() -> type[ForecastOptions]:
+    from voile.documents.verbs.options import ForecastOptions
+
+    return ForecastOptions
 
 
 def _load_forecast() -> RunVerb[ForecastOptions]:
@@ -33,10 +53,22 @@ def _load_forecast() -> RunVerb[ForecastOptions]:
     return forecast
 
 
+def _accept_options() -> type[AcceptOptions]:
+    from voile.documents.verbs.options import AcceptOptions
+
+    return AcceptOptions
+
+
 def _load_accept() -> RunVerb[AcceptOptions]:
     from voile.documents.verbs.accept import accept
 
     return accept
+
+
+def _reader_options() -> type[ReaderOptions]:
+    from voile.documents.verbs.options import ReaderOptions
+
+    return ReaderOptions
 
 
 def _load_reader() -> RunVerb[ReaderOptions]:
@@ -46,13 +78,43 @@ def _load_reader() -> RunVerb[ReaderOptions]:
 
 
 OWN_VERBS: tuple[OwnVerb[Any], ...] = (
-    OwnVerb[InitOptions]("init", InitOptions, _load_init, ("source",), {"out": WORK}),
-    OwnVerb[ReviewOptions]("review", ReviewOptions, _load_review, ("work",), reads_source=False),
-    OwnVerb[ForecastOptions]("forecast", ForecastOptions, _load_forecast, ("source",)),
-    OwnVerb[AcceptOptions](
-        "accept", AcceptOptions, _load_accept, ("kit", "release", "source"), evidence="acceptance"
+    OwnVerb(
+        "init",
+        "Propose identifiers in notes that nobody marked, and learn from what is proposed.",
+        _init_options,
+        _load_init,
+        ("source",),
+        {"out": WORK},
     ),
-    OwnVerb[ReaderOptions](
-        "reader", ReaderOptions, _load_reader, ("action", "source"), reads_source=False
+    OwnVerb(
+        "review",
+        "Read and correct what is proposed, on a page of this machine.",
+        _review_options,
+        _load_review,
+        ("work",),
+        reads_source=False,
+    ),
+    OwnVerb(
+        "forecast",
+        "Say how much must be read to accept a release, before anything is fitted.",
+        _forecast_options,
+        _load_forecast,
+        ("source",),
+    ),
+    OwnVerb(
+        "accept",
+        "Prove by reading that few identifiers are left in a release.",
+        _accept_options,
+        _load_accept,
+        ("kit", "release", "source"),
+        evidence="acceptance",
+    ),
+    OwnVerb(
+        "reader",
+        "Install the reader, an encoder that names are learnt on, from files that you have.",
+        _reader_options,
+        _load_reader,
+        ("action", "source"),
+        reads_source=False,
     ),
 )

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voile.data.files.outputs import ENROLMENT, READINGS
 from voile.release.own_verbs import OwnVerb, RunVerb
-from voile.signals.options import (
-    DecodeFhirOptions,
-    DecodeOptions,
-    EncodeFhirOptions,
-    EnrolOptions,
-    ReceiveOptions,
-    SendOptions,
-)
+
+if TYPE_CHECKING:
+    from voile.signals.options import (
+        DecodeFhirOptions,
+        DecodeOptions,
+        EncodeFhirOptions,
+        EnrolOptions,
+        ReceiveOptions,
+        SendOptions,
+    )
+
+
+def _decode_options() -> type[DecodeOptions]:
+    from voile.signals.options import DecodeOptions
+
+    return DecodeOptions
 
 
 def _load_decode() -> RunVerb[DecodeOptions]:
@@ -22,10 +30,22 @@ def _load_decode() -> RunVerb[DecodeOptions]:
     return decode_release
 
 
+def _enrol_options() -> type[EnrolOptions]:
+    from voile.signals.options import EnrolOptions
+
+    return EnrolOptions
+
+
 def _load_enrol() -> RunVerb[EnrolOptions]:
     from voile.signals.verbs.enrol import enrol
 
     return enrol
+
+
+def _send_options() -> type[SendOptions]:
+    from voile.signals.options import SendOptions
+
+    return SendOptions
 
 
 def _load_send() -> RunVerb[SendOptions]:
@@ -34,16 +54,34 @@ def _load_send() -> RunVerb[SendOptions]:
     return send
 
 
+def _receive_options() -> type[ReceiveOptions]:
+    from voile.signals.options import ReceiveOptions
+
+    return ReceiveOptions
+
+
 def _load_receive() -> RunVerb[ReceiveOptions]:
     from voile.signals.verbs.receive import receive
 
     return receive
 
 
+def _encode_fhir_options() -> type[EncodeFhirOptions]:
+    from voile.signals.options import EncodeFhirOptions
+
+    return EncodeFhirOptions
+
+
 def _load_encode_fhir() -> RunVerb[EncodeFhirOptions]:
     from voile.signals.verbs.fhir import encode_fhir
 
     return encode_fhir
+
+
+def _decode_fhir_options() -> type[DecodeFhirOptions]:
+    from voile.signals.options import DecodeFhirOptions
+
+    return DecodeFhirOptions
 
 
 def _load_decode_fhir() -> RunVerb[DecodeFhirOptions]:
@@ -53,16 +91,52 @@ def _load_decode_fhir() -> RunVerb[DecodeFhirOptions]:
 
 
 OWN_VERBS: tuple[OwnVerb[Any], ...] = (
-    OwnVerb[DecodeOptions](
-        "decode", DecodeOptions, _load_decode, ("kit", "release"), {"out": READINGS}
+    OwnVerb(
+        "decode",
+        "Decode the readings of a release, knowing each subject's class.",
+        _decode_options,
+        _load_decode,
+        ("kit", "release"),
+        {"out": READINGS},
     ),
-    OwnVerb[EnrolOptions]("enrol", EnrolOptions, _load_enrol, ("kit",), {"out": ENROLMENT}),
-    OwnVerb[SendOptions]("send", SendOptions, _load_send, ("kit", "source"), {"spool": None}),
-    OwnVerb[ReceiveOptions]("receive", ReceiveOptions, _load_receive, ("kit",), {"out": None}),
-    OwnVerb[EncodeFhirOptions](
-        "encode-fhir", EncodeFhirOptions, _load_encode_fhir, ("kit", "source"), {"out": READINGS}
+    OwnVerb(
+        "enrol",
+        "Write the keys with which one device proves and encrypts what it sends.",
+        _enrol_options,
+        _load_enrol,
+        ("kit",),
+        {"out": ENROLMENT},
     ),
-    OwnVerb[DecodeFhirOptions](
-        "decode-fhir", DecodeFhirOptions, _load_decode_fhir, ("kit", "source"), {"out": READINGS}
+    OwnVerb(
+        "send",
+        "Send readings live, encoded, until each has its receipt.",
+        _send_options,
+        _load_send,
+        ("kit", "source"),
+        {"spool": None},
+    ),
+    OwnVerb(
+        "receive",
+        "Receive readings live, and decode them, until stopped.",
+        _receive_options,
+        _load_receive,
+        ("kit",),
+        {"out": None},
+    ),
+    OwnVerb(
+        "encode-fhir",
+        "Encode the readings in a file of FHIR R4 Observations.",
+        _encode_fhir_options,
+        _load_encode_fhir,
+        ("kit", "source"),
+        {"out": READINGS},
+    ),
+    OwnVerb(
+        "decode-fhir",
+        "Decode what encode-fhir encoded: the same file, to the byte.",
+        _decode_fhir_options,
+        _load_decode_fhir,
+        ("kit", "source"),
+        {"out": READINGS},
     ),
 )

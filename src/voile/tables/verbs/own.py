@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voile.data.files.outputs import POLICY
 from voile.release.own_verbs import OwnVerb, RunVerb
-from voile.tables.verbs.options import EditOptions, ShowOptions
+
+if TYPE_CHECKING:
+    from voile.tables.verbs.options import EditOptions, ShowOptions
+
+
+def _show_options() -> type[ShowOptions]:
+    from voile.tables.verbs.options import ShowOptions
+
+    return ShowOptions
 
 
 def _load_show() -> RunVerb[ShowOptions]:
     from voile.tables.verbs.show import show_policy
 
     return show_policy
+
+
+def _edit_options() -> type[EditOptions]:
+    from voile.tables.verbs.options import EditOptions
+
+    return EditOptions
 
 
 def _load_edit() -> RunVerb[EditOptions]:
@@ -22,8 +36,21 @@ def _load_edit() -> RunVerb[EditOptions]:
 
 
 OWN_VERBS: tuple[OwnVerb[Any], ...] = (
-    OwnVerb[ShowOptions]("show", ShowOptions, _load_show, ("kit",), reads_source=False),
-    OwnVerb[EditOptions](
-        "edit", EditOptions, _load_edit, ("kit",), {"out": POLICY}, reads_source=False
+    OwnVerb(
+        "show",
+        "Show what one policy makes of each column.",
+        _show_options,
+        _load_show,
+        ("kit",),
+        reads_source=False,
+    ),
+    OwnVerb(
+        "edit",
+        "Merge or split the labels of a policy by hand.",
+        _edit_options,
+        _load_edit,
+        ("kit",),
+        {"out": POLICY},
+        reads_source=False,
     ),
 )
