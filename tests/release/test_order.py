@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,10 +26,11 @@ from tests.release.words import (
 )
 
 from voile.core.progress import silent
+from voile.data import open_source
 from voile.engines.shuffle import BUCKETS
 from voile.gate.finding import NOBODY, GateFinding
 from voile.release.apply import write
-from voile.release.draws import draws_of
+from voile.release.draws import ReleaseDraws
 from voile.release.options import ApplyOptions
 from voile.release.outcomes import Batch, Outcome, Written
 
@@ -98,13 +101,36 @@ def test_one_secret_repeats_the_order_of_one_request_and_of_no_other(tmp_path: P
     assert len({tuple(order) for order in orders}) == len(asked) - 1
 
 
+def test_two_tables_of_one_file_have_two_orders(tmp_path: Path) -> None:
+    """A file of several tables has one name and one hash."""
+    key, place = tmp_path / "key", tmp_path / "months.sqlite"
+    write_key(key, "a key of many letters, for tests alone")
+    with closing(sqlite3.connect(place)) as months:
+        for month in ("may", "june"):
+            months.execute(f"CREATE TABLE {month} (word TEXT)")
+            months.executemany(
+                f"INSERT INTO {month} VALUES (?)", [(f"{month[0]}{n}",) for n in range(9)]
+            )
+        months.commit()
+    sources = [open_source(place, table=month) for month in ("may", "june")]
+    assert len({(one.name, one.fingerprint()) for one in sources}) == 1
+    applying, options = run(), ApplyOptions(key_file=key)
+    drawn = {
+        ReleaseDraws(options, applying.kit, applying.chosen, one).draw("order").bytes(32)
+        for one in sources
+    }
+    assert len(drawn) == 2
+
+
 def test_an_order_is_not_repeated_if_an_option_names_a_file(tmp_path: Path) -> None:
     key = tmp_path / "key"
     write_key(key, "a key of many letters, for tests alone")
     options = Listing(key_file=key, names=tmp_path / "names.txt")
     applying = run()
     drawn = {
-        draws_of(options, applying.kit, applying.chosen, applying.source, "order").bytes(32)
+        ReleaseDraws(options, applying.kit, applying.chosen, applying.source)
+        .draw("order")
+        .bytes(32)
         for _ in range(2)
     }
     assert len(drawn) == 2, "the file's content may change between the two releases"

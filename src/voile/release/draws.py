@@ -3,35 +3,60 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cached_property
 
+from voile.core.brief import Brief
 from voile.core.version import __version__
+from voile.data import Source
+from voile.data.column_digests import digest_columns
 from voile.data.places import PLACES
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
 from voile.release.options import ApplyOptions, leaves, stored
 
-if TYPE_CHECKING:
-    from voile.data import Source
-    from voile.release.choice import Chosen
-    from voile.release.kit import Kit
 
-
-def draws_of(
-    options: ApplyOptions, kit: Kit, chosen: Chosen, source: Source, use: str
-) -> Protective:
-    """Return the draws of one use in one release.
+@dataclass(frozen=True, eq=False)
+class ReleaseDraws(Brief):
+    """What one release draws at random.
 
     With a secret the draws are keyed by it, and by everything that shapes the rows: kit, policy,
     source, options and version. The same request then gives the same bytes, and no two other
     releases share an order. Without a secret, or with an option that names a file or a ledger,
     whose content may change, they come from the system's entropy.
+
+    Cost: with a secret, one pass over the source.
     """
-    given = options.model_fields_set - {"key_file"}
-    fields = type(options).model_fields
-    names_files = any(leaves(fields[name].annotation) & PLACES for name in given)
-    secret = None if names_files else Secret.find(options.key_file)
-    if secret is None:
-        return Protective()
-    shaping = [use, __version__, kit.id, chosen.to_toml(), source.name, source.fingerprint()]
-    return Protective.keyed(secret, purpose=json.dumps([*shaping, stored(options)], sort_keys=True))
+
+    shows = ()
+
+    options: ApplyOptions
+    kit: Kit
+    chosen: Chosen
+    source: Source
+
+    def draw(self, use: str) -> Protective:
+        """Return the draws of one use; those of different uses reveal nothing of each other."""
+        if self._secret is None:
+            return Protective()
+        return Protective.keyed(self._secret, purpose=json.dumps([use, *self._shaping]))
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """The digest of each column: the tables of one database file have one fingerprint."""
+        return digest_columns(self.source)
+
+    @cached_property
+    def _secret(self) -> Secret | None:
+        given = self.options.model_fields_set - {"key_file"}
+        fields = type(self.options).model_fields
+        names_files = any(leaves(fields[name].annotation) & PLACES for name in given)
+        return None if names_files else Secret.find(self.options.key_file)
+
+    @cached_property
+    def _shaping(self) -> list[object]:
+        source = [self.source.name, self.source.fingerprint(), sorted(self.digests.items())]
+        asked = sorted(stored(self.options).items())
+        return [__version__, self.kit.id, self.chosen.to_toml(), source, asked]

@@ -18,16 +18,14 @@ from voile.core.progress import Progress
 from voile.core.version import __version__, versions
 from voile.core.warn import warn
 from voile.data import open_source, open_writer
-from voile.data.column_digests import digest_columns
 from voile.data.files.memory import AnyPath
 from voile.data.writer import Writer
 from voile.engines.processes import in_order
 from voile.engines.shuffle import held, shuffled
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.gate.values.findings import ValueFinding
-from voile.keys.random import Protective
 from voile.release.accounting import Accounting
-from voile.release.draws import draws_of
+from voile.release.draws import ReleaseDraws
 from voile.release.found_values import VALUES, VALUES_FOUND, ValuesWarning, detail_values
 from voile.release.inventory import list_fates
 from voile.release.manifest import (
@@ -61,11 +59,8 @@ class Run(Generic[Notes, Known]):
         self._escape = options.formulas == "escape"
         self._tally, self._notes = Tally(), applying.nothing()
         self._dropped = [np.zeros(0, np.int64)]
-        self._account = Accounting(applying, self._draws("people").bytes(16))
-
-    def _draws(self, use: str) -> Protective:
-        applying = self._applying
-        return draws_of(self._options, applying.kit, applying.chosen, applying.source, use)
+        self._draws = ReleaseDraws(options, applying.kit, applying.chosen, applying.source)
+        self._account = Accounting(applying, self._draws.draw("people").bytes(16))
 
     def fill(self, parts: Parts, *, force: bool) -> Manifests:
         """Write the parts of the release, measure it, and return its manifests."""
@@ -129,7 +124,7 @@ class Run(Generic[Notes, Known]):
         if not self._options.keep_order:
             return shuffled(
                 batches,
-                rng=self._draws("order").generator(),
+                rng=self._draws.draw("order").generator(),
                 directory=scratch,
                 memory=self._applying.shuffle_bytes,
                 batch_rows=self._applying.batch_rows,
@@ -169,7 +164,7 @@ class Run(Generic[Notes, Known]):
             "source": {
                 "name": source.name,
                 "sha256": source.fingerprint(),
-                DIGESTS: digest_columns(source),
+                DIGESTS: self._draws.digests,
             },
             "kit": applying.kit.id,
             "made_with": versions(),

@@ -103,7 +103,7 @@ class SpreadRun(Run[Notes, Known]):
         super().__init__(applying, options, progress)
         self._code = StepCode(prepare, type(options))
         self._engine, self._size = engine, size
-        self._key = self._draws("workers").bytes(32).hex().encode()
+        self._key = self._draws.draw("workers").bytes(32).hex().encode()
         self._account = accounting(applying, Secret(self._key))
 
     def _stream(self, parts: Parts, *, force: bool) -> Mapping[str, int]:

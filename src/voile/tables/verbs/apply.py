@@ -19,7 +19,7 @@ from voile.gate.people_of_rows import ORDER
 from voile.gate.promises import TableLimits, check_records, promised_people
 from voile.gate.safe_harbor import SAFE_HARBOR_FOUND
 from voile.release.choice import Chosen
-from voile.release.draws import draws_of
+from voile.release.draws import ReleaseDraws
 from voile.release.kit import Kit
 from voile.release.manifest import ACCEPTED
 from voile.release.options import OPTIONS
@@ -110,7 +110,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         recoder = Recoder(policy, released_groups(content, policy))
         judge, left_out = entering(content, policy, source, options)
     if options.one_row:
-        drawn = draws_of(options, kit, chosen, source, "one row")
+        drawn = ReleaseDraws(options, kit, chosen, source).draw("one row")
         left_out = np.union1d(left_out, other_rows(source, content.roles.subject, drawn))
     return _Recoding(
         kit=kit,
@@ -154,7 +154,7 @@ def _showing(content: Content, policy: KitPolicy, marginals: bool) -> Showing[An
 def _class_ids(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> ClassIds | None:
     if not options.class_id:
         return None
-    return ClassIds(draws_of(options, kit, chosen, source, "classes").bytes(32))
+    return ClassIds(ReleaseDraws(options, kit, chosen, source).draw("classes").bytes(32))
 
 
 def _check_name_of_classes(source: Source) -> None:
