@@ -432,9 +432,9 @@ def _known_end(file: Path) -> str | None:
     return next((end for n in (2, 1) if (end := "".join(ends[-n:])) in FORMATS), None)
 
 
-def _nearby(path: Path) -> str:
+def _nearby(path: Path) -> str | None:
     if not path.parent.is_dir():
         return f"there is no folder {path.parent}"
     names = sorted(entry.name for entry in path.parent.iterdir())
     close = get_close_matches(path.name, names, n=3)
-    return f"did you mean {' or '.join(close)}?" if close else "no name in that folder is like it"
+    return f"did you mean {' or '.join(close)}?" if close else None

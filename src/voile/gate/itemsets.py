@@ -105,7 +105,9 @@ def _load(
         lists = _lists(batch, policy, numbers)
         row = np.arange(first, first + len(batch))
         if tokens is not None and first + len(batch) > len(tokens):
-            raise TamperedError("the release has not the rows that its people have")
+            raise TamperedError(
+                "the number of released rows differs from that of the private row map"
+            )
         table = pa.table(
             {
                 "row": row,
@@ -117,7 +119,7 @@ def _load(
         connection.execute("INSERT INTO held SELECT row, list_sort(items), person FROM batch")
         first += len(batch)
     if tokens is not None and first != len(tokens):
-        raise TamperedError("the release has not the rows that its people have")
+        raise TamperedError("the number of released rows differs from that of the private row map")
     return first
 
 

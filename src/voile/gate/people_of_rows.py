@@ -39,7 +39,9 @@ class RowsWithPeople(Source):
         people = evenly(self._people.batches(["person"], batch_rows=rows), rows)
         for part, who in zip_longest(release, people):
             if part is None or who is None or len(part) != len(who):
-                raise TamperedError("the release has not the rows that its people have")
+                raise TamperedError(
+                    "the number of released rows differs from that of the private row map"
+                )
             token = who.column(0).combine_chunks()
             tokens = token.to_numpy(zero_copy_only=False)
             runs = run + np.cumsum(

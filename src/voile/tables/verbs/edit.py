@@ -8,7 +8,7 @@ from pathlib import Path
 from voile.core.errors import RequestError, nearest
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import POLICY
-from voile.release.choice import Choice, Chosen
+from voile.release.choice import SHOWN, Choice, Chosen
 from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter
 from voile.tables.policies.family import AnyPolicy
@@ -42,6 +42,8 @@ def edit_policy(
         edited=edited != policy,
     )
     write_text(out, chosen.to_toml(), POLICY, force=force)
+    is_new = chosen.number is None
+    reporter.say(f"{out}: {'an edited policy' if is_new else f'policy {chosen.number} of the kit'}")
     feasible = is_feasible(content.space, edited)
     if not feasible:
         reporter.insist(f"{out}: the policy breaks the kit's constraints, and apply refuses it")
@@ -53,7 +55,8 @@ def edit_policy(
             "feasible": feasible,
             "figures": dict(chosen.figures),
             "policy": dict(chosen.policy),
-        }
+        },
+        rows=[{name: chosen.figures[name] for name in SHOWN if name in chosen.figures}],
     )
 
 
