@@ -24,8 +24,8 @@ class ReleaseDraws(Brief):
 
     With a secret the draws are keyed by it, and by everything that shapes the rows: kit, policy,
     source, options and version. The same request then gives the same bytes, and no two other
-    releases share an order. Without a secret, or with an option that names a file or a ledger,
-    whose content may change, they come from the system's entropy.
+    releases share an order. They come from the system's entropy without a secret, or with an
+    option that names a file or a ledger, since its content may change.
 
     Cost: with a secret, one pass over the source.
     """

@@ -195,7 +195,7 @@ def _refuse(checks: Iterable[Check], place: object) -> None:
 def seal_evidence(
     release: Release, place: Path, secret: Secret | None, *, coming: bytes | None = None
 ) -> None:
-    """Seal an evidence file, beside those that were sealed before under the same secret.
+    """Seal an evidence file, and keep the earlier seals under the same secret.
 
     coming : bytes that replace the file next; the seal holds for the file before and after.
     """

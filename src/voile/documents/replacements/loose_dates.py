@@ -63,7 +63,7 @@ def move_loosely(
     language: Language,
     year: int = _EVERY_DAY,
 ) -> str:
-    """Move what is understood of a date; never return the value itself.
+    """Move the readable parts of a date; never return the value itself.
 
     year : that of the dates near by, of which a day without its year is taken to be.
     """

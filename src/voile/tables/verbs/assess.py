@@ -134,7 +134,7 @@ def _count_values(stage: ForeignStage, codes: Collection[str]) -> dict[str, floa
 def _lost(
     stage: ForeignStage, released: ForeignRows, matches: float
 ) -> tuple[dict[str, float], dict[str, Any], list[dict[str, Any]]]:
-    """Return the risk next to the original's, the losses, and what is kept of each column.
+    """Return the risk next to the original's, the losses, and the remaining detail of each column.
 
     matches : the expected ones of the release.
     """

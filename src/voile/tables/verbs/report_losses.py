@@ -105,7 +105,7 @@ def with_measured_losses(
 def analysts(
     data: Mapping[str, Any], audience: Audience, *, is_fitted: bool = True
 ) -> Section | None:
-    """Say what is lost by each yardstick, and what is left of each column.
+    """Return each loss, and the remaining detail of each column.
 
     is_fitted : whether the fit counted the queries and the columns; else they are the release's.
     """

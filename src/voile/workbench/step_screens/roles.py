@@ -1,4 +1,4 @@
-"""Roles: what is each column?"""
+"""Roles: the role of each column."""
 
 from __future__ import annotations
 
