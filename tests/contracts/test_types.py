@@ -10,8 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 KINDS = ("documents", "itemsets", "signals", "tables")
 ATTACK = "def attack(\n"
-OWN_VERB = "EnrolOptions, _load_enrol"
-WRONG_OWN_VERB = "EnrolOptions, _load_send"
+OWN_VERB = "_enrol_options,\n        _load_enrol"
+WRONG_OWN_VERB = "_enrol_options,\n        _load_send"
 WRONG_ATTACK = "def attack(\n    verbosity: int,\n"
 
 

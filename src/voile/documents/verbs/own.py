@@ -78,7 +78,7 @@ def _load_reader() -> RunVerb[ReaderOptions]:
 
 
 OWN_VERBS: tuple[OwnVerb[Any], ...] = (
-    OwnVerb(
+    OwnVerb["InitOptions"](
         "init",
         "Propose identifiers in notes that nobody marked, and learn from what is proposed.",
         _init_options,
@@ -86,7 +86,7 @@ OWN_VERBS: tuple[OwnVerb[Any], ...] = (
         ("source",),
         {"out": WORK},
     ),
-    OwnVerb(
+    OwnVerb["ReviewOptions"](
         "review",
         "Read and correct what is proposed, on a page of this machine.",
         _review_options,
@@ -94,14 +94,14 @@ OWN_VERBS: tuple[OwnVerb[Any], ...] = (
         ("work",),
         reads_source=False,
     ),
-    OwnVerb(
+    OwnVerb["ForecastOptions"](
         "forecast",
         "Say how much must be read to accept a release, before anything is fitted.",
         _forecast_options,
         _load_forecast,
         ("source",),
     ),
-    OwnVerb(
+    OwnVerb["AcceptOptions"](
         "accept",
         "Prove by reading that few identifiers are left in a release.",
         _accept_options,
@@ -109,7 +109,7 @@ OWN_VERBS: tuple[OwnVerb[Any], ...] = (
         ("kit", "release", "source"),
         evidence="acceptance",
     ),
-    OwnVerb(
+    OwnVerb["ReaderOptions"](
         "reader",
         "Install the reader, an encoder that names are learnt on, from files that you have.",
         _reader_options,

@@ -91,7 +91,7 @@ def _load_decode_fhir() -> RunVerb[DecodeFhirOptions]:
 
 
 OWN_VERBS: tuple[OwnVerb[Any], ...] = (
-    OwnVerb(
+    OwnVerb["DecodeOptions"](
         "decode",
         "Decode the readings of a release, knowing each subject's class.",
         _decode_options,
@@ -99,7 +99,7 @@ OWN_VERBS: tuple[OwnVerb[Any], ...] = (
         ("kit", "release"),
         {"out": READINGS},
     ),
-    OwnVerb(
+    OwnVerb["EnrolOptions"](
         "enrol",
         "Write the keys with which one device proves and encrypts what it sends.",
         _enrol_options,
@@ -107,7 +107,7 @@ OWN_VERBS: tuple[OwnVerb[Any], ...] = (
         ("kit",),
         {"out": ENROLMENT},
     ),
-    OwnVerb(
+    OwnVerb["SendOptions"](
         "send",
         "Send readings live, encoded, until each has its receipt.",
         _send_options,
@@ -115,7 +115,7 @@ OWN_VERBS: tuple[OwnVerb[Any], ...] = (
         ("kit", "source"),
         {"spool": None},
     ),
-    OwnVerb(
+    OwnVerb["ReceiveOptions"](
         "receive",
         "Receive readings live, and decode them, until stopped.",
         _receive_options,
@@ -123,7 +123,7 @@ OWN_VERBS: tuple[OwnVerb[Any], ...] = (
         ("kit",),
         {"out": None},
     ),
-    OwnVerb(
+    OwnVerb["EncodeFhirOptions"](
         "encode-fhir",
         "Encode the readings in a file of FHIR R4 Observations.",
         _encode_fhir_options,
@@ -131,7 +131,7 @@ OWN_VERBS: tuple[OwnVerb[Any], ...] = (
         ("kit", "source"),
         {"out": READINGS},
     ),
-    OwnVerb(
+    OwnVerb["DecodeFhirOptions"](
         "decode-fhir",
         "Decode what encode-fhir encoded: the same file, to the byte.",
         _decode_fhir_options,

@@ -36,7 +36,7 @@ def _load_edit() -> RunVerb[EditOptions]:
 
 
 OWN_VERBS: tuple[OwnVerb[Any], ...] = (
-    OwnVerb(
+    OwnVerb["ShowOptions"](
         "show",
         "Show what one policy makes of each column.",
         _show_options,
@@ -44,7 +44,7 @@ OWN_VERBS: tuple[OwnVerb[Any], ...] = (
         ("kit",),
         reads_source=False,
     ),
-    OwnVerb(
+    OwnVerb["EditOptions"](
         "edit",
         "Merge or split the labels of a policy by hand.",
         _edit_options,
