@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 from fhir.resources.R4B import get_fhir_model_class
@@ -23,6 +24,29 @@ def test_every_rule_has_a_type_of_r4_and_a_person_or_is_shared():
     shared = {kind for kind, rule in read_rules().items() if rule.is_shared}
     assert shared == {"Medication", "Substance"}
     assert read_rules().keys() <= list_types()
+
+
+# R4's compartment of Patient, HL7 FHIR R4 (4.0.1): CompartmentDefinition/patient.
+COMPARTMENT = """
+Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic
+BodyStructure CarePlan CareTeam ChargeItem Claim ClaimResponse ClinicalImpression Communication
+CommunicationRequest Composition Condition Consent Coverage CoverageEligibilityRequest
+CoverageEligibilityResponse DetectedIssue DeviceRequest DeviceUseStatement DiagnosticReport
+DocumentManifest DocumentReference Encounter EnrollmentRequest EpisodeOfCare ExplanationOfBenefit
+FamilyMemberHistory Flag Goal Group ImagingStudy Immunization ImmunizationEvaluation
+ImmunizationRecommendation Invoice List MeasureReport Media MedicationAdministration
+MedicationDispense MedicationRequest MedicationStatement MolecularSequence NutritionOrder
+Observation Person Procedure Provenance QuestionnaireResponse RelatedPerson RequestGroup
+ResearchSubject RiskAssessment Schedule ServiceRequest Specimen SupplyDelivery SupplyRequest
+VisionPrescription
+"""
+WITHOUT_RULE = {"AuditEvent", "Group", "MolecularSequence", "Person", "Schedule"}
+
+
+def test_every_type_about_a_patient_has_a_rule_or_is_named_in_the_guide():
+    assert {*COMPARTMENT.split()} - read_rules().keys() == WITHOUT_RULE
+    guide = (Path(__file__).parents[3] / "docs/release-a-cohort.md").read_text("utf-8")
+    assert all(kind in guide for kind in WITHOUT_RULE)
 
 
 @pytest.mark.parametrize(
