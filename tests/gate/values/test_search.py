@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import asdict, replace
+from datetime import date
+from math import sqrt
 
 import numpy as np
 import pyarrow as pa
@@ -330,3 +332,42 @@ def test_more_keys_than_memory_spill_and_none_is_lost(tmp_path):
     assert few[0].value == people
     assert max(spilled[:2]) > 0 == max(spilled[2:])
     assert not list(tmp_path.iterdir())
+
+
+def make_moved_dates(seed, *, people=40, visits=30, most=365, is_true=False):
+    """People with records from their birth on, whose dates are moved by one offset each."""
+    rng = np.random.default_rng(seed)
+    births = date(2015, 1, 1).toordinal() + rng.integers(0, 2_000, people)
+    offsets = rng.integers(1, most + 1, people) * rng.choice([-1, 1], people)
+    values, texts = [], []
+    for n, (born, offset) in enumerate(zip(births, offsets, strict=True)):
+        own = born + rng.choice(np.arange(1, 700), visits, replace=False) + offset
+        own = [*own, born] if is_true and n % 4 == 0 else own
+        values.append((f"p{n}", "known", "birth_date", date.fromordinal(int(born)).isoformat()))
+        texts += [
+            (f"p{n}", "export", "Visit", f'"start": "{date.fromordinal(int(one))}"') for one in own
+        ]
+    return values, texts
+
+
+def test_moved_dates_meet_birth_dates_as_often_as_expected():
+    offsets = [one for one in range(-365, 366) if one]
+    several = [
+        find(*make_moved_dates(seed), SearchLimits(has_common=False), {"offsets": offsets})[0]
+        for seed in range(20)
+    ]
+    found, expected = (sum(getattr(x, name) for x in several) for name in ("value", "expected"))
+    assert found > 3
+    assert abs(found - expected) < 3 * sqrt(expected)
+    assert sum(one.exceeds_chance for one in several) <= 2
+    assert {form.form for one in several for form in one.forms} == {"date"}
+    assert all(0 < form.expected < 2 for one in several for form in one.forms)
+
+
+def test_true_birth_dates_among_moved_dates_are_more_than_chance_gives():
+    offsets = [one for one in range(-365, 366) if one]
+    for seed in range(5):
+        world = make_moved_dates(seed, is_true=True)
+        found, _ = find(*world, SearchLimits(has_common=False), {"offsets": offsets})
+        assert found.value >= 4
+        assert found.exceeds_chance

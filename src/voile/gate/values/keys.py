@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -31,6 +31,8 @@ from voile.gate.values.kernels.tokens import (
 
 BITS = 28
 """Of a filter, which has 2**BITS bits: it bounds memory, and a key in it is never lost."""
+LONGEST_DATE = 32
+"""Characters of a value that is a date and nothing else, as `2001-02-03T04:05:06.000+01:00`."""
 DATE_MARK, NOTHING = (pa.scalar(one, pa.large_string()) for one in ("#", ""))
 
 
@@ -147,7 +149,15 @@ class _Tokens:
     @property
     def dates(self) -> CellKeys:
         """The keys of dates: `#19330710`."""
+        return self._date_keys(*self.days)
+
+    def dates_near(self, offsets: Sequence[int]) -> CellKeys:
+        """Return the keys of the days at some offsets from each date."""
         cells, days = self.days
+        near = _move_days(days, np.asarray(offsets, np.int64))
+        return self._date_keys(np.repeat(cells, len(offsets)), near.ravel())
+
+    def _date_keys(self, cells: NDArray[np.int64], days: NDArray[np.int64]) -> CellKeys:
         digits = pa.array(days).cast(pa.large_string())
         keys = pc.binary_join_element_wise(DATE_MARK, digits, NOTHING)
         n = len(days)
@@ -161,22 +171,36 @@ class _Tokens:
         )
 
 
+def _move_days(days: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return days such as 19330710 moved by each offset, (days, offsets)."""
+    months = (days // 10_000 - 1970) * 12 + days // 100 % 100 - 1
+    first = months.astype("datetime64[M]").astype("datetime64[D]")
+    moved = (first + (days % 100 - 1))[:, None] + offsets
+    month = moved.astype("datetime64[M]")
+    number = month.astype(np.int64)
+    day = (moved - month.astype("datetime64[D]")).astype(np.int64) + 1
+    return (1970 + number // 12) * 10_000 + (number % 12 + 1) * 100 + day
+
+
 @dataclass(frozen=True)
 class ValueKeys:
     """The keys of values, and the decoys: keys of the same shape that are nobody's by design.
 
+    near : keys of the days at the given offsets from each date of a value.
     short : values of fewer than three letters and two digits, which are not searched.
     """
 
     keys: CellKeys
     decoys: CellKeys
+    near: CellKeys
     short: int
 
 
-def find_value_keys(values: pa.LargeStringArray) -> ValueKeys:
+def find_value_keys(values: pa.LargeStringArray, offsets: Sequence[int] = ()) -> ValueKeys:
     """Return every key of some values.
 
-    A decoy is a key of a rare shape with the characters after its first backwards.
+    A decoy is a key of a rare shape with the characters after its first backwards. With offsets,
+    the only key of a date is its day.
     """
     tokens = _Tokens(fold_with_spellings(values), has_serials=False)
     found, dates = tokens.find(kernels.find_value_keys), tokens.dates
@@ -184,9 +208,15 @@ def find_value_keys(values: pa.LargeStringArray) -> ValueKeys:
     is_date[dates.rows] = True
     is_searched[found.rows] = is_searched[dates.rows] = True
     found = replace(found, marks=_has_rare_shape(found) & ~is_date[found.rows])
+    if len(offsets):  # a day in any notation: the chance of its digits is that of the day
+        is_short = pc.less_equal(pc.utf8_length(values), LONGEST_DATE).to_numpy(
+            zero_copy_only=False
+        )
+        found = found.where(~(is_date & is_short)[found.rows])
     rare = found.where(found.marks)
     decoys = replace(rare, keys=_reverse(rare.keys))
-    return ValueKeys(join_keys(found, dates), decoys, int((~is_searched).sum()))
+    near = tokens.dates_near(offsets)
+    return ValueKeys(join_keys(found, dates), decoys, near, int((~is_searched).sum()))
 
 
 def _has_rare_shape(found: CellKeys) -> NDArray[np.bool_]:

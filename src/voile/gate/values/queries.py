@@ -14,7 +14,7 @@ CREATE_TABLES = (
     "CREATE TABLE readers (person VARCHAR)",
     *(
         f"CREATE TABLE {name}_keys (key VARCHAR, {_COLUMNS}, mark BOOL)"
-        for name in ("held", "decoy", "seen")
+        for name in ("held", "decoy", "near", "seen")
     ),
 )
 
@@ -43,12 +43,14 @@ NUMBER_KEYS = (
     """CREATE TABLE codes AS
        SELECT key, row_number() OVER ()::INT AS id
        FROM (SELECT DISTINCT key FROM seen_keys
-             SEMI JOIN (SELECT key FROM held_keys UNION ALL SELECT key FROM decoy_keys) USING (key)
+             SEMI JOIN (SELECT key FROM held_keys UNION ALL SELECT key FROM decoy_keys
+                        UNION ALL SELECT key FROM near_keys) USING (key)
        )""",
     _number_keys("held_keys", "held", "place, form, tokens, mark"),
     _number_keys("decoy_keys", "decoys", "place, form, tokens"),
+    _number_keys("near_keys", "near", "place"),
     _number_keys("seen_keys", "seen", "form = 5 AS glued, place, tokens, encoding, mark"),
-    "DROP TABLE held_keys; DROP TABLE decoy_keys; DROP TABLE seen_keys",
+    "DROP TABLE held_keys; DROP TABLE decoy_keys; DROP TABLE near_keys; DROP TABLE seen_keys",
     "DELETE FROM seen WHERE glued AND id IN (SELECT id FROM codes WHERE length(key) < 5)",
 )
 LEAVE_LABELS = (
@@ -135,6 +137,12 @@ TAKE_COMMON = """
     ANTI JOIN hits USING (who, place, seen_place, form)
 """
 COUNT_CHANCE = (
+    """CREATE TABLE near_hits AS
+       SELECT DISTINCT n.id, n.who, n.place, s.place AS seen_place
+       FROM (FROM near WHERE reads) n JOIN (FROM seen WHERE NOT glued) s USING (id, who)
+       SEMI JOIN (SELECT id FROM seen SEMI JOIN near USING (id) GROUP BY id
+                  HAVING count(DISTINCT who) - 1 <= floor($chance * ($readers - 1))) few
+       ON few.id = n.id""",
     f"""CREATE TABLE chance_forms AS
        SELECT h.place, s.place AS seen_place, {_FORM} AS form,
               sum(h.readers * s.strangers / others ORDER BY h.readers, s.strangers, others)
@@ -144,11 +152,16 @@ COUNT_CHANCE = (
        JOIN (SELECT id, glued, place, tokens, encoding, count(DISTINCT who) AS strangers
              FROM stands WHERE NOT own GROUP BY ALL) s USING (id)
        JOIN chances c USING (id, glued)
-       WHERE is_near OR (h.place, s.place) IN (SELECT (place, seen_place) FROM excess)
-       GROUP BY ALL""",
+       WHERE is_near AND (h.form != 4 OR $near = 0)
+             OR (h.place, s.place) IN (SELECT (place, seen_place) FROM excess)
+       GROUP BY ALL
+       UNION ALL SELECT place, seen_place, 'date', count(*) / $near FROM near_hits GROUP BY ALL""",
     """CREATE TABLE shares AS
        SELECT who, share, readers, others FROM owned JOIN chances USING (id)
-       WHERE is_near AND reads AND share > 0
+       WHERE is_near AND reads AND share > 0 AND (key[1] != '#' OR $near = 0)
+       UNION ALL
+       SELECT who, least(count(DISTINCT (id, place)) / $near, 1), 1, $near
+       FROM near_hits GROUP BY who
        UNION ALL
        SELECT who, share, c.readers, others
        FROM (FROM common_chances SEMI JOIN excess USING (place, seen_place)) c

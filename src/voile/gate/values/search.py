@@ -9,13 +9,17 @@ keys near the limit only those count that chance puts below it. Their shares sum
 one occurrence above the limit is included, since for X of Bin(n, p)
 E[X; X <= t + 1] / n = p P(Bin(n - 1, p) <= t) (Robbins).
 
+Where dates were moved, a person's own moved dates may meet a date of theirs: of a baby's birth, for
+instance, among its vaccinations. The share of a date is then that of the days at the possible
+offsets from it which its person's text has.
+
 Of other keys, as ages, one says nothing. They count in running text, for all values of a column in
 one released column together, where more people have their own than the 99% bound on chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -50,6 +54,8 @@ TEXT_COLUMNS = ("person", "part", "column", "text")
 MEMORY = 600_000_000
 PIECE = 4_000_000
 """Bytes of cells that are read at once; a larger cell is read alone."""
+NEAR_DAYS = 32
+"""Days next to each date that are looked for, where dates were moved."""
 OWN, ELSEWHERE = "people_with_values", "people_with_rare_values_elsewhere"
 
 
@@ -78,12 +84,15 @@ class SearchInputs:
     texts : batches of person, part, column, text: all released cells of each person.
     generalised : columns released as labels: their own labels are no finding about their values.
     labels : the labels themselves. An interval's ends within a quoted label are no values.
+    offsets : the days by which a person's dates in the texts may have been moved; empty where they
+        were not. A moved date may equal an unreleased date of its person by chance.
     """
 
     values: Stream
     texts: Stream
     generalised: Collection[Column] = ()
     labels: Iterable[str] = ()
+    offsets: Sequence[int] = ()
 
 
 def search_values(
@@ -126,22 +135,30 @@ class _Search:
         self.inputs, self.limits, self.engine = inputs, limits, engine
         self.places: dict[Column, int] = {}
         self.short = 0
+        given = inputs.offsets
+        chosen = np.linspace(0, len(given) - 1, min(len(given), NEAR_DAYS)).round().astype(int)
+        self.offsets = [given[n] for n in chosen.tolist()]
 
     def run(self) -> tuple[ValueFinding, ValueFinding]:
         for one in queries.CREATE_TABLES:
             self.engine.execute(one)
         values = KeyFilter()
         for cells in _pieces(self.inputs.values, VALUE_COLUMNS):
-            found = find_value_keys(cells.column(3))
+            found = find_value_keys(cells.column(3), self.offsets)
             self.short += found.short
             self._note_people("holders", cells)
             values.add(found.keys.keys)
             values.add(found.decoys.keys)
+            values.add(found.near.keys)
         texts = self._read_texts(values)
         for cells in _pieces(self.inputs.values, VALUE_COLUMNS):
-            found = find_value_keys(cells.column(3))
-            for table, keys in (("held_keys", found.keys), ("decoy_keys", found.decoys)):
-                self._insert(table, cells, keys.where(texts.test(keys.keys)))
+            found = find_value_keys(cells.column(3), self.offsets)
+            for table, keys in (
+                ("held", found.keys),
+                ("decoy", found.decoys),
+                ("near", found.near),
+            ):
+                self._insert(f"{table}_keys", cells, keys.where(texts.test(keys.keys)))
         return self._judge()
 
     def _read_texts(self, values: KeyFilter) -> KeyFilter:
@@ -212,8 +229,9 @@ class _Search:
             engine.execute(one, {name: x for name, x in given.items() if f"${name}" in one})
         if limits.has_common:
             self._take_common()
+        given["near"] = len(self.offsets)
         for one in queries.COUNT_CHANCE:
-            engine.execute(one)
+            engine.execute(one, {name: x for name, x in given.items() if f"${name}" in one})
         return self._own_finding(readers), self._elsewhere(holders)
 
     def _take_common(self) -> None:

@@ -62,8 +62,10 @@ def search_release(
         people = plan.opened(plan.table[0]).read([subject]).column(0).unique().to_pylist()
         whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}
         every.append(SearchedExport(export, plan.open_known(), subject, whose))
-    limits = SearchLimits(has_common=not identifying)
-    return search_values(inputs_of(every), limits, directory=directory)
+    rule, limits = plan.date_rule(), SearchLimits(has_common=not identifying)
+    after = range(rule.step, rule.days + 1, rule.step)
+    inputs = replace(inputs_of(every), offsets=[*(-one for one in after), *after])
+    return search_values(inputs, limits, directory=directory)
 
 
 def public_value(found: ValueFinding) -> dict[str, Any]:
