@@ -42,6 +42,7 @@ lint: $(READY)
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/words.py
 	$(BIN)/python .ci/reach.py
+	$(BIN)/python .ci/layers.py --check
 
 # The guides and the reference as pages, in the folder site.
 site: $(READY)
