@@ -11,7 +11,7 @@ TESTS ?= -m "not slow and not whole"
 # Without compiled modules every process that a test starts would compile all of voile again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test reader hostile mutants lint site wheel azurite bench format lock clean
+.PHONY: demo test reader hostile mutants lint site wheel azurite bench format newest lock clean
 
 demo: $(KERNELS)
 	$(BIN)/voile demo --out "$(DEMO)" --force
@@ -99,6 +99,11 @@ $(KERNELS): $(READY)
 	$(BIN)/python -m voile.itemsets.verbs.compile & other=$$!; \
 		$(BIN)/python -m voile.tables.verbs.compile && wait $$other
 	@touch $(KERNELS)
+
+# The newest versions that the ranges of pyproject.toml allow, instead of the pinned ones.
+newest: $(READY)
+	$(INSTALL) --python $(BIN)/python --upgrade --group dev --editable \
+		".[delta,experiments,https,office,onnx,postgres,reader,review,s3,send,spacy,spark,statistics,workbench]"
 
 # Pin every version anew, with hashes and without addresses.
 lock: $(READY)
