@@ -3,7 +3,7 @@
 Each fault of `faults` is put into a copy of the sources, and of the tests that the file's entry of
 mutants.toml names, those that reach it are run until one fails. A fault that none notices survives:
 a test is missing, or the entry says why nothing can notice it. Results of the files that were run
-are kept in mutants.json, and docs/mutants.md is written from all of them.
+are kept in mutants.json, and docs/maintainers/mutants.md is written from all of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.hostile.trials import ROOT, Copy, prepare
 
 HERE = Path(__file__).parent
 PLAN, RESULTS = HERE / "mutants.toml", HERE / "mutants.json"
-PAGE = ROOT / "docs" / "mutants.md"
+PAGE = ROOT / "docs" / "maintainers" / "mutants.md"
 NOTHING: dict[str, Any] = {"tried": 0, "survivors": []}
 MEMORY = Path("/dev/shm")  # nothing waits for a disk there
 
