@@ -19,6 +19,15 @@ from voile.demo.samples import make_annotated_notes, make_baskets, make_readings
 
 PEOPLE = {"county": 20_000, "notes": 80, "baskets": 1_500, "readings": 600}
 CHECKED, RELEASED = 0.4, 0.8
+READING_ROLES = """\
+subject = "patient"
+
+[columns]
+patient = "identifier"
+condition = "private"
+weight = { role = "reading", resolution = 0.1 }
+pulse = "reading"
+"""
 
 
 def write_people(folder: Path, people: int) -> None:
@@ -53,10 +62,13 @@ def write_baskets(folder: Path, people: int) -> None:
 
 
 def write_readings(folder: Path, people: int) -> None:
-    """Write readings.csv, and days.csv with five days of each person."""
+    """Write readings.csv, days.csv with five days of each person, and their roles."""
     folder.mkdir()
     readings = make_readings(people)
     pa.csv.write_csv(readings, folder / "readings.csv")
+    (folder / "roles.toml").write_text(READING_ROLES, encoding="utf-8")
+    day = 'day = "keep"\n'
+    (folder / "days-roles.toml").write_text(READING_ROLES + day, encoding="utf-8")
     rng, days = np.random.default_rng(2), 5
     rows = readings.take(np.repeat(np.arange(people), days))
     weight = np.round(rows["weight"].to_numpy() + rng.normal(0, 0.4, len(rows)), 1)
