@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from voile.demo.county import make_county, write_county
+from voile.demo.county import ROLES, make_county, write_county
 from voile.demo.samples import make_annotated_notes, make_baskets, make_readings
 
 PEOPLE = {"county": 20_000, "notes": 80, "baskets": 1_500, "readings": 600}
 CHECKED, RELEASED = 0.4, 0.8
+SEED = 1
 READING_ROLES = """\
 subject = "patient"
 
@@ -33,6 +34,19 @@ pulse = "reading"
 def write_people(folder: Path, people: int) -> None:
     """Write a county: patients.csv, population.parquet, register.csv and others."""
     write_county(make_county(people=people), folder)
+
+
+def write_release(folder: Path) -> None:
+    """Release the patients as a tree: roles.toml, release.csv and its manifest."""
+    import voile.tables as vt
+
+    (folder / "roles.toml").write_text(ROLES, encoding="utf-8")
+    patients, population = folder / "patients.csv", folder / "population.parquet"
+    kit = vt.fit(
+        patients, folder / "roles.toml", population=population, k=5, family="tree", seed=SEED
+    )
+    policy = kit.choose(least_loss=True)
+    kit.apply(policy, patients, folder / "release.csv", no_pseudonyms=True)
 
 
 def write_notes(folder: Path, people: int) -> None:
@@ -91,11 +105,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m voile.demo", description=__doc__)
     parser.add_argument("data", choices=sorted(WRITERS))
     parser.add_argument("--people", type=int, help="number of people")
+    parser.add_argument("--release", action="store_true", help="also release the county's patients")
     options = parser.parse_args(arguments)
     folder = Path(options.data)
     if folder.exists():
         parser.error(f"{folder} exists; move it or work in another folder")
     WRITERS[options.data](folder, options.people or PEOPLE[options.data])
+    if options.release and options.data == "county":
+        write_release(folder)
     print("\n".join(str(path) for path in sorted(folder.iterdir())))
 
 
