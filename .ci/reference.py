@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import re
 from collections.abc import Iterator
@@ -70,16 +71,12 @@ def render_command(words: tuple[str, ...], one: click.Command) -> str:
 
 
 def render_option(item: click.Parameter, context: click.Context) -> str | None:
-    """Return a line of the table, or None for an argument."""
+    """Return a line of the table, or None for an argument without help."""
     record = item.get_help_record(context)
-    if record is None:
+    if record is None or not record[1]:
         return None
-    name, text = (" ".join(part.split()).replace("|", r"\|") for part in record)
-    return (
-        f"| `{name}` | {text} |".replace(r"\|", "&#124;")
-        if "|" in name
-        else f"| `{name}` | {text} |"
-    )
+    name, text = (html.escape(" ".join(part.split())).replace("|", "&#124;") for part in record)
+    return f"| <code>{name}</code> | {text} |"
 
 
 def error_page() -> str:

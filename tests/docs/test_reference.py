@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -37,6 +38,7 @@ def test_each_command_has_a_page_with_its_options(reference: ModuleType) -> None
         for parameter in one.get_params(click.Context(one, resilient_parsing=True)):
             if parameter.param_type_name == "option" and not parameter.hidden:
                 assert parameter.opts[-1] in page, (words, parameter.name)
+        assert not re.search(r"`[^`\n]*&#", page), "a code span shows an entity as it is written"
         assert f"[`{' '.join(words)}`]({'-'.join(words[1:])}.md)" in pages["cli/README.md"]
 
 
