@@ -11,7 +11,9 @@ TESTS ?= -m "not slow and not whole"
 # Without compiled modules every process that a test starts would compile all of voile again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test reader hostile mutants lint site wheel azurite bench format newest lock clean
+PAPERS := paper-000 paper-001 paper-002 paper-003 paper-004
+
+.PHONY: demo test reader hostile mutants lint site wheel azurite bench format newest lock clean $(PAPERS)
 
 demo: $(KERNELS)
 	$(BIN)/voile demo --out "$(DEMO)" --force
@@ -34,6 +36,10 @@ hostile: $(KERNELS)
 # Put small faults into the sources, and see which the tests notice: hours. FILES="io/locks.py" some.
 mutants: $(KERNELS)
 	$(BIN)/python -m tests.hostile.mutants $(FILES)
+
+# Reproduce a paper's results on made-up or public data, in minutes: see docs/papers.md.
+$(PAPERS): $(KERNELS)
+	$(BIN)/python -m benchmarks.papers $(@:paper-%=%)
 
 lint: $(READY)
 	$(BIN)/ruff check

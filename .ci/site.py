@@ -1,4 +1,4 @@
-"""Bring each wing's README, which lies beside its code, into the site."""
+"""Add generated pages to the site: commands, errors, and each module's README."""
 
 from __future__ import annotations
 
@@ -7,20 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
+from reference import command_pages, error_page
 
 ROOT = Path(__file__).parent.parent
 README = re.compile(r"\.\./src/voile/(\w+)/README\.md")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add `wings/KIND.md` for each wing, its links made those of the site."""
+    """Add `modules/KIND.md`, `cli/*.md` and `errors.md`; nothing generated is committed."""
+    pages = {**command_pages(), "errors.md": error_page()}
     for readme in sorted(ROOT.glob("src/voile/*/README.md")):
         text = readme.read_text("utf-8").replace("../../../docs/", "../")
-        name = f"wings/{readme.parent.name}.md"
+        pages[f"modules/{readme.parent.name}.md"] = text
+    for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Let what links to a wing's README find its page."""
-    return README.sub(r"wings/\1.md", markdown)
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Point links to a module's README to its page."""
+    up = "../" * page.file.src_uri.count("/")
+    return README.sub(rf"{up}modules/\1.md", markdown.replace("../../src/", "../src/"))

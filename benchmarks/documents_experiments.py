@@ -257,7 +257,7 @@ GreedySanitize of the CRF beside the CRF alone; of the identifiers that are left
 FIGURE_3B = """\
 ## Figure 3(b): the same, of the best learner
 
-![TP_A against L/C](pictures/documents_tp.svg)
+![TP_A against L/C](../pictures/documents_tp.svg)
 
 GreedySanitize beside one pass of the learner that errs least on the documents held out. Where TP_A
 is 0 classifying reveals nothing to the attacker (Theorem 2).
@@ -265,7 +265,7 @@ is 0 classifying reveals nothing to the attacker (Theorem 2).
 FIGURE_4 = """\
 ## Figure 4: found in B inspections
 
-![Found / B against B](pictures/documents_found.svg)
+![Found / B against B](../pictures/documents_found.svg)
 
 The share of B inspections that find an identifier, by the default, GreedySanitize and the
 cost-sensitive rivals; *left* is how many there are.
@@ -273,12 +273,12 @@ cost-sensitive rivals; *left* is how many there are.
 FIGURE_5 = """\
 ## Figure 5: share of tokens published
 
-![Publish ratio against L/C](pictures/documents_published.svg)
+![Publish ratio against L/C](../pictures/documents_published.svg)
 """
 FIGURES_6_7 = """\
 ## Figures 6 and 7: five hypothesis spaces
 
-![Found / B against B, by hypothesis space](pictures/documents_spaces.svg)
+![Found / B against B, by hypothesis space](../pictures/documents_spaces.svg)
 
 The share of B inspections that find an identifier, by what GreedySanitize chooses from.
 """

@@ -14,7 +14,7 @@ from benchmarks.documents_runs import DEFAULT, PAPERS
 
 from voile.report.sections import LineChart, Series
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "experiments-documents.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "papers_text.md"
 COSTS = (1, 5, 10, 20)
 CURVES = (5, 10)
 """The L/C of Figures 6 and 7, and both of Figure 4."""

@@ -61,7 +61,7 @@ def measure(corpus: Corpus) -> tuple[dict[str, Found], float]:
     learners: tuple[Learner, ...] = (LEARNERS["consensus"](), reader)
     for learner in learners:
         (margins,) = cross_fit([learner], examples, folds, seeds=[0], n_jobs=1, least=2)
-        gone = OutOfFold(margins, fold).decided(examples, "cost").types > 0
+        gone = OutOfFold(margins, fold).decided(training.tokens, examples, "cost").types > 0
         found[learner.name] = Found(examples.labels > 0, gone)
     return found, speed
 

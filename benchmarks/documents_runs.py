@@ -33,7 +33,7 @@ from voile.documents.learning.named_learners import LEARNERS
 from voile.documents.learning.training import Training, split_into_folds
 from voile.documents.paper.ensemble import Ensemble
 from voile.documents.sanitizer import GreedySanitizer
-from voile.documents.words.tokens import Lists, token_labels
+from voile.documents.words.tokens import Lists, Tokens, token_labels
 
 MISS_COSTS = (1, 2, 5, 10, 20, 50)
 FOLDS = 4
@@ -93,11 +93,11 @@ class InSample(Fits):
         }
 
 
-def most_accurate(looks: Mapping[str, OutOfFold], examples: Examples) -> str:
+def most_accurate(looks: Mapping[str, OutOfFold], tokens: Tokens, examples: Examples) -> str:
     """Return whose own rule errs least."""
 
     def accuracy(name: str) -> float:
-        found = looks[name].decided(examples, "accuracy").types
+        found = looks[name].decided(tokens, examples, "accuracy").types
         return count_attempt(name, "accuracy", found, examples).accuracy
 
     return max(looks, key=accuracy)
@@ -189,7 +189,8 @@ class Split:
         """Return the paper's learner that is most accurate out of fold."""
         examples = self.training.examples(self.none, self.costs(1))
         looks = self.everyone.margins(examples, self.none)
-        return most_accurate({name: looks[name] for name in PAPERS}, examples)
+        looks = {name: looks[name] for name in PAPERS}
+        return most_accurate(looks, self.training.tokens, examples)
 
     def _single(
         self, learner: str, classifier: Classifier, miss_cost: float, calibration: object

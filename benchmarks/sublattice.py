@@ -90,7 +90,7 @@ def main() -> None:
         "and seed. A sublattice lies between *any two* policies of a random chain, or between two\n"
         "that are so many merges *apart*. *By attributes*: chains take the attributes one after\n"
         "another, in random order. What this shows is told in [the paper's\n"
-        "experiments](../experiments.md).",
+        "experiments](../maintainers/experiments.md).",
     )
 
 

@@ -3,7 +3,7 @@
 Each fault of `faults` is put into a copy of the sources, and of the tests that the file's entry of
 mutants.toml names, those that reach it are run until one fails. A fault that none notices survives:
 a test is missing, or the entry says why nothing can notice it. Results of the files that were run
-are kept in mutants.json, and docs/mutants.md is written from all of them.
+are kept in mutants.json, and docs/maintainers/mutants.md is written from all of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.hostile.trials import ROOT, Copy, prepare
 
 HERE = Path(__file__).parent
 PLAN, RESULTS = HERE / "mutants.toml", HERE / "mutants.json"
-PAGE = ROOT / "docs" / "mutants.md"
+PAGE = ROOT / "docs" / "maintainers" / "mutants.md"
 NOTHING: dict[str, Any] = {"tried": 0, "survivors": []}
 MEMORY = Path("/dev/shm")  # nothing waits for a disk there
 
@@ -124,12 +124,11 @@ def _unexplained(file: str, results: dict[str, Any]) -> int:
 
 TEXT = """# Faults that the tests notice
 
-`make mutants` puts one small fault after another into a file (a comparison the other way round, a
-condition without one of its parts, a number one too large, a step left out) and runs those tests of
-that file that reach it. A fault that none of them notices is a test that is missing, or changes
-nothing that anybody could see; then it says below why. Compiled kernels are not tried this way:
-naive twins hold them. Where fewer were tried than there are, the time for that file was up; those
-tried are from all over it, and nothing is known of the others.
+`make mutants` puts one small fault after another into a file: a reversed comparison, a missing part
+of a condition, a number that is one too large, a missing step. It runs the tests that reach the
+fault. If no test notices a fault, a test is missing, or the fault changes nothing visible. The
+second table gives the reason in that case. Compiled kernels are not tried, because naive twins test
+them. If fewer faults were tried than exist, the time for that file was over.
 
 | file | run on | faults | tried | noticed | not noticed, with a reason | open |
 | --- | --- | --- | --- | --- | --- | --- |

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 
 
 class VoileError(Exception):
-    """Stop, with one sentence for the user.
+    """Stop with one sentence for the user. Every error of voile has this base class.
 
     Parameters
     ----------
@@ -67,25 +67,25 @@ def _as_keywords(text: str) -> str:
 
 
 class RequestError(VoileError, ValueError):
-    """The request itself is wrong: nothing was read further, nothing was written."""
+    """The request is invalid, and nothing was written. Correct the option or file that is named."""
 
     exit_code = 2
 
 
 class SourceError(RequestError):
-    """A source cannot be read: it is absent, truncated, of an unknown format, or not text."""
+    """A source cannot be read: absent, truncated, or of an unknown format. Check the path."""
 
 
 class InfeasibleError(RequestError):
-    """No policy meets the constraints; the input is never handed back in its place."""
+    """No policy meets the constraints. Take the nearest limit that the message names."""
 
 
 class TamperedError(VoileError):
-    """A release, kit or manifest is not what its hashes say."""
+    """A release, kit or manifest does not match its hashes. Restore it, or make it again."""
 
 
 class DamagedError(TamperedError, RequestError):
-    """A kit, manifest, policy or evidence file lacks a part, or holds what voile never writes."""
+    """A kit, manifest, policy or evidence file lacks a part or has another one. Make it again."""
 
     exit_code = 2
 

@@ -9,7 +9,7 @@ from voile.core.errors import as_called
 
 
 class RecoveryWarning(UserWarning):
-    """A killed run left a step half-done, and this run finished or undid it."""
+    """A killed run left a step half-done. This run finished or undid it. Do nothing."""
 
 
 _HOME = {__name__.partition(".")[0], "contextlib"}  # whose decorators stand between

@@ -35,7 +35,7 @@ ESCAPES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefine
 
 
 class DecodingError(SourceError):
-    """A source holds bytes that are not text of its encoding, or half of a character."""
+    """A source contains bytes that are not text of its encoding. Give `--encoding`."""
 
 
 def raw_chunks(path: Path) -> Iterator[bytes]:

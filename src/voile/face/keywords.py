@@ -27,7 +27,7 @@ PROGRESS = "called with a task, how much of it is done, and of how much"
 
 
 class VoileWarning(UserWarning):
-    """What the command line would report beside a result."""
+    """A command has a message next to its result. Read it before you publish."""
 
 
 def checked_own(**given: tuple[Any, Any]) -> dict[str, Any]:

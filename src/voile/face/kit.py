@@ -179,7 +179,7 @@ def policy_of(given: object) -> Chosen:
 
 
 class SetAsideWarning(VoileWarning):
-    """Rows could not be released, and were set aside."""
+    """Rows were rejected. Read the reasons in `set-aside.csv` of the private folder."""
 
 
 def _warn_of_set_aside(release: Release) -> None:

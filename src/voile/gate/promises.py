@@ -121,7 +121,7 @@ class TableLimits:
 
 
 class JoinedRowsError(InfeasibleError):
-    """The joined rows of people single them out."""
+    """The joined rows of people are unique. Fit per person, or release without pseudonyms."""
 
 
 def check_records(findings: Iterable[GateFinding], k: int, *, instead: str) -> None:

@@ -26,7 +26,7 @@ from voile.itemsets.selection import METHODS, bound_of, select
 
 
 class ItemsetsWarning(UserWarning):
-    """Some features could not have been chosen, whatever the others."""
+    """Some features cannot be chosen at this k, whatever the others. Lower k to allow them."""
 
 
 @dataclass(frozen=True)

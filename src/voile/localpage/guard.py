@@ -33,7 +33,7 @@ HEADERS = {
 
 
 class StaleError(RequestError):
-    """A page showed another state than the server's."""
+    """The page shows an old state of the server. Load the page again."""
 
 
 class BrowserGuard:

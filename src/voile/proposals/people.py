@@ -20,7 +20,7 @@ MANY_ROWS, TIMES_MEDIAN = 100, 50
 
 
 class PeopleWarning(UserWarning):
-    """A column that names people names several of them alike."""
+    """A column that identifies people has equal values for several. Check the subject's column."""
 
 
 def warn_of_people(source: str, table: pa.Table, subject: str | None) -> None:

@@ -19,7 +19,7 @@ VALUES_FOUND = "values_found"
 
 
 class ValuesWarning(UserWarning):
-    """Unreleased values of people stand in the released bytes, beyond chance."""
+    """The release contains more unreleased values than chance explains. Correct their roles."""
 
 
 def is_large(size: int) -> bool:

@@ -23,7 +23,7 @@ Block = dict[str, Any]
 
 
 class FieldError(RequestError):
-    """A field of a form has a wrong value."""
+    """A field of a form has a wrong value. Correct the marked field."""
 
     def __init__(self, field: str, what: str, *, instead: str | None = None) -> None:
         super().__init__(what, instead=instead)

@@ -19,7 +19,7 @@ from voile.data.fhir.spans import UNIQUE, BrokenJsonError, read_document
 
 
 class UnreadableFileError(SourceError):
-    """A file cannot be opened or decompressed."""
+    """A file cannot be opened or decompressed. Check its permissions and its format."""
 
 
 LONGEST = 64 << 20

@@ -18,7 +18,7 @@ DATED = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,
 
 
 class HeaderWarning(UserWarning):
-    """The first row of a file looks like a record, and is read as names of columns."""
+    """The first row looks like a record, and names the columns. Write `FILE::no-header`."""
 
 
 def warn_of_record(

@@ -40,7 +40,7 @@ ITS_LOG = "the server's log says why"
 
 
 class RefusedError(SourceError):
-    """The server did not do what was asked.
+    """The database server refused a request. Check the address, and your rights.
 
     code : its SQLSTATE, "" where there is none.
     """

@@ -17,7 +17,7 @@ from voile.data.stores.systems import ANSWER, CONNECT, s3_place
 
 
 class LeftoversWarning(UserWarning):
-    """What a killed run left in a bucket may be there still."""
+    """Files of a killed run may remain in a bucket. Run the command again with the extra `s3`."""
 
 
 def remove_leftovers(sent: Mapping[StorePath, str]) -> None:

@@ -71,7 +71,7 @@ class Document:
 
 
 class UnannotatedWarning(UserWarning):
-    """Some documents have no spans, not even none; said of all at once."""
+    """Some documents have no annotations and are not used. Write `[]` if nothing was found."""
 
 
 def only_annotated(documents: Iterable[Document]) -> list[Document]:

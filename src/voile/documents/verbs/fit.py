@@ -54,7 +54,7 @@ CONTEXT_WEIGHT = 0.2
 
 
 class CostlyWarning(UserWarning):
-    """A miss is worth so much that too little text would be left."""
+    """A miss costs so much that little text would remain. Lower `--miss-cost`."""
 
 
 STOPS = ("interrupted", NOTHING_LEARNT, "max passes", "unconfirmed")

@@ -30,7 +30,7 @@ KEPT = (
 
 
 class NoveltyWarning(UserWarning):
-    """A kit is applied to notes of another style or language than its own."""
+    """The notes differ from those of the kit in style or language. Make a kit of such notes."""
 
 
 def choose_for_notes(

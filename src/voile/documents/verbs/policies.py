@@ -61,11 +61,11 @@ WHOLE = (
 
 
 class UncheckedWarning(UserWarning):
-    """The figures of a policy say nothing of what it leaves."""
+    """The figures of a policy rest on unchecked proposals. Review the notes, or use `accept`."""
 
 
 class WholeWarning(UserWarning):
-    """A policy leaves text whole, but for patterns and lists."""
+    """A policy removes only patterns and lists. Choose a policy with at least one pass."""
 
 
 @dataclass(frozen=True)

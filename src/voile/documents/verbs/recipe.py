@@ -33,7 +33,7 @@ NAMELESS = (
 
 
 class NamelessWarning(UserWarning):
-    """Further mentions of names are to be removed, and no type is one."""
+    """No type of the kit is a name, so further mentions stay. Give `--kind TYPE=name`."""
 
 
 def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:

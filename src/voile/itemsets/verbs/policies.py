@@ -23,7 +23,7 @@ LABELS_ALONE = "this policy has no feature: labels and kept columns are released
 
 
 class EmptyPolicyWarning(UserWarning):
-    """A policy publishes no feature at all."""
+    """A policy publishes no feature. Choose another policy, or a smaller k."""
 
 
 @dataclass(frozen=True)

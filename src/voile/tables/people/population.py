@@ -27,7 +27,7 @@ Table = tuple[tuple[str, ...], Codes, Floats]
 
 
 class PopulationGapError(RequestError):
-    """The population counts nobody where the source has records."""
+    """The population lacks some records. Correct it, or use `--population-gap sample`."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ BIRTH = re.compile(r"birth|born|\bdob\b", re.IGNORECASE)
 
 
 class SafeHarborWarning(UserWarning):
-    """A three-digit area of which the population table probably holds only a part."""
+    """The population has only a part of a three-digit ZIP area. Treat the area as a small one."""
 
 
 def safe_harbor(

@@ -18,7 +18,7 @@ from voile.tables.verbs.scores import Score
 
 
 class OneGroupWarning(UserWarning):
-    """A policy that merges all values of a column."""
+    """A policy merges all values of a column. Choose a policy of less loss to keep some."""
 
 
 def choose(kit: Kit, choice: Choice) -> Chosen:

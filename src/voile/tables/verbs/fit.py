@@ -36,7 +36,7 @@ TREES = "trees"
 
 
 class PopulationWarning(UserWarning):
-    """The population counts people by some of the quasi-identifiers only."""
+    """The population lacks some quasi-identifiers. Read how groups are then counted."""
 
 
 def fit(

@@ -35,7 +35,7 @@ CHAINED = ("random-chain", "sublattice", "bisect")
 
 
 class FewFoundWarning(UserWarning):
-    """A search that finds little under the constraints asked for."""
+    """A search found few policies under the constraints. Allow suppression, or fit trees."""
 
 
 def check_method(options: FitOptions) -> None:

@@ -39,7 +39,7 @@ ABSENT = {
 
 
 class PromiseWarning(UserWarning):
-    """Some people have several rows, and the fit counts people by all their rows."""
+    """Some people have several rows, so the fit counts people. `--promise row` counts rows."""
 
 
 def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bool:

@@ -32,7 +32,7 @@ _ORDINARY, _COMMON = "ordinary word", "common word"
 
 
 class KnownValuesWarning(UserWarning):
-    """Some known columns meet no note."""
+    """Some lookup columns occur in no note. Check `--by`, and the kind of the column."""
 
 
 class KnownValues:

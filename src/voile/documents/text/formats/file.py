@@ -16,7 +16,7 @@ from voile.documents.text.document import Document, Span
 
 
 class UnreadWarning(UserWarning):
-    """Documents of a source cannot be read and are set aside; issued for the first one."""
+    """Some documents cannot be read and are rejected. Check the files that are named."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from voile.documents.text.formats.file import File
 
 
 class HiddenWarning(UserWarning):
-    """A Word file has text that nobody sees; it is not released."""
+    """A Word file has hidden text, which is not released. Check the original."""
 
 
 def read_docx(file: File) -> Iterator[Document]:

@@ -13,7 +13,7 @@ from voile.documents.text.document import Span
 
 
 class AnnotationError(SourceError):
-    """Annotations that cannot be right: to be corrected, while a damaged text can be set aside."""
+    """An annotation is impossible, such as an end before its start. Correct the row or file."""
 
 
 @dataclass(frozen=True)

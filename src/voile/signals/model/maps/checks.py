@@ -17,7 +17,7 @@ FEW = 100
 
 
 class SignalsWarning(UserWarning):
-    """A map was fitted, but promises less than it seems to."""
+    """A fitted map protects less than its figures suggest. Read the reason in the message."""
 
 
 def check_looks(base: str, strength: float) -> None:
