@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import sys
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
@@ -380,8 +381,6 @@ def unreadable(name: str, kind: str) -> Iterator[None]:
     memory are no fault of the file, and pass; what Arrow finds no memory for may be a length that
     a damaged file states.
     """
-    import duckdb
-
     damaged = SourceError(f"is not a whole {kind} file: damaged or cut short", where=name)
     try:
         yield
@@ -401,7 +400,13 @@ def unreadable(name: str, kind: str) -> Iterator[None]:
         ) from None
     except (pa.ArrowException, UnicodeDecodeError, EOFError):
         raise damaged from None
-    except duckdb.Error as error:
-        if isinstance(error, duckdb.OutOfMemoryException) or "space left" in str(error):
+    except _engine_errors() as error:
+        if type(error).__name__ == "OutOfMemoryException" or "space left" in str(error):
             raise
         raise damaged from None
+
+
+def _engine_errors() -> tuple[type[Exception], ...]:
+    """Return the errors of DuckDB, which raises none before it is loaded."""
+    engine = sys.modules.get("duckdb")
+    return (engine.Error,) if engine else ()

@@ -15,7 +15,6 @@ from voile.core.evidence import FORBID, Evidence, Rate
 from voile.core.mistakes import plainly
 from voile.data.files import outputs
 from voile.data.files.memory import MemoryPath
-from voile.report.wording import name_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,6 +56,8 @@ class AttackResults(tuple[Evidence, ...]):
         `found` is `successes` of `trials`; `baseline` and `control` are shares, null without one.
         """
         import pyarrow as pa
+
+        from voile.report.wording import name_of
 
         rows = [
             {

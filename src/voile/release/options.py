@@ -31,7 +31,7 @@ ALL_ONE = frozenset({"jobs", "resume", "engine", "spark_conf"})
 class Options(BaseModel):
     """Options that are checked all at once and never changed afterwards."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

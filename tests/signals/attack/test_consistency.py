@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from tests.signals.attack.test_breaks import NoDither
 from tests.signals.made_up import fitted, readings
 
@@ -53,3 +54,17 @@ def test_without_a_relation_it_finds_nothing():
     map = PrivacyMap(random_state=0).fit(X[:1500], c[:1500])
     found = attack(map, X[1500:], c[1500:])
     assert found.low < 0.5 < found.high + 0.03
+
+
+@pytest.mark.parametrize("kind", ["a relation", "last digits"])
+def test_it_finds_what_differs_by_class(kind):
+    X, c = pressures(2400, 2)
+    rng = np.random.default_rng(3)
+    if kind == "a relation":
+        X = np.column_stack([X, X.sum(axis=1) + 5 * c])
+    else:
+        rounds = rng.random(len(X)) < np.where(c == 1, 0.8, 0.1)
+        X[:, 0] = np.where(rounds, 10 * np.round(X[:, 0] / 10), X[:, 0])
+    map = PrivacyMap(random_state=0).fit(X[:800], c[:800])
+    found = attack(map, X[800:], c[800:])
+    assert found.low > max(found.permuted, 0.55)

@@ -89,6 +89,21 @@ def test_without_a_broker_readings_wait(ward, tmp_path, capsys):
     assert f"{len(rows)} readings wait in" in said
 
 
+def test_a_device_starts_without_libraries_that_it_does_not_use(ward, tmp_path):
+    folder, _ = ward
+    unused = ("duckdb", "scipy", "sklearn", "jinja2", "rich", "pandas")
+    code = (
+        "import sys; from voile.cli import main\n"
+        f"try: main()\nfinally: print(*(name for name in {unused} if name in sys.modules))"
+    )
+    line = ["--broker", "mqtt://127.0.0.1:9", "--spool", tmp_path / "spool", "--wait", 0]
+    own = [folder / "kit", folder / "days.csv", "--enrolment", folder / "enrolment", *line]
+    words = [sys.executable, "-c", code, "signals", "send", *own]
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
+    assert "readings wait in" in done.stderr
+    assert done.stdout.splitlines()[-1] == ""
+
+
 @pytest.mark.parametrize(("own", "called"), [("day", "session"), ("weight", "number")])
 def test_a_column_that_would_be_lost_in_the_clinics_file_is_refused(ward, tmp_path, own, called):
     folder, _ = ward

@@ -27,6 +27,10 @@ FOLDS = 3
 RIDGE = 1e-6  # of the mean square of a column: exact relations remain exact
 LEAST = 0.25  # of a cell: residuals below it are equal
 DEALS = 200  # of the permuted baseline
+CYCLES = (2, 5, 10)  # of last digits that people or devices prefer
+MANY = 8  # people of a class for each coefficient of a regression of its own
+TRIMS = 3  # fits of a regression
+FAR = 3.0  # median residuals: rows beyond are left out of the next fit
 BOUND = 1e6  # in spreads: decoded values beyond it are equal
 
 
@@ -81,9 +85,10 @@ def infer_by_consistency(
     c : (n,) classes from 0. learned : rows of the people of known classes.
     priors : of each group (m, k) p(c | s); None: the shares of the learned.
 
-    A regression of each column on the others and on known columns, quadratic, of values and of
-    logarithms, gives residuals. A booster separates right from wrong decodings, cross-fitted. Its
-    scores, the messages and the residuals go to learners chosen on the learned people alone.
+    Regressions of each column on the others and on known columns, quadratic, of values and of
+    logarithms, of all people and of each class, give residuals. A booster separates right from
+    wrong decodings by residuals and last digits, cross-fitted. Its scores, the messages, the
+    residuals and the digits go to learners chosen on the learned people alone.
 
     Guarantee: a lower bound on an adversary's success. Cost: about ten boosters of k n rows.
     """
@@ -115,7 +120,7 @@ def _views(
     heard: DecodedMessages, c: Codes, learned: Codes, scores: Floats
 ) -> Mapping[str, Floats]:
     residuals = _Residuals.of(heard, c, learned)
-    each = [residuals.measure(heard, which) for which in range(len(heard.readings))]
+    each = [_measure(residuals, heard, which) for which in range(len(heard.readings))]
     plausible = np.concatenate([scores, scores - scores.max(axis=1, keepdims=True)], axis=1)
     stacked = np.concatenate([heard.Z, heard.known, plausible], axis=1)
     return {
@@ -123,6 +128,13 @@ def _views(
         "plausibility and messages": stacked,
         "plausibility, messages and residuals": np.concatenate([stacked, *each], axis=1),
     }
+
+
+def _measure(residuals: _Residuals, heard: DecodedMessages, which: int) -> Floats:
+    """Return the residuals and the last digits of what a class's map makes of messages."""
+    places = np.rint(heard.readings[which] / heard.cells)
+    digits = [np.mod(places, of) for of in CYCLES]
+    return np.concatenate([residuals.measure(heard, which), *digits], axis=1)
 
 
 def _permute(chances: Floats, c: Codes, seed: int) -> float:
@@ -144,7 +156,13 @@ def _score_decodings(
     k = len(heard.readings)
     views = [
         np.concatenate(
-            [residuals.measure(heard, which), heard.off[which], heard.readings[which], heard.known],
+            [
+                _measure(residuals, heard, which),
+                heard.off[which],
+                heard.readings[which],
+                heard.known,
+                np.full((len(c), 1), which),
+            ],
             axis=1,
         )
         for which in range(k)
@@ -171,43 +189,62 @@ class _Regression(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Residuals:
-    """Regressions of each column on the others, of values and, above 0, of logarithms."""
+    """Regressions of each column on the others, of values and, above 0, of logarithms.
 
-    fits: tuple[_Regression, ...]
+    Each is fitted to people of all classes, and to those of each class by itself: a relation may
+    differ by class.
+    """
+
+    pooled: tuple[_Regression, ...]
+    own: tuple[tuple[_Regression, ...], ...]  # of each class
     cells: Floats
 
     @classmethod
     def of(cls, heard: DecodedMessages, c: Codes, learned: Codes) -> _Residuals:
         """Fit to the right decodings of people of known classes."""
-        right = heard.readings[c[learned], learned]
-        known = heard.known[learned]
-        fits = []
-        for j in range(right.shape[1]):
-            for logs in (False, True):
-                if logs and not (right > 0).all():
-                    continue
-                given, y = _design(right, known, j, logs)
-                mean, spread = given.mean(axis=0), given.std(axis=0)
-                P = _terms(given, mean, np.where(spread > 0, spread, 1.0))
-                ridge = RIDGE * len(P) * np.eye(P.shape[1])
-                coefficients = np.linalg.solve(P.T @ P + ridge, P.T @ y)
-                error = float((y - P @ coefficients).std())
-                scale = np.where(spread > 0, spread, 1.0)
-                least = max(error, 1e-12)
-                fits.append(_Regression(j, logs, mean, scale, np.asarray(coefficients), least))
-        return cls(tuple(fits), heard.cells)
+        right, known, k = heard.readings[c[learned], learned], heard.known[learned], c[learned]
+        fits = [
+            (j, logs)
+            for j in range(right.shape[1])
+            for logs in (False, True)
+            if not logs or (right > 0).all()
+        ]
+        pooled = tuple(_regress(right, known, *one) for one in fits)
+        own = []
+        for which in range(len(heard.readings)):
+            rows = k == which
+            is_enough = rows.sum() >= MANY * len(pooled[0].coefficients)
+            some = (_regress(right[rows], known[rows], *one) for one in fits)
+            own.append(tuple(some) if is_enough else pooled)
+        return cls(pooled, tuple(own), heard.cells)
 
     def measure(self, heard: DecodedMessages, which: int) -> Floats:
         """Return each residual, in spreads and as the logarithm of its cells: (n, features)."""
         X = heard.readings[which]
         found = []
-        for j, logs, mean, spread, coefficients, error in self.fits:
+        for j, logs, mean, spread, coefficients, error in (*self.pooled, *self.own[which]):
             given, y = _design(X, heard.known, j, logs)
             left = y - _terms(given, mean, spread) @ coefficients
             size = np.maximum(np.abs(X[:, j]), self.cells[j]) if logs else 1.0
             cell = self.cells[j] / size
             found += [left / error, np.log(np.abs(left) / cell + LEAST)]
         return np.asarray(np.clip(np.stack(found, axis=1), -BOUND, BOUND))
+
+
+def _regress(X: Floats, known: Floats, j: int, logs: bool) -> _Regression:
+    """Regress a column of right decodings on the others; far rows weigh nothing."""
+    given, y = _design(X, known, j, logs)
+    mean, spread = given.mean(axis=0), given.std(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    P, near = _terms(given, mean, scale), np.ones(len(y), dtype=bool)
+    for _ in range(TRIMS):
+        Q = P[near]
+        ridge = RIDGE * len(Q) * np.eye(P.shape[1])
+        coefficients = np.asarray(np.linalg.solve(Q.T @ Q + ridge, Q.T @ y[near]))
+        off = np.abs(y - P @ coefficients)
+        near = off <= FAR * np.median(off)
+    error = float(off.std())
+    return _Regression(j, logs, mean, scale, coefficients, max(error, 1e-12))
 
 
 def _design(X: Floats, known: Floats, j: int, logs: bool) -> tuple[Floats, Floats]:

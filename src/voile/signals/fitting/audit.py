@@ -118,16 +118,7 @@ def audit(
         raise RequestError(
             f"a class has under {2 * FEWEST} subjects, too few to audit", where=CLASSES
         )
-    heard: DecodedMessages | None = None
-    if isinstance(map, SequenceMap):
-        Z, _, messages = breaks.sent(map.codec_, table[first][:, None], c_first)
-        heard = _decode_sessions(map, Z, messages)
-    else:
-        _numbers_alone(map)
-        Z = _messages(map, table[first], labels[first], known, first)
-        if map.strength > 0:
-            at = map.codec_.levels(None, len(Z))
-            heard = DecodedMessages.of(map.codec_, Z, at, np.zeros((len(Z), 0)))
+    Z, heard = _overhear_first(map, table[first], labels[first], c_first, known, first)
     half = len(first) // 2
     c_tried = c_first[half:]
     beliefs = None if known.beliefs is None else known.beliefs[first[half:]]
@@ -143,18 +134,36 @@ def audit(
         ways.append(breaks.known_plaintext(map.codec_, table[first], Z, c_first))
     if known.own and isinstance(map, PrivacyMap):
         every = np.arange(len(table))
-        Z, c_first, whose = _messages(map, table, labels, known, every), codes, subjects
+        spoken = _messages(map, table, labels, known, every), codes, subjects
     else:
-        whose = _first(known, first)
-    information = mutual_information(
-        Z, c_first, whose, permutations=permutations, random_state=random_state
-    )
+        spoken = Z, c_first, _first(known, first)
+    information = mutual_information(*spoken, permutations=permutations, random_state=random_state)
     likeliest = np.full(len(c_tried), np.bincount(codes[first[:half]]).argmax())
     if beliefs is not None:
         likeliest = beliefs.argmax(axis=1)
     common = int((c_tried == likeliest).sum())
     names = tuple(str(name) for name in map.classes_)
     return Audit(names, Rate(common, len(c_tried)), found, information, tuple(ways))
+
+
+def _overhear_first(
+    map: PrivacyMap | SequenceMap,
+    X: Floats,
+    labels: NDArray[np.generic],
+    c: Codes,
+    known: CheckedSubjects,
+    rows: Codes,
+) -> tuple[Floats, DecodedMessages | None]:
+    """Return each subject's first message, and its decodings where the map hides anything."""
+    if isinstance(map, SequenceMap):
+        Z, _, messages = breaks.sent(map.codec_, X[:, None], c)
+        return Z, _decode_sessions(map, Z, messages)
+    _numbers_alone(map)
+    Z = _messages(map, X, labels, known, rows)
+    if map.strength == 0:
+        return Z, None
+    at = map.codec_.levels(None, len(Z))
+    return Z, DecodedMessages.of(map.codec_, Z, at, np.zeros((len(Z), 0)))
 
 
 def _messages(

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincc
 
 from voile.core.errors import RequestError
+from voile.signals.fitting.maps.formulas import LARGEST, fit_formulas
 from voile.signals.model.codec.formula import Formula
 from voile.signals.model.codec.lattice import Lattice
 from voile.signals.model.codec.lift import (
@@ -34,15 +34,10 @@ from voile.signals.model.codec.lift import (
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.place import Place
 
-LARGEST = 4.0  # standard deviation of distances, in cells: a looser relation reveals little
-TIGHT = 2.0  # the same of a relation whose numbers are none of a few simple ones
 SHARE = 0.2  # of the column's standard deviation, at most
 SHIFT = 0.25  # of the distances' standard deviation, between a class and all: else they show it
 SCREENED = 600  # rows that candidates are screened on
 PARTS = 3  # columns of a relation, or all
-DEGREES = {1: 6, 2: 3}  # of a fitted polynomial, by its number of columns
-DENOMINATOR = 12  # of a rational coefficient
-EXACT = 1.1  # how far a simple number may widen distances
 PRIOR = 20.0  # people that the law of all rows of a table weighs, in that of each row
 TAILS = 30  # intervals beyond each end of a table, each half as wide as the one before
 EDGE = 20  # rows at or beyond each end of a table
@@ -50,7 +45,6 @@ ALIKE = 0.05  # bits of entropy
 LONGER = 0.5  # bits that the description of a row may exceed the shortest
 WIDEST = 400  # distances in a table
 BROKEN = 0.01  # share of rows that may break a declared relation
-NOISE = 1e-9  # of arithmetic, as a share of a coefficient
 HEAPED = 0.15  # share of the most frequent last digit
 HEAPED_SPAN = 30  # positions between the quartiles of a column with heaped digits
 HEAPED_P = 1e-9
@@ -291,7 +285,7 @@ def _candidates(
         if len(others) > PARTS:
             sets.append(tuple(others))
         for names in sets:
-            for formula, largest in _formulas(f"x{j}", names, few, lattices[j].resolution):
+            for formula, largest in fit_formulas(f"x{j}", names, few, lattices[j].resolution):
                 one = _measure(j, formula, columns, lattices[j])
                 spread = columns[f"x{j}"].std() / lattices[j].resolution
                 if _spread(one.distances) <= min(largest, SHARE * spread):
@@ -311,114 +305,6 @@ def _spread(distances: Floats) -> float:
     """Return the standard deviation, of all rows but the farthest hundredth."""
     low, high = np.quantile(distances, [0.005, 0.995])
     return float(np.clip(distances, low, high).std())
-
-
-def _formulas(
-    target: str, names: Sequence[str], few: Mapping[str, Floats], cell: float
-) -> Iterator[tuple[Formula, float]]:
-    """Yield formulas that fit the screened rows, and how far distances may spread."""
-    y, most = few[target], max(LARGEST * cell, 1e-12)
-    P = np.stack([few[name] for name in names])
-    found = [_sum(y, P, names, most)]
-    if (y > 0).all() and (P > 0).all():
-        found.append(_product(y, P, names, most))
-    simple = [one for one in found if one]
-    yield from simple
-    # where a simple formula comes near, a polynomial may come nearer
-    largest = LARGEST if simple else TIGHT
-    if len(names) in DEGREES and (text := _polynomial(y, P, names, largest * cell)):
-        yield Formula(text), largest
-
-
-def _sum(y: Floats, P: Floats, names: Sequence[str], most: float) -> tuple[Formula, float] | None:
-    """Fit y = a + b x + ..., with rational numbers where these fit as well."""
-    centre, scale = P.mean(axis=1), P.std(axis=1)
-    D = np.vstack([np.ones(len(y)), (P - centre[:, None]) / scale[:, None]]).T
-    beta, *_ = np.linalg.lstsq(D, y, rcond=None)
-    error = float((y - D @ beta).std())
-    if error > 2 * most:
-        return None
-    slopes, doubt = beta[1:] / scale, error / (scale * np.sqrt(len(y)))
-    simple = [_rational(b, 5 * s) for b, s in zip(slopes, doubt, strict=True)]
-    is_simple = all(one is not None for one in simple)
-    if is_simple and 0 in simple:
-        return None  # a relation of fewer columns, which is tried by itself
-    texts = [
-        str(one) if one is not None else repr(float(b))
-        for one, b in zip(simple, slopes, strict=True)
-    ]
-    values = [
-        float(one) if one is not None else float(b) for one, b in zip(simple, slopes, strict=True)
-    ]
-    rest = y - np.array(values) @ P
-    shift = _rational(float(rest.mean()), 5 * error / np.sqrt(len(y)) + 1e-12)
-    if is_simple and rest.std() > EXACT * error + most / 40:
-        return None
-    constant = str(shift) if shift is not None else repr(float(rest.mean()))
-    terms = [f"({text}) * {name}" for text, name in zip(texts, names, strict=True)]
-    return Formula(" + ".join([*terms, f"({constant})"])), LARGEST if is_simple else TIGHT
-
-
-def _rational(value: float, within: float) -> Fraction | None:
-    """Return the simplest number near a value, or None."""
-    for bottom in (*range(1, DENOMINATOR + 1), 20, 25, 50, 100):
-        near = Fraction(round(value * bottom), bottom)
-        if abs(float(near) - value) <= max(min(within, 0.02 / bottom), NOISE * abs(value)):
-            return near
-    return None
-
-
-def _product(
-    y: Floats, P: Floats, names: Sequence[str], most: float
-) -> tuple[Formula, float] | None:
-    """Fit y = a x^b ..., of whole or half powers b."""
-    D = np.vstack([np.ones(len(y)), np.log(P)]).T
-    beta, *_ = np.linalg.lstsq(D, np.log(y), rcond=None)
-    powers = np.rint(2 * beta[1:]) / 2
-    if (np.abs(powers - beta[1:]) > 0.12).any() or (powers == 0).any() or np.abs(powers).max() > 4:
-        return None
-    left = np.log(y) - powers @ np.log(P)
-    unit = np.exp(powers @ np.log(P))
-    scale = float((y * unit).sum() / (unit * unit).sum())
-    if float((y - scale * unit).std()) > 2 * most:
-        return None
-    doubt = float(left.std()) / np.sqrt(len(y)) + 1e-12
-    tens = 10.0 ** float(np.floor(np.log10(scale)))
-    near = _rational(scale / tens, 5 * doubt * scale / tens)
-    constant = repr(float(near) * tens) if near is not None else repr(scale)
-    factors = [_power(name, power) for name, power in zip(names, powers.tolist(), strict=True)]
-    return Formula(" * ".join([f"{constant}", *factors])), LARGEST
-
-
-def _power(name: str, power: float) -> str:
-    whole, half = int(np.floor(power)), power != np.floor(power)
-    parts = [f"{name} ** {whole}"] if whole else []
-    return " * ".join([*parts, *([f"sqrt({name})"] if half else [])])
-
-
-def _polynomial(y: Floats, P: Floats, names: Sequence[str], most: float) -> str | None:
-    """Fit a polynomial of standardised columns, its numbers rounded to be no one's value."""
-    centre, scale = (np.array([float(f"{v:.3g}") for v in one]) for one in (P.mean(1), P.std(1)))
-    scale = np.where(scale > 0, scale, 1.0)
-    W = (P - centre[:, None]) / scale[:, None]
-    terms = [
-        one
-        for size in range(DEGREES[len(names)] + 1)
-        for one in combinations_with_replacement(range(len(names)), size)
-    ]
-    D = np.stack([np.prod(W[list(one)], axis=0) for one in terms], axis=1)
-    beta, *_ = np.linalg.lstsq(D, y, rcond=None)
-    if float((y - D @ beta).std()) > most:
-        return None
-    standard = [
-        f"(({name} - {c!r}) / {s!r})"
-        for name, c, s in zip(names, centre.tolist(), scale.tolist(), strict=True)
-    ]
-    texts = [
-        " * ".join([repr(float(f"{b:.9g}")), *(standard[i] for i in one)])
-        for b, one in zip(beta.tolist(), terms, strict=True)
-    ]
-    return " + ".join(texts)
 
 
 def _table(distances: Floats, of: Codes, n_rows: int) -> tuple[int, NDArray[np.int64]]:

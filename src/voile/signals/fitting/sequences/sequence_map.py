@@ -154,21 +154,35 @@ class SequenceMap:
         if not self.memory:
             self.codec_ = SequenceCodec.forgetful(codec, order, k)
             return self
+        self.codec_ = self._fit_courses(
+            codec, order, k, sample, len(base.cells), _moments(whose, times), times is not None
+        )
+        return self
+
+    def _fit_courses(
+        self,
+        codec: Codec,
+        order: tuple[int, ...],
+        k: int,
+        sample: Sample,
+        width: int,  # columns before the derived ones
+        when: NDArray[np.int64],
+        timed: bool,
+    ) -> SequenceCodec:
+        """Learn how each class's scores swing in time, and what is new given a forecast."""
+        codes, whose, classes = sample.c, sample.subjects, range(len(codec.classes))
         both = sample, sample.dithered(self.random_state)
-        scores = [sequence_parts.scores_of(codec, one)[k : len(base.cells)] for one in both]
-        when = _moments(whose, times)
-        turns = [_turn(scores[0][:, codes == n], whose[codes == n]) for n in range(len(classes))]
+        scores = [sequence_parts.scores_of(codec, one)[k:width] for one in both]
+        turns = [_turn(scores[0][:, codes == n], whose[codes == n]) for n in classes]
         known, sent = ([turn @ of[:, codes == n] for n, turn in enumerate(turns)] for of in scores)
         basis = choose_basis(known, whose, when, codes, self.period)
         laws = [
-            _dynamics(turn, basis, known[n], sent[n], Courses.of(whose[own], when[own]))
-            for n, (turn, own) in enumerate((turn, codes == n) for n, turn in enumerate(turns))
+            _dynamics(turns[n], basis, known[n], sent[n], Courses.of(whose[own], when[own]))
+            for n, own in ((n, codes == n) for n in classes)
         ]
+        part = SequencePart(tuple(range(width - k)), _sharpening(laws))
         dynamics = tuple(law[0] for law in laws)
-        timed = times is not None
-        part = SequencePart(tuple(range(len(base.cells) - k)), _sharpening(laws))
-        self.codec_ = SequenceCodec(codec, order, k, dynamics, (part,), basis, timed)
-        return self
+        return SequenceCodec(codec, order, k, dynamics, (part,), basis, timed)
 
     def _lifted(
         self, sample: Sample, lattices: list[Lattice], order: tuple[int, ...], k: int
