@@ -399,10 +399,7 @@ class _Recoding(Applying[Any, AnyPublished]):
 
     def private_manifest(self, known: AnyPublished) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""
-        kept = None
-        if isinstance(self.policy, PersonPolicy) and self.boxed is not None:
-            kept = self.boxed.kept_of_columns(self.content.space, self.policy)
-        story = report_data(self.content, self.policy, known, kept)
+        story = report_data(self.content, self.policy, known)
         areas = find_small_areas(self.content.space)
         return {"story": story, AREAS: areas, **_marginals(known.marginals)}
 
