@@ -177,8 +177,9 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
     model = module.options.attack
 
     def attack(
-        truth: object,
+        original: object = None,
         *,
+        truth: object = None,
         seed: int | None = None,
         key_file: str | PathLike[str] | None = None,
         progress: Progress = silent,
@@ -188,15 +189,25 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
             given = checked(model, options)
             own = checked_own(seed=(seed, NonNegativeInt))
             check_seal(release, Secret.find(key_file))
-            opened = module.open(truth)
+            opened = module.open(_one_original(original, truth))
             found = module.attack(release, opened, given, seed=own["seed"], progress=progress)
         return AttackResults(release, found, [stored(given)])
 
     said = {
-        "truth": f"the original source, used to score the attack: {SOURCE}",
+        "original": f"the original source, used to score the attack: {SOURCE}",
+        "truth": "the older name of original",
         "seed": SEED,
         "key_file": "file with the secret of the seal [variable VOILE_SECRET]",
         "progress": PROGRESS,
     }
     first = "Attack the release as an adversary with the background knowledge given by the options."
     return documented(attack, first, said, model)
+
+
+def _one_original(original: object, truth: object) -> object:
+    """Return the original source under the name that was given."""
+    if (original is None) == (truth is None):
+        raise RequestError(
+            "an attack is scored by one original source", where="original", instead="give it once"
+        )
+    return truth if original is None else original

@@ -112,7 +112,7 @@ def hide_by_labels(rows: PlacedRows, labels: ReleasedLabels) -> Floats:
     return np.maximum(hidden, 0.0)
 
 
-def _n_log_n(people: Floats) -> float:
+def _n_log_n(people: NDArray[Any]) -> float:
     people = people[people > 0]
     return float(people @ np.log(people))
 

@@ -264,8 +264,8 @@ def _frontier(data: Mapping[str, Any], audience: Audience) -> Section | None:
         chart = replace(chart, details=(*_details(shown, axes), *own))
     if len(risk) < data["policies"]:
         caption = (
-            f"{data['policies']:,} policies that no other found beats in both risk and loss, as the "
-            f"fit scored them; {len(risk):,} of them, evenly spread, are drawn."
+            f"{data['policies']:,} policies that no other found beats in both risk and loss, "
+            f"as the fit scored them; {len(risk):,} of them, evenly spread, are drawn."
         )
         chart = replace(chart, caption=caption)
     blocks = (chart, *_searched(data), *_marks(data))
