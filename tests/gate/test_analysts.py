@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 import pytest
 
-from voile.gate.analysts import ReleasedLabels, count_query_error, measure_utility
+from voile.gate.analysts import ReleasedLabels, count_misplaced, count_query_error, measure_utility
 from voile.gate.finding import figures_of
 from voile.gate.losses import PlacedRows
 from voile.tables.people.counts import Counts
@@ -128,6 +128,15 @@ def test_the_detail_of_columns_equals_a_naive_recount():
             assert measured == pytest.approx(expected, abs=1e-9)
             hidden.append(1 - expected[1])
         assert found["hidden_by_labels"] == pytest.approx(np.mean(hidden), abs=1e-9)
+
+
+def test_people_with_a_label_of_another_row_are_counted():
+    covered = [np.array([[True, True, False], [False, False, True]])]
+    labels = ReleasedLabels(np.array([[0], [1]]), covered)
+    values = np.array([[0], [1], [2], [2]])
+    for group, misplaced in (([0, 0, 1, -1], 0), ([0, 1, 1, 0], 2), ([-1, -1, -1, 0], 1)):
+        rows = PlacedRows.of_rows(values, np.array(group), labels.widths, (3,))
+        assert count_misplaced(rows, labels).value == misplaced
 
 
 def recount(values, labels, kept, covered):

@@ -179,23 +179,22 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
     def attack(
         original: object = None,
         *,
-        truth: object = None,
         seed: int | None = None,
         key_file: str | PathLike[str] | None = None,
         progress: Progress = silent,
         **options: Any,
     ) -> AttackResults:
         with as_keywords():
+            source = _one_original(original, options.pop("truth", None))
             given = checked(model, options)
             own = checked_own(seed=(seed, NonNegativeInt))
             check_seal(release, Secret.find(key_file))
-            opened = module.open(_one_original(original, truth))
+            opened = module.open(source)
             found = module.attack(release, opened, given, seed=own["seed"], progress=progress)
         return AttackResults(release, found, [stored(given)])
 
     said = {
         "original": f"the original source, used to score the attack: {SOURCE}",
-        "truth": "the older name of original",
         "seed": SEED,
         "key_file": "file with the secret of the seal [variable VOILE_SECRET]",
         "progress": PROGRESS,
@@ -205,7 +204,7 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
 
 
 def _one_original(original: object, truth: object) -> object:
-    """Return the original source under the name that was given."""
+    """Return the original source under the name that was given; `truth` is the older one."""
     if (original is None) == (truth is None):
         raise RequestError(
             "an attack is scored by one original source", where="original", instead="give it once"

@@ -178,7 +178,10 @@ class ApplyOptions(Pseudonymous):
         description="count this source's subjects anew by the kit's domains, as those of another "
         "day; groups, risk and loss are then theirs",
     )
-    one_row: bool = Field(False, description="release one random row of each person, another one where a group would lack people")
+    one_row: bool = Field(
+        False,
+        description="release one random row of each person, or another where a group lacks people",
+    )
     accept_risk: Reason | None = Field(
         None,
         description="release although a column joins the rows of people whom their rows single "

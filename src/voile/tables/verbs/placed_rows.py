@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.core.errors import TamperedError
 from voile.data import Source
-from voile.gate.analysts import ReleasedLabels, measure_utility
+from voile.gate.analysts import ReleasedLabels, count_misplaced, measure_utility
 from voile.gate.finding import GateFinding
 from voile.gate.losses import PlacedRows, measure_losses, number_tuples
 from voile.gate.source_risks import measure_source
@@ -39,6 +40,10 @@ def measure_against_source(
     batches : as for `place_rows`. matches : the expected ones of the release. A kit with a loss of
     its own has no `information_loss`.
     A table without quasi-identifiers has no loss: nothing of it is generalised.
+
+    Raises
+    ------
+    TamperedError : a released label does not cover the value of its row in the source.
     """
     space = content.space
     if not space.domains:  # a table of kept events, whose columns lose nothing
@@ -53,6 +58,13 @@ def measure_against_source(
         counts=space.counts if space.counts_others else None,
     )
     weight = {"weighted": space.weights.loss_weight, "information": 1.0}
+    misplaced = count_misplaced(rows, labels)
+    if misplaced.value:
+        raise TamperedError(
+            f"the labels of {misplaced.value:,.0f} people do not cover their values",
+            where=written.rows.name,
+            instead="apply again; if it fails again, report a fault of voile",
+        )
     importance = space.weights.importance
     losses = measure_losses(
         rows,
@@ -61,7 +73,7 @@ def measure_against_source(
     )
     likely = rake_marginals(rows, labels, written.known, space.quasi)
     utility = measure_utility(rows, labels, space.quasi, likely=likely, importance=importance)
-    return (*losses, *utility, *measure_source(rows, matches))
+    return (misplaced, *losses, *utility, *measure_source(rows, matches))
 
 
 def place_rows(
