@@ -16,7 +16,7 @@ from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.roles import Roles
 from voile.data.source import TableSource
-from voile.gate.analysts import ReleasedLabels, measure_utility
+from voile.gate.analysts import ReleasedLabels, count_misplaced, measure_utility
 from voile.gate.finding import figures_of
 from voile.gate.losses import PlacedRows, measure_losses
 from voile.gate.safe_harbor import count_safe_harbor
@@ -135,7 +135,9 @@ def _lost(
     found, compared, detail = (
         figures_of(measure_losses(placed)),
         figures_of(measure_source(placed, matches)),
-        figures_of(measure_utility(placed, labels, stage.quasi)),
+        figures_of(
+            (count_misplaced(placed, labels), *measure_utility(placed, labels, stage.quasi))
+        ),
     )
     lost = {**found, "is_measured": True, **describe_columns(detail, stage.quasi)}
     return compared | detail, lost
