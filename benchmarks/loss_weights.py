@@ -15,6 +15,7 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 
 from voile.data import open_source
+from voile.gate.analysts import count_query_error
 from voile.tables.analysis.comparison import overlap
 from voile.tables.analysis.model import Model
 from voile.tables.analysis.rows import read_rows
@@ -23,11 +24,11 @@ from voile.tables.people.counts import Constraints, Counts
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.losses import Grouping
-from voile.tables.scoring.utility import query_error
 from voile.tables.trees.forest import grow_forest
 from voile.tables.trees.ground import Ground
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.forests import grow
+from voile.tables.verbs.report_losses import grouped_rows
 from voile.tables.verbs.search import search
 
 WEIGHTS = (1.0, 0.75, 0.5, 0.25, 0.0)
@@ -114,7 +115,9 @@ def lines_of(
     for family in ("trees", "global"):
         for k in KS:
             released = [release(table, quasi, k, family, weight) for weight in WEIGHTS]
-            errors = [query_error(s.counts, s.grouping(p)) for s, p in released]
+            errors = [
+                count_query_error(*grouped_rows(s.counts, s.grouping(p))) for s, p in released
+            ]
             yield Line(name, family, k, "COUNT error", errors, higher=False)
             for outcome, model in outcomes.items():
                 kept = [analysed(table, *one, outcome, model) for one in released]
@@ -158,7 +161,10 @@ def cook_lines() -> Iterator[Line]:
     """Yield the COUNT error of trees of Cook County's sample."""
     counts = cook_counts()
     for k in KS:
-        errors = [query_error(counts, least_loss(counts, k, weight)) for weight in WEIGHTS]
+        errors = [
+            count_query_error(*grouped_rows(counts, least_loss(counts, k, weight)))
+            for weight in WEIGHTS
+        ]
         yield Line("Cook County", "trees", k, "COUNT error", errors, higher=False)
 
 

@@ -10,12 +10,13 @@ from benchmarks.cook import cook_counts
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
+from voile.gate.analysts import count_query_error
 from voile.tables.people.counts import Counts, row_keys
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.scoring.group_measures import GroupMeasure, information, weighted
 from voile.tables.scoring.losses import Grouping, losses
-from voile.tables.scoring.utility import query_error
 from voile.tables.verbs import compile
+from voile.tables.verbs.report_losses import grouped_rows
 from voile.tables.verbs.search import search
 
 METHODS = ("steepest", "quick", "best")
@@ -59,7 +60,9 @@ def rows_of(name: str, counts: Counts, loss: GroupMeasure, called: str) -> list[
             both = (lost["distribution"] + lost["resolution"]) / 2
             shares = [f"{share:.3f}" for share in (both, *lost.values())]
             made = (name, called, method, f"{found.evaluations:,}", seconds, f"{risk:g}")
-            rows.append((*made, *shares, f"{query_error(counts, grouping):.4f}"))
+            rows.append(
+                (*made, *shares, f"{count_query_error(*grouped_rows(counts, grouping)):.4f}")
+            )
     return rows
 
 

@@ -125,4 +125,4 @@ def _summarise(
         yield "  - The adversary knows that a person is in the table. Pass population= otherwise."
     if kept := roles.of("sensitive", "keep", "label"):
         yield f"  - The values of {', '.join(kept)} can reveal a person to someone who knows them."
-    yield "  - Run release.attack(truth=frame), then release.report(evidence)."
+    yield "  - Run release.attack(original=frame), then release.report(evidence)."

@@ -38,7 +38,7 @@ def test_a_release_lies_beside_its_source(voile: Any, files: Any, county: Path) 
     assert rows(county, '"a county".clean.visits') == ran.json["counts"]["released"]
     for place in (out, file):
         assert voile("verify", place).code == 0
-    known = ["--truth", source, "--register", files.register]
+    known = ["--original", source, "--register", files.register]
     assert voile("tables", "attack", out, *known, "--quiet").code == 0
     assert voile("report", out, "--out", county.with_name("page.html")).code == 0
     with duckdb.connect(str(county)) as connection:

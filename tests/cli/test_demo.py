@@ -79,7 +79,7 @@ def test_the_demo_ends_with_three_sentences_and_a_report(
     assert voile("verify", out / "release.csv").code == 0
     assert voile("verify", out / "release.csv", "--key-file", out / "private" / "key").code == 0
     assert "replace it with --force" in voile("demo", "--out", out).err
-    attack = ["attack", out / "release.csv", "--truth", out / "county" / "patients.csv"]
+    attack = ["attack", out / "release.csv", "--original", out / "county" / "patients.csv"]
     unkeyed = voile("tables", *attack, "--out", tmp_path / "again.json", "--quiet")
     assert unkeyed.code == 0
     assert "Set VOILE_SECRET or --key-file, as for apply" in unkeyed.err

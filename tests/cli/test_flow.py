@@ -26,7 +26,7 @@ def release(voile: Any, files: Any, tmp_path: Path) -> Path:
 
 
 def attack(files: Any, release: Path) -> list[object]:
-    known = ["--truth", files.patients, "--register", files.register]
+    known = ["--original", files.patients, "--register", files.register]
     return ["tables", "attack", release, *known, "--population", files.population]
 
 
@@ -267,7 +267,7 @@ def test_what_is_not_there_is_said_with_what_to_do(voile: Any, files: Any, tmp_p
         ["tables", "fit", files.patients, "--roles", none, "--out", out],
         ["tables", "frontier", none],
         ["tables", "apply", files.kit, files.patients, "--policy", none, "--out", out],
-        ["tables", "attack", none, "--truth", files.patients],
+        ["tables", "attack", none, "--original", files.patients],
         ["report", none, "--out", out],
         ["verify", none],
     ):

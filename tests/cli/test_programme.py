@@ -87,7 +87,7 @@ def release_and_determine(
         ["choose", kit, "--after", ledger, *key, *earlier, *some,
              "--source", source, *waiting, "--out", here / "policy.toml"],
         ["apply", kit, source, *apply, *under, *earlier, *waiting],
-        ["attack", release, "--truth", source, *people, *key, "--seed", "1"],
+        ["attack", release, "--original", source, *people, *key, "--seed", "1"],
     ):  # fmt: skip
         ran = voile("tables", *words)
         assert ran.code == 0, ran.err

@@ -88,12 +88,30 @@ def test_both_faces_say_the_same(
             [*applied, "--policy", "nowhere.toml", *given],
         ),
         (
-            lambda: voile.open_release("nowhere").attack(truth="people.parquet"),
-            [case.kind, "attack", "nowhere", "--truth", "people.parquet"],
+            lambda: voile.open_release("nowhere").attack(original="people.parquet"),
+            [case.kind, "attack", "nowhere", "--original", "people.parquet"],
         ),
     ):
         python, shell = on_both_faces(here, [*words], capsys)
         assert python == shell
+
+
+def test_the_original_of_an_attack_has_an_older_name(case: Case, tmp_path: Path) -> None:
+    pq.write_table(case.table, tmp_path / "people.parquet")
+    release = case.apply(tmp_path / "release.parquet", thing=tmp_path / "people.parquet")
+    asked = case.options["attack"]
+    newer = release.attack(original=case.table, seed=1, **asked)
+    assert repr(list(release.attack(truth=case.table, seed=1, **asked))) == repr(list(newer))
+    for names in ({}, {"original": case.table, "truth": case.table}):
+        with pytest.raises(VoileError, match="one original source"):
+            release.attack(seed=1, **asked, **names)
+    lists = {n: x if isinstance(x, list) else [x] for n, x in asked.items()}
+    given = [word for n, each in lists.items() for x in each for word in (spelt(n), str(x))]
+    own = [case.kind, "attack", str(release.path), "--seed", "1", *given]
+    for name in ("original", "truth"):
+        out = ["--out", str(tmp_path / f"{name}.json")]
+        assert run([*own, f"--{name}", str(tmp_path / "people.parquet"), *out]) == 0
+    assert (tmp_path / "truth.json").read_bytes() == (tmp_path / "original.json").read_bytes()
 
 
 WRONG = {

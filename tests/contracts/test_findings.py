@@ -10,12 +10,14 @@ import pytest
 from tests.contracts.findings import check_findings, check_measured
 
 from voile.cli.results import write_figures
+from voile.gate.source_risks import OF_SOURCE, find_source_figures
 from voile.release.inventory import Fate
 from voile.release.manifest import INVENTORY, PREDICTED, Release
 from voile.release.verify import as_published
 from voile.report import render
-from voile.report.sections import Figure, Figures, Grid, Prose, Section
+from voile.report.sections import Figure, Figures, FrontierChart, Grid, Prose, Section
 from voile.tables.scoring.disclosure import OF_SENSITIVE
+from voile.tables.verbs.report_data import STATING
 from voile.tables.verbs.report_figures import TITLES
 
 PREDICTION = re.compile("[Pp]redicted by the fit|the fit predicted")
@@ -140,11 +142,62 @@ def test_the_risk_table_shows_findings(case: Any, release: Release, audience: An
         title: name for name, title in TITLES.items() if name in figures or name in OF_SENSITIVE
     }
     page = render("report", sections, audience=audience, facts={})
-    for title, _, cell in grid.rows:
+    own = find_source_figures(figures)
+    for title, before, cell in grid.rows:
         column, _, measure = title.rpartition(": ") if title not in names else ("", "", title)
         name = f"{names[measure]}({column})" if column else names[title]
         assert is_written(figures[name], cell, audience), (name, figures[name], cell)
         assert cell in page.replace("&lt;", "<")
+        assert (before == "–") == (name not in own), name
+        if before != "–":
+            told = STATING(own[name], OF_SOURCE + name) if audience == "public" else own[name]
+            assert is_written(told, before, audience), (name, told, before)
+    assert "predicted" not in grid.caption
+
+
+@pytest.mark.parametrize("audience", ["public", "internal"])
+def test_the_detail_for_analysts_is_found(case: Any, release: Release, audience: Any) -> None:
+    """Each cell is a finding of its column, and so is the error of queries."""
+    if case.kind != "tables":
+        pytest.skip("only tables keep detail of columns")
+    figures = (release.private or {})["figures"]
+    section = next(one for one in report_of(case, release, audience) if one.key == "analysts")
+    [grid], [prose] = blocks_of((section,), Grid), blocks_of((section,), Prose)
+    assert [row[0] for row in grid.rows] == ["age", "sex", "zip"]
+    for row in grid.rows:
+        cells = dict(zip(("labels", "entropy_kept", "rare_values_merged"), row[1:], strict=True))
+        for name, cell in cells.items():
+            value = figures[f"{name}({row[0]})"]
+            assert is_written(value, cell, audience), (name, value, cell)
+    assert "fit" not in grid.caption
+    errors = [one for one in prose.paragraphs if "COUNT queries" in one]
+    assert len(errors) == 1
+    assert "fit" not in errors[0]
+    shown = re.findall(r"([\d.]+%)\.$", errors[0])[0]
+    error = figures["query_error"]  # one digit for the public: a second reveals a record
+    told = float(f"{error:.1g}") if audience == "public" else error
+    assert is_written(told, shown, audience), (error, shown)
+
+
+@pytest.mark.parametrize("audience", ["public", "internal"])
+def test_a_frontier_is_called_the_score_of_the_fit(
+    case: Any, release: Release, audience: Any
+) -> None:
+    charts = [*blocks_of(report_of(case, release, audience), FrontierChart)]
+    assert charts
+    assert all("as the fit scored them" in one.caption for one in charts)
+
+
+def test_a_source_without_findings_is_called_a_prediction(case: Any, release: Release) -> None:
+    """Of a release of an older version, or of a table that generalises nothing."""
+    if case.kind != "tables":
+        pytest.skip("only tables have a table of risks")
+    private = release.private or {}
+    left = {name: x for name, x in private["figures"].items() if not name.startswith(OF_SOURCE)}
+    older = Release(release.path, release.public, {**private, "figures": left})
+    grids = [*blocks_of(report_of(case, older, "internal"), Grid)]
+    [grid] = [one for one in grids if one.columns[0] == "measure"]
+    assert grid.caption.startswith("The source as it is, predicted by the fit")
 
 
 def is_written(value: float, cell: str, audience: str) -> bool:

@@ -100,7 +100,7 @@ def test_the_command_of_an_attack_has_the_options_that_were_given(
 ) -> None:
     folder, _, release = made
     given = case.options["attack"]
-    evidence = release.attack(truth=folder / "patients of May.parquet", seed=SEED, **given)
+    evidence = release.attack(original=folder / "patients of May.parquet", seed=SEED, **given)
     evidence.save(tmp_path / "evidence.json")
     read = release.report(tmp_path / "evidence.json").html
     assert commands(read) == commands(release.report(evidence).html)

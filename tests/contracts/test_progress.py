@@ -30,7 +30,7 @@ def heard(request: pytest.FixtureRequest, case: Any) -> Heard:
     release = case.kit.apply(case.middle(), case.table, **how["apply"])
     if request.param == "attack":
         heard.clear()
-        release.attack(truth=case.table, seed=1, **how["attack"])
+        release.attack(original=case.table, seed=1, **how["attack"])
     return heard
 
 
@@ -49,7 +49,7 @@ def test_each_step_says_what_is_done_and_to_what(heard: Heard) -> None:
 def test_an_attack_numbers_its_steps(case: Any) -> None:
     heard = Heard()
     release = case.kit.apply(case.middle(), case.table, **case.options["apply"])
-    release.attack(truth=case.table, seed=1, progress=heard, **case.options["attack"])
+    release.attack(original=case.table, seed=1, progress=heard, **case.options["attack"])
     places = [task.rpartition("(")[2] for task, _, _ in heard]
     assert places == [f"{place} of {len(places)})" for place in range(1, len(places) + 1)]
 

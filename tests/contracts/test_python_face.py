@@ -58,7 +58,7 @@ def held(case: Case) -> Release:
 
 @pytest.fixture(scope="module")
 def found(case: Case, held: Release) -> AttackResults:
-    return held.attack(truth=case.table, seed=SEED, **case.options["attack"])
+    return held.attack(original=case.table, seed=SEED, **case.options["attack"])
 
 
 def test_fit_makes_the_kit_that_the_contract_makes(case: Case) -> None:
@@ -129,7 +129,7 @@ def test_evidence_and_report_are_those_of_a_release_on_disk(
     case: Case, held: Release, found: AttackResults, tmp_path: Path
 ) -> None:
     saved = held.save(tmp_path / "r.parquet")
-    again = saved.attack(truth=case.table, seed=SEED, **case.options["attack"])
+    again = saved.attack(original=case.table, seed=SEED, **case.options["attack"])
     assert tuple(again) == tuple(found)
     with pytest.raises(RequestError, match="this evidence is about another release"):
         saved.report(found)
@@ -240,7 +240,7 @@ def test_wrong_keywords_and_values_are_refused_at_once(case: Case, held: Release
     for call in (
         lambda **how: fit(case, **how),
         lambda **how: apply(case, **how),
-        lambda **how: held.attack(truth=case.table, **how),
+        lambda **how: held.attack(original=case.table, **how),
     ):
         with pytest.raises(RequestError, match=r"no such option: hold_uot"):
             call(hold_uot=1)
@@ -293,7 +293,7 @@ def test_a_release_whose_manifest_was_changed_is_not_attacked(case: Case, tmp_pa
     manifest_path(release.path).write_text(json.dumps(stated))
     changed = voile.open_release(tmp_path / "r.parquet")
     with pytest.raises(TamperedError):
-        changed.attack(truth=case.table, seed=SEED, **case.options["attack"])
+        changed.attack(original=case.table, seed=SEED, **case.options["attack"])
 
 
 def test_nobody_is_warned_where_every_row_is_released(

@@ -23,7 +23,7 @@ OPTIONAL = {"kit.report", "report", "verify", "expand", "evidence.save"}
 def verbs(case: Case) -> dict[str, Callable[..., Any]]:
     kit, module = case.kit, import_module(f"voile.{case.kind}")
     release = kit.apply(case.middle(), case.table, **case.options["apply"])
-    found = release.attack(truth=case.table, seed=1, **case.options["attack"])
+    found = release.attack(original=case.table, seed=1, **case.options["attack"])
     face = vars(import_module(f"voile.{case.kind}.face"))
     functions = {name: face[name] for name in module.__all__ if name in face}
     return {

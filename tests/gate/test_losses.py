@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from voile.gate.finding import figures_of
-from voile.gate.losses import PlacedRows, compare_matches, measure_losses
+from voile.gate.losses import PlacedRows, measure_losses
+from voile.gate.source_risks import measure_source
 
 
 def nats(counts):
@@ -90,8 +91,25 @@ def test_relative_risk_equals_a_naive_recount(others):
         rows = PlacedRows.of_rows(
             values, group, widths, sizes, person, people_of=lambda x: others * x.sum(axis=1)
         )
-        found = figures_of(compare_matches(rows, expected / 4))
-        assert found == pytest.approx({"source_matches": expected, "relative_risk": 0.25})
+        found = figures_of(measure_source(rows, expected / 4))
+        people = len(least)
+        alone = [min(len(own) for own in members.values() if who in own) for who in least]
+        assert found == pytest.approx(
+            {
+                "source_k": min(alone),
+                "source_sample_uniques": sum(n == 1 for n in alone),
+                "source_prosecutor_max": 1 / min(alone),
+                "source_prosecutor_mean": sum(1 / n for n in alone) / people,
+                "source_k_map": min(least.values()),
+                "source_population_uniques": sum(n == 1 for n in least.values()),
+                "source_share_under_11": sum(n < 11 for n in least.values()) / people,
+                "source_max_risk": 1 / min(least.values()),
+                "source_mean_risk": expected / people,
+                "source_matches": expected,
+                "source_subjects": people,
+                "relative_risk": 0.25,
+            }
+        )
 
 
 def test_the_source_itself_loses_nothing_and_one_group_loses_all():

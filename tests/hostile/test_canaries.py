@@ -155,7 +155,7 @@ def test_no_command_prints_and_no_report_shows_somebody_who_was_not_released(
     voile(kind, "choose", kit, "--policy", flown.chosen.number, "--out", policy)
     release = out / "r.parquet"
     voile(kind, "apply", kit, truth, "--policy", policy, "--out", release, code=1)  # rows set aside
-    voile(kind, "attack", release, "--truth", truth, *flags(attacked_by(flown)), "--seed", 1)
+    voile(kind, "attack", release, "--original", truth, *flags(attacked_by(flown)), "--seed", 1)
     voile("report", release, "--out", out / "release.html")
     voile("report", kit, "--out", out / "kit.html")
     voile("verify", release)

@@ -93,7 +93,7 @@ def apply(world: World, out: object, *, source: object = None) -> Words:
 
 def attack(world: World, out: object) -> Words:
     known = ["--register", world["register-adversary.csv"]]
-    truth = ["--truth", world["patients.csv"]]
+    truth = ["--original", world["patients.csv"]]
     return ["tables", "attack", world["r.csv"], *truth, *known, "--out", out]
 
 

@@ -50,7 +50,7 @@ class Flow:
         kit, policy, release = self.out("fit"), folder / "policy.toml", self.out("apply")
         fit = [kind, "fit", self.source, "--roles", roles, "--seed", 1]
         apply = [kind, "apply", kit, self.source, "--policy", policy]
-        attack = [kind, "attack", release, "--truth", self.source, "--seed", 1]
+        attack = [kind, "attack", release, "--original", self.source, "--seed", 1]
         self.commands: dict[str, list[object]] = {
             "fit": [*fit, *words_of(options["fit"])],
             "choose": [kind, "choose", kit, "--policy", 1],

@@ -69,7 +69,7 @@ def test_clinical_cases_by_the_command_line(data_set, tmp_path, capsys):
     left = [name for name in others - names if name in text]
     assert len(left) < 0.2 * len(others)
     quick = ["--learners", "svm", "--seed", "1", "--jobs", "1", "--json"]
-    truth = ["--truth", tmp_path / "others.jsonl"]
+    truth = ["--original", tmp_path / "others.jsonl"]
     code, out = voile("documents", "attack", release, *truth, *quick)
     assert code == 0
     evidence = Evidence.from_json(json.loads(out)["evidence"][0])

@@ -58,7 +58,7 @@ def test_messages_by_the_command_line(messages, tmp_path, capsys):
     assert voile("itemsets", "apply", kit, messages, *chosen)[0] == 0
     assert voile("verify", release)[0] == 0
     few = ["--targets", "50", "--items", "3", "--seed", "1"]
-    code, out = voile("itemsets", "attack", release, "--truth", messages, *few, "--json")
+    code, out = voile("itemsets", "attack", release, "--original", messages, *few, "--json")
     assert code == 0
     found = map(Evidence.from_json, json.loads(out)["evidence"])
     rates = {name_of(f, "internal"): f.rate for e in found for f in e.findings}

@@ -90,7 +90,7 @@ def test_the_default_hides_the_class_of_children_it_was_not_fitted_to(nhanes, vo
     sent = tmp_path / "sent.parquet"
     how = ["--policy", policy, "--allow-set-aside", "--no-pseudonyms", "--out", sent]
     assert voile("signals", "apply", kit, source, *how)[0] == 0
-    knows = ["--truth", source, "--public-map", kit, "--permutations", "5", "--seed", "1"]
+    knows = ["--original", source, "--public-map", kit, "--permutations", "5", "--seed", "1"]
     code, said = voile("signals", "attack", sent, *knows, "--json")
     assert code == 0
     found = {e["attack"]: e for e in json.loads(said.out)["evidence"]}

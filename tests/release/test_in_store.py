@@ -108,7 +108,7 @@ def test_the_commands(server: Server, here: Path, capsys: pytest.CaptureFixture[
     words += ["--policy", "policy.toml", "--no-pseudonyms", "--json"]
     assert run(words) == 0
     assert json.loads(capsys.readouterr().out)["release"] == f"{TO}.csv"
-    attack = ["tables", "attack", f"{TO}.csv", "--truth", source, "--register", source]
+    attack = ["tables", "attack", f"{TO}.csv", "--original", source, "--register", source]
     assert run(attack) == 0
     assert run(["verify", f"{TO}.csv"]) == 0
     assert run(["report", f"{TO}.csv", "--out", "page.html"]) == 0

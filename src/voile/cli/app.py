@@ -48,7 +48,7 @@ def command() -> None:
     voile tables fit people.csv --roles roles.toml --k 5 --out kit
     voile tables choose kit --least-loss --out policy.toml
     voile tables apply kit people.csv --policy policy.toml --no-pseudonyms --out release.csv
-    voile tables attack release.csv --truth people.csv
+    voile tables attack release.csv --original people.csv
     voile report release.csv --out report.html
 
     Read and correct roles.toml before you fit. `voile demo --out FOLDER` runs these steps on a

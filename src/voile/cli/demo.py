@@ -111,7 +111,7 @@ def _commands(out: Path) -> list[list[str]]:
             *("--no-pseudonyms", "--key-file", key, "--out", release),
         ],
         [
-            *("tables", "attack", release, "--truth", patients, "--register", register),
+            *("tables", "attack", release, "--original", patients, "--register", register),
             *(*people, "--seed", SEED, "--key-file", key),
         ],
         ["report", release, "--key-file", key, "--out", report],

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from voile.release.options import ApplyOptions
 
+ORIGINAL = "The original source, used to score the attack."
 UNKEYED = (
     "The release was sealed under a secret, and this evidence will not be: verify fails it where "
     "the secret is given. Set VOILE_SECRET or --key-file, as for apply."
@@ -174,7 +175,7 @@ def _attack(module: AnyModule) -> click.Command:
         screen: Screen,
         *,
         release: str,
-        truth: str,
+        original: str,
         out: Path | None,
         seed: int | None,
         table: str | None,
@@ -199,16 +200,16 @@ def _attack(module: AnyModule) -> click.Command:
         check_seal(attacked, secret)
         if secret is None and is_keyed(attacked):
             screen.insist(UNKEYED)
-        opened = open_and_report(screen, truth, table, encoding, module.kind)
+        opened = open_and_report(screen, original, table, encoding, module.kind)
         with screen.progress() as progress:
             made = module.attack(attacked, opened, options, seed=seed, progress=progress)
         found = AttackResults(attacked, made, [stored(options)])
         write_evidence(where, attacked, found, secret, force=force)
         tell_attacked(screen, found, where)
 
-    truth = place("truth", "SOURCE", "The original source, used to score the attack.")
+    original = place("original", "SOURCE", ORIGINAL, alias="truth")
     to = out("EVIDENCE", EVIDENCE, required=False, default="RELEASE.private/evidence.json")
-    own = [source_argument("release"), truth, *to, seed(), key_file(), *reading()]
+    own = [source_argument("release"), original, *to, seed(), key_file(), *reading()]
     return WingCommand("attack", run, own, lambda: module.options.attack)
 
 

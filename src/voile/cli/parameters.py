@@ -72,10 +72,12 @@ def path(name: str, help: str, *, required: bool = False) -> click.Option:
     return click.Option([f"--{name}"], type=kind, required=required, help=help)
 
 
-def place(name: str, metavar: str, help: str, *, required: bool = True) -> click.Option:
-    """Take a file or table of a database."""
-    kind = SourcePath()
-    return click.Option([f"--{name}"], type=kind, metavar=metavar, required=required, help=help)
+def place(
+    name: str, metavar: str, help: str, *, required: bool = True, alias: str = ""
+) -> click.Option:
+    """Take a file or table of a database; `alias` is an older name of the option."""
+    kind, names = SourcePath(), [f"--{one}" for one in (name, alias) if one]
+    return click.Option([*names, name], type=kind, metavar=metavar, required=required, help=help)
 
 
 def flag(name: str, help: str) -> click.Option:

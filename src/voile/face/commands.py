@@ -58,8 +58,8 @@ def commands(
         verbs = [one for one in module.own_verbs if one.evidence]
         for given in _attacks(evidence, {one.evidence for one in verbs}):
             own = _given(module.options.attack, given, audience)
-            truth = ["--truth", source, *own, "--seed", "SEED"]
-            yield typed(["voile", kind, "attack", name, *truth])
+            original = ["--original", source, *own, "--seed", "SEED"]
+            yield typed(["voile", kind, "attack", name, *original])
         places = {"kit": "KIT", "release": name, "source": source}
         for verb in verbs:
             if verb.name in asked:

@@ -177,7 +177,7 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
     model = module.options.attack
 
     def attack(
-        truth: object,
+        original: object = None,
         *,
         seed: int | None = None,
         key_file: str | PathLike[str] | None = None,
@@ -185,18 +185,28 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
         **options: Any,
     ) -> AttackResults:
         with as_keywords():
+            source = _one_original(original, options.pop("truth", None))
             given = checked(model, options)
             own = checked_own(seed=(seed, NonNegativeInt))
             check_seal(release, Secret.find(key_file))
-            opened = module.open(truth)
+            opened = module.open(source)
             found = module.attack(release, opened, given, seed=own["seed"], progress=progress)
         return AttackResults(release, found, [stored(given)])
 
     said = {
-        "truth": f"the original source, used to score the attack: {SOURCE}",
+        "original": f"the original source, used to score the attack: {SOURCE}",
         "seed": SEED,
         "key_file": "file with the secret of the seal [variable VOILE_SECRET]",
         "progress": PROGRESS,
     }
     first = "Attack the release as an adversary with the background knowledge given by the options."
     return documented(attack, first, said, model)
+
+
+def _one_original(original: object, truth: object) -> object:
+    """Return the original source under the name that was given; `truth` is the older one."""
+    if (original is None) == (truth is None):
+        raise RequestError(
+            "an attack is scored by one original source", where="original", instead="give it once"
+        )
+    return truth if original is None else original

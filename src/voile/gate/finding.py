@@ -21,6 +21,7 @@ Unit = Literal[
     "probability",
     "share",
     "odds",
+    "ratio",
     "pairs",
 ]
 Origin = Literal["release", "release and source", "release and population"]

@@ -17,15 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.gate.finding import Adversary, GateFinding
+from voile.gate.groups import PeopleAtRisk
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
 MOST = 2**62
 """Tuples are numbered in one whole number up to here."""
-REGISTER = Adversary(
-    "looks up the quasi-identifiers of a row in a register of the population",
-    "release and population",
-)
 ANALYST = Adversary("has the source and the release", "release and source")
 
 
@@ -36,7 +33,7 @@ class PlacedRows:
     values : (m, q) ints. people : (m,) > 0, how many people have these values in this group.
     group : (m,) from 0, or -1 of rows that are not released. widths : (groups, q) >= 1, how many
     values of the domain a label covers. sizes : (q,) the values of each domain.
-    matches : the expected matches of the source as it is.
+    at_risk : the people of the source as it is, each row's values as its labels.
     """
 
     values: Ints
@@ -44,7 +41,7 @@ class PlacedRows:
     group: Ints
     widths: Floats
     sizes: Sequence[int]
-    matches: float
+    at_risk: PeopleAtRisk
 
     @classmethod
     def of_rows(
@@ -69,21 +66,25 @@ class PlacedRows:
         people = np.bincount(place, weights).astype(np.float64)
         combinations = values[_first_of(cell)]
         register = np.ones(len(combinations)) if people_of is None else people_of(combinations)
-        matches = _count_matches(np.arange(len(cell)) if person is None else person, cell, register)
-        return cls(values[first], people, group[first], widths, sizes, matches)
+        at_risk = _find_at_risk(np.arange(len(cell)) if person is None else person, cell, register)
+        return cls(values[first], people, group[first], widths, sizes, at_risk)
 
 
-def _count_matches(person: Ints, cell: Ints, register: Floats) -> float:
-    """Add up 1 / people over people, each by the combination of her rows that fewest people have.
+def _find_at_risk(person: Ints, cell: Ints, register: Floats) -> PeopleAtRisk:
+    """Find the combination of each person's rows that fewest people have.
 
     cell : (n,) the number of each row's combination. register : (cells,) >= 0, the people of the
     population with each; a combination has the people of the rows if they are more.
     """
     first = _first_of(number_tuples(person, cell))
-    held = np.bincount(cell[first], minlength=len(register))
-    risk = np.zeros(len(person))
-    np.maximum.at(risk, number_tuples(person)[first], 1 / np.maximum(held, register)[cell[first]])
-    return float(risk.sum())
+    held = np.bincount(cell[first], minlength=len(register)).astype(np.float64)
+    who = number_tuples(person)[first]
+    found = []
+    for sizes in (held, np.maximum(held, register)):
+        least = np.full(int(who.max(initial=-1)) + 1, np.inf)
+        np.minimum.at(least, who, sizes[cell[first]])
+        found.append(least)
+    return PeopleAtRisk(np.ones(len(found[0])), *found)
 
 
 def _spread_people(person: Ints, cell: Ints) -> Floats:
@@ -125,20 +126,6 @@ def measure_losses(
             weight * found["distribution"] + (1 - weight) * found["resolution"]
         )
     return tuple(ANALYST.finds(name, x, "share", n=people) for name, x in found.items())
-
-
-def compare_matches(rows: PlacedRows, released: float) -> tuple[GateFinding, ...]:
-    """Return the findings `source_matches` and `relative_risk`: the released matches as a share.
-
-    released : the expected matches of the release. A source without rows has no findings.
-    """
-    if not rows.matches:
-        return ()
-    people = float(rows.people.sum())
-    return (
-        REGISTER.finds("source_matches", rows.matches, "people", n=people),
-        REGISTER.finds("relative_risk", min(released / rows.matches, 1.0), "share"),
-    )
 
 
 def _divergence(rows: PlacedRows, kept: NDArray[np.bool_]) -> float:

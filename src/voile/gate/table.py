@@ -56,13 +56,18 @@ def measure_table(
     at_risk = groups.people_at_risk(register)
     records = groups.classes_of_records()
     return (
-        *_of_prosecutor(at_risk),
-        *_of_journalist(at_risk),
+        *measure_people(at_risk),
         *_of_groups(groups, register, suppressed),
         *(one for column in groups.columns.sensitive for one in _of_sensitive(groups, column)),
         *_of_every_column(groups.count_unique(), at_risk.subjects),
         *(_of_small_groups(people, at_risk) if records is None else _of_records(records, k)),
     )
+
+
+def measure_people(at_risk: PeopleAtRisk) -> Iterator[GateFinding]:
+    """Yield the risks of people by the smallest group of their rows."""
+    yield from _of_prosecutor(at_risk)
+    yield from _of_journalist(at_risk)
 
 
 def _of_prosecutor(at_risk: PeopleAtRisk) -> Iterator[GateFinding]:

@@ -224,7 +224,8 @@ def frontier_chart(
         marks,
         risk[0],
         loss[0],
-        f"{len(described):,} {policies} that no other found beats in both risk and loss.",
+        f"{len(described):,} {policies} that no other found beats in both risk and loss, as the "
+        "fit scored them.",
         risk_ends=risk[1],
         loss_ends=loss[1],
         details=tuple(details),

@@ -93,8 +93,8 @@ def write_python(words: Sequence[str]) -> str:
             places = [pairs.pop("policy"), repr(source), repr(out), "force=True"]
             return _call(f"voile.open_kit({kit!r}).apply", places, pairs)
         case [_, "attack", release]:
-            truth = pairs.pop("truth")
-            call = _call(f"voile.open_release({release!r}).attack", [truth], pairs)
+            original = pairs.pop("original")
+            call = _call(f"voile.open_release({release!r}).attack", [original], pairs)
             seal = {"key_file": pairs["key_file"]} if "key_file" in pairs else {}
             return _call(f"{call}.save", [], {**seal, "force": "True"})
         case ["determine", release]:

@@ -145,7 +145,7 @@ def test_the_same_from_python(notes: Notes, table: Path) -> None:
     kit = open_kit(notes.kit)
     release = kit.apply(notes.policy, table, text="note", subject="patient_id", keep_order=True)
     assert release.frame.column_names == ["note"]
-    evidence = release.attack(truth=notes.source, learners="svm", jobs=1, seed=1)
+    evidence = release.attack(original=notes.source, learners="svm", jobs=1, seed=1)
     assert len(evidence)
     roles = {"note": "text", "doctor": "keep"}
     kept = kit.apply(notes.policy, table, roles=roles, keep_order=True)

@@ -120,7 +120,7 @@ def test_an_attack_knows_the_pattern_that_was_applied(
     out = tmp_path / "out.jsonl"
     pattern = ["--subject-pattern", "note {subject}?.txt", "--quiet"]
     assert voile(*notes.apply(out), *pattern).code == 0
-    attack = ["documents", "attack", out, "--truth", notes.source, "--learners", "svm"]
+    attack = ["documents", "attack", out, "--original", notes.source, "--learners", "svm"]
     assert voile(*attack, "--jobs", 1, "--seed", 1, "--quiet").code == 0
     kit = ["documents", "fit", notes.source, "--text", "text", *pattern, "--learners", "svm"]
     quick = ["--cross-fit", 3, "--least-left", 50, "--jobs", 1, "--miss-cost", 5]

@@ -137,5 +137,5 @@ def released(path: Path) -> list[str]:
 
 
 def attack_on(notes: Notes, release: Path, truth: object = None) -> list[object]:
-    words = ["documents", "attack", release, "--truth", truth or notes.source, "--seed", 1]
+    words = ["documents", "attack", release, "--original", truth or notes.source, "--seed", 1]
     return [*words, "--learners", "svm", "--jobs", 1, "--inspections", 10]

@@ -55,7 +55,7 @@ class Way:
         return ["tables", "apply", self.folder / "kit", *given, "--out", out, *more]
 
     def attack(self, release: Path) -> list[object]:
-        known = ["--truth", self.patients, "--register", self.register, "--seed", "3"]
+        known = ["--original", self.patients, "--register", self.register, "--seed", "3"]
         known += ["--population", self.population]
         return ["tables", "attack", release, *known, "--json", "--quiet"]
 

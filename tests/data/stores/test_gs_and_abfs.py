@@ -114,7 +114,7 @@ def test_from_a_source_there_to_a_release_there(
     assert run([*words, "--no-pseudonyms"]) == 0
     assert [one for one in store.objects() if "2024" in one] == NAMES
     assert run(["verify", to]) == 0
-    assert run(["tables", "attack", to, "--truth", source, "--register", source]) == 0
+    assert run(["tables", "attack", to, "--original", source, "--register", source]) == 0
     assert run(["report", to, "--out", "page.html"]) == 0
     capsys.readouterr()
     assert run([*words, "--no-pseudonyms"]) == 2

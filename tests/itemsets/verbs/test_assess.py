@@ -45,7 +45,7 @@ def test_the_evidence_of_a_release_of_voiles_own_is_its_own():
     kit = vi.fit(source, ROLES, k=20, seed=1)
     own = kit.apply(kit.choose(least_loss=True), source, keep_order=True)
     asked = {"items": [1, 2], "targets": 10_000}
-    theirs = {one.attack: one for one in own.attack(truth=source, seed=2, **asked)}
+    theirs = {one.attack: one for one in own.attack(original=source, seed=2, **asked)}
     found = vi.assess(source, own.frame, ROLES, seed=2, **asked)
     assert found.figures["anonymity"] == own.private["figures"]["anonymity"]
     assert found.figures["unique_rows"] == own.private["figures"]["unique_rows"]

@@ -84,7 +84,7 @@ def test_of_a_release_of_voiles_own_figures_and_evidence_are_its_own(county, fam
         value = certified[name]
         assert found.figures[name] == pytest.approx(value, rel=1e-9), name
     mine = {(one.attack, one.of): one for one in found.evidence}
-    theirs = own.attack(truth=county / "patients.csv", seed=3, **held(county))
+    theirs = own.attack(original=county / "patients.csv", seed=3, **held(county))
     common = [one for one in theirs if one.attack in ("linkage", "singling out", "inference")]
     assert len(common) == 3
     for one in common:

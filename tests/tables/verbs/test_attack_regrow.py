@@ -100,8 +100,8 @@ def test_guesses_are_counted_by_column_and_the_fewest_values_are_stated():
 def test_attack_regrows_where_asked_and_a_report_shows_it():
     table = people()
     release = released(table, family="tree")
-    assert not [one for one in release.attack(truth=table) if one.attack == "regrowing"]
-    found = list(release.attack(truth=table, regrow=2, seed=1))
+    assert not [one for one in release.attack(original=table) if one.attack == "regrowing"]
+    found = list(release.attack(original=table, regrow=2, seed=1))
     own = [one for one in found if one.attack == "regrowing"]
     assert [one.of for one in own] == ["age", "sex"]
     assert all(one.rate.trials == 2 for one in own[0].findings if one.quantity == GUESSED)
@@ -135,7 +135,7 @@ def test_a_release_that_nobody_can_make_again_is_refused_in_one_sentence(options
     table = people(60)
     release = released(table, **{"family": "tree", **options})
     with pytest.raises(RequestError, match=f"cannot be regrown .*{why}"):
-        release.attack(truth=table, regrow=1)
+        release.attack(original=table, regrow=1)
 
 
 def test_people_of_several_rows_are_refused():
@@ -144,4 +144,4 @@ def test_people_of_several_rows_are_refused():
     how = {"family": "tree", "promise": "row", "apply": {"keep_order": False}}
     release = released(table, {"subject": "who", "columns": roles}, **how)
     with pytest.raises(RequestError, match="people with several rows"):
-        release.attack(truth=table, regrow=1)
+        release.attack(original=table, regrow=1)

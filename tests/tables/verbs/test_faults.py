@@ -133,6 +133,25 @@ def release_all(old):
     return change
 
 
+def label_the_next_row(old):
+    def change(self, batch, numbers=None):
+        found = old(self, batch, numbers)
+        moved, shown = found.intervals.copy(), ~found.suppressed
+        moved[shown] = np.roll(moved[shown], 1, axis=0)
+        return type(found)(found.values, moved, found.suppressed)
+
+    return change
+
+
+def reversed_entries(old):
+    def change(self, column, numbers):
+        found = old(self, column, numbers).copy()
+        found[found >= 0] = found[found >= 0][::-1]
+        return found
+
+    return change
+
+
 def stay_uncut(old):
     def change(tree, shown, is_allowed):
         stands = np.arange(len(tree), dtype=np.int32)
@@ -214,6 +233,7 @@ SHOWING = "voile.tables.verbs.showing:_Allowed"
 PEOPLE = "voile.tables.people.records"
 STAGE = "voile.tables.verbs.assess_stage:ForeignStage"
 PERSON = ("person",)
+PUBLISHED = "voile.tables.recoding.published"
 
 FAULTS = [
     # scoring, from the fit on
@@ -255,6 +275,12 @@ FAULTS = [
     InjectedFault("voile.tables.verbs.following:released_groups", always(None), ("global",)),
     InjectedFault("voile.tables.recoding.recoder:Recoder._suppressed", suppress_none, ("global",)),
     InjectedFault("voile.tables.recoding.recoder:PersonRecoder.__call__", release_all, PERSON),
+    InjectedFault("voile.tables.recoding.recoder:Recoder.__call__", label_the_next_row, ROWS),
+    InjectedFault(
+        "voile.tables.recoding.recoder:PersonRecoder.__call__", label_the_next_row, PERSON
+    ),
+    InjectedFault(f"{PUBLISHED}:Published.entries", reversed_entries, ("global",)),
+    InjectedFault(f"{PUBLISHED}_boxes:PublishedBoxes.entries", reversed_entries, FAMILIES[1:]),
     InjectedFault("voile.tables.people.counts:row_keys", halved, ROWS),
     InjectedFault("voile.tables.trees.climbing:climb", stay_uncut, FAMILIES[1:]),
     InjectedFault(f"{SHOWING}.__call__", always(True), ("tree",)),
@@ -277,19 +303,19 @@ FAULTS = [
     *(
         InjectedFault(target, change, (), "assess", is_felt)
         for target, change, is_felt in (
-            (f"{DISCLOSURE}:disclosure", k_plus_4, True),
+            (f"{DISCLOSURE}:disclosure", k_plus_4, False),
             (f"{STAGE}.released_cells", halved, True),
             (f"{STAGE}.sensitive", without_last, True),
             (f"{STAGE}.kept_columns", without_last, True),
             (f"{STAGE}.generalised", without_last, True),
-            ("voile.tables.verbs.scene:Stage.who", each_row_of_its_own, True),
+            ("voile.tables.verbs.scene:Stage.who", each_row_of_its_own, False),
             ("voile.tables.foreign.columns:_read", read_as_exact, True),
             ("voile.tables.foreign.columns:ForeignCodebook.released", without_last, False),
             ("voile.tables.foreign.columns:ForeignCodebook.released_codes", zeros_of, False),
             ("voile.tables.foreign.matching:match_in_order", reversed_rows, True),
             ("voile.tables.foreign.boxes:people_in", times(5), True),
             (f"{LOSSES}:Grouping.widths", times(3), False),
-            (f"{LOSSES}:hidden_by_column", times(0), True),
+            (f"{LOSSES}:hidden_by_column", times(0), False),
         )
     ),
 ]
@@ -397,6 +423,7 @@ def outcome(place, kit, family, table):
     whose = pq.read_table(place / f"{out.name}.private" / "rows.parquet").to_pydict()
     manifest = json.loads((place / f"{out.name}.private" / "manifest.json").read_text())
     check_findings(manifest["findings"], rows, whose["person"], family)
+    check_source(manifest["figures"], rows, table)
     public = json.loads((place / f"{out.name}.manifest.json").read_text())
     del public["sha256"]
     return {number: str(row) for number, row in zip(whose["row"], rows, strict=True)}, public
@@ -430,6 +457,25 @@ def check_findings(stated, rows, who, family):
         assert expected[f"distinct_l({column})"] >= L
         far = expected.get(f"t_closeness_ordered({column})", expected[f"t_closeness({column})"])
         assert family == "person" or far <= T + 1e-8
+
+
+def check_source(figures, rows, table):
+    """Hold the figures of the source, and the labels of each column, to dictionaries."""
+    people = {}
+    for row in table.to_pylist():
+        people.setdefault(tuple(row[name] for name in QUASI), set()).add(row["who"])
+    least = {
+        who: min(len(own) for own in people.values() if who in own)
+        for who in {*table.column("who").to_pylist()}
+    }
+    expected = {
+        "source_k": min(least.values()),
+        "source_sample_uniques": sum(n == 1 for n in least.values()),
+        "source_prosecutor_mean": sum(1 / n for n in least.values()) / len(least),
+        "source_subjects": len(least),
+        **{f"labels({name})": len({row[name] for row in rows}) for name in QUASI},
+    }
+    assert {name: figures[name] for name in expected} == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_sound_release_is_published(sound):

@@ -346,11 +346,11 @@ def test_the_report_says_which_columns_are_counted_and_what_queries_gain(kit, re
     assert "runs of values of age, kg, zip, job and born" in " ".join(prose.paragraphs)
     runs = {row[0]: int(row[table.columns.index("runs counted")]) for row in table.rows}
     assert runs == {name: len(held) for name, held in stated(release).items()}
-    lost = release.private["story"]["lost"]
+    lost = release.private["figures"]
     assert lost["query_error_with_runs"] < 0.8 * lost["query_error"]
     prose, table = section(plain, audience).blocks
     assert "runs" not in " ".join([*prose.paragraphs, *table.columns])
-    assert plain.private["story"]["lost"]["query_error"] == lost["query_error"]
+    assert plain.private["figures"]["query_error"] == lost["query_error"]
 
 
 def section(release, audience):

@@ -71,13 +71,13 @@ OWN_MODELS = (
     "Token classifiers that were trained elsewhere took part. They are known by the hashes of "
     "their files alone: what they learnt from, and what they were made to miss, is not known here."
 )
-TAKES = "annotated text (--truth)"
+TAKES = "annotated text (--original)"
 TO_MEASURE = (
     "nobody marked the identifiers: voile documents accept measures it on a sample that a person "
     "reads"
 )
 TAKES_UNMARKED = (
-    "text in which somebody marked all identifiers (--truth), which nobody has done here: "
+    "text in which somebody marked all identifiers (--original), which nobody has done here: "
     "voile documents accept proves by reading how many are left at most"
 )
 

@@ -69,7 +69,7 @@ LIMITS = (
     "Rows added later can break the promise: certify every release anew.",
     "Two releases of the same people with different features can be joined by what they share.",
 )
-TAKES: dict[Question, str] = {"singling out": "the source (--truth)", "inference": "a label"}
+TAKES: dict[Question, str] = {"singling out": "the source (--original)", "inference": "a label"}
 """What the attack on each question takes."""
 
 

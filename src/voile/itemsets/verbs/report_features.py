@@ -8,6 +8,7 @@ from typing import Any
 from voile.itemsets.verbs.report_data import MOST
 from voile.report.sections import Grid, Prose, Section
 
+BY_FIT = "as the fit counted them"
 LONGEST = 80
 """Characters of a feature's name that are shown."""
 
@@ -40,8 +41,14 @@ def features_section(data: Mapping[str, Any], published: Sequence[str]) -> Secti
                 "where that is little, leaving it out loses little.",
             )
         ),
-        Grid(("feature", "people", "utility"), kept, "Features published", (1, 2), "internal"),
-        Grid(blocked, left, "Best features left out", (1, 2, 4), "internal"),
+        Grid(
+            ("feature", "people", "utility"),
+            kept,
+            f"Features published, {BY_FIT}",
+            (1, 2),
+            "internal",
+        ),
+        Grid(blocked, left, f"Best features left out, {BY_FIT}", (1, 2, 4), "internal"),
     )
     return Section("features", "Features published and left out", blocks)
 

@@ -34,7 +34,7 @@ LIMITS = (
     "A reading beyond those that the map was fitted to is carried exactly, but may be rarer in one "
     "class than in another.",
 )
-TAKES: dict[Question, str] = {"inference": "the source, with its classes (--truth)"}
+TAKES: dict[Question, str] = {"inference": "the source, with its classes (--original)"}
 """What the attack on each question takes."""
 
 

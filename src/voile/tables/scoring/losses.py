@@ -90,24 +90,20 @@ def losses(
     return {name: min(max(value, 0.0), 1.0) for name, value in found.items()}
 
 
-def hidden_by_column(counts: Counts, grouping: Grouping, *, own: bool = False) -> Floats:
+def hidden_by_column(counts: Counts, grouping: Grouping) -> Floats:
     """Return the share of each column's entropy that the groups hide, (attributes,) >= 0.
 
     The mean over groups of H(column | group) / H(column), each group by its subjects; 0 for a
     column of one value. Suppressed subjects count 1 each: groups beside them that are more even
     than the source can bring the sum above 1.
-
-    own : go by what each column itself shows, H(column | its box). Small groups hide little of a
-        column by chance alone, even of one that is one box.
     """
     kept = grouping.kept[grouping.group] & (counts.sample > 0)
     sample, group = counts.sample[kept], grouping.group[kept]
     dropped = counts.subjects - sample.sum()
     hidden = np.zeros(len(counts.sizes))
+    whole = n_log_n(_sums(group, sample)).sum()
     for d, entropy in enumerate(entropies(counts)):
-        within = grouping.box[group, d] if own else group
-        whole = n_log_n(_sums(within, sample)).sum()
-        pairs = within.astype(np.int64) * counts.sizes[d] + counts.codes[kept, d]
+        pairs = group.astype(np.int64) * counts.sizes[d] + counts.codes[kept, d]
         _, place = np.unique(pairs, return_inverse=True)
         apart = n_log_n(_sums(place, sample)).sum()
         if entropy > 0:

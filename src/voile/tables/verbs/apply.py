@@ -45,11 +45,11 @@ from voile.tables.verbs.measure_release import (
     measure_release,
     people_sharing,
 )
+from voile.tables.verbs.one_row import other_rows
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.person_records import (
     PROMISED_PEOPLE,
     list_choices,
-    other_rows,
 )
 from voile.tables.verbs.person_rows import (
     ALONE,
@@ -111,7 +111,9 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         judge, left_out = entering(content, policy, source, options)
     if options.one_row:
         drawn = ReleaseDraws(options, kit, chosen, source).draw("one row")
-        left_out = np.union1d(left_out, other_rows(source, content.roles.subject, drawn))
+        rules = content.space.constraints
+        least = promised_people(rules.k, rules.max_risk)
+        left_out = np.union1d(left_out, other_rows(content, source, recoder, drawn, least))
     return _Recoding(
         kit=kit,
         chosen=chosen,
@@ -399,10 +401,7 @@ class _Recoding(Applying[Any, AnyPublished]):
 
     def private_manifest(self, known: AnyPublished) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""
-        kept = None
-        if isinstance(self.policy, PersonPolicy) and self.boxed is not None:
-            kept = self.boxed.kept_of_columns(self.content.space, self.policy)
-        story = report_data(self.content, self.policy, known, kept)
+        story = report_data(self.content, self.policy, known)
         areas = find_small_areas(self.content.space)
         return {"story": story, AREAS: areas, **_marginals(known.marginals)}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,9 +16,11 @@ from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.roles import Roles
 from voile.data.source import TableSource
+from voile.gate.analysts import ReleasedLabels, count_misplaced, measure_utility
 from voile.gate.finding import figures_of
-from voile.gate.losses import PlacedRows, compare_matches, measure_losses
+from voile.gate.losses import PlacedRows, measure_losses
 from voile.gate.safe_harbor import count_safe_harbor
+from voile.gate.source_risks import find_source_figures, measure_source
 from voile.keys.random import streams
 from voile.release.assessment import Assessment
 from voile.tables.foreign.bounds import released_as
@@ -27,9 +28,6 @@ from voile.tables.foreign.boxes import people_in
 from voile.tables.foreign.codes import form_of_codes
 from voile.tables.foreign.columns import UNREAD, ForeignCodebook
 from voile.tables.foreign.keys import is_key, texts_of, try_keys
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.losses import Grouping
-from voile.tables.scoring.utility import columns_kept, query_error
 from voile.tables.verbs.assess_overlap import overlapping_attacks
 from voile.tables.verbs.assess_rows import ForeignRows
 from voile.tables.verbs.assess_stage import NAMES, ForeignStage, numbered
@@ -37,7 +35,8 @@ from voile.tables.verbs.assess_synthetic import assess_synthetic, read_cells
 from voile.tables.verbs.attack_tasks import attacks_on, run_all
 from voile.tables.verbs.measure_release import CENSUS_AREAS, find_small_areas
 from voile.tables.verbs.options import AssessOptions
-from voile.tables.verbs.placed_rows import count_population
+from voile.tables.verbs.placed_rows import NOT_RELEASED, count_population
+from voile.tables.verbs.report_losses import describe_columns
 
 STREAMS = ("linkage", "singling out", "inference", "matching", "keys")
 
@@ -70,7 +69,7 @@ def assess(
     progress("matching rows", 0)
     rows = ForeignRows.of(stage)
     figures = _figures(stage, rows)
-    compared, lost, kept_of_columns = _lost(stage, rows, figures["expected_matches"])
+    compared, lost = _lost(stage, rows, figures["expected_matches"])
     progress("trying keys to the original", 0)
     keys = _keys(stage, draws[4])
     tasks = list(
@@ -83,13 +82,13 @@ def assess(
         **_reading(stage),
         "keys": [one.quantity for one in keys.findings if is_key(one)],
         "pseudonyms": _pseudonyms(stage, keys),
-        "before": _before(stage),
+        "before": find_source_figures(compared),
         "population": stage.space.population.how,
         "population_known": stage.space.population.known,
         "assumptions": list(stage.space.population.assumptions),
         "subjects": stage.space.counts.subjects,
         "sensitive": stage.sensitive,
-        "lost": lost | {"columns": kept_of_columns},
+        "lost": lost,
     }
     figures |= compared | _losses_in(lost) | _count_values(stage, facts["pseudonyms"])
     return Assessment("tables", released.name, figures, evidence, facts)
@@ -117,13 +116,6 @@ def _figures(stage: ForeignStage, released: ForeignRows) -> dict[str, float]:
     return figures_of(released.measure(people_of, has_people=stage.person is not None))
 
 
-def _before(stage: ForeignStage) -> dict[str, float]:
-    """Return the measures of the original as it is."""
-    space = stage.space
-    found = space.disclosure(space.policy(space.bottom))
-    return {name: value for name, value in found.items() if np.isfinite(value)}
-
-
 def _count_values(stage: ForeignStage, codes: Collection[str]) -> dict[str, float]:
     """Count the released cells with values of Safe Harbor's categories; `codes` are pseudonyms."""
     areas = find_small_areas(stage.space)
@@ -133,84 +125,53 @@ def _count_values(stage: ForeignStage, codes: Collection[str]) -> dict[str, floa
 
 def _lost(
     stage: ForeignStage, released: ForeignRows, matches: float
-) -> tuple[dict[str, float], dict[str, Any], list[dict[str, Any]]]:
-    """Return the risk next to the original's, the losses, and the remaining detail of each column.
+) -> tuple[dict[str, float], dict[str, Any]]:
+    """Return the figures next to the original's, and the losses with each column's detail.
 
     matches : the expected ones of the release.
     """
     shown = ~released.is_suppressed
-    counts, grouping = _grouped(stage, shown)
-    placed = _placed(stage, released, shown, grouping)
-    found, compared = (
+    placed, labels = _placed(stage, released, shown)
+    found, compared, detail = (
         figures_of(measure_losses(placed)),
-        figures_of(compare_matches(placed, matches)),
+        figures_of(measure_source(placed, matches)),
+        figures_of(
+            (count_misplaced(placed, labels), *measure_utility(placed, labels, stage.quasi))
+        ),
     )
-    columns = columns_kept(counts, grouping)
-    lost = {**found, "is_measured": True, "query_error": query_error(counts, grouping)}
-    named = [
-        {"column": name, **vars(kept)} for name, kept in zip(stage.quasi, columns, strict=True)
-    ]
-    return compared, lost, named
+    lost = {**found, "is_measured": True, **describe_columns(detail, stage.quasi)}
+    return compared | detail, lost
 
 
 def _placed(
-    stage: ForeignStage, released: ForeignRows, shown: NDArray[np.bool_], grouping: Grouping
-) -> PlacedRows:
-    """Return the original's rows with their values, and the released box of each."""
-    group = np.full(len(stage.positions), -1, dtype=np.int64)
-    boxes = np.unique(stage.released_cells, axis=0, return_inverse=True)[1].ravel()
-    group[stage.rows[shown]] = boxes[shown]
-    each = zip(grouping.values, grouping.box[:-1].T, strict=True)
-    widths = np.column_stack([held.sum(axis=1)[own] for held, own in each]).astype(np.float64)
+    stage: ForeignStage, released: ForeignRows, shown: NDArray[np.bool_]
+) -> tuple[PlacedRows, ReleasedLabels]:
+    """Return the original's rows with the released box of each, and the boxes' labels."""
+    group = np.full(len(stage.positions), NOT_RELEASED, dtype=np.int64)
+    boxes, box = np.unique(stage.released_cells, axis=0, return_inverse=True)
+    group[stage.rows[shown]] = box.ravel()[shown]
+    labels = ReleasedLabels(boxes, _covered(stage))
     sizes = [len(column.domain) for column in stage.codebook.columns]
     population = partial(count_population, stage.space.counts)
-    return PlacedRows.of_rows(
-        stage.positions, group, widths, sizes, released.everyone, people_of=population
+    placed = PlacedRows.of_rows(
+        stage.positions, group, labels.widths, sizes, released.everyone, people_of=population
     )
+    return placed, labels
+
+
+def _covered(stage: ForeignStage) -> list[NDArray[np.bool_]]:
+    """Return the values that each label covers; an unread cell stands for its rows' values."""
+    covered = [held.copy() for held in stage.codebook.holds]
+    for d, column in enumerate(stage.codebook.columns):
+        unread = column.how[stage.released_cells[:, d]] == UNREAD
+        values = stage.positions[stage.rows[unread], d]
+        covered[d][stage.released_cells[unread, d], values] = True
+    return covered
 
 
 def _losses_in(lost: dict[str, Any]) -> dict[str, float]:
     named = {name: float(lost[name]) for name in ("distribution", "resolution", "ncp")}
     return named | {"loss": float(lost["information_loss"])}
-
-
-def _grouped(stage: ForeignStage, shown: NDArray[np.bool_]) -> tuple[Counts, Grouping]:
-    """Return the original's combinations by the box that each went into; the last is suppressed."""
-    book, rows = stage.codebook, stage.rows
-    sizes = [len(column.domain) for column in book.columns]
-    boxes, box = np.unique(stage.released_cells, axis=0, return_inverse=True)
-    of_row = np.full(len(stage.positions), len(boxes), dtype=np.int64)
-    of_row[rows[shown]] = box.ravel()[shown]
-    pairs, place = np.unique(
-        np.column_stack([stage.positions, of_row]), axis=0, return_inverse=True
-    )
-    sample = np.bincount(place.ravel(), _weights(stage)).astype(np.float64)
-    counts = replace(
-        stage.space.counts,
-        sizes=tuple(sizes),
-        codes=pairs[:, :-1].astype(np.int32),
-        sample=sample,
-        population=sample,
-        sensitive=np.zeros((len(pairs), 0)),
-        columns=(),
-    )
-    values = [np.vstack([own, np.ones((1, own.shape[1]), dtype=np.bool_)]) for own in book.holds]
-    for d, column in enumerate(book.columns):  # a cell that cannot be read stands for its rows'
-        unread = column.how[stage.released_cells[:, d]] == UNREAD
-        values[d][stage.released_cells[unread, d], stage.positions[rows[unread], d]] = True
-    box_of = np.vstack([boxes, book.sizes])
-    kept = np.arange(len(boxes) + 1) < len(boxes)
-    return counts, Grouping(pairs[:, -1].astype(np.int64), box_of, tuple(values), kept)
-
-
-def _weights(stage: ForeignStage) -> np.ndarray[Any, Any]:
-    """Return what each row of the original counts: a subject is spread evenly over hers."""
-    _, cell = np.unique(stage.positions, axis=0, return_inverse=True)
-    pairs, of, times = np.unique(
-        np.column_stack([stage.who, cell.ravel()]), axis=0, return_inverse=True, return_counts=True
-    )
-    _, subject, own = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
-    return np.asarray(1.0 / (times[of.ravel()] * own[subject][of.ravel()]))
 
 
 def _keys(stage: ForeignStage, rng: np.random.Generator) -> Evidence:

@@ -178,7 +178,10 @@ class ApplyOptions(Pseudonymous):
         description="count this source's subjects anew by the kit's domains, as those of another "
         "day; groups, risk and loss are then theirs",
     )
-    one_row: bool = Field(False, description="release one row of each person, chosen at random")
+    one_row: bool = Field(
+        False,
+        description="release one random row of each person, or another where a group lacks people",
+    )
     accept_risk: Reason | None = Field(
         None,
         description="release although a column joins the rows of people whom their rows single "
@@ -242,7 +245,7 @@ class AdversaryOptions(voile.release.options.Controlled):
         None, alias="register", description="identified register that the adversary holds"
     )
     person: str | None = Field(
-        None, description="column of identities in truth and register [the subject]"
+        None, description="column of identities in the original and the register [the subject]"
     )
     knows: tuple[str, ...] = Field((), description="kept columns that the adversary also knows")
     overlap: float | None = Field(

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from voile.core.errors import RequestError
-from voile.data import Source
-from voile.keys.random import Protective
 from voile.report.wording import listed
-from voile.tables.domains.domain import encode_cells
 
 PROMISED_PEOPLE = "promised_people"
 """The part of the public manifest with the number of people who must share all rows of a person."""
@@ -47,26 +40,3 @@ def list_choices(
         f"choose one: fit with --promise person{without}; {unjoined}; apply with --one-row; "
         f"or {ACCEPT}"
     )
-
-
-def other_rows(source: Source, subject: str | None, drawn: Protective) -> NDArray[np.int64]:
-    """Return the numbers of all rows but one of each person; `drawn` picks which one.
-
-    A row without a subject is a person. One pass over the subjects; memory O(rows).
-
-    Raises
-    ------
-    RequestError : the roles name no subject.
-    """
-    if subject is None:
-        raise RequestError(
-            "--one-row needs to know whose each row is", instead="name the subject in the roles"
-        )
-    column = source.read([subject]).column(0)
-    people, of_row = encode_cells(column)
-    order = drawn.generator().permutation(len(of_row))
-    _, first = np.unique(of_row[order], return_index=True)
-    others = np.ones(len(of_row), dtype=np.bool_)
-    others[order[first]] = False
-    nobody = np.array([person is None for person in people], dtype=np.bool_)
-    return np.flatnonzero(others & ~nobody[of_row]).astype(np.int64)

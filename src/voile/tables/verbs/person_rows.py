@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,20 +12,16 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.data import Source
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.counts import Constraints
 from voile.tables.people.records import PersonRecords, PersonRows
-from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.plan import Output
 from voile.tables.recoding.recoder import Recoded
-from voile.tables.scoring.losses import Grouping
 from voile.tables.trees.climbing import climb
 from voile.tables.trees.person_policy import PersonPolicy
-from voile.tables.trees.policy import sets_in
 from voile.tables.trees.tree import UNCUT, Tree
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.promises import least_people
-from voile.tables.verbs.report_losses import grouping_data
 
 ALONE = "a promise per person needs one process that reads all rows; fit with --promise row"
 
@@ -56,17 +51,6 @@ class BoxedRows(Brief):
 
     people: PersonRows
     box: NDArray[np.int32]
-
-    def kept_of_columns(self, space: PolicySpace, policy: PersonPolicy) -> dict[str, Any]:
-        """Return what the release keeps of each column, every row counted alike."""
-        box, codes = self.box[self.people.row], self.people.codes
-        each = np.ones(len(codes))
-        counts = Counts(space.counts.sizes, codes, each, each, np.zeros((len(codes), 0)))
-        boxes, group = np.unique(box, return_inverse=True)
-        shown = [sets_in(policy.boxes, np.maximum(boxes, 0), i) for i in range(codes.shape[1])]
-        labels = np.column_stack([number for _, number in shown])
-        grouping = Grouping(group, labels, tuple(sets for sets, _ in shown), boxes >= 0)
-        return grouping_data(space, counts, grouping)
 
 
 def find_row_boxes(

@@ -10,36 +10,45 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.core.errors import TamperedError
 from voile.data import Source
+from voile.gate.analysts import ReleasedLabels, count_misplaced, measure_utility
 from voile.gate.finding import GateFinding
-from voile.gate.losses import PlacedRows, compare_matches, measure_losses, number_tuples
+from voile.gate.losses import PlacedRows, measure_losses, number_tuples
+from voile.gate.source_risks import measure_source
 from voile.release.manifest import ROW
 from voile.release.outcomes import Batch, Written
 from voile.tables.domains.domain import OUTSIDE, Domain
 from voile.tables.people.counts import Counts
 from voile.tables.recoding.codebook import Codebook
+from voile.tables.recoding.raking import rake_values
 from voile.tables.verbs.content import Content
+from voile.tables.verbs.showing import AnyPublished
 
 NOT_RELEASED = -1
 
 
 def measure_against_source(
     batches: Iterable[Batch],
-    written: Written[Any],
+    written: Written[AnyPublished],
     codebook: Codebook,
     content: Content,
     matches: float,
 ) -> tuple[GateFinding, ...]:
-    """Measure the losses of a written release against its source, which is read once more.
+    """Measure the losses of a written release, and its source's risks; the source is read again.
 
     batches : as for `place_rows`. matches : the expected ones of the release. A kit with a loss of
     its own has no `information_loss`.
     A table without quasi-identifiers has no loss: nothing of it is generalised.
+
+    Raises
+    ------
+    TamperedError : a released label does not cover the value of its row in the source.
     """
     space = content.space
     if not space.domains:  # a table of kept events, whose columns lose nothing
         return ()
-    rows = place_rows(
+    rows, labels = place_rows(
         batches,
         written.rows,
         written.truth,
@@ -49,12 +58,22 @@ def measure_against_source(
         counts=space.counts if space.counts_others else None,
     )
     weight = {"weighted": space.weights.loss_weight, "information": 1.0}
+    misplaced = count_misplaced(rows, labels)
+    if misplaced.value:
+        raise TamperedError(
+            f"the labels of {misplaced.value:,.0f} people do not cover their values",
+            where=written.rows.name,
+            instead="apply again; if it fails again, report a fault of voile",
+        )
+    importance = space.weights.importance
     losses = measure_losses(
         rows,
         weight=weight.get(content.measures["loss"].name),
-        importance=space.weights.importance,
+        importance=importance,
     )
-    return (*losses, *compare_matches(rows, matches))
+    likely = rake_marginals(rows, labels, written.known, space.quasi)
+    utility = measure_utility(rows, labels, space.quasi, likely=likely, importance=importance)
+    return (misplaced, *losses, *utility, *measure_source(rows, matches))
 
 
 def place_rows(
@@ -66,8 +85,8 @@ def place_rows(
     subject: str | None = None,
     *,
     counts: Counts | None = None,
-) -> PlacedRows:
-    """Place the rows of a source among the groups of a written release.
+) -> tuple[PlacedRows, ReleasedLabels]:
+    """Place the rows of a source among the groups of a written release; return its labels, too.
 
     Rows with a value outside of its domain, and rows held out, are not counted.
 
@@ -93,16 +112,36 @@ def place_rows(
     group = np.full(rows, NOT_RELEASED, dtype=np.int64)
     entries, places = _released_groups(release, codebook)
     group[numbers.read([ROW]).column(0).to_numpy()] = places
-    widths = [c.hold(d.values).sum(axis=1) for c, d in zip(codebook.columns, domains, strict=True)]
-    covered = np.column_stack([w[own] for w, own in zip(widths, entries.T, strict=True)])
-    return PlacedRows.of_rows(
+    covered = [c.hold(d.values) for c, d in zip(codebook.columns, domains, strict=True)]
+    labels = ReleasedLabels(entries, covered)
+    placed = PlacedRows.of_rows(
         np.concatenate(values),
         group[np.concatenate(counted)],
-        covered.astype(np.float64),
+        labels.widths,
         [*map(len, domains)],
         _number_people(people) if people else None,
         people_of=None if counts is None else partial(count_population, counts),
     )
+    return placed, labels
+
+
+def rake_marginals(
+    rows: PlacedRows, labels: ReleasedLabels, published: AnyPublished, names: Sequence[str]
+) -> list[NDArray[Any]] | None:
+    """Rake the released people of each label to the published marginals; None without any."""
+    runs = {one.column: one for one in published.marginals}
+    if not runs:
+        return None
+    kept = rows.group >= 0
+    likely: list[NDArray[Any]] = list(labels.covered)
+    for place, name in enumerate(names):
+        if name in runs:
+            inside = labels.covered[place]
+            label = labels.label[rows.group[kept], place]
+            people = np.bincount(label, rows.people[kept], len(inside)).astype(np.float64)
+            public = np.array(runs[name].public.people, dtype=np.float64)
+            likely[place] = rake_values(inside, people, published.begins[name], public)
+    return likely
 
 
 def count_population(counts: Counts, values: NDArray[Any]) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from voile.core.evidence import Evidence
 from voile.core.evidence import Heading as Question
+from voile.gate.analysts import QUERY_ERROR
 from voile.release.choice import Choice
 from voile.release.found_values import describe_values
 from voile.release.kit import Kit
@@ -35,7 +36,7 @@ from voile.tables.recoding.boxes import read_codebook
 from voile.tables.verbs.report_analysis import own_analysis
 from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.report_figures import optimality_gap, risks
-from voile.tables.verbs.report_losses import analysts, with_measured_losses
+from voile.tables.verbs.report_losses import analysts, with_measured_losses, with_measured_utility
 from voile.tables.verbs.wording import (
     CALLED,
     count_among,
@@ -107,6 +108,7 @@ def sections(
         ]
         return tuple(part for part in parts if part is not None)
     figures = {**public["figures"], **private.get("figures", {})}
+    data = with_measured_utility(data, figures, private.get("marginals", ()))
     # a second public loss narrows the values that a person may have
     if is_measured := audience == "internal" and "information_loss" in figures:
         data = with_measured_losses(data, figures)
@@ -115,7 +117,7 @@ def sections(
     parts = [
         _summary(data, figures, public, private, audience, evidence, is_measured=is_measured),
         risks(data, figures, audience, _sensitive(public), public["constraints"]["k"]),
-        analysts(data, audience),
+        analysts(data, audience, is_fitted=QUERY_ERROR not in figures),
         own_analysis(data, audience),
         *evidence_sections(evidence, audience, takes=TAKES),
         describe_values(private) if audience == "internal" else None,
@@ -262,8 +264,8 @@ def _frontier(data: Mapping[str, Any], audience: Audience) -> Section | None:
         chart = replace(chart, details=(*_details(shown, axes), *own))
     if len(risk) < data["policies"]:
         caption = (
-            f"{data['policies']:,} policies that no other found beats in both risk and loss; "
-            f"{len(risk):,} of them, evenly spread, are drawn."
+            f"{data['policies']:,} policies that no other found beats in both risk and loss, "
+            f"as the fit scored them; {len(risk):,} of them, evenly spread, are drawn."
         )
         chart = replace(chart, caption=caption)
     blocks = (chart, *_searched(data), *_marks(data))

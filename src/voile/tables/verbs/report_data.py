@@ -27,14 +27,19 @@ if TYPE_CHECKING:
 
 STATING = Stating(
     at_least=frozenset(
-        {"entropy", "k", "k_all_rows", "k_map", "least_loss", "bound", "area", "floor"}
+        {
+            *("entropy", "k", "k_all_rows", "k_map", "source_k", "source_k_map"),
+            *("least_loss", "bound", "area", "floor"),
+        }
     ),
     exact=frozenset({"groups", "runs"}),
     people=frozenset(
         {
             "sample_uniques",
+            "source_sample_uniques",
             "unique_all_rows",
             "population_uniques",
+            "source_population_uniques",
             "unique_with_kept",
             "people_under_11",
         }
@@ -48,12 +53,8 @@ def report_data(
     content: Content,
     policy: KitPolicy | None = None,
     published: AnyPublished | None = None,
-    kept: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Gather what a report needs, so that it can be written later without the kit.
-
-    kept : of a policy per person, what its release keeps of each column; see `grouping_data`.
-    """
+    """Gather what a report needs, so that it can be written later without the kit."""
     space, frontier = content.space, content.frontier
     source, bottom = space.without_constraints(), space.policy(space.bottom)
     data: dict[str, Any] = {
@@ -96,9 +97,9 @@ def report_data(
         for name, its in content.mark_scores.items():
             data["beats"][name]["chosen"] = score.beats(its)
         if isinstance(policy, PersonPolicy):
-            data["lost"] = {**score.losses, **(kept or {})}
+            data["lost"] = {**score.losses}
         else:
-            data |= _of_rows(content, policy, published)
+            data |= _of_rows(content, policy)
     if published is not None:
         if isinstance(published, PublishedBoxes):
             data["boxes"] = len(published.codebook.boxes)
@@ -109,11 +110,11 @@ def report_data(
     return data
 
 
-def _of_rows(content: Content, policy: AnyPolicy, published: AnyPublished | None) -> dict[str, Any]:
+def _of_rows(content: Content, policy: AnyPolicy) -> dict[str, Any]:
     """Gather what is counted of a policy by combinations of a row's values."""
     space = content.space
     return {
-        "lost": loss_data(space, policy, published),
+        "lost": loss_data(space, policy),
         "uniques_release": _uniques(space, policy, content.fraction),
         "estimated_matches": space.estimated_matches(policy),
         "estimated_uniques": space.estimated_uniques(policy),

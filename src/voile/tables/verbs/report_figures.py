@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from voile.gate.source_risks import find_source_figures
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
 from voile.report.suppression import FEW
 from voile.report.wording import listed, needs_suppression, share, share_and_odds, share_of
@@ -77,7 +78,9 @@ def risks(
     least : the k that the release is certified to have.
     is_fitted : whether a fit counted the source's figures.
     """
-    before, after = data.get("before", {}), figures or data.get("after", {})
+    own = find_source_figures(figures)
+    is_fitted = is_fitted and not own
+    before, after = own or data.get("before", {}), figures or data.get("after", {})
     if not before:
         return None
 
@@ -110,7 +113,8 @@ def risks(
         if (name := of_column(measure, column)) in after
     ]
     columns = ("measure", "source", "release")[: 1 + len(sides)]
-    caption = f"The source as it is{', as the fit counted it' * is_fitted}"
+    by_fit = ", predicted by the fit" if figures else ", as the fit counted it"
+    caption = f"The source as it is{by_fit * is_fitted}"
     caption += ", and the release as the gate measured it" * bool(after)
     blocks: list[Any] = [Grid(columns, tuple(rows), caption, (1, 2)[: len(sides)])]
     if none:

@@ -3,91 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from voile.gate.analysts import (
+    BY_LABELS,
+    ENTROPY,
+    LABELS,
+    QUERY_ERROR,
+    RARE_MERGED,
+    WITH_RUNS,
+    ReleasedLabels,
+    count_query_error,
+)
+from voile.gate.groups import PeopleAtRisk
+from voile.gate.losses import PlacedRows
 from voile.report.sections import Audience, Grid, Prose, Section
 from voile.report.wording import listed, share, share_of
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.recoding.marginals import Marginal
-from voile.tables.recoding.raking import rake_values
-from voile.tables.scoring.losses import (
-    LOSSES,
-    Grouping,
-    hidden_by_column,
-    importance_shares,
-    losses,
-)
-from voile.tables.scoring.utility import columns_kept, query_error
+from voile.tables.scoring.losses import LOSSES, Grouping, losses
 
 if TYPE_CHECKING:
     from voile.tables.people.counts import Counts
     from voile.tables.policies.space import PolicySpace
-    from voile.tables.verbs.showing import AnyPublished
 
+NOT_RELEASED = -1
 NAMED = "distribution {distribution}, resolution {resolution}, width of the groups (NCP) {ncp}"
 
 
-def loss_data(
-    space: PolicySpace, policy: AnyPolicy, published: AnyPublished | None = None
-) -> dict[str, Any]:
-    """Gather what a policy loses on the fitted source, and keeps of each column."""
-    grouping = space.grouping(policy)
-    runs = {} if published is None else {one.column: one for one in published.marginals}
-    made = {**space.losses(policy), **grouping_data(space, space.counts, grouping)}
+def loss_data(space: PolicySpace, policy: AnyPolicy) -> dict[str, Any]:
+    """Gather what a policy loses on the fitted source, also as sampling weights count people."""
+    made: dict[str, Any] = {**space.losses(policy)}
     weighted = space.weighted_counts
     if weighted is not None:
-        made["weighted"] = {
-            **losses(weighted, grouping, importance=space.weights.importance),
-            "query_error": query_error(weighted, grouping),
+        grouping = space.grouping(policy)
+        error = count_query_error(*grouped_rows(weighted, grouping))
+        own = losses(weighted, grouping, importance=space.weights.importance)
+        made["weighted"] = {**own, "query_error": error}
+    return made
+
+
+def grouped_rows(counts: Counts, grouping: Grouping) -> tuple[PlacedRows, ReleasedLabels]:
+    """Return counted combinations in the groups of a fit, as the gate places rows in released ones.
+
+    Each person counted is one of one combination.
+    """
+    held = counts.sample > 0
+    group = np.where(grouping.kept, np.arange(len(grouping.kept)), NOT_RELEASED)[grouping.group]
+    labels = ReleasedLabels(grouping.box, grouping.values)
+    nobody = PeopleAtRisk(*(np.zeros(0),) * 3)
+    rows = PlacedRows(
+        counts.codes[held], counts.sample[held], group[held], labels.widths, counts.sizes, nobody
+    )
+    return rows, labels
+
+
+def describe_columns(
+    figures: Mapping[str, float], columns: Sequence[str], runs: Mapping[str, int] | None = None
+) -> dict[str, Any]:
+    """Return the part of a report on the remaining detail, from the gate's figures.
+
+    runs : by column, the runs that the release's marginals count.
+    """
+    detail = [
+        {
+            "column": name,
+            "groups": round(figures[f"{LABELS}({name})"]),
+            "entropy": figures[f"{ENTROPY}({name})"],
+            "rare_lost": figures[f"{RARE_MERGED}({name})"],
+            **({"runs": runs.get(name, 1)} if runs else {}),
         }
-    if published is None or not runs:
-        return made
-    for one in made["columns"]:
-        one["runs"] = len(runs[one["column"]].runs) if one["column"] in runs else 1
-    likely = _likely(space, grouping, runs, published.begins)
-    return made | {"query_error_with_runs": query_error(space.counts, grouping, likely=likely)}
+        for name in columns
+    ]
+    said = (QUERY_ERROR, WITH_RUNS, BY_LABELS)
+    return {"columns": detail, **{name: figures[name] for name in said if name in figures}}
 
 
-def grouping_data(space: PolicySpace, counts: Counts, grouping: Grouping) -> dict[str, Any]:
-    """Gather what groups of combinations, or of rows, keep of each column."""
-    columns = columns_kept(counts, grouping)
-    return {
-        "hidden_by_labels": _hidden_by_labels(space, counts, grouping),
-        "query_error": query_error(counts, grouping),
-        "columns": [
-            {"column": name, **asdict(kept)}
-            for name, kept in zip(space.quasi, columns, strict=True)
-        ],
-    }
-
-
-def _hidden_by_labels(space: PolicySpace, counts: Counts, grouping: Grouping) -> float:
-    """Return what resolution would be, were a column known by its own labels alone."""
-    shares = importance_shares(counts, space.weights.importance)
-    hidden = hidden_by_column(counts, grouping, own=True)
-    return min(float(shares @ hidden), 1.0)
-
-
-def _likely(
-    space: PolicySpace,
-    grouping: Grouping,
-    runs: Mapping[str, Marginal],
-    begins: Mapping[str, NDArray[np.int64]],
-) -> list[NDArray[Any]]:
-    """Rake the released people of each column's boxes to the counts that go with a release."""
-    held = np.where(grouping.kept[grouping.group], space.counts.sample, 0.0)
-    likely: list[NDArray[Any]] = list(grouping.values)
-    for place, name in enumerate(space.quasi):
-        if name in runs:
-            inside, box = grouping.values[place], grouping.box[grouping.group, place]
-            people = np.bincount(box, held, len(inside)).astype(np.float64)
-            public = np.array(runs[name].public.people, dtype=np.float64)
-            likely[place] = rake_values(inside, people, begins[name], public)
-    return likely
+def with_measured_utility(
+    data: Mapping[str, Any],
+    figures: Mapping[str, float],
+    marginals: Sequence[Mapping[str, Any]] = (),
+) -> Mapping[str, Any]:
+    """Return the data of a release with the detail of columns that the gate measured."""
+    if QUERY_ERROR not in figures or "lost" not in data:
+        return data
+    runs = {one["column"]: len(one["runs"]) for one in marginals}
+    columns = [one["column"] for one in data["strips"]["chosen"]]
+    return {**data, "lost": {**data["lost"], **describe_columns(figures, columns, runs)}}
 
 
 def with_measured_losses(

@@ -8,6 +8,7 @@ from typing import Any
 from voile.core.evidence import Evidence
 from voile.data.roles import AS_IT_IS
 from voile.data.roles import FEW as FEW_NAMES
+from voile.gate.source_risks import find_source_figures
 from voile.release.choice import Choice
 from voile.release.manifest import ACCEPTED
 from voile.report.sections import CHOSEN, Audience, Figure
@@ -279,6 +280,15 @@ def count_beating(count: int) -> str:
             return f"{count:,} policies found beat it in both"
 
 
+def _without_protection(
+    data: Mapping[str, Any], figures: Mapping[str, float], audience: Audience
+) -> tuple[float, str, str]:
+    """Return the matches of the source, its people and its name: the gate's, else the fit's."""
+    if source := find_source_figures(figures):
+        return source["expected_matches"], size(source["subjects"], audience), "source"
+    return data["matches"], size(data["subjects"], audience), "fitted source"
+
+
 def three_sentences(
     data: Mapping[str, Any],
     figures: Mapping[str, float],
@@ -291,13 +301,14 @@ def three_sentences(
     """
     risk, loss, _ = data["chosen"]
     people, dropped = figures["subjects"], figures["suppressed"]
-    source, whole = people + dropped, size(data["subjects"], audience)
+    source = people + dropped
+    matches, of, where = _without_protection(data, figures, audience)
     whom = "population" if data["population_known"] else "source"
     said = [
         f"An adversary who links every record to the {whom} is expected to re-identify "
         f"{count_among(figures['expected_matches'], f'{people:,.0f}')} in the release "
         f"({share(figures['mean_risk'])}). Without protection: "
-        f"{count_among(data['matches'], whole)} in the fitted source.",
+        f"{count_among(matches, of)} in the {where}.",
         _describe_what_is_kept(data, loss)
         + (f" Suppressed: {share_of(dropped / source, source, audience)}." if dropped else "")
         + (

@@ -91,7 +91,7 @@ def _rate(rate: Rate | None) -> Mapping[str, Any] | None:
 def _plan_run(view: ProjectView, form: Form) -> Sequence[Move]:
     """Attack the release with the knowledge of the Adversary step."""
     project = view.project
-    words = [project.kind, "attack", view.release, "--truth", view.source]
+    words = [project.kind, "attack", view.release, "--original", view.source]
     if view.kind.has_groups and project.attack.register_file:
         words += ["--register", project.attack.register_file]
     if view.kind.has_groups and project.attack.person:

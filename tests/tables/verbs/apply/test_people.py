@@ -121,19 +121,33 @@ def test_rows_that_single_people_out_are_refused_unless_accepted(patients, key_f
     assert (said, None) in list(verify(accepted))
 
 
-def test_one_row_of_each_person_may_leave_too_few_people_in_a_group(patients, key_file, tmp_path):
+def test_the_drawn_rows_are_changed_where_a_group_would_fall_short_of_k(
+    patients, key_file, tmp_path
+):
     table = visited_again(patients)
     kit = fitted(table, k=3)
+    how = {"chosen": middle(kit), "key_file": key_file, "one_row": True}
+    for recipient in "abcdefgh":  # each draws other rows
+        release = run(kit, table, tmp_path / f"{recipient}.csv", recipient=recipient, **how)
+        assert release.private["figures"]["k"] >= 3
+        assert len({*read(release.path)["who"].to_pylist()}) == release.public["figures"].get(
+            "subjects", release.private["figures"]["subjects"]
+        )
+
+
+def test_one_row_of_each_person_may_be_too_few_for_a_fine_policy(patients, key_file, tmp_path):
+    """No choice of rows fills every group; the other remedy of the message works."""
+    kit = fitted(visited_again(patients), k=3)
+    table = visited_again(patients).take(pa.array([*range(20), *range(200, 220)]))
     how = {"chosen": finest(kit), "key_file": key_file, "one_row": True}
-    remedies = set()
-    for recipient in "abcdefghijkl":  # each draws other rows
-        try:
-            run(kit, table, tmp_path / f"{recipient}.csv", recipient=recipient, **how)
-        except InfeasibleError as error:
-            remedies.add(error.instead)
-    assert remedies == {
+    with pytest.raises(InfeasibleError) as refused:
+        run(kit, table, tmp_path / "out.csv", **how)
+    assert refused.value.instead == (
         "choose a coarser policy, or fit on a source that has one row of each person"
-    }
+    )
+    of_each = visited_again(patients).slice(0, 200)
+    again = fitted(of_each, k=3)
+    run(again, of_each, tmp_path / "out.csv", chosen=finest(again), key_file=key_file)
 
 
 def test_date_shifts_keep_a_persons_intervals(patients, release):
