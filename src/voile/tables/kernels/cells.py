@@ -15,6 +15,7 @@ from voile.core.errors import RequestError
 from voile.tables.people.counts import MOST_KEYS, Constraints, Counts
 
 SLACK = 1e-9
+DENSE = 4  # places a key, up to which a table of all is quicker than to sort
 NO_INTS = np.zeros(0, dtype=np.int64)
 
 
@@ -117,10 +118,12 @@ class Details:
 
     def regrouped(self, group: NDArray[np.int64]) -> Details:
         """Return the details of the cells that the cells are grouped to."""
-        cell = group[self.cell]
-        rows = np.stack([cell, self.attribute, self.value])
-        (cell, attribute, value), place = np.unique(rows, axis=1, return_inverse=True)
-        n = _sums(place.ravel(), self.n, len(cell))
+        values = int(self.value.max(initial=0)) + 1
+        shape = int(group.max()) + 1, len(self.charge), values
+        keys = np.ravel_multi_index((group[self.cell], self.attribute, self.value), shape)
+        kinds, place = _numbered(keys, math.prod(shape))
+        cell, attribute, value = np.unravel_index(kinds, shape)
+        n = _sums(place, self.n, len(kinds))
         return Details(cell, attribute, value, n, self.charge)
 
 
@@ -193,18 +196,57 @@ class LatticeCells:
         details = Details(cell, attribute, value, self.n[cell], charge)
         return replace(self, own=spread * self.own, details=details)
 
+    def coarsen_charged(
+        self, policy: NDArray[np.bool_], spread: float, charge: NDArray[np.float64]
+    ) -> LatticeCells:
+        """Return `charged(spread, charge).coarsen(policy)`, and never list the source's details.
+
+        Cost: O(cells x attributes charged), in memory O(cells).
+        """
+        coarse, group = self._coarsened(policy)
+        cell, attribute, value, n = [], [], [], []
+        for d in np.flatnonzero(charge > 0):
+            size = int(self.codes[: len(self.n), d].max()) + 1
+            keys = group * size + self.codes[: len(self.n), d]
+            kinds, place = _numbered(keys, len(coarse.n) * size)
+            cell.append(kinds // size)
+            attribute.append(np.full(len(kinds), d))
+            value.append(kinds % size)
+            n.append(_sums(place, self.n, len(kinds)))
+        details = NO_DETAILS
+        if cell:
+            parts = (np.concatenate(part) for part in (cell, attribute, value))
+            details = Details(*parts, np.concatenate(n), charge)
+        return replace(coarse, own=spread * coarse.own, details=details)
+
     @property
     def n_bits(self) -> int:
         """Cuts between neighbouring values, over all attributes."""
         return int((self.sizes - 1).sum())
 
+    def count_under(self, policy: NDArray[np.bool_]) -> int:
+        """Count the generalised cells under `policy` that have subjects or people."""
+        intervals = self._intervals(policy)
+        combinations = math.prod(int(interval[-1]) + 1 for interval in intervals)
+        return _count_distinct(_keys(self.codes, intervals), combinations)
+
+    def _intervals(self, policy: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+        """Return the interval of each value, by attribute."""
+        return [
+            np.concatenate([[0], np.cumsum(bits, dtype=np.int64)])
+            for bits in np.split(policy, np.cumsum(self.sizes - 1)[:-1])
+        ]
+
     def coarsen(self, policy: NDArray[np.bool_]) -> LatticeCells:
         """Return the generalised cells under `policy`, (n_bits,) bool, as cells of their own."""
-        cuts = np.cumsum(self.sizes - 1)[:-1]
-        intervals = [
-            np.concatenate([[0], np.cumsum(bits, dtype=np.int64)])
-            for bits in np.split(policy, cuts)
-        ]
+        coarse, group = self._coarsened(policy)
+        if not len(self.details):
+            return coarse
+        return replace(coarse, details=self.details.regrouped(group))
+
+    def _coarsened(self, policy: NDArray[np.bool_]) -> tuple[LatticeCells, NDArray[np.int64]]:
+        """Return the generalised cells without details, and which each sampled cell is in."""
+        intervals = self._intervals(policy)
         sizes = np.array([interval[-1] + 1 for interval in intervals])
         widths = [
             _sums(interval, values, len(values))[: interval[-1] + 1]
@@ -212,18 +254,22 @@ class LatticeCells:
                 intervals, np.split(self.widths, np.cumsum(self.sizes)[:-1]), strict=True
             )
         ]
-        columns = [interval[self.codes[:, d]] for d, interval in enumerate(intervals)]
-        keys = np.ravel_multi_index(columns, tuple(sizes))
+        keys = _keys(self.codes, intervals)
         sampled = len(self.n)
-        first, group = np.unique(keys[:sampled], return_inverse=True)
-        all_keys = np.concatenate([first, np.setdiff1d(keys[sampled:], first)])
-        order = np.argsort(all_keys)
-        place = order[np.searchsorted(all_keys, keys, sorter=order)]
+        first, group = _numbered(keys[:sampled], math.prod(sizes.tolist()))
+        others = np.setdiff1d(keys[sampled:], first)
+        all_keys, place = first, group
+        if len(keys) > sampled:
+            all_keys = np.concatenate([first, others])
+            order = np.argsort(all_keys)
+            place = order[np.searchsorted(all_keys, keys, sorter=order)]
         values = np.zeros((len(first), self.values.shape[1]), dtype=np.uint64)
-        np.bitwise_or.at(values, group, self.values)
+        if values.shape[1]:
+            np.bitwise_or.at(values, group, self.values)
         shown = np.zeros((len(first), self.shares.shown.shape[1]))
-        np.add.at(shown, group, self.shares.shown)
-        return LatticeCells(
+        for kind, own in enumerate(self.shares.shown.T):
+            shown[:, kind] = _sums(group, own, len(first))
+        coarse = LatticeCells(
             sizes=sizes,
             widths=np.concatenate(widths).astype(np.int64),
             codes=np.stack(np.unravel_index(all_keys, tuple(sizes)), axis=1).astype(np.int32),
@@ -232,8 +278,46 @@ class LatticeCells:
             p=_sums(place, self.p, len(all_keys)),
             values=values,
             shares=self.shares._replace(shown=shown),
-            details=self.details.regrouped(group) if len(self.details) else self.details,
         )
+        return coarse, group
+
+
+def _keys(codes: NDArray[np.int32], intervals: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Number the combination of intervals that each row of codes is in."""
+    keys = np.zeros(len(codes), dtype=np.int64)
+    for d, interval in enumerate(intervals):
+        keys *= interval[-1] + 1
+        keys += interval[codes[:, d]]
+    return keys
+
+
+def _fits_table(keys: NDArray[np.int64], combinations: int) -> bool:
+    return combinations <= max(DENSE * len(keys), 2**16)
+
+
+def _count_distinct(keys: NDArray[np.int64], combinations: int) -> int:
+    if not _fits_table(keys, combinations):
+        rising = np.sort(keys)
+        return int(np.count_nonzero(np.diff(rising))) + min(len(keys), 1)
+    present = np.zeros(combinations, dtype=np.bool_)
+    present[keys] = True
+    return int(present.sum())
+
+
+def _numbered(
+    keys: NDArray[np.int64], combinations: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct keys, rising, and the number of each key among them.
+
+    >>> _numbered(np.array([7, 2, 7]), 8)
+    (array([2, 7]), array([1, 0, 1]))
+    """
+    if not _fits_table(keys, combinations):
+        distinct, place = np.unique(keys, return_inverse=True)
+        return distinct, place.ravel()
+    present = np.zeros(combinations, dtype=np.bool_)
+    present[keys] = True
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[keys]
 
 
 def _sums(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.kernels import interval, scratch, walk
+from voile.tables.kernels.cell_sums import sum_cells
 from voile.tables.kernels.cells import CellRules, LatticeCells
 from voile.tables.kernels.lattice import Lattice, lattice
 from voile.tables.kernels.scorer import FIGURES, Bits, Descent, Sums
@@ -37,6 +38,12 @@ class CompiledScorer:
     def score(self, policies: Bits) -> Sums:
         """Score from scratch. Cost: O(cells + combinations of all attributes but one) each."""
         return scratch.score(self.by_lead(None), self.rules, policies)[:, :3]
+
+    def score_bottom(self) -> Sums:
+        """Score the policy that keeps every cut, (1, 3). Cost: O(cells + details), no sorting."""
+        if self.rules.least_l > 0 or self.rules.of_shares:
+            return self.score(np.ones((1, self.cells.n_bits), dtype=np.bool_))
+        return sum_cells(self.cells, self.rules)[None, :3]
 
     def figures(self, policies: Bits) -> Sums:
         """Return (m, 6): the sums, but for rounding, and what else `scratch` sums of a policy.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
+from voile.tables.kernels.cell_sums import sum_cells
 from voile.tables.kernels.cells import SLACK, CellRules, LatticeCells
 from voile.tables.kernels.scorer import LOSS, RISK, SUPPRESSED, Scorer, Sums
 from voile.tables.people.counts import Constraints, Counts
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 Policies = NDArray[np.bool_]
 
 FLAT = 1e-12
+LARGE = 400_000
+"""Sampled cells times attributes, above which a policy is scored on its own cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +119,10 @@ class Evaluator:
 
     def scores(self, policies: Policies) -> Scores:
         """Return risk, loss and the share of subjects suppressed; as `evaluate` otherwise."""
-        return self.normalise(self._whole.score(self._checked(policies)))
+        rows = self._checked(policies)
+        if not self.is_large:
+            return self.normalise(self._whole.score(rows))
+        return self.normalise(np.concatenate([self._score_alone(row) for row in rows]))
 
     def feasible(self, policies: Policies, scores: Scores) -> NDArray[np.bool_]:
         """Say which policies suppress no more than allowed and respect the cuts asked for."""
@@ -155,6 +161,20 @@ class Evaluator:
     def scorer(self) -> Scorer:
         """What scores the lattice that searches may use: without the forbidden cuts."""
         return self._scorer_by(self.rules, ~self.forbidden) if self.forbidden.any() else self._whole
+
+    def scorer_on(self, floor: Policies) -> Scorer:
+        """Return what scores the policies that keep cuts of `floor` alone: exactly, on its cells.
+
+        Cost: O(cells x attributes) to make.
+        """
+        return self._scorer_by(self.rules, floor)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the cells are too many to be sorted by each attribute, or walked one by one."""
+        return (
+            self.compiled and int((self.counts.sample > 0).sum()) * len(self.counts.sizes) > LARGE
+        )
 
     @property
     def compiled(self) -> bool:
@@ -205,14 +225,38 @@ class Evaluator:
         for measure in (self.risk, self.loss):
             if not is_built_in(measure):
                 check(measure, self.counts, columns=self._columns)
-        ends = np.array([[True] * self.n_bits, [False] * self.n_bits])
-        sums = self._scorer_by(self._weighed(CellRules.of(Constraints(), self.counts), 0.0)).score(
-            ends
-        )
-        loss = float(sums[1, LOSS])
-        if isinstance(self.loss.each, Weighted):
-            return float(sums[0, RISK]), self.loss.each.unit
-        return float(sums[0, RISK]), loss if loss > FLAT * _total(self.loss, self._source) else 0.0
+        bottom, top = np.ones(self.n_bits, dtype=np.bool_), np.zeros(self.n_bits, dtype=np.bool_)
+        rules = self._weighed(CellRules.of(Constraints(), self.counts), 0.0)
+        if self.compiled:
+            risk = float(sum_cells(self.cells, rules)[RISK])
+            if isinstance(self.loss.each, Weighted):
+                return risk, self.loss.each.unit
+            loss = float(sum_cells(self.cells.coarsen(top), rules)[LOSS])
+        else:
+            sums = self._scorer_by(rules).score(np.stack([bottom, top]))
+            risk, loss = float(sums[0, RISK]), float(sums[1, LOSS])
+            if isinstance(self.loss.each, Weighted):
+                return risk, self.loss.each.unit
+        return risk, loss if loss > FLAT * _total(self.loss, self._source) else 0.0
+
+    def _score_alone(self, policy: Policies) -> Sums:
+        """Score one policy on its own cells, (1, 3)."""
+        from voile.tables.kernels.compiled_scorer import CompiledScorer
+
+        loss, rules = self.loss.each, self.rules
+        if not policy.all() or rules.least_l > 0 or rules.of_shares:
+            return CompiledScorer(self._coarsen(policy), rules).score_bottom()
+        # at the bottom each cell is one detail of every attribute
+        charged = sum(loss.charges) if isinstance(loss, Weighted) else 0.0
+        own = (rules.spread - charged) * self.cells.own
+        return sum_cells(replace(self.cells, own=own), rules)[None, :3]
+
+    def _coarsen(self, floor: Policies) -> LatticeCells:
+        """Return the cells under a policy, with what the loss charges beside eq. 4."""
+        loss = self.loss.each
+        if isinstance(loss, Weighted):
+            return self.cells.coarsen_charged(floor, loss.spread, np.array(loss.charges))
+        return self.cells.coarsen(floor)
 
     def _weighed(self, rules: CellRules, wholly_lost: float) -> CellRules:
         risk, loss = self.risk.each, self.loss.each
@@ -234,8 +278,7 @@ class Evaluator:
         if self.compiled:
             from voile.tables.kernels.compiled_scorer import CompiledScorer
 
-            cells = self._charged
-            return CompiledScorer(cells if cuts is None else cells.coarsen(cuts), rules)
+            return CompiledScorer(self._charged if cuts is None else self._coarsen(cuts), rules)
         source = Groups.of(self.counts, columns=isinstance(self.loss.each, Weighted))
         whole = MeasuredScorer.of(self.cells, source, rules, self.risk, self.loss)
         return whole if cuts is None else whole.coarsened(cuts)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from voile.tables.kernels.cells import CellRules, LatticeCells
 from voile.tables.kernels.scorer import (
     CERTAINTY,
     DISTRIBUTION,
+    FIGURES,
     LARGEST,
     LOSS,
     RISK,
@@ -21,7 +24,14 @@ from voile.tables.kernels.scorer import (
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.scoring.losses import distribution_of_all, entropies, importance_shares
 
+if TYPE_CHECKING:
+    from voile.tables.kernels.compiled_scorer import CompiledScorer
+
 Floats = NDArray[np.float64]
+Policies = NDArray[np.bool_]
+SMALL = 400_000
+"""Cells times attributes that are summed as they are, whatever cuts the policies have."""
+FEW = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +60,45 @@ class FigureScorer:
         constraints: Constraints,
         importance: Sequence[float] | None,
     ) -> None:
-        from voile.tables.kernels.compiled_scorer import CompiledScorer
-
         entropy, shares = entropies(counts), importance_shares(counts, importance)
-        charges = np.divide(shares, entropy, out=np.zeros_like(shares), where=shares > 0)
-        rules = CellRules.of(constraints, counts)._replace(slope=1.0 - charges.sum())
-        self._scorer = CompiledScorer(cells.charged(1.0, charges), rules)
+        self._charges = np.divide(shares, entropy, out=np.zeros_like(shares), where=shares > 0)
+        rules = CellRules.of(constraints, counts)
+        self._rules = rules._replace(slope=1.0 - self._charges.sum())
+        self._cells = cells
         self._subjects, self._most = counts.subjects, distribution_of_all(counts)
 
     def __call__(self, policies: NDArray[np.bool_]) -> PolicyFigures:
         """Return the figures of (m, n_bits) policies."""
-        sums = self._scorer.figures(policies)
+        sums = self._sums(policies)
         dropped = sums[:, SUPPRESSED] / self._subjects
         hidden = (sums[:, LOSS] - sums[:, DISTRIBUTION]) / self._subjects
         spread = sums[:, DISTRIBUTION] / self._most if self._most else np.zeros(len(sums))
-        certainty = sums[:, CERTAINTY] / self._subjects / len(self._scorer.sizes)
+        certainty = sums[:, CERTAINTY] / self._subjects / len(self._cells.sizes)
         lost = [np.clip(part + dropped, 0.0, 1.0) for part in (spread, hidden, certainty)]
         return PolicyFigures(sums[:, RISK], sums[:, LARGEST], dropped, *lost)
+
+    @cached_property
+    def _scorer(self) -> CompiledScorer:
+        from voile.tables.kernels.compiled_scorer import CompiledScorer
+
+        return CompiledScorer(self._cells.charged(1.0, self._charges), self._rules)
+
+    def _sums(self, policies: Policies) -> Floats:
+        cells, used = self._cells, policies.any(axis=0)
+        if used.all() or len(cells.n) * len(cells.sizes) <= SMALL or not len(policies):
+            return self._scorer.figures(policies)
+        coarse = cells.coarsen_charged(used, 1.0, self._charges)
+        return self._sums_on(coarse, policies[:, used])
+
+    def _sums_on(self, cells: LatticeCells, policies: Policies) -> Floats:
+        """Sum on cells that are coarsened further for the half of the policies with fewer cuts."""
+        from voile.tables.kernels.compiled_scorer import CompiledScorer
+
+        if len(policies) <= FEW or len(cells.n) * len(cells.sizes) <= SMALL:
+            return CompiledScorer(cells, self._rules).figures(policies)
+        sums = np.empty((len(policies), FIGURES))
+        fewer, more = np.array_split(np.argsort(policies.sum(axis=1), kind="stable"), 2)
+        used = policies[fewer].any(axis=0)
+        sums[fewer] = self._sums_on(cells.coarsen(used), policies[fewer][:, used])
+        sums[more] = CompiledScorer(cells, self._rules).figures(policies[more])
+        return sums

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voile.tables.searches import exhaustive, steepest
+from voile.tables.searches import exhaustive, large, steepest
 from voile.tables.searches.best import FULL, climb
 from voile.tables.searches.ladder import Ladder
 from voile.tables.searches.local import Neighbourhood
@@ -19,10 +19,13 @@ def explore(run: Run) -> None:
     How many depends on the table alone, so that the frontier is the same on any machine. Scores all
     policies where at most 16 cuts are free; only the steepest chain by measures that no kernel
     scores, and where an attribute has more intervals than that. Guarantee: as `best`, and no
-    policy that `steepest` finds beats all of what is found.
+    policy that `steepest` finds beats all of what is found. Tables too large to walk: see `large`.
     """
     if (~run.required).sum() <= FULL:
         exhaustive.explore(run)
+        return
+    if run.evaluator.is_large:
+        large.explore(run)
         return
     steepest.explore(run)
     allowed = min(MOST, int(CELLS / len(run.evaluator.cells.p)))

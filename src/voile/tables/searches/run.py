@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from voile.core.errors import InfeasibleError
 from voile.core.frontier import Frontier
 from voile.tables.kernels.cells import SLACK
+from voile.tables.kernels.scorer import Scorer
 from voile.tables.people.counts import Constraints
 from voile.tables.scoring.evaluator import Evaluator, Policies, Scores
 from voile.tables.searches.result import Checkpoint
@@ -58,12 +60,33 @@ class Run:
         self._began = time.monotonic()
         self._deadline = None if seconds is None else self._began + seconds
         self._progress = progress
-        self._bits = np.flatnonzero(~evaluator.forbidden)
-        self.n_bits = len(self._bits)
-        self.required = evaluator.required[self._bits]
         self.found = Frontier.of([], [], np.zeros((0, -(-evaluator.n_bits // 8)), np.uint8))
         self._area = 1.0
-        self.scorer = evaluator.scorer
+        self._see(np.flatnonzero(~evaluator.forbidden), None)
+
+    @property
+    def scorer(self) -> Scorer:
+        """What scores the lattice that strategies see."""
+        if self._scorer is None:
+            self._scorer = self.evaluator.scorer
+        return self._scorer
+
+    @contextmanager
+    def on_floor(self, floor: Policies) -> Iterator[None]:
+        """Let strategies see only the cuts of `floor`, (n_bits of the table,) bool, meanwhile.
+
+        Scores stay exact: all policies that keep no other cut are sums over the floor's cells.
+        """
+        before = self._bits, self._scorer
+        self._see(np.flatnonzero(floor), self.evaluator.scorer_on(floor))
+        try:
+            yield
+        finally:
+            self._see(*before)
+
+    def _see(self, bits: Indices, scorer: Scorer | None) -> None:
+        self._bits, self._scorer = bits, scorer
+        self.n_bits, self.required = len(bits), self.evaluator.required[bits]
 
     def begin(self) -> None:
         """Score the two ends of the lattice; if the most general is not allowed, none is."""

@@ -18,6 +18,8 @@ from voile.tables.trees.tree import Tree
 Floats = NDArray[np.float64]
 
 FIGURES = ("matches", "largest", "distribution", "resolution", "ncp")
+GROWN = 4_000_000
+"""Rows of the sample times columns that all trees together are grown on, unless two need more."""
 APART = 2e-4
 """Loss by which two policies of a forest differ at least: closer ones are one to a user."""
 
@@ -32,6 +34,31 @@ def growths(loss_weight: float) -> tuple[Growth, ...]:
     mixed = [Growth(4.0, 1.0, loss_weight), Growth(4.0, 1.0, loss_weight, large=20.0)]
     even = [Growth(1.0, 1.0, 1.0), Growth(1.0, (1 + loss_weight) / 2, loss_weight)]
     return tuple(dict.fromkeys([*ours, *mixed, *even]))
+
+
+def plan_growths(grounds: Sequence[Ground], loss_weight: float) -> tuple[Growth, ...]:
+    """Return all of `growths`, or as many as `GROWN` allows, those first that add most.
+
+    Where every cut adds the same risk, as without a population, trees of different weights are
+    one: then one of them is grown. At least two are grown, as the loss guides and as eq. 4 does.
+    """
+    plan = growths(loss_weight)
+    size = sum(ground.size for ground in grounds)
+    if size * len(plan) <= GROWN:
+        return plan
+    ranked = (
+        Growth(8.0, loss_weight, loss_weight),
+        Growth(1.0, 1.0, 1.0),
+        Growth(512.0, loss_weight, loss_weight),
+        Growth(4.0, 1.0, loss_weight, large=20.0),
+        Growth(1.0, (1 + loss_weight) / 2, loss_weight),
+        *plan,
+    )
+    different = list(dict.fromkeys(growth for growth in ranked if growth in plan))
+    if all(ground.risk_counts_boxes for ground in grounds):
+        kinds = {(growth.coarse, growth.fine, growth.large): growth for growth in different[::-1]}
+        different = [growth for growth in different if growth in kinds.values()]
+    return tuple(different[: max(2, GROWN // size)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +100,8 @@ def grow_forest(
     RequestError : cuts are asked for that every policy must keep.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
-    plan = growths(loss_weight) if plan is None else plan
     grounds = [ground] if isinstance(ground, Ground) else ground
+    plan = plan_growths(grounds, loss_weight) if plan is None else plan
     grown: list[Grown] = []
     for growth in plan:
         if grown and deadline is not None and time.monotonic() >= deadline:

@@ -151,6 +151,16 @@ class Ground(Brief):
             self.counts.subjects * len(self.counts.sizes),
         )
 
+    @property
+    def size(self) -> int:
+        """Rows to grow on times columns."""
+        return len(self._sampled) * len(self.counts.sizes)
+
+    @property
+    def risk_counts_boxes(self) -> bool:
+        """Whether every box has the same risk, as where the population is the sample."""
+        return self._factor > 0 and bool((self.counts.sample[self._sampled] >= 1).all())
+
     def people(self) -> SamplePeople:
         """Return the rows to grow on, in an order that growing is free to change."""
         rows, d = self._sampled, len(self.counts.sizes)
