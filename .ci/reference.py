@@ -119,6 +119,6 @@ def find_errors() -> Iterator[type[BaseException]]:
 
 
 def describe(one: type[BaseException]) -> str:
-    """Return the docstring's paragraphs in one line, without its list of parameters."""
-    text = inspect.cleandoc(one.__doc__ or "").split("\n\nParameters")[0]
+    """Return the first paragraph of the docstring in one line."""
+    text = inspect.cleandoc(one.__doc__ or "").split("\n\n")[0]
     return " ".join(text.split()).replace("|", r"\|")
