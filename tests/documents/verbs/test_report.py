@@ -358,7 +358,10 @@ def test_what_each_way_puts_is_named(release):
 def test_a_kit_of_one_policy_is_told_in_the_singular():
     kit = fitted(people(), miss_cost=[1e-6])
     _, chart = shown(kit)["frontier"]
-    assert chart.caption == "1 policy that no other found beats in both risk and loss."
+    assert (
+        chart.caption
+        == "1 policy that no other found beats in both risk and loss, as the fit scored them."
+    )
     assert json.dumps(asdict(chart))
 
 

@@ -136,7 +136,7 @@ def release_all(old):
 def label_the_next_row(old):
     def change(self, batch, numbers=None):
         found = old(self, batch, numbers)
-        moved, shown = found.intervals.copy(), ~found.suppressed
+        moved, shown = found.intervals.copy(), ~(found.suppressed | found.outside)
         moved[shown] = np.roll(moved[shown], 1, axis=0)
         return type(found)(found.values, moved, found.suppressed)
 
