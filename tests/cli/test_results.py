@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from voile.cli.results import tell_attacked
+from voile.cli.results import tell_attacked, tell_fitted
 from voile.cli.screen import Screen
 from voile.core.evidence import Evidence, Finding, Note, Rate
 
@@ -40,3 +41,16 @@ def test_a_total_is_shown_beside_the_largest_of_its_kinds(
     tell_attacked(Screen(), [found], Path("evidence.json"))
     _, *lines, _ = capsys.readouterr().err.splitlines()
     assert [line.split("\t")[1] for line in lines] == ["left, kind 9 (largest of 4)", "left"]
+
+
+@pytest.mark.parametrize(
+    ("stopped", "told"), [("seconds", True), ("finished", False), ("evaluations", False)]
+)
+def test_a_fit_that_time_ended_says_that_it_is_not_reproducible(
+    capsys: pytest.CaptureFixture[str], stopped: str, told: bool
+) -> None:
+    kit = SimpleNamespace(
+        id="1", kind="tables", visibility="private", facts={"policies": 3, "stopped": stopped}
+    )
+    assert tell_fitted(Screen(), kit, Path("people.kit")) == 0  # type: ignore[arg-type]
+    assert ("the same seed may find other policies" in capsys.readouterr().err) is told

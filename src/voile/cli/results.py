@@ -30,6 +30,8 @@ def tell_fitted(screen: Screen, kit: Kit, place: Path) -> int:
     screen.say(f"{place}: {kit.visibility} kit of {count(policies, 'policy')} that no other beats")
     for name, why in kit.facts.get("absent", {}).items():
         screen.say(f"  {name} is not among these policies: {why}")
+    if stopped == "seconds":
+        screen.say("  the time limit ended the search, so the same seed may find other policies")
     screen.result(
         {
             "kit": str(place),

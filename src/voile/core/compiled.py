@@ -43,6 +43,17 @@ def bare(kernel: Kernel) -> Kernel:
     return _compile(kernel, no_cpython_wrapper=True, _nrt=False)
 
 
+def is_kept(kernel: Callable[..., object]) -> bool:
+    """Whether some run kept machine code of a kernel, so that its first call need not compile.
+
+    >>> is_kept(compiled(lambda x: x + 1))
+    False
+    """
+    place = kernel.stats.cache_path  # type: ignore[attr-defined]
+    name = kernel.__qualname__
+    return place is not None and any(Path(place).glob(f"*.{name}-*.nbi"))
+
+
 def _compile(kernel: Kernel, **options: Any) -> Kernel:
     named = kernel.__name__ != "<lambda>"
     options |= {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}

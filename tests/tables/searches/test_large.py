@@ -74,6 +74,16 @@ def test_a_large_search_scores_exactly_and_comes_near_the_whole_one(
     assert whole.area() <= found.frontier.area() < 1.5 * whole.area() + 0.02
 
 
+def test_a_limit_ends_a_large_search_exactly(small_space, monkeypatch):
+    space = weighed_space(small_space, 6)
+    monkeypatch.setattr(evaluator, "LARGE", 0)
+    least = search(space, method="quick").evaluations
+    found = search(space, method="best", evaluations=least + 500)
+    assert found.evaluations == least + 500
+    assert found.stopped == "evaluations"
+    assert_scores_as_from_scratch(space.evaluator, found.frontier)
+
+
 def test_a_floor_keeps_required_cuts_and_makes_no_forbidden_one(small_space, monkeypatch):
     space = weighed_space(small_space, 7)
     free = np.random.default_rng(1).integers(0, 3, space.evaluator.n_bits)

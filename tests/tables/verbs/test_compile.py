@@ -6,7 +6,11 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from voile.tables.trees.kernels.prune import last_cut
+from voile.tables.verbs import forests
 
 WARM = "from voile.tables.verbs.compile import main; main()"
 WORK = """
@@ -59,3 +63,16 @@ def test_nothing_is_left_to_compile():
     assert len(work["forms"]) > 10
     assert set(work["forms"]) <= set(warm["forms"])
     assert not work["compiled"]  # what the warm-up compiles is kept on disk
+
+
+def heard(kernel):
+    tasks = []
+    forests.announce_compiling(lambda task, done, total=None: tasks.append(task), kernel, "growing")
+    return tasks
+
+
+def test_says_that_it_compiles_until_the_code_is_kept(monkeypatch, tmp_path):
+    last_cut(np.zeros(1, np.int32), np.zeros(1), np.zeros(1, np.intp))
+    assert heard(last_cut) == ["growing"]
+    monkeypatch.setattr(last_cut, "__qualname__", "never_run")
+    assert heard(last_cut) == ["compiling once, about 30 s, and growing"]

@@ -64,4 +64,4 @@ def _charged(cells: LatticeCells) -> Floats:
     if not len(details):
         return np.zeros(len(cells.n))
     each = details.charge[details.attribute] * n_log_n(details.n)
-    return np.bincount(details.cell, weights=each, minlength=len(cells.n))
+    return np.bincount(details.cell, weights=each, minlength=len(cells.n)).astype(np.float64)

@@ -215,8 +215,8 @@ class LatticeCells:
             n.append(_sums(place, self.n, len(kinds)))
         details = NO_DETAILS
         if cell:
-            parts = (np.concatenate(part) for part in (cell, attribute, value))
-            details = Details(*parts, np.concatenate(n), charge)
+            cells, attributes, values = map(np.concatenate, (cell, attribute, value))
+            details = Details(cells, attributes, values, np.concatenate(n), charge)
         return replace(coarse, own=spread * coarse.own, details=details)
 
     @property

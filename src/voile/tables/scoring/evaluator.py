@@ -225,18 +225,16 @@ class Evaluator:
         for measure in (self.risk, self.loss):
             if not is_built_in(measure):
                 check(measure, self.counts, columns=self._columns)
-        bottom, top = np.ones(self.n_bits, dtype=np.bool_), np.zeros(self.n_bits, dtype=np.bool_)
+        top = np.zeros(self.n_bits, dtype=np.bool_)
         rules = self._weighed(CellRules.of(Constraints(), self.counts), 0.0)
-        if self.compiled:
+        if self.is_large:
             risk = float(sum_cells(self.cells, rules)[RISK])
-            if isinstance(self.loss.each, Weighted):
-                return risk, self.loss.each.unit
             loss = float(sum_cells(self.cells.coarsen(top), rules)[LOSS])
         else:
-            sums = self._scorer_by(rules).score(np.stack([bottom, top]))
+            sums = self._scorer_by(rules).score(np.stack([~top, top]))
             risk, loss = float(sums[0, RISK]), float(sums[1, LOSS])
-            if isinstance(self.loss.each, Weighted):
-                return risk, self.loss.each.unit
+        if isinstance(self.loss.each, Weighted):
+            return risk, self.loss.each.unit
         return risk, loss if loss > FLAT * _total(self.loss, self._source) else 0.0
 
     def _score_alone(self, policy: Policies) -> Sums:

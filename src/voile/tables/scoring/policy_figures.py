@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
+from voile.tables.kernels.cell_sums import sum_cells
 from voile.tables.kernels.cells import CellRules, LatticeCells
 from voile.tables.kernels.scorer import (
     CERTAINTY,
@@ -31,7 +33,8 @@ Floats = NDArray[np.float64]
 Policies = NDArray[np.bool_]
 SMALL = 400_000
 """Cells times attributes that are summed as they are, whatever cuts the policies have."""
-FEW = 16
+ALONE, FEW = 3, 16
+"""Policies on cells of their own: each of the finest, then so many together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,21 +87,30 @@ class FigureScorer:
         return CompiledScorer(self._cells.charged(1.0, self._charges), self._rules)
 
     def _sums(self, policies: Policies) -> Floats:
-        cells, used = self._cells, policies.any(axis=0)
-        if used.all() or len(cells.n) * len(cells.sizes) <= SMALL or not len(policies):
-            return self._scorer.figures(policies)
-        coarse = cells.coarsen_charged(used, 1.0, self._charges)
-        return self._sums_on(coarse, policies[:, used])
-
-    def _sums_on(self, cells: LatticeCells, policies: Policies) -> Floats:
-        """Sum on cells that are coarsened further for the half of the policies with fewer cuts."""
+        """Sum on coarser and coarser cells: those that the policies with fewer cuts are made of."""
         from voile.tables.kernels.compiled_scorer import CompiledScorer
 
-        if len(policies) <= FEW or len(cells.n) * len(cells.sizes) <= SMALL:
-            return CompiledScorer(cells, self._rules).figures(policies)
-        sums = np.empty((len(policies), FIGURES))
-        fewer, more = np.array_split(np.argsort(policies.sum(axis=1), kind="stable"), 2)
-        used = policies[fewer].any(axis=0)
-        sums[fewer] = self._sums_on(cells.coarsen(used), policies[fewer][:, used])
-        sums[more] = CompiledScorer(cells, self._rules).figures(policies[more])
+        if len(self._cells.n) * len(self._cells.sizes) <= SMALL:
+            return self._scorer.figures(policies)
+        order = np.argsort(-policies.sum(axis=1), kind="stable")
+        sums, cells = np.empty((len(policies), FIGURES)), None
+        kept = np.ones(policies.shape[1], dtype=np.bool_)
+        for begin, end in _parts(len(order)):
+            used = np.asarray(policies[order[begin:]].any(axis=0))
+            if cells is None:
+                cells = self._cells.coarsen_charged(used, 1.0, self._charges)
+            else:
+                cells = cells.coarsen(used[kept])
+            kept, some = used, order[begin:end]
+            if end - begin == 1 and not (self._rules.least_l > 0 or self._rules.of_shares):
+                own = cells.coarsen(policies[some[0]][kept])
+                sums[some] = sum_cells(own, self._rules)
+            else:
+                sums[some] = CompiledScorer(cells, self._rules).figures(policies[some][:, kept])
         return sums
+
+
+def _parts(count: int) -> Iterator[tuple[int, int]]:
+    """Yield the first and the end of each part: the finest policies alone, then `FEW` together."""
+    ends = [*range(1, min(ALONE, count) + 1), *range(ALONE + FEW, count, FEW), count]
+    yield from pairwise(dict.fromkeys([0, *ends]))

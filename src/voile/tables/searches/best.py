@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from voile.tables.searches import exhaustive, steepest
+from voile.tables.searches import exhaustive, large, steepest
 from voile.tables.searches.ladder import Ladder
 from voile.tables.searches.local import Neighbourhood
 from voile.tables.searches.run import Run
@@ -28,12 +28,15 @@ def explore(run: Run) -> None:
     after two sketches of it; then policies that no attribute can better for the hull's slopes
     (`Ladder`), until a round of 16 weights gains less than 1 in 1,000; then neighbours of the
     frontier's policies (`Neighbourhood`). With a limit, the last two go on in turn.
+    Tables too large to walk: see `large`.
 
     Guarantee: the whole exact frontier where at most 16 cuts are free and no limit stops it;
     else none (measured in benchmarks/best.py). Scores are exact.
     """
     if (~run.required).sum() <= FULL:
         exhaustive.explore(run)
+    elif run.evaluator.is_large:
+        large.explore(run, going_on=True)
     else:
         seek(run)
 

@@ -12,23 +12,27 @@ from voile.tables.scoring.evaluator import Evaluator, Policies
 from voile.tables.searches import steepest
 from voile.tables.searches.floors import order_cuts
 from voile.tables.searches.interval import Aim, attributes_of, penalties, settle
+from voile.tables.searches.ladder import Ladder
+from voile.tables.searches.local import Neighbourhood
 from voile.tables.searches.run import Run
 from voile.tables.searches.slopes import slopes
 
-WALKED = 25_000_000
+WALKED = 16_000_000
 """Cells times attributes squared that a steepest chain may walk through."""
-SETTLED = 2_000_000
+SETTLED = 1_000_000
 """The same of the cells on which attributes are settled, weight after weight."""
-WEIGHTS = 16
-FINER = 3
+WEIGHTS = 8
+FINER = 2
+PATIENCE = 2**12
 
 
-def explore(run: Run) -> None:
+def explore(run: Run, *, going_on: bool = False) -> None:
     """Search the policies that keep no other cut than a *floor*, which the best cuts make.
 
     The floor has as many cuts, in the order of `order_cuts`, as leave cells enough to walk. Its
     steepest chain is walked, some policies finer than it are scored, and attributes are settled
-    for some weights on a smaller floor. Steps and their sizes depend on the table alone.
+    for some weights on a smaller floor; there the search goes on up to its limit where asked.
+    Steps and their sizes depend on the table alone.
 
     Guarantee: scores are exact, those of some are checked on all cells; no policy is certain to be
     found (measured in benchmarks/large_tables.py). Cost: a few passes over the cells, and what
@@ -42,10 +46,14 @@ def explore(run: Run) -> None:
         steepest.descend(run, bottom, rescue=False)
         if evaluator.rules.active:
             steepest.descend(run, bottom, rescue=True)
-    for cuts in np.linspace(walked, len(order), FINER + 2).astype(np.intp)[1:-1]:
-        _score(run, _floor(evaluator, order, int(cuts)))
+    for cuts in np.unique(np.linspace(walked, len(order), FINER + 2).astype(np.intp)).tolist():
+        if walked < cuts < len(order):
+            _score(run, _floor(evaluator, order, cuts))
     with run.on_floor(_floor(evaluator, order, settled)):
+        ladder, neighbourhood = Ladder(run), Neighbourhood(run)
         _settle(run)
+        while going_on and run.limited:
+            going_on = ladder.round() | neighbourhood.flip(PATIENCE)
     if (drift := run.drift(3)) > steepest.DRIFT:
         raise VoileError(f"scores on a floor differ from those on all cells by {drift:.1e}")
 

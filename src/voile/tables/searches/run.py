@@ -62,6 +62,7 @@ class Run:
         self._progress = progress
         self.found = Frontier.of([], [], np.zeros((0, -(-evaluator.n_bits // 8)), np.uint8))
         self._area = 1.0
+        self._scorer: Scorer | None = None
         self._see(np.flatnonzero(~evaluator.forbidden), None)
 
     @property

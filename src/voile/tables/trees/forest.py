@@ -88,7 +88,7 @@ def grow_forest(
     loss_weight: float,
     plan: Sequence[Growth] | None = None,
     seconds: float | None = None,
-    progress: Callable[[int], None] = lambda _: None,
+    progress: Callable[[int, int], None] = lambda grown, of_all: None,
 ) -> Forest:
     """Grow several trees and join their families to one frontier.
 
@@ -107,7 +107,7 @@ def grow_forest(
         if grown and deadline is not None and time.monotonic() >= deadline:
             break
         grown.append(grow_trees(grounds, growth, loss_weight=loss_weight))
-        progress(sum(len(one.risk) for one in grown))
+        progress(len(grown), len(plan))
     stopped = "finished" if len(grown) == len(plan) else "seconds"
     return _joined(grown, stopped)
 

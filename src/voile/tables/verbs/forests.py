@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 
 import numpy as np
@@ -86,12 +87,22 @@ def score_tree(space: PolicySpace, policy: TreePolicy) -> tuple[float, float]:
 
 def grow(space: PolicySpace, progress: Progress) -> Forest:
     """Grow the trees of a fit."""
+    from voile.tables.trees.kernels.grow import grow as kernel  # loads numba
+
     refuse_trees(space)
+    announce_compiling(progress, kernel, "growing trees")
     return grow_forest(
         ground_of(space),
         loss_weight=loss_weight_of(space),
-        progress=lambda scored: progress("growing trees", scored),
+        progress=lambda grown, of_all: progress("growing trees", grown, of_all),
     )
+
+
+def announce_compiling(progress: Progress, kernel: Callable[..., object], task: str) -> None:
+    """Begin a task; where its kernels were never run here, show that they are compiled first."""
+    from voile.core.compiled import is_kept  # loads numba
+
+    progress(task if is_kept(kernel) else f"compiling once, about 30 s, and {task}", 0)
 
 
 def joined(

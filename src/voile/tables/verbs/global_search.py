@@ -21,6 +21,7 @@ from voile.tables.policies.safe_harbor import is_age, safe_harbor
 from voile.tables.policies.space import PolicySpace
 from voile.tables.searches.result import Checkpoint
 from voile.tables.verbs.content import KIND, Asked, Content
+from voile.tables.verbs.forests import announce_compiling
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.search import Method, SearchResult, search
 
@@ -100,6 +101,10 @@ def search_globally(
     progress: Progress,
 ) -> SearchResult:
     """Search the global policies."""
+    if space.evaluator.compiled:
+        from voile.tables.kernels.walk import descend  # loads numba
+
+        announce_compiling(progress, descend, "searching policies")
     strict = space.evaluator.rules.active and not options.suppress
     if _named(options) == "steepest" and strict and options.family == "global":
         warn(FEW_FOUND, FewFoundWarning)

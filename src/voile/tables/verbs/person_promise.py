@@ -131,7 +131,7 @@ def grow_records(
     forest = grow_forest(
         grounds,
         loss_weight=loss_weight_of(space),
-        progress=lambda scored: progress("growing trees", scored),
+        progress=lambda grown, of_all: progress("growing trees", grown, of_all),
     )
     return forest, numbers, grounds[0].units.matches
 
