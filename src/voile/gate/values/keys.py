@@ -179,7 +179,8 @@ def _move_days(days: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[n
     month = moved.astype("datetime64[M]")
     number = month.astype(np.int64)
     day = (moved - month.astype("datetime64[D]")).astype(np.int64) + 1
-    return (1970 + number // 12) * 10_000 + (number % 12 + 1) * 100 + day
+    result: NDArray[np.int64] = (1970 + number // 12) * 10_000 + (number % 12 + 1) * 100 + day
+    return result
 
 
 @dataclass(frozen=True)
