@@ -20,7 +20,7 @@ from voile.signals.attack.attackers import learners
 from voile.signals.attack.consistency import DecodedMessages, infer_by_consistency
 from voile.signals.paper.affine import LearnedAffine
 
-SEEDS = 1
+SEEDS = (0, 2)
 FOLDS = 10  # of the paper's cross-validation, which chooses width and box constraint
 GRID = {"svc__C": [1.0, 10.0], "svc__gamma": [0.25, 1.0]}
 BMI, WEIGHT, HEIGHT = "BMXBMI", "BMXWT", "BMXHT"
@@ -102,9 +102,10 @@ def tried(case: HeightCase, seed: int) -> Tried:
 
 def row(name: str, runs: list[Tried]) -> tuple[str, ...]:
     balanced, low, high, permuted = np.mean([run.consistency for run in runs], axis=0)
+    right = [run.accuracy for run in runs]
     return (
         name,
-        f"{np.mean([run.accuracy for run in runs]):.4f}",
+        f"{np.mean(right):.4f} ({min(right):.4f}-{max(right):.4f})",
         f"{np.mean([run.underweight for run in runs]):.2f}",
         f"{np.mean([run.messages for run in runs]):.2f}",
         f"{balanced:.2f} ({low:.2f}-{high:.2f})",
@@ -125,16 +126,16 @@ def confusion(runs: list[Tried]) -> str:
 
 
 def main() -> None:
-    pairs = [(case, seed) for case in CASES for seed in range(SEEDS)]
+    pairs = [(case, seed) for case in CASES for seed in SEEDS]
     runs = Parallel(len(CASES))(delayed(tried)(case, seed) for case, seed in pairs)
-    each = [runs[i : i + SEEDS] for i in range(0, len(runs), SEEDS)]
+    each = [runs[i : i + len(SEEDS)] for i in range(0, len(runs), len(SEEDS))]
     empty = ("",) * 4
     save(
         "nhanes_height",
         "Children of NHANES, fitted to 40%, tried on 60%; majority 0.6423. The paper's attacker:\n"
         "three cumulative SVMs, width and C chosen in 10 folds. Balanced accuracies, chance .25:\n"
         "the best of four learners on messages, and an adversary who decodes under every class,\n"
-        f"with 95% intervals. {SEEDS} seed.",
+        f"with 95% intervals. Means of {len(SEEDS)} seeds, and range of the SVM's.",
         COLUMNS,
         [
             *((*one, *empty) for one in PAPER),
