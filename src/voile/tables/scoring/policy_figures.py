@@ -93,20 +93,20 @@ class FigureScorer:
         if len(self._cells.n) * len(self._cells.sizes) <= SMALL:
             return self._scorer.figures(policies)
         order = np.argsort(-policies.sum(axis=1), kind="stable")
-        sums, cells = np.empty((len(policies), FIGURES)), None
-        kept = np.ones(policies.shape[1], dtype=np.bool_)
+        kept = np.asarray(policies.any(axis=0))
+        cells = self._cells.coarsen_charged(kept, 1.0, self._charges)
+        scorer, sums = CompiledScorer(cells, self._rules), np.empty((len(policies), FIGURES))
+        alone = not (self._rules.least_l > 0 or self._rules.of_shares)
         for begin, end in _parts(len(order)):
-            used = np.asarray(policies[order[begin:]].any(axis=0))
-            if cells is None:
-                cells = self._cells.coarsen_charged(used, 1.0, self._charges)
-            else:
-                cells = cells.coarsen(used[kept])
-            kept, some = used, order[begin:end]
-            if end - begin == 1 and not (self._rules.least_l > 0 or self._rules.of_shares):
+            some, used = order[begin:end], np.asarray(policies[order[begin:]].any(axis=0))
+            if alone and end <= ALONE:
                 own = cells.coarsen(policies[some[0]][kept])
                 sums[some] = sum_cells(own, self._rules)
-            else:
-                sums[some] = CompiledScorer(cells, self._rules).figures(policies[some][:, kept])
+                continue
+            if cells.count_under(used[kept]) <= len(cells.p) // 2:
+                cells, kept = cells.coarsen(used[kept]), used
+                scorer = CompiledScorer(cells, self._rules)
+            sums[some] = scorer.figures(policies[some][:, kept])
         return sums
 
 

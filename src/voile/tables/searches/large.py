@@ -35,8 +35,7 @@ def explore(run: Run, *, going_on: bool = False) -> None:
     Steps and their sizes depend on the table alone.
 
     Guarantee: scores are exact, those of some are checked on all cells; no policy is certain to be
-    found (measured in benchmarks/large_tables.py). Cost: a few passes over the cells, and what
-    `WALKED` and `SETTLED` allow.
+    found. Cost: a few passes over the cells, and what `WALKED` and `SETTLED` allow.
     """
     evaluator = run.evaluator
     order = order_cuts(evaluator)
