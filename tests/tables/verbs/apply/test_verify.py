@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pyarrow as pa
@@ -219,4 +220,4 @@ def test_verify_says_what_it_took_on_trust(finely):
     left = [name for name, holds in verify(finely) if holds is None]
     assert left[0].endswith("it takes the population, or the source, which the kit has")
     assert left[1:] == ["loss: not counted in the release, predicted by the fit"]
-    assert "sample_uniques" not in left[0]
+    assert "sample_uniques" not in re.findall(r"\w+", left[0])
