@@ -11,13 +11,13 @@ import shutil
 from pathlib import Path
 
 import voile
-from voile.core.compiled import compiled
+from voile.core.compiled import compile_kernel
 
 CHECKOUT = Path(__file__).parents[1] / "src" / "voile"
 HERE = Path(voile.__file__).parent
 
 assert HERE != CHECKOUT
-assert compiled(lambda x: x + 1)(2) == 3
+assert compile_kernel(lambda x: x + 1)(2) == 3
 for code in CHECKOUT.rglob("*.nb[ic]"):
     source = code.parents[1] / f"{code.name.partition('.')[0]}.py"
     copy = HERE / source.relative_to(CHECKOUT)

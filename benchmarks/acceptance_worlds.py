@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.acceptance.plan import Goal, Plan
-from voile.documents.acceptance.reading import AcceptanceReading, Due, Verdict
+from voile.documents.acceptance.plan import AcceptanceGoal, ReadingPlan
+from voile.documents.acceptance.reading import AcceptanceReading, AcceptanceVerdict, DueTokens
 
 
 @dataclass
@@ -19,7 +19,7 @@ class World:
     truth: NDArray[np.bool_]
     recall: NDArray[np.float64]
     signs: int = 0  # tokens beside these, which identify nobody
-    plans: dict[tuple[int, int, int], Plan] = field(default_factory=dict)
+    plans: dict[tuple[int, int, int], ReadingPlan] = field(default_factory=dict)
 
 
 class Cached(AcceptanceReading):
@@ -27,7 +27,7 @@ class Cached(AcceptanceReading):
 
     world: World
 
-    def plan(self) -> Plan:
+    def plan(self) -> ReadingPlan:
         key = (self.number, int(self.read.sum()), int(self.found.sum()))
         if key not in self.world.plans:
             self.world.plans[key] = super().plan()
@@ -50,8 +50,13 @@ def clustered(rng: np.random.Generator, *, tokens: int, left: int, size: int) ->
 
 
 def read(
-    world: World, goal: Goal, seed: int, *, planted: NDArray[np.float64] | None, tries: int = 1
-) -> tuple[Verdict, int]:
+    world: World,
+    goal: AcceptanceGoal,
+    seed: int,
+    *,
+    planted: NDArray[np.float64] | None,
+    tries: int = 1,
+) -> tuple[AcceptanceVerdict, int]:
     """Read until a verdict, at most so many tries; return it, and how many are left in truth.
 
     planted : the chances with which planted identifiers are seen; None: none are planted.
@@ -62,7 +67,7 @@ def read(
     reading.world = world
     while True:
         due = reading.due()
-        if isinstance(due, Verdict):
+        if isinstance(due, AcceptanceVerdict):
             if due.accepted or reading.number == tries:
                 return due, int((world.truth & ~reading.found).sum())
             reading.again()
@@ -71,7 +76,7 @@ def read(
 
 
 def _answers(
-    world: World, due: Due, planted: NDArray[np.float64] | None, rng: np.random.Generator
+    world: World, due: DueTokens, planted: NDArray[np.float64] | None, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], int]:
     there = due.tokens[world.truth[due.tokens]]
     seen = there[rng.random(len(there)) < world.recall[there]]

@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier
 from voile.report.charts import axes, svg
-from voile.report.charts.axes import Axis
+from voile.report.charts.axes import PlotAxis
 from voile.report.charts.svg import percent, tag
 from voile.report.sections import IntervalChart, Strip
-from voile.tables.paper.bisect import Bisect
+from voile.tables.paper.bisect import BisectSearch
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
 from voile.tables.policies.space import PolicySpace
 from voile.tables.searches.result import SearchResult
-from voile.tables.searches.run import Run
+from voile.tables.searches.run import TablesSearchRun
 from voile.tables.verbs.search import search
 
 POLICIES = 14_780
@@ -68,8 +68,10 @@ class Pair:
             rule = safe_harbor(space)
         risk, loss = (float(score[0]) for score in space.evaluate(rule.bits[None]))
         rng = np.random.default_rng(0)
-        run = Run(space.evaluator, evaluations=sys.maxsize, seconds=None, rng=rng, progress=None)
-        found = np.stack(list(islice(Bisect(risk).alternatives(run), ALTERNATIVES)))
+        run = TablesSearchRun(
+            space.evaluator, evaluations=sys.maxsize, seconds=None, rng=rng, progress=None
+        )
+        found = np.stack(list(islice(BisectSearch(risk).alternatives(run), ALTERNATIVES)))
         return cls(space, rule, risk, loss, np.stack(space.evaluate(found)))
 
     def figures(self, frontier: Frontier) -> list[float]:
@@ -115,7 +117,9 @@ def row(pair: Pair, name: str, found: list[SearchResult]) -> tuple[str, ...]:
     return (name, evaluations, *shown)
 
 
-def plot(pair: Pair, frontiers: list[Frontier], across: Axis, up: Axis, *, near: bool) -> Markup:
+def plot(
+    pair: Pair, frontiers: list[Frontier], across: PlotAxis, up: PlotAxis, *, near: bool
+) -> Markup:
     """Draw the frontiers as staircases, and Safe Harbor; near it, also the policies."""
 
     def place(risk: np.ndarray, loss: np.ndarray) -> list[tuple[float, float]]:
@@ -140,7 +144,12 @@ def plot(pair: Pair, frontiers: list[Frontier], across: Axis, up: Axis, *, near:
     label = tag("text", "Safe Harbor", x=12, y=-8, class_="named")
     shape = tag("path", d=SQUARE, class_="mark mark-1")
     mark = tag("svg", shape, label, x=percent(x), y=percent(y), overflow="visible")
-    return axes.draw(across, up, shares=True) + svg.stretched(*lines) + Markup("").join(dots) + mark
+    return (
+        axes.draw(across, up, shares=True)
+        + svg.stretch_paths(*lines)
+        + Markup("").join(dots)
+        + mark
+    )
 
 
 def _inside(x: float, y: float) -> bool:
@@ -154,7 +163,10 @@ def _dot(x: float, y: float, kind: int) -> Markup:
 def draw_frontiers(pair: Pair, found: dict[str, Frontier]) -> None:
     """Save the frontiers beside Safe Harbor, whole and near it."""
     whole, frontiers = axes.linear([0, 1]), list(found.values())
-    near = Axis(0, 0.1, (0, 0.02, 0.04, 0.06, 0.08, 0.1)), Axis(0.2, 0.6, (0.2, 0.3, 0.4, 0.5, 0.6))
+    near = (
+        PlotAxis(0, 0.1, (0, 0.02, 0.04, 0.06, 0.08, 0.1)),
+        PlotAxis(0.2, 0.6, (0.2, 0.3, 0.4, 0.5, 0.6)),
+    )
     names = "relative risk", "information lost"
     swatches = [
         (name, tag("path", d="M0 6H28", class_=f"line line-{i}")) for i, name in enumerate(found)

@@ -10,8 +10,8 @@ from benchmarks.cook import cook_counts
 from benchmarks.tables import save
 from benchmarks.tennessee import RACES, tennessee_counts
 
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.searches.result import SearchResult
 from voile.tables.verbs.search import search
 
@@ -25,7 +25,7 @@ COLUMNS = (*WORK, "area", "log area", *LOSSES, "policies kept")
 
 @dataclass(frozen=True)
 class Space:
-    evaluator: Evaluator
+    evaluator: PolicyEvaluator
 
 
 def figures(result: SearchResult) -> list[float]:
@@ -34,8 +34,8 @@ def figures(result: SearchResult) -> list[float]:
     return [frontier.area(), frontier.area(log=True), *losses, len(frontier)]
 
 
-def rows_of(name: str, counts: Counts) -> list[tuple[str, ...]]:
-    space = Space(Evaluator(counts))
+def rows_of(name: str, counts: CombinationCounts) -> list[tuple[str, ...]]:
+    space = Space(PolicyEvaluator(counts))
     search(space, method="steepest")  # loads the compiled code and sorts the cells, not timed
     random, took = [], []
     for seed in range(SEEDS):

@@ -15,7 +15,7 @@ from benchmarks.tennessee import tennessee_counts
 from voile.report.sections import LineChart, Series
 from voile.tables.paper.chains import RandomChain
 from voile.tables.paper.sublattice import SublatticeSearch
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.searches import steepest
 from voile.tables.verbs.search import search
 
@@ -65,7 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20, help="20 as in the paper's Figure 5")
     options = parser.parse_args()
-    evaluator = Evaluator(tennessee_counts())
+    evaluator = PolicyEvaluator(tennessee_counts())
     found, rows, rival = {}, [], 0.0
     for name, method in METHODS.items():
         seeds = range(options.seeds if name != "steepest" else 1)  # it draws nothing

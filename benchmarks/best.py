@@ -10,11 +10,11 @@ from benchmarks.cook import cook_counts
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
-from voile.tables.people.counts import Constraints, Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts, Constraints
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.searches import best
 from voile.tables.searches.result import SearchResult
-from voile.tables.searches.run import Run
+from voile.tables.searches.run import TablesSearchRun
 from voile.tables.verbs import compile
 from voile.tables.verbs.search import search
 
@@ -58,8 +58,8 @@ def row(name: str, method: str, found: SearchResult) -> tuple[str, ...]:
     return (name, method, f"{found.evaluations:,}", f"{seconds:.1f}", *areas, *losses)
 
 
-def rows_of(name: str, counts: Counts) -> list[tuple[str, ...]]:
-    space = Space(Evaluator(counts))
+def rows_of(name: str, counts: CombinationCounts) -> list[tuple[str, ...]]:
+    space = Space(PolicyEvaluator(counts))
     search(space, method="steepest")  # sorts the cells, not timed
     limits = {
         "random-chain": {"evaluations": EVALUATIONS, "random_state": 0},
@@ -88,7 +88,7 @@ def rows_of(name: str, counts: Counts) -> list[tuple[str, ...]]:
     return made
 
 
-def lattices(counts: Counts) -> tuple[str, ...]:
+def lattices(counts: CombinationCounts) -> tuple[str, ...]:
     """Compare what is found without scoring all with the whole frontier, on random lattices."""
     n_bits = sum(counts.sizes) - len(counts.sizes)
     same, evaluations, worst = 0, [], 0.0
@@ -96,10 +96,10 @@ def lattices(counts: Counts) -> tuple[str, ...]:
     for seed in range(LATTICES):
         forbidden = np.ones(n_bits, dtype=np.bool_)
         forbidden[np.random.default_rng(seed).choice(n_bits, FREE, replace=False)] = False
-        evaluator = Evaluator(counts, Constraints(forbidden=forbidden))
+        evaluator = PolicyEvaluator(counts, Constraints(forbidden=forbidden))
         whole = search(Space(evaluator), method="exhaustive").frontier
         rng = np.random.default_rng(0)
-        run = Run(evaluator, evaluations=None, seconds=None, rng=rng, progress=None)
+        run = TablesSearchRun(evaluator, evaluations=None, seconds=None, rng=rng, progress=None)
         run.begin()
         best.seek(run)
         found = run.frontier()

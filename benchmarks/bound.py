@@ -13,9 +13,9 @@ from benchmarks.tennessee import tennessee_counts
 
 from voile.core.frontier import Frontier
 from voile.tables.bounds.bound import bound
-from voile.tables.bounds.result import Bound
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.bounds.result import LossBound
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.verbs.search import search
 
 SECONDS = 60
@@ -38,7 +38,7 @@ PARTS = (
 )
 
 
-def coarse(counts: Counts) -> Counts:
+def coarse(counts: CombinationCounts) -> CombinationCounts:
     """Count by five-year bands of age and 42 groups of neighbouring ZIPs, about equally peopled."""
     ages, sexes, races, zips = counts.sizes
     people = np.bincount(counts.codes[:, 3], counts.population, zips)
@@ -49,7 +49,7 @@ def coarse(counts: Counts) -> Counts:
     sizes = (min(-(-ages // 5), BANDS), sexes, races, GROUPS)
     keys = np.ravel_multi_index(list(codes.T), sizes)
     distinct, cell = np.unique(keys, return_inverse=True)
-    return Counts(
+    return CombinationCounts(
         sizes=sizes,
         codes=np.stack(np.unravel_index(distinct, sizes), axis=1).astype(np.int32),
         sample=np.bincount(cell, counts.sample),
@@ -58,7 +58,7 @@ def coarse(counts: Counts) -> Counts:
     )
 
 
-def weights_of(name: str, found: Bound) -> list[tuple[str, ...]]:
+def weights_of(name: str, found: LossBound) -> list[tuple[str, ...]]:
     return [
         (
             name,
@@ -72,13 +72,13 @@ def weights_of(name: str, found: Bound) -> list[tuple[str, ...]]:
     ]
 
 
-def timed(space: Space, frontier: Frontier, **limits: Any) -> tuple[Bound, float]:
+def timed(space: Space, frontier: Frontier, **limits: Any) -> tuple[LossBound, float]:
     """Return a bound and the CPU seconds it took."""
     began = time.process_time()
     return bound(space, frontier, **limits), time.process_time() - began
 
 
-def parts_of(name: str, found: Bound, took: float) -> str:
+def parts_of(name: str, found: LossBound, took: float) -> str:
     bounded = ~np.isnan(found.gap)
     cells = (
         name,
@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("--long", type=float, default=LONG, help="seconds to prove for 734 bits")
     options = parser.parse_args()
     whole = tennessee_counts()
-    small, large = Space(Evaluator(coarse(whole))), Space(Evaluator(whole))
+    small, large = Space(PolicyEvaluator(coarse(whole))), Space(PolicyEvaluator(whole))
     bound(small, search(small).frontier, weights=[1.0])  # compiles, not timed
     found = search(small, method="best", seconds=options.search).frontier
     twenty, took = timed(small, found, weights=WEIGHTS, seconds=SECONDS)

@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier
-from voile.tables.scoring.evaluator import Evaluator, Policies, Scores
-from voile.tables.searches.run import Limit, Run
+from voile.tables.scoring.evaluator import Policies, PolicyEvaluator, PolicyScores
+from voile.tables.searches.run import TablesSearchLimit, TablesSearchRun
 
-Method = Callable[[Run], None]
+Method = Callable[[TablesSearchRun], None]
 
 
-class Marked(Run):
+class Marked(TablesSearchRun):
     """A run that stops at the last of `marks`, and has a checkpoint at each of them."""
 
-    def __init__(self, evaluator: Evaluator, marks: Sequence[int], seed: int) -> None:
+    def __init__(self, evaluator: PolicyEvaluator, marks: Sequence[int], seed: int) -> None:
         rng = np.random.default_rng(seed)
         super().__init__(evaluator, evaluations=marks[-1], seconds=None, rng=rng, progress=None)
         self.marks = np.array(marks)
 
-    def add(self, scores: Scores, rows: Callable[[NDArray[np.intp]], Policies]) -> None:
+    def add(self, scores: PolicyScores, rows: Callable[[NDArray[np.intp]], Policies]) -> None:
         """Take in a batch up to each mark in turn."""
         begin, scored = 0, len(scores.risk)
         while begin < scored:
@@ -31,18 +31,18 @@ class Marked(Run):
             end = min(begin + int(room) - self.evaluations, scored)
             piece = slice(begin, end)
             super().add(
-                Scores(scores.risk[piece], scores.loss[piece], scores.suppressed[piece]),
+                PolicyScores(scores.risk[piece], scores.loss[piece], scores.suppressed[piece]),
                 lambda indices, offset=begin: rows(indices + offset),
             )
             begin = end
 
 
 def areas(
-    evaluator: Evaluator, method: Method, marks: Sequence[int], seed: int
+    evaluator: PolicyEvaluator, method: Method, marks: Sequence[int], seed: int
 ) -> tuple[NDArray[np.float64], Frontier]:
     """Return the area at each mark, and the frontier at the last; a search's own end holds on."""
     run = Marked(evaluator, marks, seed)
-    with suppress(Limit):
+    with suppress(TablesSearchLimit):
         run.begin()
         method(run)
     made = np.array([point.evaluations for point in run.checkpoints])

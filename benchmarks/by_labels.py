@@ -11,13 +11,13 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 from benchmarks.trees_adult import K, adult, counts_of, least_loss
 
-from voile.tables.people.counts import Constraints, Counts
-from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.scoring.group_measures import weighted
-from voile.tables.scoring.losses import Grouping, hidden_by_column, importance_shares
+from voile.tables.people.counts import CombinationCounts, Constraints
+from voile.tables.scoring.evaluator import PolicyEvaluator
+from voile.tables.scoring.group_measures import weigh_losses
+from voile.tables.scoring.losses import CombinationGrouping, hidden_by_column, importance_shares
 from voile.tables.trees.forest import grow_forest
-from voile.tables.trees.ground import Ground
-from voile.tables.trees.tree import Tree
+from voile.tables.trees.ground import TreeGround
+from voile.tables.trees.tree import BoxTree
 from voile.tables.verbs.search import search
 
 COLUMNS = ("what", "policy", "groups", "within groups", "by labels")
@@ -40,17 +40,22 @@ def main() -> None:
 
 def tennessee() -> Iterator[tuple[str, ...]]:
     counts = tennessee_counts()
-    forest = grow_forest(Ground(counts, Constraints(), public=True), loss_weight=0.5)
-    found = search(Space(Evaluator(counts, loss=weighted(counts))), method="quick").frontier
+    forest = grow_forest(TreeGround(counts, Constraints(), public=True), loss_weight=0.5)
+    found = search(
+        Space(PolicyEvaluator(counts, loss=weigh_losses(counts))), method="quick"
+    ).frontier
     for risk in RISKS:
         number, links = forest.frontier.policies[forest.frontier.at(risk=risk).index]
         cut = grouping_of(counts, found.policies[found.at(risk=risk).index])
-        made = {"trees": labels_of(counts, forest.trees[number].pruned(int(links))), "global": cut}
+        made = {
+            "trees": labels_of(counts, forest.trees[number].prune_links(int(links))),
+            "global": cut,
+        }
         for name, shown in made.items():
             yield row("Tennessee", f"{name}, relative risk {risk:g}", counts, shown)
 
 
-def labels_of(counts: Counts, tree: Tree) -> Grouping:
+def labels_of(counts: CombinationCounts, tree: BoxTree) -> CombinationGrouping:
     """Return the boxes of a tree, and for each column the labels that they show."""
     boxes, group = np.unique(tree.place(counts.codes), return_inverse=True)
     labels, values = [], []
@@ -60,10 +65,12 @@ def labels_of(counts: Counts, tree: Tree) -> Grouping:
         every = np.arange(size)
         values.append((every >= first[:, None]) & (every <= last[:, None]))
     released = np.ones(len(boxes), dtype=np.bool_)
-    return Grouping(group, np.column_stack(labels), tuple(values), released)
+    return CombinationGrouping(group, np.column_stack(labels), tuple(values), released)
 
 
-def row(what: str, policy: str, counts: Counts, shown: Grouping) -> tuple[str, ...]:
+def row(
+    what: str, policy: str, counts: CombinationCounts, shown: CombinationGrouping
+) -> tuple[str, ...]:
     shares = importance_shares(counts)
     lost = (float(shares @ hidden_by_column(counts, shown, own=own)) for own in (False, True))
     return (what, policy, f"{len(shown.kept):,}", *(f"{share:.3f}" for share in lost))

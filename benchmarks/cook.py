@@ -32,8 +32,8 @@ import duckdb
 import numpy as np
 from benchmarks.data import folder
 
-from voile.tables.people.counts import Counts
-from voile.tables.people.margins import Margin, fit_margins
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.people.margins import PeopleMargin, fit_margins
 
 SEED = 2010
 SEXES = ("Female", "Male")
@@ -116,7 +116,11 @@ def fitted() -> tuple[list[str], np.ndarray]:
     three_way, (areas, ages, races) = county(), by_area()
     by_group = np.add.reduceat(three_way, FIRST_YEARS, axis=0)
     groups = np.concatenate((races[:, 0], races[:, 1].sum(axis=0, keepdims=True)))
-    margins = [Margin((0, 1, 2), by_group), Margin((0, 1, 3), ages), Margin((2, 3), groups)]
+    margins = [
+        PeopleMargin((0, 1, 2), by_group),
+        PeopleMargin((0, 1, 3), ages),
+        PeopleMargin((2, 3), groups),
+    ]
     people = fit_margins((*by_group.shape, len(areas)), margins).counts
     share = _divide(three_way, by_group[GROUP_OF_YEAR])
     single = people[GROUP_OF_YEAR] * share[..., None]
@@ -177,7 +181,7 @@ def placed(people: np.ndarray, records: np.ndarray, rng: np.random.Generator) ->
 
 
 @cache
-def cook_counts() -> Counts:
+def cook_counts() -> CombinationCounts:
     """Return population and sample by age (0-102), sex, race and ZIP area, in this order."""
     rng = np.random.default_rng(SEED)
     _, expected = fitted()
@@ -185,7 +189,7 @@ def cook_counts() -> Counts:
     sample = placed(people, adult_records(), rng)
     codes = np.argwhere(people > 0).astype(np.int32)
     at = tuple(codes.T)
-    return Counts(people.shape, codes, sample[at], people[at], np.zeros((len(codes), 0)))
+    return CombinationCounts(people.shape, codes, sample[at], people[at], np.zeros((len(codes), 0)))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from benchmarks.tables import save
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.acceptance.plan import Goal
+from voile.documents.acceptance.plan import AcceptanceGoal
 
 CORPORA = {"wikigold": default, "MEDDOCAN, names": svm, "Enron threads": svm}
 GOALS, POWER, DRAWS = (2.0, 1.0), 0.95, 100
@@ -57,7 +57,7 @@ def fixed_size(found: int, share: float, error: float) -> int:
     return high
 
 
-def recipe(left: Left, goal: Goal, *, lines: bool) -> int | None:
+def recipe(left: Left, goal: AcceptanceGoal, *, lines: bool) -> int | None:
     """Return the least tokens with which the recipe accepts in `POWER` of the draws.
 
     A census of the top, then a sample of fixed size of the rest, of single tokens or of whole
@@ -91,7 +91,9 @@ def _hits(
     return np.asarray(found[np.array(sizes) - 1], dtype=np.int64)
 
 
-def ours(left: Left, goal: Goal, planted: float | None) -> tuple[float, float, float] | None:
+def ours(
+    left: Left, goal: AcceptanceGoal, planted: float | None
+) -> tuple[float, float, float] | None:
     """Return the mean tokens read until acceptance, in three tries at most, and two shares.
 
     The shares are of draws accepted, and accepted falsely.
@@ -118,7 +120,7 @@ def reading_rows(name: str, found: Scored) -> Iterator[tuple[str, ...]]:
     left = Left.of(found)
     per = 1000 * left.truth.mean()
     for at_most in GOALS:
-        goal = Goal(at_most)
+        goal = AcceptanceGoal(at_most)
         plain = {lines: recipe(left, goal, lines=lines) for lines in (True, False)}
         own, measured = ours(left, goal, None), ours(left, goal, RECALL)
         known = [one for one in plain.values() if one is not None]
@@ -134,7 +136,7 @@ def reading_rows(name: str, found: Scored) -> Iterator[tuple[str, ...]]:
 
 
 def false_acceptances(
-    size: int, left: int, goal: Goal, recall: float, planted: float | None, tries: int
+    size: int, left: int, goal: AcceptanceGoal, recall: float, planted: float | None, tries: int
 ) -> tuple[float, float]:
     """Return how often made-up releases are accepted, and how often falsely."""
     accepted = wrong = 0
@@ -150,12 +152,12 @@ def false_acceptances(
     return accepted / FALSE_DRAWS, wrong / FALSE_DRAWS
 
 
-CASES: tuple[tuple[str, int, int, Goal, float, float | None, int], ...] = (
-    ("identifiers alone", 1, 72, Goal(2.5), 1.0, None, 1),
-    ("2 side by side", 2, 72, Goal(2.5), 1.0, None, 1),
-    ("4 side by side", 4, 72, Goal(2.5), 1.0, None, 1),
-    ("8 side by side", 8, 72, Goal(2.5), 1.0, None, 1),
-    ("three tries", 2, 90, Goal(3.2), 1.0, None, 3),
+CASES: tuple[tuple[str, int, int, AcceptanceGoal, float, float | None, int], ...] = (
+    ("identifiers alone", 1, 72, AcceptanceGoal(2.5), 1.0, None, 1),
+    ("2 side by side", 2, 72, AcceptanceGoal(2.5), 1.0, None, 1),
+    ("4 side by side", 4, 72, AcceptanceGoal(2.5), 1.0, None, 1),
+    ("8 side by side", 8, 72, AcceptanceGoal(2.5), 1.0, None, 1),
+    ("three tries", 2, 90, AcceptanceGoal(3.2), 1.0, None, 3),
 )
 
 

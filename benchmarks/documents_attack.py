@@ -25,11 +25,11 @@ from joblib import Parallel, delayed
 from voile.core.evidence import Rate
 from voile.documents import Corpus, adversary
 from voile.documents.adversary.attack_text import AttackText
-from voile.documents.adversary.inspections import Inspections
-from voile.documents.adversary.predictions import Apprentice, predict
+from voile.documents.adversary.inspections import InspectionOrder
+from voile.documents.adversary.predictions import ApprenticeAttacker, predict
 from voile.documents.committee.publication import publish
 from voile.documents.learning.named_learners import learners_of
-from voile.documents.replacements import Removal, join_adjacent, make_replacer
+from voile.documents.replacements import TextRemoval, join_adjacent, make_replacer
 
 MISS_COSTS = (5, 10)
 ATTACKERS = ("crf", "svm", "adaboost", "consensus")
@@ -74,7 +74,7 @@ def release(corpus: Corpus, parts: Sequence[Outcome]) -> tuple[Corpus, Corpus]:
     order = np.concatenate([np.flatnonzero(folds == fold) for fold in range(FOLDS)])
     truth, marks = corpus.subset(order.tolist()), make_replacer("mark")
     gone = [
-        [Removal(start, end, label) for start, end, label in of]
+        [TextRemoval(start, end, label) for start, end, label in of]
         for of in Outcome.pooled(parts).removals
     ]
     put = (
@@ -95,15 +95,17 @@ def attack(
     learners = learners_of(attackers)
     ground = AttackText.of(published, training, {})
     rngs = [np.random.default_rng(number) for number in range(REPEATS)]
-    student = Apprentice(learners, dict.fromkeys(learners, 0), 1)
+    student = ApprenticeAttacker(learners, dict.fromkeys(learners, 0), 1)
     found = []
     for look, rng in zip(predict(student, ground, labels, SHARE, rngs), rngs, strict=True):
-        walk = Inspections.of(ground, look, "margin", rng)
+        walk = InspectionOrder.of(ground, look, "margin", rng)
         here = ground.tokens_of(look.documents)
         said = (look.margins > 0) & ground.examples.counted[here]
         hit = int((said & (ground.types[here] > 0)).sum())
-        at = np.array([walk.left, round(len(walk) / 100), *BUDGETS])
-        found.append((len(walk), walk.left, hit, said.sum() - hit, *walk.found(at)))
+        at = np.array([walk.identifier_count, round(len(walk) / 100), *BUDGETS])
+        found.append(
+            (len(walk), walk.identifier_count, hit, said.sum() - hit, *walk.count_found(at))
+        )
     tokens, left, tp, fp, by_left, by_share, *curve = np.mean(found, axis=0).tolist()
     return Attack(look.learner, round(tokens), round(left), tp, fp, by_left, by_share, curve)
 

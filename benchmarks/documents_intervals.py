@@ -32,7 +32,7 @@ def once(hits: NDArray[np.int64], trials: NDArray[np.int64]) -> tuple[float, flo
     """Return Wilson's interval with a design effect and t: ours without the farthest's return."""
     own = trials > 0
     hits, trials = hits[own], trials[own]
-    rate = Rate.clustered(hits.tolist(), trials.tolist())
+    rate = Rate.from_clusters(hits.tolist(), trials.tolist())
     n, m, p = trials.sum(), len(trials), hits.sum() / trials.sum()
     if m < 2 or p in (0.0, 1.0):
         return rate.interval()
@@ -49,7 +49,7 @@ def bootstrap(hits: NDArray[np.int64], trials: NDArray[np.int64]) -> tuple[float
 
 
 def ours(hits: NDArray[np.int64], trials: NDArray[np.int64]) -> tuple[float, float]:
-    return Rate.clustered(hits.tolist(), trials.tolist()).interval()
+    return Rate.from_clusters(hits.tolist(), trials.tolist()).interval()
 
 
 WAYS: Mapping[str, Interval] = {

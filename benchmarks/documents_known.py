@@ -30,7 +30,7 @@ from benchmarks.tables import save
 
 from voile.data import open_source
 from voile.documents import Corpus, Document
-from voile.documents.replacements import Removal
+from voile.documents.replacements import TextRemoval
 from voile.documents.replacements.names import fold
 from voile.documents.start.known import KnownValues
 from voile.documents.words.tokens import tokenise
@@ -135,7 +135,7 @@ def sentences() -> Setting:
     return Setting(notes, rows, {})
 
 
-def recall(trials: Sequence[Document], found: Sequence[Sequence[Removal]]) -> float:
+def recall(trials: Sequence[Document], found: Sequence[Sequence[TextRemoval]]) -> float:
     """Return the share of forms of which all letters and digits go."""
     gone = [{at for one in part for at in range(one.start, one.end)} for part in found]
     whole = [
@@ -146,11 +146,11 @@ def recall(trials: Sequence[Document], found: Sequence[Sequence[Removal]]) -> fl
     return sum(whole) / len(whole)
 
 
-def sure(found: Sequence[Sequence[Removal]]) -> list[list[Removal]]:
+def sure(found: Sequence[Sequence[TextRemoval]]) -> list[list[TextRemoval]]:
     return [[one for one in part if KnownValues.sure(one)] for part in found]
 
 
-def false_hits(notes: Corpus, found: Sequence[Sequence[Removal]]) -> list[tuple[Document, str]]:
+def false_hits(notes: Corpus, found: Sequence[Sequence[TextRemoval]]) -> list[tuple[Document, str]]:
     """Return the notes and words of removals that touch nothing that was annotated."""
     return [
         (note, note.text[one.start : one.end])

@@ -24,16 +24,16 @@ from voile.core.errors import RequestError
 from voile.documents import Corpus, Document, Span
 from voile.documents.reviewing.batches import FIRST
 from voile.documents.reviewing.desk import SHEET
-from voile.documents.reviewing.line import BLIND, Line
+from voile.documents.reviewing.line import BLIND, ReviewLine
 from voile.documents.reviewing.order import next_lines
 from voile.documents.start.marked import reviewed_tokens
-from voile.documents.start.marks import Reviewed
+from voile.documents.start.marks import ReviewedSpan
 from voile.documents.start.rules import NAME
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.policies import UncheckedWarning
 from voile.documents.verbs.refit import rank, refit_kit
-from voile.documents.verbs.work import Work
-from voile.documents.words.tokens import Tokens, are_signs, token_labels, tokenise
+from voile.documents.verbs.work import UnmarkedWork
+from voile.documents.words.tokens import TextTokens, are_signs, token_labels, tokenise
 
 RECALL = 0.97
 
@@ -88,7 +88,7 @@ class Reader:
     asked: int = field(default=0, init=False)
     shown: int = field(default=0, init=False)
 
-    def __call__(self, line: Line) -> Spans:
+    def __call__(self, line: ReviewLine) -> Spans:
         """Return what is marked of a line; all of what is planted."""
         self.asked += len(line.text.split())
         self.shown += len(f"{line.before} {line.text} {line.after}".split())
@@ -183,21 +183,21 @@ def released(
     if way.read:
         review(work, way.read, reader)
     kit = voile.open_kit(work)
-    costs = [row["miss_cost"] for row in Content.of(kit).figures.to_pylist()]
+    costs = [row["miss_cost"] for row in DocumentsContent.of(kit).figures.to_pylist()]
     kit.apply(kit.choose(policy=costs.index(way.cost)), str(unmarked), keep_order=True).save(out)
     return work, out, unmarked
 
 
 def review(place: Path, goal: int, reader: Reader) -> None:
     """Read so many tokens in voile's order, and make the kit anew."""
-    work, handed, said = Work.open(place), [], []
+    work, handed, said = UnmarkedWork.open(place), [], []
     read, batch = 0, FIRST
     while read < goal:
         lines = next_lines(rank(work, said), taken=tuple(handed), size=min(batch, goal - read))
         for line in lines:
             marked = [Span(line.start + a, line.start + b, label) for a, b, label in reader(line)]
             handed.append(line)
-            said.append(Reviewed(line.document, line.start, line.end, tuple(marked)))
+            said.append(ReviewedSpan(line.document, line.start, line.end, tuple(marked)))
         read, batch = int(reviewed_tokens(work.look, said)[0].sum()), batch * 2
     refit_kit(work, place, said)
 
@@ -237,7 +237,7 @@ def left(release: Path, documents: Sequence[Document]) -> tuple[float, float]:
 
 
 def covered(
-    tokens: Tokens, documents: Sequence[Document], spans: Sequence[Sequence[Span]]
+    tokens: TextTokens, documents: Sequence[Document], spans: Sequence[Sequence[Span]]
 ) -> np.ndarray:
     """Return which tokens have a character in a span of their document, (n,)."""
     marked = Corpus(

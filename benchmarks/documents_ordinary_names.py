@@ -20,7 +20,7 @@ from voile.data import open_source
 from voile.documents import Corpus, Document, Span
 from voile.documents.adversary import guess_ordinary_names
 from voile.documents.committee.publication import publish
-from voile.documents.replacements import Marks, Removal
+from voile.documents.replacements import LabelMarks, TextRemoval
 from voile.documents.start.known import KnownValues
 
 WORDS = (
@@ -85,7 +85,7 @@ def by_known_values(world: World, *, sure: bool) -> Evidence:
     """Attack a release of known values alone: those that are nothing else, or all."""
     known = world.known()
     published = Corpus(
-        publish(document, [one for one in found if known.sure(one) or not sure], Marks())
+        publish(document, [one for one in found if known.sure(one) or not sure], LabelMarks())
         for document, found in zip(world.notes, known.propose(world.notes), strict=True)
     )
     return guess_ordinary_names(published, Corpus(world.notes), random_state=SEED)
@@ -94,7 +94,7 @@ def by_known_values(world: World, *, sure: bool) -> Evidence:
 def by_annotation(world: World) -> Evidence:
     """Attack a release in which every name and nothing else is replaced."""
     published = Corpus(
-        publish(one, [Removal(x.start, x.end, x.label) for x in one.spans], Marks())
+        publish(one, [TextRemoval(x.start, x.end, x.label) for x in one.spans], LabelMarks())
         for one in world.notes
     )
     return guess_ordinary_names(published, Corpus(world.notes), random_state=SEED)

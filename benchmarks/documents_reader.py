@@ -15,14 +15,14 @@ from benchmarks.tables import save
 from threadpoolctl import threadpool_limits
 
 from voile.documents import Corpus, Document
-from voile.documents.learners.learner import Learner
+from voile.documents.learners.learner import TokenLearner
 from voile.documents.learners.reader_head import ReaderLearner
 from voile.documents.learning.cross_fitting import OutOfFold, cross_fit
 from voile.documents.learning.named_learners import LEARNERS
-from voile.documents.learning.training import Training
+from voile.documents.learning.training import TrainingText
 from voile.documents.reader.installed import open_reader
-from voile.documents.start.proposer import Proposer
-from voile.documents.start.rules import NAME, Rules
+from voile.documents.start.proposer import RemovalProposer
+from voile.documents.start.rules import NAME, LanguageRules
 from voile.documents.start.starter import load_starter
 from voile.documents.start.starter.learn import learn, read_corpora
 from voile.documents.start.starter.learn_heads import learn_heads, read_taught
@@ -47,10 +47,10 @@ CORPORA: Mapping[str, Callable[[], Corpus]] = {
 
 def measure(corpus: Corpus) -> tuple[dict[str, Found], float]:
     """Return what each learner removes out of fold, and words a second of encoding."""
-    training = Training.of(corpus)
+    training = TrainingText.of(corpus)
     costs = np.full(len(training.labels), float(MISS_COST))
     examples = training.examples(np.zeros(len(training.tokens), np.int16), costs)
-    reader = ReaderLearner.installed()
+    reader = ReaderLearner.from_installed()
     encoder = open_reader(reader.sha256, reader.layer)
     began = process_time()
     encoder.encode(examples.words, examples.gap, examples.first)
@@ -58,10 +58,10 @@ def measure(corpus: Corpus) -> tuple[dict[str, Found], float]:
     folds = training.folds(FOLDS, np.random.default_rng(0))
     fold = np.repeat(folds, np.diff(examples.first))
     found = {}
-    learners: tuple[Learner, ...] = (LEARNERS["consensus"](), reader)
+    learners: tuple[TokenLearner, ...] = (LEARNERS["consensus"](), reader)
     for learner in learners:
         (margins,) = cross_fit([learner], examples, folds, seeds=[0], n_jobs=1, least=2)
-        gone = OutOfFold(margins, fold).decided(training.tokens, examples, "cost").types > 0
+        gone = OutOfFold(margins, fold).decide_tokens(training.tokens, examples, "cost").types > 0
         found[learner.name] = Found(examples.labels > 0, gone)
     return found, speed
 
@@ -86,11 +86,11 @@ def spanish_rows(only: Sequence[str]) -> Iterator[tuple[str, ...]]:
     ]
     if not only or "MEDDOCAN, test" in only:
         heads = load_starter("reader-spanish")
-        yield proposed("MEDDOCAN, test", documents, Rules("spanish"), heads)
+        yield proposed("MEDDOCAN, test", documents, LanguageRules("spanish"), heads)
 
 
 def proposed(
-    corpus: str, documents: Sequence[Document], plain: Proposer, heads: Proposer
+    corpus: str, documents: Sequence[Document], plain: RemovalProposer, heads: RemovalProposer
 ) -> tuple[str, ...]:
     tokens, truth = read(documents)
     found = {}

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents import Corpus, Document
-from voile.documents.committee.committee import Committee, Member
+from voile.documents.committee.committee import CommitteeMember, TokenCommittee
 from voile.documents.learners.crf import CRF
-from voile.documents.learning.training import Training
+from voile.documents.learning.training import TrainingText
 from voile.documents.replacements.names import LANGUAGES, builtin_names, fold, name_words
 
 Bools = NDArray[np.bool_]
@@ -83,12 +83,12 @@ def _is_listed(word: str) -> bool:
     return any(fold(part) in _LISTED for part in re.split(r"['’-]", word))
 
 
-def learn_plainly(documents: Sequence[Document]) -> Committee:
+def learn_plainly(documents: Sequence[Document]) -> TokenCommittee:
     """Fit a CRF with the lists as features, decided by its own marginals."""
     apart = [replace(one, subject=str(number)) for number, one in enumerate(documents)]
-    training = Training.of(Corpus(apart), lists=_LISTS)
+    training = TrainingText.of(Corpus(apart), lists=_LISTS)
     none = np.zeros(len(training.tokens), dtype=np.int16)
     cost = np.array([10.0])
     classifier = CRF(iterations=30, cost_sensitive=True).fit(training.examples(none, cost))
-    member = Member("crf-cost", classifier, None, "accuracy")
-    return Committee(training.labels, cost, training.space, (member,))
+    member = CommitteeMember("crf-cost", classifier, None, "accuracy")
+    return TokenCommittee(training.labels, cost, training.space, (member,))

@@ -21,18 +21,18 @@ from voile.data import open_source
 from voile.documents import Corpus
 from voile.documents.replacements.names import Language
 from voile.documents.reviewing.batches import FIRST
-from voile.documents.reviewing.desk import Desk, Stroke
-from voile.documents.reviewing.line import Answer, Line, Shown
+from voile.documents.reviewing.desk import KeyStroke, ReviewDesk
+from voile.documents.reviewing.line import ReviewAnswer, ReviewLine, ShownSpan
 from voile.documents.reviewing.order import cut_lines, next_lines
-from voile.documents.reviewing.refitting import Refitting, ReviewState
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.refitting import RefitProcess, ReviewState
+from voile.documents.reviewing.store import ReviewStore
 from voile.documents.start.marked import reviewed_tokens
-from voile.documents.start.marks import Reviewed
-from voile.documents.start.starter import Starter
+from voile.documents.start.marks import ReviewedSpan
+from voile.documents.start.starter import PretrainedStarter
 from voile.documents.start.starter.learn import learn, read_corpora
 from voile.documents.verbs.columns import text_roles
 from voile.documents.verbs.refit import rank, reviewed_of
-from voile.documents.verbs.work import Work, WorkFile
+from voile.documents.verbs.work import UnmarkedWork, WorkFile
 from voile.documents.words.tokens import token_labels
 
 MISS_COST = 10.0
@@ -58,9 +58,9 @@ class Case:
     read: Corpus  # with what a reviewer knows
     tried: Corpus
     language: Language = "english"
-    starter: Starter | None = None
+    starter: PretrainedStarter | None = None
 
-    def work(self, seed: int) -> Work:
+    def work(self, seed: int) -> UnmarkedWork:
         """Return a work folder's content, which is in no folder."""
         columns = {"text": [one.text for one in self.read], "whose": [one.id for one in self.read]}
         source = open_source(columns)
@@ -69,25 +69,25 @@ class Case:
             notes="notes", table=None, encoding=None, fingerprint="", subject_pattern=None,
             roles=roles, by=None, language=self.language, learning=LEARNING, seed=seed,
         )  # fmt: skip
-        work = Work(file, source, None, {})
+        work = UnmarkedWork(file, source, None, {})
         vars(work)["starter"] = self.starter  # no file has one that left a corpus out
         return work
 
-    def said(self, document: int, start: int, end: int) -> Reviewed:
+    def said(self, document: int, start: int, end: int) -> ReviewedSpan:
         """Return what one who knows says of a line."""
         spans = tuple(
             replace(one, start=max(one.start, start), end=min(one.end, end))
             for one in self.read[document].spans
             if one.start < end and start < one.end
         )
-        return Reviewed(document, start, end, spans)
+        return ReviewedSpan(document, start, end, spans)
 
-    def annotated(self) -> list[Reviewed]:
-        return [Reviewed(n, 0, len(one.text), one.spans) for n, one in enumerate(self.read)]
+    def annotated(self) -> list[ReviewedSpan]:
+        return [ReviewedSpan(n, 0, len(one.text), one.spans) for n, one in enumerate(self.read)]
 
 
 @cache
-def starter() -> Starter:
+def starter() -> PretrainedStarter:
     """Return a starter that learnt from all public corpora but wikigold."""
     corpora = read_corpora(folder("wikigold").parent)
     return learn({key: own for key, own in corpora.items() if key != "wikigold"}, "english")
@@ -117,7 +117,7 @@ CASES = {
 }
 
 
-def costs(work: Work, reviewed: Sequence[Reviewed], tried: Corpus) -> tuple[int, int]:
+def costs(work: UnmarkedWork, reviewed: Sequence[ReviewedSpan], tried: Corpus) -> tuple[int, int]:
     """Return T of names, and of all identifiers whatever their type, in text not learnt from."""
     remover = work.fit(reviewed).committees[MISS_COST].remover()
     removed = remover(plain(list(tried)))
@@ -134,14 +134,16 @@ def _cost(missed: np.ndarray, lost: np.ndarray) -> int:
     return int(MISS_COST * missed.sum() + lost.sum())
 
 
-def in_order(case: Case, work: Work, order: str, seed: int) -> Iterator[tuple[int, Reviewed]]:
+def in_order(
+    case: Case, work: UnmarkedWork, order: str, seed: int
+) -> Iterator[tuple[int, ReviewedSpan]]:
     """Yield what is said of each line, and how many tokens are in it."""
     return _ours(case, work) if order == ORDERS[0] else _shuffled(case, work, order, seed)
 
 
-def _ours(case: Case, work: Work) -> Iterator[tuple[int, Reviewed]]:
-    handed: list[Line] = []
-    said: list[Reviewed] = []
+def _ours(case: Case, work: UnmarkedWork) -> Iterator[tuple[int, ReviewedSpan]]:
+    handed: list[ReviewLine] = []
+    said: list[ReviewedSpan] = []
     read, batch = 0, FIRST
     while read < READ[-1]:
         size = min(batch, READ[-1] - read)
@@ -154,7 +156,9 @@ def _ours(case: Case, work: Work) -> Iterator[tuple[int, Reviewed]]:
         batch *= 2
 
 
-def _shuffled(case: Case, work: Work, order: str, seed: int) -> Iterator[tuple[int, Reviewed]]:
+def _shuffled(
+    case: Case, work: UnmarkedWork, order: str, seed: int
+) -> Iterator[tuple[int, ReviewedSpan]]:
     """Yield lines at random; of whole documents in their order, and these at random."""
     tokens, rng = work.look.tokens, np.random.default_rng(seed)
     first, end = cut_lines(tokens)
@@ -167,12 +171,12 @@ def _shuffled(case: Case, work: Work, order: str, seed: int) -> Iterator[tuple[i
         yield int(end[line] - first[line]), case.said(int(document[line]), *place)
 
 
-def _tokens(work: Work, line: Reviewed) -> int:
+def _tokens(work: UnmarkedWork, line: ReviewedSpan) -> int:
     read, _ = reviewed_tokens(work.look, [line])
     return int(read.sum())
 
 
-def until(lines: Sequence[tuple[int, Reviewed]], read: int) -> list[Reviewed]:
+def until(lines: Sequence[tuple[int, ReviewedSpan]], read: int) -> list[ReviewedSpan]:
     """Return what is said of the lines that have so many tokens."""
     before = np.cumsum([0, *(size for size, _ in lines)])[:-1]
     return [line for at, (_, line) in zip(before, lines, strict=True) if at < read]
@@ -203,7 +207,7 @@ def _rows(name: str, found: Mapping[str, list[list[tuple[int, int]]]]) -> Iterat
             yield (name if order == ORDERS[0] and not kind else "", of, order, *empty, *cells)
 
 
-def _to_the_goal(lines: Iterator[tuple[int, Reviewed]]) -> Iterator[tuple[int, Reviewed]]:
+def _to_the_goal(lines: Iterator[tuple[int, ReviewedSpan]]) -> Iterator[tuple[int, ReviewedSpan]]:
     read = 0
     for size, line in lines:
         if read >= READ[-1]:
@@ -226,20 +230,23 @@ def refitting() -> tuple[int, float, float, int]:
     lines = next_lines(rank(work), taken=(), size=READ[-1])
     reading = _read(case, lines)
 
-    def refit(reading: ReviewState) -> Sequence[Line]:
+    def refit(reading: ReviewState) -> Sequence[ReviewLine]:
         began = time.process_time()
         reviewed = reviewed_of(reading)
         found = next_lines(rank(work, reviewed), taken=reading.lines, size=reading.tokens)
         return [replace(one, why=str(time.process_time() - began)) for one in found]
 
-    with TemporaryDirectory() as where, Store.create(Path(where) / "review", meta={}) as store:
+    with (
+        TemporaryDirectory() as where,
+        ReviewStore.create(Path(where) / "review", meta={}) as store,
+    ):
         store.add(lines, batch=1)
-        desk, apart = Desk(store, ["review"]), Refitting(lambda: refit)
+        desk, apart = ReviewDesk(store, ["review"]), RefitProcess(lambda: refit)
         apart.begin(reading)
         keys = []
         while apart.is_running and (look := desk.look("Eva")):
             began = time.monotonic()
-            desk.strike("Eva", Stroke("confirm", look.line.number, look.key))
+            desk.strike("Eva", KeyStroke("confirm", look.line.number, look.key))
             desk.look("Eva")
             keys.append(time.monotonic() - began)
             time.sleep(PAUSE)
@@ -251,14 +258,14 @@ def refitting() -> tuple[int, float, float, int]:
     return len(work.look.tokens), float(made[0].why), median(keys), len(keys)
 
 
-def _read(case: Case, lines: Sequence[Line]) -> ReviewState:
+def _read(case: Case, lines: Sequence[ReviewLine]) -> ReviewState:
     """Return the lines as read, and what was said of each."""
     numbered = [replace(one, number=number) for number, one in enumerate(lines, 1)]
     answers = {}
     for one in numbered:
         said = case.said(one.document, one.start, one.end).spans
-        spans = tuple(Shown(x.start - one.start, x.end - one.start, x.label) for x in said)
-        answers[one.number] = Answer(one.number, "Eva", "", spans, False, 0.0)
+        spans = tuple(ShownSpan(x.start - one.start, x.end - one.start, x.label) for x in said)
+        answers[one.number] = ReviewAnswer(one.number, "Eva", "", spans, False, 0.0)
     return ReviewState(numbered, answers, frozenset(), 2, READ[-1])
 
 

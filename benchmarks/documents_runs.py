@@ -22,18 +22,18 @@ from numpy.typing import NDArray
 from voile import documents
 from voile.core.progress import silent
 from voile.documents import Corpus
-from voile.documents.committee.committee import Committee, Member, Types
+from voile.documents.committee.committee import CommitteeMember, TokenCommittee, Types
 from voile.documents.committee.publication import removals_by_text
 from voile.documents.learners.crf import CRF
-from voile.documents.learners.learner import Classifier, Examples, Learner
+from voile.documents.learners.learner import LabelledExamples, TokenClassifier, TokenLearner
 from voile.documents.learning.cross_fitting import OutOfFold
-from voile.documents.learning.fits import Fits, prepare_fits
+from voile.documents.learning.fits import StoredFits, prepare_fits
 from voile.documents.learning.greedy import count_attempt, sanitize_greedily
 from voile.documents.learning.named_learners import LEARNERS
-from voile.documents.learning.training import Training, split_into_folds
-from voile.documents.paper.ensemble import Ensemble
+from voile.documents.learning.training import TrainingText, split_into_folds
+from voile.documents.paper.ensemble import EnsembleLearner
 from voile.documents.sanitizer import GreedySanitizer
-from voile.documents.words.tokens import Lists, Tokens, token_labels
+from voile.documents.words.tokens import Lists, TextTokens, token_labels
 
 MISS_COSTS = (1, 2, 5, 10, 20, 50)
 FOLDS = 4
@@ -43,7 +43,7 @@ DEFAULT = "default"
 MOST = 20
 """Passes of a loop, at most."""
 
-Build = Callable[["Split", float], Committee]
+Build = Callable[["Split", float], TokenCommittee]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +77,12 @@ class Outcome:
         return cls(*joined, members, [of for one in parts for of in one.removals])
 
 
-class InSample(Fits):
+class InSample(StoredFits):
     """Judge every learner on the text that it learnt from, as the paper."""
 
     def margins(
         self,
-        examples: Examples,
+        examples: LabelledExamples,
         removed: Types,
         fitted: Callable[[int, int], None] = lambda done, total: None,
     ) -> dict[str, OutOfFold]:
@@ -93,11 +93,13 @@ class InSample(Fits):
         }
 
 
-def most_accurate(looks: Mapping[str, OutOfFold], tokens: Tokens, examples: Examples) -> str:
+def most_accurate(
+    looks: Mapping[str, OutOfFold], tokens: TextTokens, examples: LabelledExamples
+) -> str:
     """Return whose own rule errs least."""
 
     def accuracy(name: str) -> float:
-        found = looks[name].decided(tokens, examples, "accuracy").types
+        found = looks[name].decide_tokens(tokens, examples, "accuracy").types
         return count_attempt(name, "accuracy", found, examples).accuracy
 
     return max(looks, key=accuracy)
@@ -108,9 +110,9 @@ class Kept:
 
     def __init__(self, crf: CRF) -> None:
         self.crf, self.name = crf, crf.name
-        self._fitted: dict[bytes, Classifier] = {}
+        self._fitted: dict[bytes, TokenClassifier] = {}
 
-    def fit(self, examples: Examples, *, seed: int = 0) -> Classifier:
+    def fit(self, examples: LabelledExamples, *, seed: int = 0) -> TokenClassifier:
         digest = hashlib.sha256(examples.labels.tobytes() + examples.form.tobytes()).digest()
         if digest not in self._fitted:
             self._fitted[digest] = self.crf.fit(examples, seed=seed)
@@ -137,10 +139,10 @@ class Split:
         folds = dealt(corpus)
         self.test = corpus.subset(np.flatnonzero(folds == fold))
         learnt = corpus.subset(np.flatnonzero(folds != fold))
-        self.training = Training.of(learnt, public=public)
+        self.training = TrainingText.of(learnt, public=public)
         self.labels, self.folder = self.training.labels, folder
-        self._kept = Kept(Ensemble().crf)
-        self._made: dict[tuple[str, float], Committee] = {}
+        self._kept = Kept(EnsembleLearner().crf)
+        self._made: dict[tuple[str, float], TokenCommittee] = {}
 
     @cached_property
     def none(self) -> Types:
@@ -149,7 +151,9 @@ class Split:
     def costs(self, miss_cost: float) -> NDArray[np.float64]:
         return np.full(len(self.labels), float(miss_cost))
 
-    def fits(self, learners: Sequence[str | Learner], kind: type[Fits] = Fits) -> Fits:
+    def fits(
+        self, learners: Sequence[str | TokenLearner], kind: type[StoredFits] = StoredFits
+    ) -> StoredFits:
         """Return fits that share what is kept."""
         one = prepare_fits(
             self.training, learners, cross_fit=5, seed=0, n_jobs=1, folder=self.folder
@@ -158,16 +162,16 @@ class Split:
         return kind(self.training, one.learners, seeds=one.seeds, folds=folds, folder=self.folder)
 
     @cached_property
-    def everyone(self) -> Fits:
+    def everyone(self) -> StoredFits:
         return self.fits(tuple(dict.fromkeys((*PAPERS, *GreedySanitizer().learners))))
 
-    def loop(self, fits: Fits, miss_cost: float, decision: str) -> Committee:
+    def loop(self, fits: StoredFits, miss_cost: float, decision: str) -> TokenCommittee:
         """Run Algorithm 1."""
         return sanitize_greedily(
             fits, self.costs(miss_cost), decision=decision, max_passes=MOST, progress=silent
         ).committee
 
-    def one(self, learner: str, miss_cost: float, *, cut: bool) -> Committee:
+    def one(self, learner: str, miss_cost: float, *, cut: bool) -> TokenCommittee:
         """Fit one learner once, by its own rule or cut at its cost."""
         examples = self.training.examples(self.none, self.costs(miss_cost))
         classifier = self.everyone.classifier(learner, examples, self.none)
@@ -177,12 +181,12 @@ class Split:
             calibration = look.calibration(examples)
         return self._single(learner, classifier, miss_cost, calibration)
 
-    def costly(self, learner: str, miss_cost: float) -> Committee:
+    def costly(self, learner: str, miss_cost: float) -> TokenCommittee:
         """Fit the cost-sensitive variant of a learner, by its own rule."""
         examples = self.training.examples(self.none, self.costs(miss_cost))
         variant = LEARNERS[f"{learner}-cost"]()
-        if isinstance(variant, Ensemble):
-            variant = Ensemble(crf=self._kept, cost_sensitive=True)  # type: ignore[arg-type]
+        if isinstance(variant, EnsembleLearner):
+            variant = EnsembleLearner(crf=self._kept, cost_sensitive=True)  # type: ignore[arg-type]
         return self._single(variant.name, variant.fit(examples, seed=0), miss_cost, None)
 
     def best(self) -> str:
@@ -193,20 +197,20 @@ class Split:
         return most_accurate(looks, self.training.tokens, examples)
 
     def _single(
-        self, learner: str, classifier: Classifier, miss_cost: float, calibration: object
-    ) -> Committee:
+        self, learner: str, classifier: TokenClassifier, miss_cost: float, calibration: object
+    ) -> TokenCommittee:
         decision = "accuracy" if calibration is None else "cost"
-        member = Member(learner, classifier, calibration, decision)  # type: ignore[arg-type]
-        return Committee(self.labels, self.costs(miss_cost), self.training.space, (member,))
+        member = CommitteeMember(learner, classifier, calibration, decision)  # type: ignore[arg-type]
+        return TokenCommittee(self.labels, self.costs(miss_cost), self.training.space, (member,))
 
-    def committee(self, method: str, miss_cost: float) -> Committee:
+    def committee(self, method: str, miss_cost: float) -> TokenCommittee:
         """Return what a method of `METHODS` fits."""
         key = (method, 0 if method in FREE else miss_cost)
         if key not in self._made:
             self._made[key] = METHODS[method](self, miss_cost)
         return self._made[key]
 
-    def outcome(self, committee: Committee) -> Outcome:
+    def outcome(self, committee: TokenCommittee) -> Outcome:
         """Try a committee on the documents held out."""
         remover = committee.remover()
         removed = remover(self.test)

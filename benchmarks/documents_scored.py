@@ -12,8 +12,8 @@ from benchmarks.documents_runs import FOLDS, Split, kept_in
 from numpy.typing import NDArray
 
 from voile.documents import Corpus
-from voile.documents.committee.committee import Committee
-from voile.documents.learning.fits import Fits
+from voile.documents.committee.committee import TokenCommittee
+from voile.documents.learning.fits import StoredFits
 from voile.documents.words.tokens import LINE, are_signs, token_labels
 
 MISS_COST = 10.0
@@ -43,7 +43,7 @@ class OneLearner(Split):
     learner = "svm"
 
     @property
-    def everyone(self) -> Fits:  # type: ignore[override]
+    def everyone(self) -> StoredFits:  # type: ignore[override]
         return self.fits((self.learner,))
 
 
@@ -56,17 +56,17 @@ def presidio() -> Corpus:
 EVERY = {**SOURCES, "presidio-synthetic": Source(presidio)}
 
 
-def default(name: str, fold: int) -> tuple[Split, Committee]:
+def default(name: str, fold: int) -> tuple[Split, TokenCommittee]:
     split = Split(EVERY[name].read(), fold, kept_in(name, fold))
     return split, split.committee("default", MISS_COST)
 
 
-def svm(name: str, fold: int) -> tuple[Split, Committee]:
+def svm(name: str, fold: int) -> tuple[Split, TokenCommittee]:
     split = OneLearner(EVERY[name].read(), fold, kept_in(name, fold))
     return split, split.one(split.learner, MISS_COST, cut=True)
 
 
-def scored(name: str, fit: Callable[[str, int], tuple[Split, Committee]]) -> Scored:
+def scored(name: str, fit: Callable[[str, int], tuple[Split, TokenCommittee]]) -> Scored:
     """Return the tokens of all folds, each as the committee of the other folds has it."""
     parts = []
     for fold in range(FOLDS):
@@ -74,7 +74,7 @@ def scored(name: str, fit: Callable[[str, int], tuple[Split, Committee]]) -> Sco
         if not path.exists():
             split, committee = fit(name, fold)
             remover = committee.remover()
-            tokens, scores = remover.scored(split.test, unknown=0.0)
+            tokens, scores = remover.score_tokens(split.test, unknown=0.0)
             truth = token_labels(tokens, split.test, split.labels) > 0
             line = np.cumsum(tokens.gap >= LINE)
             removed = remover.of(tokens).type > 0

@@ -18,12 +18,12 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 
 from voile.documents import Corpus, Document
-from voile.documents.committee.committee import Committee, Member
-from voile.documents.committee.worker import Recipe, Worker
-from voile.documents.learning.fits import Fits, prepare_fits
-from voile.documents.learning.training import Training, costs_by_type
+from voile.documents.committee.committee import CommitteeMember, TokenCommittee
+from voile.documents.committee.worker import DocumentWorker, RemovalRecipe
+from voile.documents.learning.fits import StoredFits, prepare_fits
+from voile.documents.learning.training import TrainingText, costs_by_type
 from voile.documents.patterns import patterns_of
-from voile.documents.replacements import Marks, Removal
+from voile.documents.replacements import LabelMarks, TextRemoval
 from voile.documents.words.attributes import attributes_of
 from voile.documents.words.features import BLOCKS
 from voile.documents.words.tokens import tokenise
@@ -48,12 +48,14 @@ def names_of(split: str, documents: int) -> Corpus:
     )
 
 
-def fitted(fits: Fits) -> dict[str, Member]:
+def fitted(fits: StoredFits) -> dict[str, CommitteeMember]:
     """Fit each learner once on everything."""
     training = fits.training
     nothing = training.examples((training.truth * 0), costs_by_type(10.0, training.labels))
     return {
-        name: Member(name, fits.classifier(name, nothing, training.truth * 0), None, "accuracy")
+        name: CommitteeMember(
+            name, fits.classifier(name, nothing, training.truth * 0), None, "accuracy"
+        )
         for name in NAMES
     }
 
@@ -78,13 +80,13 @@ class Strings:
 
     def __call__(self, documents: Sequence[Document]) -> list[str]:
         """Return each text without its names."""
-        marks = Marks()
+        marks = LabelMarks()
         texts = []
         for document in documents:
             words, places, views = self._cut(document.text)
             tags = self._tagger.tag(self._items(words, views))
             removals = [
-                Removal(start, end, "NAME")
+                TextRemoval(start, end, "NAME")
                 for (start, end), tag in zip(places, tags, strict=True)
                 if tag != "O"
             ]
@@ -133,7 +135,7 @@ def presidio() -> Callable[[Sequence[Document]], object]:
     registry = RecognizerRegistry()
     registry.load_predefined_recognizers(languages=["en"])
     engine = AnalyzerEngine(nlp_engine=Blank(), registry=registry, supported_languages=["en"])
-    marks = Marks()
+    marks = LabelMarks()
 
     def work(documents: Sequence[Document]) -> list[str]:
         texts = []
@@ -143,7 +145,7 @@ def presidio() -> Callable[[Sequence[Document]], object]:
             removals, end = [], 0
             for r in best:
                 if r.start >= end:
-                    removals.append(Removal(r.start, r.end, r.entity_type))
+                    removals.append(TextRemoval(r.start, r.end, r.entity_type))
                     end = r.end
             texts.append(marks(one, removals).text)
         return texts
@@ -151,7 +153,7 @@ def presidio() -> Callable[[Sequence[Document]], object]:
     return work
 
 
-def batch_after_batch(one: Worker) -> Callable[[Sequence[Document]], object]:
+def batch_after_batch(one: DocumentWorker) -> Callable[[Sequence[Document]], object]:
     """Work on the documents again and again, in one process."""
     return lambda documents: [one(documents) for _ in range(BATCHES)]
 
@@ -166,7 +168,7 @@ def side_by_side(two: ProcessPoolExecutor) -> Callable[[Sequence[Document]], obj
     return work
 
 
-def apart(recipe: Recipe, documents: Sequence[Document]) -> ProcessPoolExecutor:
+def apart(recipe: RemovalRecipe, documents: Sequence[Document]) -> ProcessPoolExecutor:
     """Start two processes that share nothing: each has the documents, and keeps what it makes."""
     return ProcessPoolExecutor(2, get_context("fork"), _begin, (recipe, documents))
 
@@ -176,13 +178,13 @@ def both(two: ProcessPoolExecutor) -> Callable[[Sequence[Document]], object]:
     return lambda _: [one.result() for one in (two.submit(_alone), two.submit(_alone))]
 
 
-_worker: Worker
+_worker: DocumentWorker
 _documents: Sequence[Document]
 
 
-def _begin(recipe: Recipe, documents: Sequence[Document]) -> None:
+def _begin(recipe: RemovalRecipe, documents: Sequence[Document]) -> None:
     global _worker, _documents
-    _worker, _documents = Worker(recipe), documents
+    _worker, _documents = DocumentWorker(recipe), documents
 
 
 def _given(documents: Sequence[Document]) -> object:
@@ -197,17 +199,17 @@ def _alone() -> None:
 def main() -> None:
     """Time each way of working on the same documents, in turns."""
     learnt, worked = names_of("train", LEARNT), list(names_of("dev", WORKED))
-    training = Training.of(learnt)
+    training = TrainingText.of(learnt)
     fits = prepare_fits(training, NAMES, cross_fit=None, seed=1, n_jobs=1)
     members = fitted(fits)
     costs = costs_by_type(10.0, training.labels)
 
-    def recipe(*names: str, patterns: bool = False) -> Recipe:
-        committee = Committee(
+    def recipe(*names: str, patterns: bool = False) -> RemovalRecipe:
+        committee = TokenCommittee(
             training.labels, costs, training.space, tuple(members[name] for name in names)
         )
         finders = patterns_of() if patterns else ()
-        return Recipe(committee, finders, None, frozenset(training.labels), Marks())
+        return RemovalRecipe(committee, finders, None, frozenset(training.labels), LabelMarks())
 
     recipes = {
         "one CRF": recipe("crf"),
@@ -222,7 +224,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place, ExitStack() as pools:
         ways: dict[str, tuple[Callable[[Sequence[Document]], object], Sequence[Document], int]] = {}
         for name, one in recipes.items():
-            ways[name] = batch_after_batch(Worker(one)), worked, tokens * BATCHES
+            ways[name] = batch_after_batch(DocumentWorker(one)), worked, tokens * BATCHES
             two, rivals = (pools.enter_context(apart(one, worked)) for _ in range(2))
             ways[name + TWO] = side_by_side(two), worked, tokens * BATCHES
             ways[name + APART] = both(rivals), worked, 2 * tokens * BATCHES

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from voile.documents import Corpus, Document
 from voile.documents.replacements.names import Language
-from voile.documents.start.rules import NAME, Rules
+from voile.documents.start.rules import NAME, LanguageRules
 from voile.documents.start.starter.learn import learn, read_corpora
-from voile.documents.words.tokens import Tokens, token_labels, tokenise
+from voile.documents.words.tokens import TextTokens, token_labels, tokenise
 
 MISS_COST = 10
 Bools = NDArray[np.bool_]
@@ -84,7 +84,7 @@ def by_recipe(one: Tested, others: dict[str, list[Document]]) -> Iterator[tuple[
 def by_voile(one: Tested, others: dict[str, list[Document]]) -> Iterator[tuple[str, Found]]:
     """Yield what voile proposes: by its rules, and by its starter, which has them."""
     tokens, truth = read(one.documents)
-    proposers = {"voile: rules": Rules(one.language)}
+    proposers = {"voile: rules": LanguageRules(one.language)}
     if one.own:
         proposers["voile: starter"] = learn(others, "english")  # type: ignore[assignment]
     for what, proposer in proposers.items():
@@ -96,12 +96,12 @@ def by_voile(one: Tested, others: dict[str, list[Document]]) -> Iterator[tuple[s
         yield what, Found(truth, covered(tokens, spans), seconds)
 
 
-def read(documents: Sequence[Document]) -> tuple[Tokens, Bools]:
+def read(documents: Sequence[Document]) -> tuple[TextTokens, Bools]:
     tokens = tokenise(one.text for one in documents)
     return tokens, token_labels(tokens, Corpus(documents), [NAME]) > 0
 
 
-def covered(tokens: Tokens, spans: Sequence[Sequence[tuple[int, int]]]) -> Bools:
+def covered(tokens: TextTokens, spans: Sequence[Sequence[tuple[int, int]]]) -> Bools:
     """Return which tokens the spans of their documents cover, even in part."""
     found = np.zeros(len(tokens), dtype=np.bool_)
     for number, own in enumerate(spans):

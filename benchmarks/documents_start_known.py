@@ -14,18 +14,18 @@ from benchmarks.tables import save
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.documents import Corpus, Document, Span
-from voile.documents.committee.committee import Committee
+from voile.documents.committee.committee import TokenCommittee
 from voile.documents.learning.fits import prepare_fits
 from voile.documents.learning.greedy import sanitize_greedily
-from voile.documents.learning.training import Training, costs_by_type
+from voile.documents.learning.training import TrainingText, costs_by_type
 from voile.documents.patterns import patterns_of
 from voile.documents.start.known import KnownValues
 from voile.documents.start.marked import MarkedNotes
 from voile.documents.start.marks import ProposedMarks, is_sure
 from voile.documents.start.proposer import PatternProposer
 from voile.documents.start.quick_look import QuickLook
-from voile.documents.start.rules import Rules
-from voile.documents.words.tokens import Hinter, token_labels
+from voile.documents.start.rules import LanguageRules
+from voile.documents.words.tokens import TokenHinter, token_labels
 
 PATIENT, DOCTOR = "NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"
 LEARNER = "svm"
@@ -125,7 +125,7 @@ def draw_staff(documents: Sequence[Document], share: float) -> list[str]:
 
 def marked(documents: Sequence[Document], known: KnownValues) -> Corpus:
     """Return the notes as `init` marks them."""
-    proposers = [known, PatternProposer(patterns_of()), Rules("spanish")]
+    proposers = [known, PatternProposer(patterns_of()), LanguageRules("spanish")]
     marks = ProposedMarks.of(plain(documents), proposers)
     return MarkedNotes(marks, QuickLook(documents, seed=0)).corpus()
 
@@ -156,9 +156,9 @@ def annotated(documents: Sequence[Document]) -> Corpus:
     )
 
 
-def learn(corpus: Corpus, hinter: Hinter | None = None) -> Committee:
+def learn(corpus: Corpus, hinter: TokenHinter | None = None) -> TokenCommittee:
     """Train a learner in one pass, as `init` does."""
-    training = Training.of(corpus, hinter=hinter)
+    training = TrainingText.of(corpus, hinter=hinter)
     fits = prepare_fits(training, [LEARNER], cross_fit=5, seed=1, n_jobs=1)
     costs = costs_by_type(MISS_COST, training.labels)
     loop = sanitize_greedily(fits, costs, decision="cost", max_passes=1, progress=silent)
@@ -175,7 +175,7 @@ class Score:
     cost: float  # T, in tokens that identify nobody
 
     @classmethod
-    def of(cls, committee: Committee, test: Corpus, known: KnownValues | None = None) -> Score:
+    def of(cls, committee: TokenCommittee, test: Corpus, known: KnownValues | None = None) -> Score:
         remover = committee.remover()
         found = remover([one.text for one in test])
         tokens, named = found.tokens, remover.labels.index("NAME") + 1
@@ -199,7 +199,7 @@ def rows() -> Iterator[tuple[str, ...]]:
     for share in SHARES:
         known = tables(train, share)
         what = f"patients, {share:.0%} of the staff" if share else "patients alone"
-        ours = learn(marked(train, known), Rules("spanish"))
+        ours = learn(marked(train, known), LanguageRules("spanish"))
         yield line(what, "`init`, new people unknown", Score.of(ours, test))
         of_new = tables(held_out, share)
         yield line(what, "`init`, new people's columns", Score.of(ours, test, of_new))

@@ -27,19 +27,19 @@ from numpy.typing import NDArray
 
 from voile.data import open_source
 from voile.documents import Corpus, Document, Span
-from voile.documents.committee.committee import Committee
+from voile.documents.committee.committee import TokenCommittee
 from voile.documents.patterns import patterns_of
 from voile.documents.start.known import KnownValues
 from voile.documents.start.known.vocabulary import words_of
 from voile.documents.start.marked import MarkedNotes
 from voile.documents.start.marks import ProposedMarks, is_sure
-from voile.documents.start.proposer import PatternProposer, Proposer
+from voile.documents.start.proposer import PatternProposer, RemovalProposer
 from voile.documents.start.quick_look import QuickLook
-from voile.documents.start.rules import NAME, Rules
-from voile.documents.start.starter import Starter
+from voile.documents.start.rules import NAME, LanguageRules
+from voile.documents.start.starter import PretrainedStarter
 from voile.documents.start.starter.learn import learn as learn_starter
 from voile.documents.start.starter.learn import read_corpora
-from voile.documents.words.tokens import Tokens, token_labels
+from voile.documents.words.tokens import TextTokens, token_labels
 
 STAFF = 0.6
 """Share of MEDDOCAN's staff whom the tables have."""
@@ -58,11 +58,15 @@ class Setting:
     known: KnownValues  # of the people of `train`
     of_test: KnownValues
     people: Sequence[Sequence[str]]  # the names in tables of each test note's people
-    language: Rules | Starter
+    language: LanguageRules | PretrainedStarter
 
     def unmarked(self) -> Corpus:
         """Return the notes to learn from as `init` marks them."""
-        proposers: list[Proposer] = [self.known, PatternProposer(patterns_of()), self.language]
+        proposers: list[RemovalProposer] = [
+            self.known,
+            PatternProposer(patterns_of()),
+            self.language,
+        ]
         documents = plain(self.train)
         return MarkedNotes(
             ProposedMarks.of(documents, proposers), QuickLook(documents, seed=0)
@@ -79,7 +83,7 @@ def spanish() -> Setting:
         tables(train, STAFF),
         tables(test, STAFF),
         [[*staff, *values(one, PATIENT)] for one in test],
-        Rules("spanish"),
+        LanguageRules("spanish"),
     )
 
 
@@ -118,7 +122,7 @@ def _halves(documents: Sequence[Document]) -> tuple[list[Document], list[Documen
     return every[::2], every[1::2]
 
 
-def _without(english: dict[str, list[Document]], own: str) -> Starter:
+def _without(english: dict[str, list[Document]], own: str) -> PretrainedStarter:
     return learn_starter({k: v for k, v in english.items() if k != own}, "english")
 
 
@@ -154,7 +158,7 @@ def in_no_table(setting: Setting) -> Corpus:
     return Corpus(documents)
 
 
-def removed(committee: Committee, setting: Setting, known: bool) -> tuple[Tokens, Bools]:
+def removed(committee: TokenCommittee, setting: Setting, known: bool) -> tuple[TextTokens, Bools]:
     """Return which tokens of the test notes go: by the committee, and by what is surely known."""
     documents = plain(setting.test)
     found = committee.remover()([one.text for one in documents])

@@ -18,7 +18,7 @@ from benchmarks.tables import save
 from voile.documents import Document
 from voile.documents.patterns import find, patterns_of
 from voile.documents.replacements import settle_spans
-from voile.documents.start.rules import Rules
+from voile.documents.start.rules import LanguageRules
 
 TYPES = ("town", "hospital", "id", "address", "age", "date")
 _WORDS = """
@@ -232,7 +232,7 @@ def count_found(
 def find_by_rules(notes: Sequence[Note]) -> list[list[tuple[int, int]]]:
     """Return what patterns and rules find, without a model."""
     documents = [Document(note.text) for note in notes]
-    proposed = Rules("english").propose(documents)
+    proposed = LanguageRules("english").propose(documents)
     patterns = patterns_of()
     settled = (
         settle_spans(note.text, find(note.text, patterns), rules)

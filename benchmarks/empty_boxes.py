@@ -10,10 +10,10 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 from numpy.typing import NDArray
 
-from voile.tables.people.counts import Constraints, Counts
-from voile.tables.trees.forest import Forest, grow_forest
-from voile.tables.trees.ground import Ground
-from voile.tables.trees.tree import Tree
+from voile.tables.people.counts import CombinationCounts, Constraints
+from voile.tables.trees.forest import PolicyForest, grow_forest
+from voile.tables.trees.ground import TreeGround
+from voile.tables.trees.tree import BoxTree
 
 LIMITS = (5, 11)
 COLUMNS = (
@@ -43,9 +43,9 @@ def main() -> None:
     )
 
 
-def row(counts: Counts, *, empty: bool) -> list[str]:
+def row(counts: CombinationCounts, *, empty: bool) -> list[str]:
     forest = grow_forest(
-        Ground(counts, Constraints(empty_boxes=empty), public=True), loss_weight=0.5
+        TreeGround(counts, Constraints(empty_boxes=empty), public=True), loss_weight=0.5
     )
     points = [forest.frontier.at(risk=risk) for risk in RISKS]
     trees = [tree_of(forest, point.policy) for point in points]
@@ -59,20 +59,20 @@ def row(counts: Counts, *, empty: bool) -> list[str]:
     return ["yes" if empty else "no", *losses, *outside, *never, *over]
 
 
-def tree_of(forest: Forest, policy: NDArray[np.int32]) -> Tree:
+def tree_of(forest: PolicyForest, policy: NDArray[np.int32]) -> BoxTree:
     """Return one policy of a forest."""
     number, links = policy.tolist()
-    return forest.trees[number].pruned(links)
+    return forest.trees[number].prune_links(links)
 
 
-def empty_share(tree: Tree, counts: Counts, people: NDArray[np.float64]) -> float:
+def empty_share(tree: BoxTree, counts: CombinationCounts, people: NDArray[np.float64]) -> float:
     """Return the share of people in boxes without a record of the sample."""
     box = tree.place(counts.codes)
     n = np.bincount(box, counts.sample, len(tree))
     return float(people[n[box] == 0].sum() / people.sum())
 
 
-def estimated_over_true(counts: Counts, k: int, *, empty: bool) -> float:
+def estimated_over_true(counts: CombinationCounts, k: int, *, empty: bool) -> float:
     """Return the estimated sum of risk over the true one, of a tree grown without a population."""
     people, size = counts.population.astype(np.int64), round(counts.subjects)
     sample = np.random.default_rng(0).multivariate_hypergeometric(people, size, method="marginals")
@@ -80,7 +80,7 @@ def estimated_over_true(counts: Counts, k: int, *, empty: bool) -> float:
     factor = people.sum() / size
     alone = replace(counts, population=counts.sample * factor)
     rules = Constraints(k=k, empty_boxes=empty)
-    forest = grow_forest(Ground(alone, rules), loss_weight=0.5)
+    forest = grow_forest(TreeGround(alone, rules), loss_weight=0.5)
     box = tree_of(forest, forest.frontier.point(-1).policy).place(counts.codes)
     n, g = (np.bincount(box, of) for of in (counts.sample, counts.population))
     own = n > 0

@@ -150,7 +150,7 @@ def fitted(place: Path, case: Case, rows: int) -> Fitted:
 def applied(kit: Kit, policy: Chosen, source: Path, has_pseudonyms: bool) -> tuple[float, float]:
     """Apply a policy; return the CPU of the gate, and of all else."""
     spent: list[float] = []
-    measure = apply._Recoding.measure
+    measure = apply._TablesApplying.measure
 
     def timed(self: object, written: object) -> tuple[GateFinding, ...]:
         begun = time.process_time()
@@ -158,13 +158,13 @@ def applied(kit: Kit, policy: Chosen, source: Path, has_pseudonyms: bool) -> tup
         spent.append(time.process_time() - begun)
         return found
 
-    apply._Recoding.measure = timed
+    apply._TablesApplying.measure = timed
     begun = time.process_time()
     how = {"key_file": source.with_name("key")} if has_pseudonyms else {"no_pseudonyms": True}
     out = source.with_name("out.parquet")
     kit.apply(policy, source, out, **how, accept_risk="it is measured", force=True)
     whole = time.process_time() - begun
-    apply._Recoding.measure = measure
+    apply._TablesApplying.measure = measure
     return spent[0], whole - spent[0]
 
 

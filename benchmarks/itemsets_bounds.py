@@ -18,7 +18,7 @@ from scipy import sparse
 
 from voile.itemsets import Constraint, Incidence, select
 from voile.itemsets.searches.bounds import MOST_FEATURES, utility_bound
-from voile.itemsets.searches.run import Worth
+from voile.itemsets.searches.run import SetUtility
 
 KS = (5, 25)
 SETS = 8
@@ -82,7 +82,7 @@ def one_colour_each(X: sparse.csr_array, weights: np.ndarray, k: int) -> float:
 
 def line(name: str, X: sparse.csr_array, y: np.ndarray, k: int) -> list[str]:
     rows, constraint = Incidence.of(X), Constraint(k)
-    worth = Worth.of("mutual-information", rows, y)
+    worth = SetUtility.of("mutual-information", rows, y)
     assert worth.weights is not None
     found = select(
         rows, y, constraint=constraint, method="best", evaluations=SETS, random_state=0
@@ -99,7 +99,7 @@ def line(name: str, X: sparse.csr_array, y: np.ndarray, k: int) -> list[str]:
 
 
 def main() -> None:
-    utility_bound(Worth.of("size", Incidence.of(np.eye(4)), None), Constraint(1))  # compiles
+    utility_bound(SetUtility.of("size", Incidence.of(np.eye(4)), None), Constraint(1))  # compiles
     lines = [line(name, *make(), k) for name, make in DATA.items() for k in KS]
     save(
         "itemsets_bounds",

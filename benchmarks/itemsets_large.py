@@ -20,7 +20,7 @@ from scipy import sparse
 
 from voile.itemsets import Constraint, Incidence, select
 from voile.itemsets.measures.classification import CrossValidation
-from voile.itemsets.rows.labels import Labels
+from voile.itemsets.rows.labels import RowLabels
 from voile.itemsets.verbs.compile import main as compile_kernels
 
 K = 5
@@ -38,9 +38,9 @@ def stored(folder: Path, rows: int) -> None:
         np.save(folder / f"{name}.npy", y[part])
 
 
-def read(folder: Path, name: str) -> tuple[Incidence, Labels]:
+def read(folder: Path, name: str) -> tuple[Incidence, RowLabels]:
     y = np.load(folder / f"{name}.npy")
-    return Incidence.of(sparse.load_npz(folder / f"{name}.npz")), Labels.of(y, len(y))
+    return Incidence.of(sparse.load_npz(folder / f"{name}.npz")), RowLabels.of(y, len(y))
 
 
 def chosen(folder: Path, method: str) -> dict[str, Any]:

@@ -29,9 +29,9 @@ from voile.itemsets.measures.containment import anonymity, row_exact_anonymity
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.grid_learning import GridLearner
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.labels import Labels
+from voile.itemsets.rows.labels import RowLabels
 from voile.itemsets.selection import select
-from voile.itemsets.verbs.content import Content
+from voile.itemsets.verbs.content import ItemsetsContent
 from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import FitOptions
 
@@ -105,7 +105,7 @@ def nhanes_adults() -> Data:
     return Data("NHANES", raw.assign(sex=raw.sex.astype(str)), numbers, "sex")
 
 
-def encoded(content: Content, frame: Frame, mask: np.ndarray) -> sparse.csr_array:
+def encoded(content: ItemsetsContent, frame: Frame, mask: np.ndarray) -> sparse.csr_array:
     """Return the rows of a frame with the features that a policy publishes."""
     table, blocks = pa.Table.from_pandas(frame, preserve_index=False), []
     for form in content.forms:
@@ -138,7 +138,7 @@ def tried(
         kit = fit(source, own, options, seed=fold, progress=silent)
     except InfeasibleError:
         return None
-    content = Content.of(kit)
+    content = ItemsetsContent.of(kit)
     at = content.figures.column("k").to_pylist().index(k)
     mask = content.frontier.policies[at]
     before, after = (encoded(content, frame.iloc[rows], mask) for rows in (known, new))
@@ -175,7 +175,7 @@ def minimality(data: Data) -> str:
     learner = GridLearner("age", pa.float64(), "number")
     learner.add(pa.array(ages))
     grid = learner.form()
-    y = Labels.of(frame[data.label].to_numpy(dtype=str), len(frame))
+    y = RowLabels.of(frame[data.label].to_numpy(dtype=str), len(frame))
 
     def cut(values: np.ndarray) -> tuple[int, ...]:
         cells = np.searchsorted(grid.cuts, values, side="right") + 1

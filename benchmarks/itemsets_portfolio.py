@@ -22,8 +22,8 @@ from sklearn.linear_model import LogisticRegression
 
 from voile.core.errors import InfeasibleError
 from voile.itemsets import Constraint, Incidence, select
-from voile.itemsets.measures.classification import NORMAL, Auc, CrossValidation
-from voile.itemsets.rows.labels import Labels
+from voile.itemsets.measures.classification import NORMAL, CrossValidation, RocArea
+from voile.itemsets.rows.labels import RowLabels
 
 KS = (5, 10, 25, 50)
 FOLDS = 5
@@ -78,7 +78,7 @@ def by_l1(X: sparse.csr_array, y: np.ndarray) -> np.ndarray:
 RIVALS: dict[str, Scores] = {"SelectKBest": by_chi2, "forest": by_forest, "L1": by_l1}
 
 
-def chosen(rows: Incidence, labels: Labels, k: int, how: str | np.ndarray) -> np.ndarray:
+def chosen(rows: Incidence, labels: RowLabels, k: int, how: str | np.ndarray) -> np.ndarray:
     """Return the features of a method or, by scores, from the best down those that may join."""
     settings: dict[str, Any] = {"method": how}
     if isinstance(how, np.ndarray):
@@ -90,12 +90,12 @@ def chosen(rows: Incidence, labels: Labels, k: int, how: str | np.ndarray) -> np
         return np.zeros(0, dtype=np.int32)
 
 
-def tried(X: sparse.csr_array, y: np.ndarray) -> Iterator[dict[str, Auc]]:
+def tried(X: sparse.csr_array, y: np.ndarray) -> Iterator[dict[str, RocArea]]:
     """Yield for each k the AUC of each method on folds that its choice did not see."""
-    rows, labels = Incidence.of(X), Labels.of(y, len(y))
+    rows, labels = Incidence.of(X), RowLabels.of(y, len(y))
     folds = CrossValidation.of(rows, labels, np.random.default_rng(1), most=None)
     assert folds is not None
-    known = [~folds.hidden(fold) for fold in range(FOLDS)]
+    known = [~folds.find_fold(fold) for fold in range(FOLDS)]
     parts = [(rows.among(one), labels.among(one)) for one in known]
     wide = sparse.csr_array(X, dtype=np.float64)
     wide.indices, wide.indptr = wide.indices.astype(np.int32), wide.indptr.astype(np.int32)
@@ -110,7 +110,7 @@ def tried(X: sparse.csr_array, y: np.ndarray) -> Iterator[dict[str, Auc]]:
         }
 
 
-def line(name: str, k: int, found: dict[str, Auc]) -> dict[str, Any]:
+def line(name: str, k: int, found: dict[str, RocArea]) -> dict[str, Any]:
     """Return the AUC of each method, and by how much the default differs from the paper's best."""
     paper = max((found[one] for one in PAPER), key=lambda auc: auc.value)
     ours = found["portfolio"]

@@ -21,7 +21,7 @@ from benchmarks.tables import save
 from scipy import sparse
 
 from voile.itemsets import ContainmentSelector, Incidence, Selection, anonymity, select
-from voile.itemsets.measures.feasibility import Constraint, Feasible
+from voile.itemsets.measures.feasibility import Constraint, FeasibleSet
 from voile.itemsets.measures.utility import mutual_information
 from voile.itemsets.selector import ItemsetsWarning
 from voile.itemsets.verbs.compile import main as compile_kernels
@@ -121,7 +121,7 @@ def best() -> Row:
 
 
 def is_maximal(rows: Incidence, y: np.ndarray, chosen: Selection) -> bool:
-    state = Feasible(rows, chosen.constraint)
+    state = FeasibleSet(rows, chosen.constraint)
     state.extend(chosen.features)
     left = np.setdiff1d(np.flatnonzero(mutual_information(rows, y) > 0), chosen.features)
     return not any(state.admits(int(x)) for x in left)

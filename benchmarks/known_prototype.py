@@ -10,7 +10,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import DamerauLevenshtein
 
 from voile.documents import Document
-from voile.documents.replacements import Removal
+from voile.documents.replacements import TextRemoval
 from voile.documents.replacements.names import PARTICLES, fold
 
 WORD = re.compile(r"\w+")
@@ -39,10 +39,10 @@ class Prototype:
             word for one in notes for word in WORD.findall(one.text) if word == word.lower()
         }
 
-    def propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
+    def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
         return [self._of(one) for one in documents]
 
-    def _of(self, document: Document) -> list[Removal]:
+    def _of(self, document: Document) -> list[TextRemoval]:
         own = self._patients.get(document.subject, {})
         kinds = {kind: [*own.get(kind, ()), *self._people.get(kind, ())] for kind in KINDS}
         found = set(self._names(document.text, kinds["name"]))
@@ -53,7 +53,7 @@ class Prototype:
                     continue
                 for pattern in _compiled(expressions, value):
                     found |= {match.span() for match in pattern.finditer(document.text)}
-        return [Removal(start, end, "KNOWN") for start, end in sorted(found)]
+        return [TextRemoval(start, end, "KNOWN") for start, end in sorted(found)]
 
     def _names(self, text: str, names: Sequence[str]) -> Iterable[tuple[int, int]]:
         words = {word for name in names for word in _words(name)}

@@ -13,7 +13,7 @@ from benchmarks.data import folder
 from benchmarks.tennessee import tennessee_counts
 
 from voile.keys.random import streams
-from voile.tables.attack import Records
+from voile.tables.attack import IntervalRecords
 
 RELEASED, OTHERS = 20_000, 100_000
 WRONG_AGES, MISSING = 0.05, 0.03
@@ -140,7 +140,7 @@ class Game:
     fewest: int = 1
     strangers: int = OTHERS
 
-    def parts(self) -> tuple[Records, Records]:
+    def parts(self) -> tuple[IntervalRecords, IntervalRecords]:
         """Draw the release and the register."""
         (rng,), where = streams(self.seed, f"people of {self}"), place(self.place)
         released, others = where.draw(self.strangers, rng)
@@ -155,7 +155,7 @@ class Game:
         cut[gone, 3] = -1
         who = np.concatenate([np.arange(held), len(released) + np.arange(len(others))])
         shown = rng.permutation(np.flatnonzero(alike(of) >= self.fewest))
-        return Records(of[shown], shown), Records(cut, who)
+        return IntervalRecords(of[shown], shown), IntervalRecords(cut, who)
 
 
 def alike(rows: np.ndarray) -> np.ndarray:

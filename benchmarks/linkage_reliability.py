@@ -10,10 +10,10 @@ from benchmarks.linkage_games import Game, alike
 
 from voile.core.evidence import Rate
 from voile.keys.random import streams
-from voile.tables.attack import HitMiss, Records
+from voile.tables.attack import HitMiss, IntervalRecords
 from voile.tables.attack.estimation import excess_over_chance, expectation
-from voile.tables.attack.linkage import Claims, link
-from voile.tables.attack.patterns import Patterns, agreement_patterns
+from voile.tables.attack.linkage import LinkageClaims, link
+from voile.tables.attack.patterns import AgreementPatterns, agreement_patterns
 from voile.tables.attack.records import distinct_rows
 
 BEFORE, AFTER, GIVEN = "before", "after", "overlap given"
@@ -25,7 +25,7 @@ class Independent:
     def __init__(self, register: np.ndarray) -> None:
         self.register = register
 
-    def of(self, patterns: Patterns) -> np.ndarray:
+    def of(self, patterns: AgreementPatterns) -> np.ndarray:
         """Return (c, 2^q)."""
         chances = np.ones((len(patterns.combinations), 1))
         for held, shown in zip(self.register.T, patterns.combinations.T, strict=True):
@@ -64,7 +64,7 @@ def play(task: tuple[Game, str]) -> Played:
     return Played(claims.posterior, right, alike(release.codes)[np.argsort(release.subject)], model)
 
 
-def before(release: Records, register: Records) -> tuple[Claims, HitMiss]:
+def before(release: IntervalRecords, register: IntervalRecords) -> tuple[LinkageClaims, HitMiss]:
     """Link with the chances of independent columns and error rates that the data alone decide."""
     combinations, of = distinct_rows(release.codes)
     some = slice(None, None, -(-len(combinations) // 2_000))
@@ -107,5 +107,5 @@ def reliability(played: Sequence[Played]) -> Iterator[Tenth]:
         right_in, names_in = (np.bincount(game[here], w, len(played)) for w in (right[here], None))
         rate = Rate(int(right_in.sum()), int(names_in.sum()))
         if len(played) > 1:
-            rate = Rate.clustered(right_in, names_in)
+            rate = Rate.from_clusters(right_in, names_in)
         yield Tenth(int(ten), float(stated[here].mean()), rate)

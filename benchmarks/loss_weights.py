@@ -17,15 +17,15 @@ from benchmarks.tables import save
 from voile.data import open_source
 from voile.gate.analysts import count_query_error
 from voile.tables.analysis.comparison import overlap
-from voile.tables.analysis.model import Model
+from voile.tables.analysis.model import LinearModel
 from voile.tables.analysis.rows import read_rows
-from voile.tables.analysis.spread import Kept, bounds_of
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.analysis.spread import KeptAnalysis, bounds_of
+from voile.tables.people.counts import CombinationCounts, Constraints
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.space import PolicySpace
-from voile.tables.scoring.losses import Grouping
+from voile.tables.scoring.losses import CombinationGrouping
 from voile.tables.trees.forest import grow_forest
-from voile.tables.trees.ground import Ground
+from voile.tables.trees.ground import TreeGround
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.forests import grow
 from voile.tables.verbs.report_losses import grouped_rows
@@ -150,11 +150,11 @@ def analysed(
     if family == "logistic":
         model["positive"] = "yes"
     rng = np.random.default_rng(0)
-    rows = read_rows(open_source(table), Model.read(model), space.domains, None, rng)
+    rows = read_rows(open_source(table), LinearModel.read_model(model), space.domains, None, rng)
     source = rows.fit_source()
     every = np.ones(len(rows.codes), dtype=np.bool_)
     found = rows.fit_release(*bounds_of(policy, rows.codes), every)
-    return Kept(overlap(source, found), found).mean_overlap, found.score - source.score
+    return KeptAnalysis(overlap(source, found), found).mean_overlap, found.score - source.score
 
 
 def cook_lines() -> Iterator[Line]:
@@ -168,11 +168,11 @@ def cook_lines() -> Iterator[Line]:
         yield Line("Cook County", "trees", k, "COUNT error", errors, higher=False)
 
 
-def least_loss(counts: Counts, k: int, weight: float) -> Grouping:
+def least_loss(counts: CombinationCounts, k: int, weight: float) -> CombinationGrouping:
     """Return the boxes of the tree of least loss."""
-    forest = grow_forest(Ground(counts, Constraints(k=k), public=True), loss_weight=weight)
+    forest = grow_forest(TreeGround(counts, Constraints(k=k), public=True), loss_weight=weight)
     number, links = forest.frontier.point(-1).policy
-    tree = forest.trees[number].pruned(links)
+    tree = forest.trees[number].prune_links(links)
     low, high = (ends[tree.leaves] for ends in tree.bounds)
     place = np.zeros(len(tree), dtype=np.intp)
     place[tree.leaves] = np.arange(len(tree.leaves))
@@ -182,7 +182,7 @@ def least_loss(counts: Counts, k: int, weight: float) -> Grouping:
     )
     every = np.tile(np.arange(len(low))[:, None], len(counts.sizes))
     own = place[tree.place(counts.codes)]
-    return Grouping(own, every, values, np.ones(len(low), dtype=np.bool_))
+    return CombinationGrouping(own, every, values, np.ones(len(low), dtype=np.bool_))
 
 
 def nhanes() -> pa.Table:

@@ -11,10 +11,10 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
 from voile.gate.analysts import count_query_error
-from voile.tables.people.counts import Counts, row_keys
-from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.scoring.group_measures import GroupMeasure, information, weighted
-from voile.tables.scoring.losses import Grouping, losses
+from voile.tables.people.counts import CombinationCounts, row_keys
+from voile.tables.scoring.evaluator import PolicyEvaluator
+from voile.tables.scoring.group_measures import GroupMeasure, information, weigh_losses
+from voile.tables.scoring.losses import CombinationGrouping, losses
 from voile.tables.verbs import compile
 from voile.tables.verbs.report_losses import grouped_rows
 from voile.tables.verbs.search import search
@@ -35,7 +35,7 @@ COLUMNS = (
 )
 
 
-def grouping_of(counts: Counts, policy: np.ndarray) -> Grouping:
+def grouping_of(counts: CombinationCounts, policy: np.ndarray) -> CombinationGrouping:
     """Return the groups of a bit-string, all of them released."""
     cuts = np.split(policy, np.cumsum(np.asarray(counts.sizes) - 1)[:-1])
     intervals = [np.concatenate([[0], np.cumsum(own)]) for own in cuts]
@@ -44,11 +44,13 @@ def grouping_of(counts: Counts, policy: np.ndarray) -> Grouping:
     keys = row_keys(boxes, [own[-1] + 1 for own in intervals])
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     values = tuple(np.arange(own[-1] + 1)[:, None] == own for own in intervals)
-    return Grouping(group, boxes[first], values, np.ones(len(first), dtype=bool))
+    return CombinationGrouping(group, boxes[first], values, np.ones(len(first), dtype=bool))
 
 
-def rows_of(name: str, counts: Counts, loss: GroupMeasure, called: str) -> list[tuple[str, ...]]:
-    space, rows = Space(Evaluator(counts, loss=loss)), []
+def rows_of(
+    name: str, counts: CombinationCounts, loss: GroupMeasure, called: str
+) -> list[tuple[str, ...]]:
+    space, rows = Space(PolicyEvaluator(counts, loss=loss)), []
     search(space, method="steepest")  # sorts the cells, not timed
     for method in METHODS:
         began = time.process_time()
@@ -70,7 +72,7 @@ def main() -> None:
     compile.main()  # compiles, not timed
     rows = []
     for name, counts in {"Tennessee": tennessee_counts(), "Cook County": cook_counts()}.items():
-        rows += rows_of(name, counts, weighted(counts), "half and half")
+        rows += rows_of(name, counts, weigh_losses(counts), "half and half")
         rows += rows_of(name, counts, information(), "eq. 4")
     save(
         "losses",

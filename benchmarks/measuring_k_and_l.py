@@ -20,7 +20,7 @@ from benchmarks.tables import save
 from pycanon import anonymity
 
 from voile.tables.scoring.catalogue import MEASURES
-from voile.tables.scoring.disclosure import Classes, disclosure
+from voile.tables.scoring.disclosure import EquivalenceClasses, disclosure
 
 COLUMNS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
@@ -35,7 +35,7 @@ SENSITIVE = "income"
 REPEATS = 5
 
 
-def classes_of(frame: pd.DataFrame, quasi: list[str]) -> Classes:
+def classes_of(frame: pd.DataFrame, quasi: list[str]) -> EquivalenceClasses:
     """Count the frame's rows by class and sensitive value."""
     table = pa.Table.from_pandas(frame[[*quasi, SENSITIVE]], preserve_index=False)
     encoded = [c.combine_chunks().dictionary_encode("encode") for c in table.columns]
@@ -45,7 +45,7 @@ def classes_of(frame: pd.DataFrame, quasi: list[str]) -> Classes:
     groups, row = np.unique(key, return_inverse=True)
     cells = np.bincount(row * sizes[-1] + value, minlength=len(groups) * sizes[-1])
     counts = cells.reshape(len(groups), sizes[-1]).astype(np.float64)
-    return Classes(counts.sum(axis=1), counts.sum(axis=1), counts)
+    return EquivalenceClasses(counts.sum(axis=1), counts.sum(axis=1), counts)
 
 
 def seconds(call: Callable[[], object]) -> tuple[object, float]:

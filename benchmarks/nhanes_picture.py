@@ -9,7 +9,7 @@ from benchmarks.picture import LEFT, TOP, legend, panel, save
 from markupsafe import Markup
 
 from voile.report.charts import axes
-from voile.report.charts.axes import Axis
+from voile.report.charts.axes import PlotAxis
 from voile.report.charts.svg import tag
 
 WIDTH, HEIGHT, GAP = 330, 300, 70
@@ -38,7 +38,7 @@ def draw(panels: Sequence[tuple[str, np.ndarray]], c: np.ndarray) -> None:
 def plot(Z: np.ndarray, c: np.ndarray) -> Markup:
     """Draw the middle 99.8% of each column; each class is one path of dots."""
     low, high = np.quantile(Z, [0.001, 0.999], axis=0)
-    across, up = (axes.spread(ends) for ends in zip(low, high, strict=True))
+    across, up = (axes.build_axis(ends) for ends in zip(low, high, strict=True))
     shown = ((low <= Z) & (high >= Z)).all(axis=1)
     dots = [
         tag(
@@ -55,7 +55,7 @@ def plot(Z: np.ndarray, c: np.ndarray) -> Markup:
     return Markup("").join([axes.draw(across, up, shares=False), *dots])
 
 
-def path(points: np.ndarray, across: Axis, up: Axis) -> str:
+def path(points: np.ndarray, across: PlotAxis, up: PlotAxis) -> str:
     return "".join(
         f"M{WIDTH * across.place(x):.0f} {HEIGHT * (1 - up.place(y)):.0f}h0"
         for x, y in points.tolist()

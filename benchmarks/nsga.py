@@ -20,8 +20,8 @@ from pymoo.operators.sampling.rnd import BinaryRandomSampling
 from pymoo.optimize import minimize
 
 from voile.core.frontier import Frontier
-from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.searches.run import Limit, Run
+from voile.tables.scoring.evaluator import PolicyEvaluator
+from voile.tables.searches.run import TablesSearchLimit, TablesSearchRun
 from voile.tables.verbs.search import search
 
 SIZES = (14_780, 269_747)
@@ -32,7 +32,7 @@ COLUMNS = ("evaluations", "method", "seconds", "area", "log area", *LOSSES, "are
 class Policies(Problem):
     """Risk and loss of bit-strings; what is scored goes to a run, as our searches' does."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: TablesSearchRun) -> None:
         super().__init__(n_var=run.n_bits, n_obj=2, xl=0, xu=1, vtype=bool)
         self.run = run
 
@@ -49,9 +49,9 @@ def stratified(n_bits: int, rng: np.random.Generator) -> np.ndarray:
     return rng.random((POPULATION, n_bits)) < shares[:, None]
 
 
-def nsga(evaluator: Evaluator, start: str, evaluations: int) -> Frontier:
+def nsga(evaluator: PolicyEvaluator, start: str, evaluations: int) -> Frontier:
     rng = np.random.default_rng(0)
-    run = Run(evaluator, evaluations=evaluations, seconds=None, rng=rng, progress=None)
+    run = TablesSearchRun(evaluator, evaluations=evaluations, seconds=None, rng=rng, progress=None)
     sampling = BinaryRandomSampling() if start == "default" else stratified(run.n_bits, rng)
     algorithm = NSGA2(
         pop_size=POPULATION,
@@ -63,12 +63,12 @@ def nsga(evaluator: Evaluator, start: str, evaluations: int) -> Frontier:
     try:
         run.begin()
         minimize(Policies(run), algorithm, ("n_gen", 10**6), seed=0)
-    except Limit:
+    except TablesSearchLimit:
         pass
     return run.frontier()
 
 
-def rows_of(evaluator: Evaluator, evaluations: int) -> list[tuple[str, ...]]:
+def rows_of(evaluator: PolicyEvaluator, evaluations: int) -> list[tuple[str, ...]]:
     made, ours = [], 0.0
     for name in ("best", "NSGA-II, default start", "NSGA-II, stratified start"):
         began = time.perf_counter()
@@ -88,7 +88,7 @@ def rows_of(evaluator: Evaluator, evaluations: int) -> list[tuple[str, ...]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--evaluations", type=int, nargs="*", default=SIZES)
-    evaluator = Evaluator(tennessee_counts())
+    evaluator = PolicyEvaluator(tennessee_counts())
     search(Space(evaluator), evaluations=5_000)  # compiles, not timed
     save(
         "nsga",

@@ -24,14 +24,14 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.ordering import order_domain
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.parser import CellParser
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.domains.tours import measure_path, place_on_globe
 from voile.tables.domains.zip_areas import count_areas, explain_off_lattice
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.verbs.search import search
 
 ZIP = 3
@@ -48,7 +48,7 @@ class Pair:
     """Sample and population, their ZIP codes in numeric order, and files about these."""
 
     name: str
-    counts: Counts
+    counts: CombinationCounts
     zips: tuple[str, ...]
     numbers: Mapping[str, str]
     places: str | None
@@ -56,7 +56,7 @@ class Pair:
     def by_zip(self, weights: np.ndarray) -> np.ndarray:
         return np.bincount(self.counts.codes[:, ZIP], weights=weights, minlength=len(self.zips))
 
-    def reordered(self, order: np.ndarray) -> Counts:
+    def reordered(self, order: np.ndarray) -> CombinationCounts:
         """Permute the ZIP codes: `order[i]` is the old position of the new i-th."""
         rank = np.empty(len(order), np.int32)
         rank[order] = np.arange(len(order))
@@ -119,10 +119,10 @@ def settings_of(pair: Pair) -> dict[str, object]:
 
 
 def rows_of(pair: Pair) -> Iterator[tuple[str, ...]]:
-    natural = Domain("zip", pair.zips, Parser("text"))
+    natural = ValueDomain("zip", pair.zips, CellParser("text"))
     subjects, people = pair.by_zip(pair.counts.sample), pair.by_zip(pair.counts.population)
     for name, setting in settings_of(pair).items():
-        wanted = QuasiSettings.read("zip", {"order": setting}).order
+        wanted = QuasiSettings.check_settings("zip", {"order": setting}).order
         order_domain(natural, subjects, people, wanted)  # compiles
         began = time.perf_counter()
         domain = order_domain(natural, subjects, people, wanted)
@@ -138,7 +138,7 @@ def rows_of(pair: Pair) -> Iterator[tuple[str, ...]]:
 
 
 def scores(pair: Pair, order: np.ndarray) -> list[float]:
-    return figures(search(Space(Evaluator(pair.reordered(order))), method="steepest"))
+    return figures(search(Space(PolicyEvaluator(pair.reordered(order))), method="steepest"))
 
 
 def row(

@@ -20,7 +20,7 @@ from benchmarks.paper_results import Result
 
 from voile.demo.samples import make_annotated_notes
 from voile.documents import Corpus, Document, Span
-from voile.documents.theory import Confusion, gain, lemma_3, theorem_2, theorem_3, theorem_4
+from voile.documents.theory import TokenConfusion, gain, lemma_3, theorem_2, theorem_3, theorem_4
 from voile.documents.words.tokens import token_labels, tokenise
 
 NOTES = {"tiny": 16, "small": 120}
@@ -77,7 +77,7 @@ def compute_results(number: str, size: str) -> Iterator[Result]:
 
 def compute_example() -> Iterator[Result]:
     """Yield Example 1 of the article."""
-    counts, inspections = Confusion(tp=3, fp=6, tn=15, fn=2), 20
+    counts, inspections = TokenConfusion(tp=3, fp=6, tn=15, fn=2), 20
     yield Result(
         place="Example 1", quantity="instances", paper="26", ours=str(counts.n), exact=True
     )
@@ -184,8 +184,8 @@ def check_theorems(names: Sequence[str], last: Attack, cost: int) -> Iterator[Re
         )
 
 
-def count_attacker(one: Attack) -> Confusion:
+def count_attacker(one: Attack) -> TokenConfusion:
     """Return the attacker's confusion on the inspected part of the release."""
     tp, fp = round(one.tp), round(one.fp)
     fn = max(one.left - tp, 0)
-    return Confusion(tp=tp, fp=fp, fn=fn, tn=max(one.tokens - tp - fp - fn, 0))
+    return TokenConfusion(tp=tp, fp=fp, fn=fn, tn=max(one.tokens - tp - fp - fn, 0))

@@ -16,14 +16,14 @@ from benchmarks.update_probability import measure
 
 from voile.core.frontier import Frontier
 from voile.demo.county import QUASI, make_county
-from voile.tables.paper.bisect import Bisect
+from voile.tables.paper.bisect import BisectSearch
 from voile.tables.paper.chains import RandomChain
-from voile.tables.paper.clauses import Pruned, Sublattice
+from voile.tables.paper.clauses import PolicySublattice, PrunedSublattices
 from voile.tables.paper.sublattice import SublatticeSearch
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
 from voile.tables.policies.space import PolicySpace
-from voile.tables.searches.run import Run
+from voile.tables.searches.run import TablesSearchRun
 from voile.tables.verbs.search import search
 
 COUNTY = {"tiny": 2_000, "small": 50_000}
@@ -67,8 +67,8 @@ def compute_examples() -> Iterator[Result]:
         ours=str(len(within)),
         exact=True,
     )
-    pruned = Pruned(4)
-    pruned.add(Sublattice(top, bottom))
+    pruned = PrunedSublattices(4)
+    pruned.add(PolicySublattice(top, bottom))
     drawn = pruned.draw(np.random.default_rng(0), np.zeros(4, bool))
     free = drawn is not None and not any(
         (p >= drawn.top).all() and (p <= drawn.bottom).all() for p in within
@@ -184,8 +184,12 @@ def compare_safe_harbor(space: PolicySpace, size: str) -> Iterator[Result]:
 def bisect(space: PolicySpace, risk: float, most: int) -> np.ndarray:
     """Return risk and loss, (2, n), of bisecting's policies of no more risk."""
     rng = np.random.default_rng(0)
-    run = Run(space.evaluator, evaluations=sys.maxsize, seconds=None, rng=rng, progress=None)
-    return np.stack(space.evaluate(np.stack(list(islice(Bisect(risk).alternatives(run), most)))))
+    run = TablesSearchRun(
+        space.evaluator, evaluations=sys.maxsize, seconds=None, rng=rng, progress=None
+    )
+    return np.stack(
+        space.evaluate(np.stack(list(islice(BisectSearch(risk).alternatives(run), most))))
+    )
 
 
 def describe(policy: Policy) -> str:

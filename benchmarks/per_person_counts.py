@@ -16,7 +16,7 @@ from benchmarks.per_person import QUERIES, SEEDS, Shown, Table, by_voile, shown
 from benchmarks.tables import save
 from numpy.typing import NDArray
 
-from voile.core.rounding import rounded
+from voile.core.rounding import round_number
 from voile.tables.recoding.raking import rake_values
 
 Floats = NDArray[np.float64]
@@ -79,7 +79,7 @@ def likely_values(
         inside = np.array([[v in cell for v in range(len(values))] for cell in cells])
         run = np.searchsorted(begins[place], table.codes[:, place], side="right") - 1
         counts = np.bincount(run, minlength=len(begins[place]))
-        stated = counts if is_exact else np.array([rounded(int(n)) for n in counts])
+        stated = counts if is_exact else np.array([round_number(int(n)) for n in counts])
         rows = np.bincount(of_row, minlength=len(cells)).astype(np.float64)
         made.append((of_row, rake_values(inside, rows, begins[place], stated.astype(np.float64))))
     return made

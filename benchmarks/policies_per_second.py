@@ -17,8 +17,8 @@ from benchmarks.tennessee import tennessee_counts
 from voile.core.frontier import Frontier
 from voile.tables.kernels.lattice import lattice
 from voile.tables.kernels.walk import BY_RISK, changes, descend, follow
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.verbs.search import search
 
 ROUNDS = 9
@@ -27,7 +27,7 @@ ROUNDS = 9
 class FromScratch:
     """The rival: risk and loss of a policy with NumPy, one bincount of the population each."""
 
-    def __init__(self, counts: Counts) -> None:
+    def __init__(self, counts: CombinationCounts) -> None:
         self.counts = counts
         self.columns = [np.ascontiguousarray(column) for column in counts.codes.T]
         self.cuts = np.cumsum([size - 1 for size in counts.sizes])[:-1]
@@ -53,7 +53,7 @@ class FromScratch:
 
 @dataclass(frozen=True)
 class Space:
-    evaluator: Evaluator
+    evaluator: PolicyEvaluator
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -75,7 +75,7 @@ def million(*, kept: bool) -> float:
 
 def main() -> None:
     counts = tennessee_counts()
-    evaluator, rival = Evaluator(counts), FromScratch(counts)
+    evaluator, rival = PolicyEvaluator(counts), FromScratch(counts)
     n_bits = evaluator.n_bits
     order = np.random.default_rng(0).permutation(n_bits)
     rank = np.empty(n_bits, dtype=np.int64)

@@ -7,7 +7,7 @@ from benchmarks import picture
 import voile.tables as vt
 from voile.demo.county import QUASI, make_county
 from voile.modules import find_module
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.report.charts import frontier_chart
 from voile.report.sections import FrontierChart
 
@@ -21,7 +21,7 @@ def main() -> None:
     draw(vt.fit(patients, roles, population=county.population, k=5, max_risk=0.09, seed=1))
 
 
-def draw(kit: Kit) -> None:
+def draw(kit: StoredKit) -> None:
     """Write docs/pictures/frontier.svg, as the report of the kit draws it."""
     sections = find_module("tables").report(kit, (), audience="internal")
     blocks = (block for section in sections for block in section.blocks)

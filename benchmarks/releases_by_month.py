@@ -10,7 +10,7 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 from benchmarks.tennessee import COLUMNS
 
-from voile.tables.joint.difference import Out, Timeline
+from voile.tables.joint.difference import OutRelease, ReleaseTimeline
 from voile.tables.joint.people import ABSENT, ReleasedPeople
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.policy import Policy
@@ -71,25 +71,29 @@ def months(cells: np.ndarray, *, hold_back: bool) -> tuple[float, ...]:
     """Release each month all who are there, or those who need not wait."""
     who = np.arange(len(cells), dtype=np.uint64)
     out, came = np.full(len(cells), -1), np.maximum(0, (who.astype(int) - FIRST) // MONTHLY + 1)
-    before: list[Out] = []
+    before: list[OutRelease] = []
     alone = few = shown = 0
     for month in range(MONTHS + 1):
         here = came <= month
         seen = np.where(here & ((out >= 0) | enough(cells, here)), cells, ABSENT)
         people = ReleasedPeople.of_rows(who[here], seen[here], {})
         nobody = np.zeros(len(people), np.uint64)
-        timeline = Timeline(before, Out(people, None), nobody, np.zeros(len(people)))
+        timeline = ReleaseTimeline(before, OutRelease(people, None), nobody, np.zeros(len(people)))
         if hold_back and month:
             seen[np.flatnonzero(here)[timeline.waiting(K)]] = ABSENT
             people = ReleasedPeople.of_rows(who[here], seen[here], {})
-            timeline = Timeline(before, Out(people, None), nobody, np.zeros(len(people)))
+            timeline = ReleaseTimeline(
+                before, OutRelease(people, None), nobody, np.zeros(len(people))
+            )
         new = (seen != ABSENT) & (out < 0)
         if month:
             size = timeline.size[np.searchsorted(timeline.who, who[new])]
             alone, few = alone + int((size == 1).sum()), few + int((size < K).sum())
             shown += int(new.sum())
         out[new] = month
-        before = [Out(people.released(), None)]  # who is out stays, so the last shows all
+        before = [
+            OutRelease(people.select_released(), None)
+        ]  # who is out stays, so the last shows all
     late = came > 0
     gone = late & (out >= 0)
     delay = float((out - came)[gone].mean())

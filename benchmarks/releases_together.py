@@ -19,18 +19,18 @@ from benchmarks.tennessee import COLUMNS, RACES, tennessee_counts
 import voile.tables as vt
 from voile.core.frontier import Frontier
 from voile.ledger.ledger import create
-from voile.ledger.promise import Promise
-from voile.tables.domains.domain import Domain
-from voile.tables.domains.parser import Parser
-from voile.tables.joint.disclosed import Names, rules_of
-from voile.tables.joint.figures import Shown, joint_figures
-from voile.tables.joint.linking import linked
+from voile.ledger.promise import LedgerPromise
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.domains.parser import CellParser
+from voile.tables.joint.disclosed import SpaceNames, rules_of
+from voile.tables.joint.figures import ShownRelease, joint_figures
+from voile.tables.joint.linking import count_linked_matches
 from voile.tables.people.counts import Constraints, row_keys
-from voile.tables.people.population import Population
+from voile.tables.people.population import PopulationCounts
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.after import BESIDE, EVALUATIONS
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.search import search
 
 TIMES, TARGETS = (1.0, 1.5, 2.0, 4.0), (0.321, 0.279, 0.248, 0.160)
@@ -54,10 +54,12 @@ def main() -> None:
 def space_of(rules: Constraints) -> PolicySpace:
     counts = tennessee_counts()
     domains = tuple(
-        Domain(name, tuple(f"{i:04d}" for i in range(size)), Parser("text"))
+        ValueDomain(name, tuple(f"{i:04d}" for i in range(size)), CellParser("text"))
         for name, size in zip(COLUMNS, counts.sizes, strict=True)
     )
-    return PolicySpace(domains, counts, rules, Population(counts.codes, counts.population, "all"))
+    return PolicySpace(
+        domains, counts, rules, PopulationCounts(counts.codes, counts.population, "all")
+    )
 
 
 def searched(required: np.ndarray) -> tuple[PolicySpace, Frontier, np.ndarray]:
@@ -75,7 +77,9 @@ def linking() -> list[tuple[str, ...]]:
         required = np.zeros(space_of(Constraints()).n_bits, dtype=np.bool_)
         required[first:last] = True
         space, found, matches = searched(required)
-        pair.append(Shown(space.policy(found.policies[np.flatnonzero(matches <= SAFE_HARBOR)[-1]])))
+        pair.append(
+            ShownRelease(space.policy(found.policies[np.flatnonzero(matches <= SAFE_HARBOR)[-1]]))
+        )
     low = max(joint_figures(space, [one]).matches for one in pair)
     high = joint_figures(space, pair).matches
     combination, kept = combinations_of(rows, space), rows.column_names[len(COLUMNS) :]
@@ -84,7 +88,7 @@ def linking() -> list[tuple[str, ...]]:
         shared = [pc.rank(rows[name], tiebreaker="dense") for name in kept[:many]]
         columns = [one.to_numpy().astype(np.int64) for one in shared]
         began = time.process_time()
-        found_by = linked(space, combination, *pair, columns)
+        found_by = count_linked_matches(space, combination, *pair, columns)
         spent = time.process_time() - began
         what = f"linked through {many} kept columns; best alone {low:.1f}, every row {high:.0f}"
         made.append((what, f"{found_by:.0f} matches", f"{noted} noted", f"{spent:.2f}"))
@@ -119,7 +123,7 @@ def after() -> list[tuple[str, ...]]:
     rows = []
     for times, asked in zip(TIMES, TARGETS, strict=True):
         best = int(np.flatnonzero(matches <= times * alone + 1e-9)[-1])
-        both = [Shown(first), Shown(space.policy(found.policies[best]))]
+        both = [ShownRelease(first), ShownRelease(space.policy(found.policies[best]))]
         assert joint_figures(space, both).matches <= times * alone + 1e-9
         what = f"loss at joint risk {times:g} times the first release's"
         rows.append((what, f"{found.loss[best]:.4f}", f"{asked:.3f}", f"{spent:.1f} for all four"))
@@ -133,7 +137,7 @@ def trees() -> list[tuple[str, ...]]:
     orders = {"race": {"role": "quasi", "order": list(RACES)}}
     roles = {**dict.fromkeys(COLUMNS, "quasi"), **orders}
     kit = vt.fit(rows, roles, population=people, people="people", family="tree", seed=1)
-    content = Content.of(kit)
+    content = TablesContent.of(kit)
     matches, loss = content.figures.expected_matches, content.frontier.loss
     first = int(np.argmin(np.where(matches <= SAFE_HARBOR, loss, np.inf)))
     made = []
@@ -142,7 +146,7 @@ def trees() -> list[tuple[str, ...]]:
         key = at / "key"
         key.write_text("a key for measuring alone")
         key.chmod(0o600)
-        create(at / "ledger", Promise(joint_risk=1.0), key)
+        create(at / "ledger", LedgerPromise(joint_risk=1.0), key)
         how = {"ledger": at / "ledger", "key_file": key}
         kit.apply(kit.choose(policy=first), rows, at / "a.parquet", **how)
         for times in TIMES:
@@ -162,15 +166,15 @@ def judged(rules: Constraints) -> tuple[str, ...]:
     rng = np.random.default_rng(1)
     bits = [rng.random(space.n_bits) < rng.uniform(0.01, 0.1) for _ in range(RELEASES)]
     lines = [
-        {"rules": rules_of(rules), "sensitive": [], **Names(space, keyed).grouping(policy)}
+        {"rules": rules_of(rules), "sensitive": [], **SpaceNames(space, keyed).grouping(policy)}
         for policy in (Policy(space.domains, own) for own in bits)
     ]
     spent = []
     for _ in range(RUNS):
         began = time.process_time()
-        names = Names(space, keyed)
-        _ = names.counted
-        joint_figures(space, [names.read(line, ())[0] for line in lines])
+        names = SpaceNames(space, keyed)
+        _ = names.counts_hash
+        joint_figures(space, [names.read_disclosed(line, ())[0] for line in lines])
         spent.append(time.process_time() - began)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     what = "each suppressing groups under 5" if rules.k > 1 else "none suppressing"

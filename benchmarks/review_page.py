@@ -17,9 +17,9 @@ from typing import Any
 from benchmarks.picture import DOCS
 from playwright.sync_api import Browser, sync_playwright
 
-from voile.documents.reviewing.line import Line, Shown
+from voile.documents.reviewing.line import ReviewLine, ShownSpan
 from voile.documents.reviewing.server import serve
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.store import ReviewStore
 
 CHROMIUM = "/usr/bin/chromium"
 TYPES = ("NAME", "DATE", "PHONE", "ADDRESS", "ID", "AGE", "HOSPITAL")
@@ -62,7 +62,7 @@ def main() -> None:
 
 def _serve(path: Path) -> dict[str, str]:
     """Serve the line to each reviewer, and return where."""
-    store = Store.create(path, meta={"readers": str(len(VIEWS))})
+    store = ReviewStore.create(path, meta={"readers": str(len(VIEWS))})
     store.add([_line()], batch=1)
     said: Queue[str] = Queue()
     options = {"reviewers": tuple(VIEWS), "types": TYPES, "goal": 8000, "browser": False}
@@ -70,12 +70,12 @@ def _serve(path: Path) -> dict[str, str]:
     return dict(said.get(timeout=60).split(": ", 1) for _ in VIEWS)
 
 
-def _line() -> Line:
+def _line() -> ReviewLine:
     shown = [
-        Shown(TEXT.index(words), TEXT.index(words) + len(words), label, by, doubt)
+        ShownSpan(TEXT.index(words), TEXT.index(words) + len(words), label, by, doubt)
         for words, label, by, doubt in PROPOSED
     ]
-    return Line(0, 1, "review", 11, 0, len(TEXT), BEFORE, TEXT, AFTER, tuple(shown), WHY)
+    return ReviewLine(0, 1, "review", 11, 0, len(TEXT), BEFORE, TEXT, AFTER, tuple(shown), WHY)
 
 
 def _take(

@@ -81,12 +81,12 @@ def count_with_polars(path: Path) -> int:
 def shuffle(path: Path) -> int:
     """Put the rows into random order, as `apply` does, without writing them."""
     from voile.data import open_source
-    from voile.engines.shuffle import shuffled
+    from voile.engines.shuffle import shuffle_rows
 
     rng = np.random.default_rng()
     with tempfile.TemporaryDirectory() as folder:
         batches = open_source(path).batches()
-        return sum(b.num_rows for b in shuffled(batches, rng=rng, directory=Path(folder)))
+        return sum(b.num_rows for b in shuffle_rows(batches, rng=rng, directory=Path(folder)))
 
 
 def apply(path: Path) -> int:

@@ -13,8 +13,8 @@ from benchmarks.tables import save, yardstick
 from joblib import Parallel, delayed
 
 from voile.signals import SequenceCodec, SequenceMap, Session, SignalsWarning
-from voile.signals.fitting.overhear import Overheard, overheard
-from voile.signals.model.sequences.basis import Basis
+from voile.signals.fitting.overhear import OverheardSessions, overheard
+from voile.signals.model.sequences.basis import TimeBasis
 
 LENGTH, FRESH, SIZES = 30, 600, (200, 800, 2_000)
 TIMED, TURNS = 60, 45  # subjects whose readings are timed, and how often
@@ -40,7 +40,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Tried:
-    found: Overheard
+    found: OverheardSessions
     shape: str  # of the structure that was chosen
     wrong: int  # readings
 
@@ -114,7 +114,7 @@ def timed(codec: SequenceCodec, X: np.ndarray, c: np.ndarray, days: np.ndarray):
     return wrong, np.median(np.array(spent) / 1e3, axis=0)
 
 
-def shape(basis: Basis) -> str:
+def shape(basis: TimeBasis) -> str:
     parts = ["level", *(["slope"] if basis.slope else [])]
     return " + ".join([*parts, *([f"season of {len(basis.season)}"] if basis.season.size else [])])
 

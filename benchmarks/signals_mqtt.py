@@ -30,7 +30,7 @@ from voile.signals.channel import (
     collect,
     forward,
 )
-from voile.signals.channel.recipient import READINGS, ReadingLimits, Subject
+from voile.signals.channel.recipient import READINGS, ClinicSubject, ReadingLimits
 
 CHILDREN, LENGTH = 200, 40
 CASES = ((200, 1), (200, 4), (20, 1), (1, 1), (1, 50))  # children, messages of each under way
@@ -51,7 +51,7 @@ def taken(children: int, names: dict[str, str]) -> list[Outgoing]:
     return [Outgoing(names[f"P{whose[n]}"], int(c[n]), tuple(X[n].tolist())) for n in order]
 
 
-def clinic(folder: Path, url: str, subjects: dict[str, Subject], ready, stop) -> None:
+def clinic(folder: Path, url: str, subjects: dict[str, ClinicSubject], ready, stop) -> None:
     """Receive in a process of its own."""
     with np.load(folder / "map.npz") as arrays:
         codec = SequenceCodec.from_arrays(arrays)
@@ -66,7 +66,7 @@ def clinic(folder: Path, url: str, subjects: dict[str, Subject], ready, stop) ->
 
 def ours(url: str, codec: SequenceCodec, readings: list[Outgoing], ahead: int) -> tuple[float, int]:
     """Send all; return messages a second until the last receipt, and how many came wrong."""
-    subjects = {one.pseudonym: Subject(one.label, one.pseudonym) for one in readings}
+    subjects = {one.pseudonym: ClinicSubject(one.label, one.pseudonym) for one in readings}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         np.savez(folder / "map.npz", **codec.to_arrays())

@@ -11,7 +11,7 @@ from benchmarks.signals_data import sequences
 from benchmarks.tables import save, yardstick
 
 from voile.signals import PrivacyMap, SequenceMap, Session, SignalsWarning
-from voile.signals.attack.breaks import invariants, repeats, sent
+from voile.signals.attack.breaks import invariants, repeats, send_readings
 
 CHILDREN, LENGTH = 2_000, 30
 KNOWN = 1_500, 10  # children that maps are fitted to, and readings of each
@@ -26,7 +26,7 @@ def rows() -> Iterator[tuple[str, ...]]:
         single = PrivacyMap(random_state=0).fit(*fit)
         alone = single.encode(X, c).reshape(days.shape)
         session = SequenceMap((0,) if tall else (), random_state=0).fit(*fit)
-        together = sent(session.codec_, days, own)[1]
+        together = send_readings(session.codec_, days, own)[1]
         columns = "height once, weight" if tall else "weight, BMI"
         for length in (2, 5, 10, 15, 30):
             (without, majority), (rate, _) = (

@@ -21,7 +21,7 @@ from sklearn.metrics import roc_auc_score
 from tests.signals.fitting.sequences.courses import courses
 
 from voile.signals import PrivacyMap, SequenceMap, SignalsWarning
-from voile.signals.attack.breaks import repeats, sent
+from voile.signals.attack.breaks import repeats, send_readings
 from voile.signals.fitting.overhear import overheard
 
 PEOPLE, DAYS = 300, 28  # of the map, of the figure, and of the outside attacker, each
@@ -94,7 +94,8 @@ def sessions(kind: str, seed: int) -> tuple[float, ...]:
     figure = overheard(map.codec_, X[tried, :, None], c[tried], days[tried], seed)
     seconds = time.process_time() - began
     Z, fresh = (
-        sent(map.codec_, X[one, :, None], c[one], days[one])[1][:, :, 0] for one in (others, tried)
+        send_readings(map.codec_, X[one, :, None], c[one], days[one])[1][:, :, 0]
+        for one in (others, tried)
     )
     found = outside(Z, c[others], fresh, c[tried], seed, roc_auc_score)
     return figure.auc, figure.low, figure.high, found, seconds

@@ -29,7 +29,7 @@ from fhir.resources.R4B import get_fhir_model_class
 from voile.data.fhir.fields import find_references
 from voile.demo.clinic import AS_OF
 from voile.demo.export import write_demo
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.study import Study
 from voile.study.carriers.carrier import age_on
 from voile.study.verbs.init import init
@@ -162,7 +162,7 @@ class Left:
 
 def by_rules(folder: Path) -> Iterator[Left]:
     """Apply the rules to each patient; the offset is drawn for the resource."""
-    drawn = Protective.for_tests(SEED).generator()
+    drawn = ProtectiveRandom.for_tests(SEED).generator()
     for one in resources(folder):
         if one["resourceType"] != "Patient":
             continue

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from benchmarks.tables import save
 
 import voile.documents
-from voile.demo.county import ROLES, County, make_county
+from voile.demo.county import ROLES, DemoCounty, make_county
 from voile.demo.notes import make_notes
 from voile.study import Study
 
@@ -107,7 +107,7 @@ def measured(folder: Path) -> list[tuple[str, ...]]:
     ]
 
 
-def written(county: County, folder: Path) -> tuple[pa.Table, pa.Table]:
+def written(county: DemoCounty, folder: Path) -> tuple[pa.Table, pa.Table]:
     """Write what a study needs but for its kits; return its notes, and notes of others."""
     people = sorted(county.patients["person_id"].unique().to_pylist())
     visits, rest = (

@@ -18,8 +18,8 @@ import voile.documents
 from voile.demo.county import make_county
 from voile.demo.notes import in_words, make_notes
 from voile.documents.patterns import find
-from voile.study.adversary.readings import read
-from voile.study.readers import MentionFinder, Reader, reader_of
+from voile.study.adversary.readings import read_clues
+from voile.study.readers import MentionFinder, MentionReader, reader_of
 
 PEOPLE = 300
 CITIES = {"Oakfield": "002", "New Elm": "003", "Port Hazel": "004"}
@@ -131,7 +131,7 @@ def main() -> None:
     )  # fmt: skip
 
 
-def _readers(patients: pa.Table) -> dict[str, Reader]:
+def _readers(patients: pa.Table) -> dict[str, MentionReader]:
     codes = set(patients["zip"].to_pylist())
     for city, area in CITIES.items():
         CODES[city] = tuple(sorted(code for code in codes if code.startswith(area))) or ("00000",)
@@ -144,7 +144,7 @@ def _readers(patients: pa.Table) -> dict[str, Reader]:
     }
 
 
-def measured(kit, policy, own: pa.Table, form: Form, reader: Reader) -> tuple[str, ...]:
+def measured(kit, policy, own: pa.Table, form: Form, reader: MentionReader) -> tuple[str, ...]:
     rows = own.to_pylist()
     mentions = [form.said(row) for row in rows]
     planted = [form.sentence.format(one) for one in mentions]
@@ -166,14 +166,18 @@ def measured(kit, policy, own: pa.Table, form: Form, reader: Reader) -> tuple[st
     right, adversary = "-", "-"
     if form.cells is not None:
         said = [
-            (reader.read(one), form.cells(row)) for one, row in zip(mentions, rows, strict=True)
+            (reader.read_mention(one), form.cells(row))
+            for one, row in zip(mentions, rows, strict=True)
         ]
         right = _share([found is not None and set(found.cells) == cells for found, cells in said])
         what = {"AGE": "age", "SEX": "sex"}.get(form.label)
         if what:
             adversary = _share(
                 [
-                    any(x.what == what and {c.upper() for c in x.cells} == cells for x in read(one))
+                    any(
+                        x.what == what and {c.upper() for c in x.cells} == cells
+                        for x in read_clues(one)
+                    )
                     for one, (_, cells) in zip(planted, said, strict=True)
                 ]
             )

@@ -12,7 +12,7 @@ from benchmarks.tennessee import tennessee_counts
 
 from voile.tables.paper.chains import RandomChain
 from voile.tables.paper.sublattice import Initial, SublatticeSearch
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.scoring.evaluator import PolicyEvaluator
 
 CHECKPOINTS = tuple(range(100, 1001, 100))
 THRESHOLDS = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99)
@@ -49,7 +49,7 @@ def less(initial: str, name: str, found: np.ndarray, rival: np.ndarray) -> tuple
     return (initial, name, *(f"{s:+.0%} ({w})" for s, w in zip(share, wins, strict=True)))
 
 
-def rows_of(evaluator: Evaluator, initial: Initial, seeds: int) -> Iterator[tuple[str, ...]]:
+def rows_of(evaluator: PolicyEvaluator, initial: Initial, seeds: int) -> Iterator[tuple[str, ...]]:
     before = evaluator.n_bits + 1 if initial == "chain" else 2
     marks = [before, *(before + n for n in CHECKPOINTS)]
     found: dict[str, np.ndarray] = {}
@@ -69,7 +69,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20, help="20 as in the paper's Figure 5")
     options = parser.parse_args()
-    evaluator = Evaluator(tennessee_counts())
+    evaluator = PolicyEvaluator(tennessee_counts())
     save(
         "sublattice",
         "Mean area under the frontier (and its standard deviation) after so many policies\n"

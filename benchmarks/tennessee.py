@@ -8,13 +8,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from benchmarks.data import folder
 
-from voile.tables.people.counts import Counts
+from voile.tables.people.counts import CombinationCounts
 
 COLUMNS = ("age", "sex", "race", "zip")
 RACES = ("White", "Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")
 
 
-def tennessee_counts(*, races: tuple[str, ...] = RACES) -> Counts:
+def tennessee_counts(*, races: tuple[str, ...] = RACES) -> CombinationCounts:
     """Count sample and population by age, sex, race and ZIP, races in the order given.
 
     The default is the order of the data's own description; other domains are sorted.
@@ -34,7 +34,7 @@ def tennessee_counts(*, races: tuple[str, ...] = RACES) -> Counts:
 
     of_sample, of_people = keys(sample), keys(people)
     where = np.unique(of_people)
-    return Counts(
+    return CombinationCounts(
         sizes=sizes,
         codes=np.stack(np.unravel_index(where, sizes), axis=1).astype(np.int32),
         sample=np.bincount(np.searchsorted(where, of_sample), minlength=len(where)) * 1.0,

@@ -10,11 +10,11 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
 from voile.core.frontier import Frontier
-from voile.tables.people.counts import Constraints, Counts
-from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.scoring.group_measures import weighted
+from voile.tables.people.counts import CombinationCounts, Constraints
+from voile.tables.scoring.evaluator import PolicyEvaluator
+from voile.tables.scoring.group_measures import weigh_losses
 from voile.tables.trees.forest import grow_forest
-from voile.tables.trees.ground import Ground
+from voile.tables.trees.ground import TreeGround
 from voile.tables.verbs.search import search
 
 EVALUATIONS = 10_000_000
@@ -44,7 +44,7 @@ def main() -> None:
         grown("trees, gaps cut in the middle", counts, public=False),
         grown("trees, boxes may be empty", counts, Constraints(empty_boxes=True), public=True),
     ]
-    evaluator = Evaluator(counts, loss=weighted(counts))
+    evaluator = PolicyEvaluator(counts, loss=weigh_losses(counts))
     search(Space(evaluator), method="steepest")  # compiled, not timed
     for method, limit in {"quick": None, "best": EVALUATIONS}.items():
         began = time.process_time()
@@ -62,9 +62,11 @@ def main() -> None:
     )
 
 
-def grown(name: str, counts: Counts, rules: Constraints = NONE, *, public: bool) -> tuple[str, ...]:
+def grown(
+    name: str, counts: CombinationCounts, rules: Constraints = NONE, *, public: bool
+) -> tuple[str, ...]:
     """Grow a forest, and time it."""
-    ground = Ground(counts, rules, public=public)
+    ground = TreeGround(counts, rules, public=public)
     grow_forest(ground, loss_weight=0.5)  # compiled, not timed
     began = time.process_time()
     forest = grow_forest(ground, loss_weight=0.5)

@@ -14,15 +14,15 @@ from benchmarks.tables import save
 from numpy.typing import NDArray
 
 from voile.report.suppression import FEW
-from voile.tables.people.counts import Constraints, Counts, distinct_rows, row_keys
+from voile.tables.people.counts import CombinationCounts, Constraints, distinct_rows, row_keys
 from voile.tables.recoding.marginals import state_people
 from voile.tables.recoding.raking import rake_values
 from voile.tables.recoding.runs import choose_cuts
-from voile.tables.scoring.losses import Grouping, losses
+from voile.tables.scoring.losses import CombinationGrouping, losses
 from voile.tables.trees.forest import grow_forest
-from voile.tables.trees.ground import Ground, Growth
+from voile.tables.trees.ground import TreeGround, TreeGrowth
 from voile.tables.trees.growing import grow_tree
-from voile.tables.trees.tree import Tree
+from voile.tables.trees.tree import BoxTree
 
 COLUMNS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
@@ -114,10 +114,10 @@ def adult() -> tuple[NDArray[np.int32], tuple[int, ...], NDArray[np.bool_]]:
     return positions, sizes, np.array(table.column("income").to_pylist()) == ">50K"
 
 
-def counts_of(codes: NDArray[np.int32], sizes: tuple[int, ...]) -> Counts:
+def counts_of(codes: NDArray[np.int32], sizes: tuple[int, ...]) -> CombinationCounts:
     """Count rows by combination."""
     distinct, n = distinct_rows(codes, np.ones(len(codes)), sizes)
-    return Counts(sizes, distinct, n, n.copy(), np.zeros((len(n), 0)))
+    return CombinationCounts(sizes, distinct, n, n.copy(), np.zeros((len(n), 0)))
 
 
 def query_error(
@@ -206,7 +206,7 @@ def figures(codes: NDArray[np.int32], sizes: tuple[int, ...], boxes: Boxes) -> d
         for size, a, b in zip(sizes, low.T, high.T, strict=True)
     )
     every = np.tile(np.arange(len(pairs))[:, None], len(sizes))
-    lost = losses(counts, Grouping(own, every, values, np.ones(len(pairs), dtype=bool)))
+    lost = losses(counts, CombinationGrouping(own, every, values, np.ones(len(pairs), dtype=bool)))
     plain, with_marginals = even(boxes, sizes), raked(boxes, codes, sizes)
     return {
         "groups": len(pairs),
@@ -218,7 +218,7 @@ def figures(codes: NDArray[np.int32], sizes: tuple[int, ...], boxes: Boxes) -> d
 
 
 K, SPLITS = 5, 10
-ALONE = Growth(0.0, 0.5, 0.5)
+ALONE = TreeGrowth(0.0, 0.5, 0.5)
 """How one tree is grown by the loss itself: k stands, and no risk beside it."""
 NOTES = """Query error is the median over 1,000 COUNTs of 1 to 3 columns. Without marginals, values
 are taken to be uniform within a box. With marginals they are raked to counts of released people by
@@ -295,20 +295,20 @@ def aucs(
     return f"{mean[0]:.3f} ({sd[0]:.3f})", f"{mean[1]:.3f} ({sd[1]:.3f})"
 
 
-def least_loss(codes: NDArray[np.int32], sizes: tuple[int, ...]) -> Tree:
+def least_loss(codes: NDArray[np.int32], sizes: tuple[int, ...]) -> BoxTree:
     """Return the tree of least loss that a fit at k finds."""
-    forest = grow_forest(Ground(counts_of(codes, sizes), Constraints(k=K)), loss_weight=0.5)
+    forest = grow_forest(TreeGround(counts_of(codes, sizes), Constraints(k=K)), loss_weight=0.5)
     number, links = forest.frontier.point(-1).policy
-    return forest.trees[number].pruned(links)
+    return forest.trees[number].prune_links(links)
 
 
-def grown_alone(codes: NDArray[np.int32], sizes: tuple[int, ...]) -> Tree:
+def grown_alone(codes: NDArray[np.int32], sizes: tuple[int, ...]) -> BoxTree:
     """Return one tree, all of its cuts."""
-    ground = Ground(counts_of(codes, sizes), Constraints(k=K))
-    return grow_tree(ground, ALONE, loss_weight=0.5).tree.pruned(0)
+    ground = TreeGround(counts_of(codes, sizes), Constraints(k=K))
+    return grow_tree(ground, ALONE, loss_weight=0.5).tree.prune_links(0)
 
 
-def shown(tree: Tree, codes: NDArray[np.int32]) -> Boxes:
+def shown(tree: BoxTree, codes: NDArray[np.int32]) -> Boxes:
     """Return the boxes that rows are in."""
     low, high = tree.bounds
     box = tree.place(codes)

@@ -36,7 +36,7 @@ from benchmarks.trees_adult import (
 )
 from numpy.typing import NDArray
 
-from voile.tables.scoring.losses import Grouping, losses
+from voile.tables.scoring.losses import CombinationGrouping, losses
 
 EIGHT = (
     *("age", "sex", "race", "marital-status"),
@@ -216,7 +216,9 @@ def losses_of(release: Release, table: Table) -> dict[str, float]:
         raise ValueError("equal rows are in several groups")
     values = tuple(np.vstack([shown, np.ones(shown.shape[1], bool)]) for shown in release.values)
     every = np.tile(np.arange(len(values[0]))[:, None], len(table.sizes))
-    return losses(counts, Grouping(own[:, -1], every, values, every[:, 0] < len(every) - 1))
+    return losses(
+        counts, CombinationGrouping(own[:, -1], every, values, every[:, 0] < len(every) - 1)
+    )
 
 
 def query_error(release: Release, table: Table, *, seed: int = 0) -> float:

@@ -10,24 +10,24 @@ import numpy as np
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.counts import CombinationCounts, Constraints
 from voile.tables.trees.forest import growths
-from voile.tables.trees.ground import Ground, Growth
+from voile.tables.trees.ground import TreeGround, TreeGrowth
 from voile.tables.trees.growing import grow_tree
 
 K, REPEATS = 5, 3
-GROWTH = Growth(0.0, 0.7, 0.7)
+GROWTH = TreeGrowth(0.0, 0.7, 0.7)
 COLUMNS = ("rows x columns", "CPU seconds, grow and prune", "MB added", "boxes")
 
 
 def main() -> None:
     """Time one tree on each table; the kernels are compiled before."""
     rows = []
-    grow_tree(Ground(made_up(1_000, 10), Constraints(k=K)), GROWTH, loss_weight=0.5)
+    grow_tree(TreeGround(made_up(1_000, 10), Constraints(k=K)), GROWTH, loss_weight=0.5)
     for n, d in ((1_000_000, 10), (1_000_000, 30), (10_000_000, 10)):
-        ground = Ground(made_up(n, d), Constraints(k=K))
+        ground = TreeGround(made_up(n, d), Constraints(k=K))
         rows.append((f"{n:,} x {d}, k = {K}", *timed(ground, GROWTH)))
-    ground = Ground(tennessee_counts(), Constraints(), public=True)
+    ground = TreeGround(tennessee_counts(), Constraints(), public=True)
     rows.append(("Tennessee, 259,473 combinations x 4", *timed(ground, growths(0.5)[0])))
     save(
         "trees_speed",
@@ -38,7 +38,7 @@ def main() -> None:
     )
 
 
-def timed(ground: Ground, growth: Growth) -> tuple[str, ...]:
+def timed(ground: TreeGround, growth: TreeGrowth) -> tuple[str, ...]:
     """Return the median CPU seconds, the MB that are added at most, and boxes."""
     took = []
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
@@ -59,7 +59,7 @@ def megabytes(name: str) -> float:
     return int(line.split()[1]) / 1024
 
 
-def made_up(n: int, d: int) -> Counts:
+def made_up(n: int, d: int) -> CombinationCounts:
     """Return rows of correlated columns of 2 to 100 values, as in registers of people."""
     from scipy.special import ndtr
 
@@ -70,7 +70,7 @@ def made_up(n: int, d: int) -> Counts:
         place = ndtr(0.6 * common + 0.8 * rng.normal(size=n)) ** 1.5
         codes[:, j] = np.minimum(place * size, size - 1)
     ones = np.ones(n)
-    return Counts(sizes, codes, ones, ones, np.zeros((n, 0)))
+    return CombinationCounts(sizes, codes, ones, ones, np.zeros((n, 0)))
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from voile.core.frontier import Frontier
 from voile.report.sections import LineChart, Series
 from voile.tables.paper.chains import RandomChain
-from voile.tables.paper.sublattice import Rectangle, update_probability
-from voile.tables.scoring.evaluator import Evaluator, Policies, Scores
+from voile.tables.paper.sublattice import FigureRectangle, update_probability
+from voile.tables.scoring.evaluator import Policies, PolicyEvaluator, PolicyScores
 from voile.tables.searches.run import DIGITS
 
 SUBLATTICES = 2_424
@@ -64,13 +64,13 @@ def draw(rng: np.random.Generator, n_bits: int) -> tuple[Policies, NDArray[np.in
     return rank >= begin, rng.permutation(np.flatnonzero((rank >= begin) & (rank < end)))
 
 
-def walk(evaluator: Evaluator, bottom: Policies, order: NDArray[np.intp]) -> Scores:
+def walk(evaluator: PolicyEvaluator, bottom: Policies, order: NDArray[np.intp]) -> PolicyScores:
     """Score every policy of a chain, from the sublattice's bottom to its top."""
     first = evaluator.evaluate(bottom[None])
     rest = [evaluator.normalise(sums) for sums in evaluator.scorer.walk(bottom, order)]
     risk = np.concatenate([first[0], *(one.risk for one in rest)]).round(DIGITS)
     loss = np.concatenate([first[1], *(one.loss for one in rest)]).round(DIGITS)
-    return Scores(risk, loss, np.zeros(len(risk)))
+    return PolicyScores(risk, loss, np.zeros(len(risk)))
 
 
 def enters(frontier: Frontier, risk: NDArray[np.float64], loss: NDArray[np.float64]) -> np.ndarray:
@@ -79,15 +79,15 @@ def enters(frontier: Frontier, risk: NDArray[np.float64], loss: NDArray[np.float
     return loss < least[np.searchsorted(frontier.risk, risk, side="right")]
 
 
-def measure(evaluator: Evaluator, seed: int, sublattices: int) -> Found:
+def measure(evaluator: PolicyEvaluator, seed: int, sublattices: int) -> Found:
     """Draw a frontier, one random chain, and sublattices; compare H with what enters."""
     n_bits, rng = evaluator.n_bits, np.random.default_rng(seed)
     frontier = areas(evaluator, RandomChain(), [n_bits + 1], seed)[1]
     h, ratio = [], []
     for _ in range(sublattices):
         chain = walk(evaluator, *draw(rng, n_bits))
-        ends = Scores(chain.risk[[-1, 0]], chain.loss[[-1, 0]], np.zeros(2))
-        h.append(update_probability(frontier, Rectangle.of(ends)))
+        ends = PolicyScores(chain.risk[[-1, 0]], chain.loss[[-1, 0]], np.zeros(2))
+        h.append(update_probability(frontier, FigureRectangle.of(ends)))
         ratio.append(enters(frontier, chain.risk, chain.loss).mean())
     return Found(np.array(h), np.array(ratio))
 
@@ -101,7 +101,7 @@ def rows_of(found: Found) -> Iterator[tuple[str, ...]]:
 
 
 def main() -> None:
-    evaluator = Evaluator(tennessee_counts())
+    evaluator = PolicyEvaluator(tennessee_counts())
     found = measure(evaluator, 0, SUBLATTICES)
     others = [measure(evaluator, seed, FEWER).correlations() for seed in range(1, FRONTIERS)]
     mean, deviation = np.mean(others, axis=0), np.std(others, axis=0)

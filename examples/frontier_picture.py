@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from voile.modules import find_module
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.report.charts import frontier_chart
 from voile.report.charts.svg import tag
 from voile.report.sections import FrontierChart
@@ -43,7 +43,7 @@ def picture(chart: FrontierChart) -> str:
 
 def main(kit: str, out: str) -> None:
     """Read the kit, find its frontier in the public report, and draw it."""
-    opened = Kit.load(Path(kit))
+    opened = StoredKit.load(Path(kit))
     sections = find_module(opened.kind).report(opened, (), audience="public")
     blocks = [block for section in sections for block in section.blocks]
     chart = next(block for block in blocks if isinstance(block, FrontierChart))

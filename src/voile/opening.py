@@ -9,8 +9,8 @@ from voile.core.arguments import check_arguments
 from voile.face.kit import Kit
 from voile.face.release import Release
 from voile.modules import find_module
-from voile.release.kit import Kit as PlainKit
-from voile.release.manifest import Release as PlainRelease
+from voile.release.kit import StoredKit as PlainKit
+from voile.release.manifest import StoredRelease as PlainRelease
 
 
 @check_arguments

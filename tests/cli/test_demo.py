@@ -18,7 +18,7 @@ import pytest
 from tests.cli.conftest import Ran
 
 from voile.cli.run import run
-from voile.cli.screen import Screen
+from voile.cli.screen import CommandScreen
 
 
 def median_width_of_ages(release: Path) -> float:
@@ -109,9 +109,9 @@ def test_a_link_in_the_folder_leads_to_nothing_that_is_replaced(tmp_path: Path) 
     (out / "private").mkdir(parents=True)
     (out / DEMO_MARK).write_bytes(manifest_of(DEMO_FORMAT))
     (out / "private" / "key").symlink_to(mine)
-    _prepare(Screen(json=False, quiet=True), out, force=True)
+    _prepare(CommandScreen(json=False, quiet=True), out, force=True)
     (out / "roles.toml").unlink()
     (out / "roles.toml").symlink_to(mine)
     with pytest.raises(RequestError, match="is not a roles file that voile wrote"):
-        _prepare(Screen(json=False, quiet=True), out, force=True)
+        _prepare(CommandScreen(json=False, quiet=True), out, force=True)
     assert mine.read_text() == "mine"

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import pytest
 
-from voile.cli.destination import Destination, check_destinations
+from voile.cli.destination import DestinationOption, check_destinations
 from voile.core.errors import RequestError
 from voile.data.files.outputs import DEMO, KIT, KIT_FORMAT, POLICY, RELEASE, REPORT
 
@@ -20,7 +20,7 @@ MANY = click.Option(["--many"], type=PATH, multiple=True)
 
 
 def check(out: object, output: Any = REPORT, **given: Any) -> None:
-    to = Destination("--out", "OUT", output, help="")
+    to = DestinationOption("--out", "OUT", output, help="")
     check_destinations([SOURCE, MORE, MANY, to], {"out": Path(str(out)), **given})
 
 
@@ -61,7 +61,7 @@ def test_a_pattern_reaches_into_every_folder(home: Path) -> None:
 
 def test_what_is_no_path_or_was_not_given_names_no_file(home: Path) -> None:
     title = click.Option(["--title"], type=str)
-    to = Destination("--out", "OUT", REPORT, help="")
+    to = DestinationOption("--out", "OUT", REPORT, help="")
     for name in ("None", "page.html"):
         (home / name).write_text('<meta name="generator" content="voile 1">')
         given = {"source": Path("a.csv"), "more": None, "title": "page.html", "force": True}
@@ -119,7 +119,7 @@ def test_what_is_there_needs_force_and_is_voile_s(home: Path) -> None:
 
 
 def test_an_output_that_was_not_asked_for_is_not_looked_at(home: Path) -> None:
-    to = Destination("--out", "OUT", DEMO, help="", required=False)
+    to = DestinationOption("--out", "OUT", DEMO, help="", required=False)
     check_destinations([SOURCE, to], {"source": home / "a.csv", "out": None})
     check_destinations([SOURCE, to], {"source": None, "out": home / "new"})
 

@@ -15,7 +15,7 @@ from voile.cli.run import run
 from voile.data.roles import Roles
 from voile.modules import MODULES
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_terminal_and_an_editor_obey_nothing_of_a_name(voile: Any, tmp_path: P
 def test_fit_says_what_it_found(voile: Any, files: Any, tmp_path: Path) -> None:
     ran = voile(*files.fit(tmp_path / "kit"), "--seed", "5", "--json")
     assert ran.code == 0
-    kit = Kit.load(tmp_path / "kit")
+    kit = StoredKit.load(tmp_path / "kit")
     assert ran.json["id"] == kit.id
     assert ran.json["policies"] == kit.facts["policies"]
 
@@ -137,7 +137,7 @@ def test_apply_attack_report_verify(voile: Any, files: Any, release: Path) -> No
 def test_a_kit_has_a_report_too(voile: Any, files: Any, tmp_path: Path) -> None:
     page = tmp_path / "kit.html"
     assert voile("report", files.kit, "--out", page).code == 0
-    assert Kit.load(files.kit).id not in page.read_text()
+    assert StoredKit.load(files.kit).id not in page.read_text()
     assert voile("report", files.kit, "--out", page, "--evidence", page, "--force").code == 2
 
 
@@ -334,7 +334,7 @@ def test_an_interrupted_fit_keeps_what_it_has(
     assert run([str(word) for word in (*files.fit(kit), *search)]) == 130
     told = "voile: interrupted; the kit holds what was found until then"
     assert err.getvalue().splitlines()[-1] == told
-    assert Kit.load(kit).facts["stopped"] == "interrupted"
+    assert StoredKit.load(kit).facts["stopped"] == "interrupted"
 
 
 def test_an_interrupted_apply_leaves_nothing(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 COLUMNS = {
     "number": pa.array([0]),
@@ -31,7 +31,7 @@ FLAT = ["number", "risk", "beats", "none"]
 
 
 def test_numbers_names_and_lists_of_numbers_alone_are_shown(voile: Any, tmp_path: Path) -> None:
-    Kit("signals", "private", {}, {"frontier": pa.table(COLUMNS)}).save(tmp_path / "kit")
+    StoredKit("signals", "private", {}, {"frontier": pa.table(COLUMNS)}).save(tmp_path / "kit")
     (policy,) = voile("signals", "frontier", tmp_path / "kit", "--json").json["policies"]
     assert list(policy) == [*FLAT, "by_type", "shares"]
     header, line = voile("signals", "frontier", tmp_path / "kit").out.splitlines()
@@ -41,7 +41,7 @@ def test_numbers_names_and_lists_of_numbers_alone_are_shown(voile: Any, tmp_path
 
 def test_twenty_policies_are_shown_from_the_first_to_the_last(voile: Any, tmp_path: Path) -> None:
     table = pa.table({"number": range(1000), "risk": [0.5] * 1000})
-    Kit("signals", "private", {}, {"frontier": table}).save(tmp_path / "kit")
+    StoredKit("signals", "private", {}, {"frontier": table}).save(tmp_path / "kit")
     shown = voile("signals", "frontier", tmp_path / "kit")
     _, *lines = shown.out.splitlines()
     assert (len(lines), lines[0], lines[-1]) == (20, "0\t0.5", "999\t0.5")

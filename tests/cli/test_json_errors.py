@@ -64,7 +64,7 @@ def test_what_stops_a_command_is_told_as_json(
     def stop(*_: object, **__: object) -> None:
         raise raised
 
-    monkeypatch.setattr("voile.release.kit.Kit.load", stop)
+    monkeypatch.setattr("voile.release.kit.StoredKit.load", stop)
     ran = voile("tables", "frontier", "kit", "--json")
     assert ran.code == code
     assert ran.json["error"]["what"] == what

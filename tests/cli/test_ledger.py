@@ -109,7 +109,7 @@ def test_an_intent_is_closed_by_what_lies_in_its_folder(place, key_file, tmp_pat
     publish(place, key_file, folder)
     manifest.with_name("r.csv").unlink()
     assert told(capsys, *verify, folder)[1]["closed"] == [{"line": 3, "act": "void"}]
-    assert [line.number for line in Ledger.read(place).released] == [1]
+    assert [line.number for line in Ledger.read_file(place).released_lines] == [1]
     assert told(capsys, *verify, folder)[1]["closed"] == []
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from voile.cli.results import tell_attacked, tell_fitted
-from voile.cli.screen import Screen
+from voile.cli.screen import CommandScreen
 from voile.core.evidence import Evidence, Finding, Note, Rate
 
 
@@ -20,7 +20,7 @@ def test_of_a_quantity_counted_often_the_largest_is_shown(
     ]
     few = [Finding("one person left", Rate(n, 10), at=Note(f"case {n}")) for n in (1, 2, 3)]
     found = Evidence("items", "linkability", Note("Story."), findings=(*often, *few))
-    tell_attacked(Screen(), [found], Path("evidence.json"))
+    tell_attacked(CommandScreen(), [found], Path("evidence.json"))
     _, *lines, last = capsys.readouterr().err.splitlines()
     assert [line.split("\t")[1] for line in lines] == [
         "right person, 7 items (largest of 4)",
@@ -38,7 +38,7 @@ def test_a_total_is_shown_beside_the_largest_of_its_kinds(
     found = Evidence(
         "inspections", "singling out", Note("Story."), (), [*kinds, Finding("left", Rate(15, 40))]
     )
-    tell_attacked(Screen(), [found], Path("evidence.json"))
+    tell_attacked(CommandScreen(), [found], Path("evidence.json"))
     _, *lines, _ = capsys.readouterr().err.splitlines()
     assert [line.split("\t")[1] for line in lines] == ["left, kind 9 (largest of 4)", "left"]
 
@@ -52,5 +52,5 @@ def test_a_fit_that_time_ended_says_that_it_is_not_reproducible(
     kit = SimpleNamespace(
         id="1", kind="tables", visibility="private", facts={"policies": 3, "stopped": stopped}
     )
-    assert tell_fitted(Screen(), kit, Path("people.kit")) == 0  # type: ignore[arg-type]
+    assert tell_fitted(CommandScreen(), kit, Path("people.kit")) == 0  # type: ignore[arg-type]
     assert ("the same seed may find other policies" in capsys.readouterr().err) is told

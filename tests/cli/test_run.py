@@ -159,11 +159,11 @@ def test_a_command_that_ends_soon_after_it_read_a_kit_ends_with_its_own_code(tmp
     """Reading a kit must start no thread that is still at work when the process ends."""
     import pyarrow as pa
 
-    from voile.release.kit import Kit
+    from voile.release.kit import StoredKit
 
     table = pa.table({"risk": [i / 9 for i in range(10)], "loss": [1 - i / 9 for i in range(10)]})
     tables = dict.fromkeys(("frontier", "domains", "counts"), table)
-    Kit("tables", "private", {"policies": 10}, tables).save(tmp_path / "kit")
+    StoredKit("tables", "private", {"policies": 10}, tables).save(tmp_path / "kit")
     words = [sys.executable, "-c", TWELVE, "tables", "choose", tmp_path / "kit"]
     words += ["--policy", "99", "--out", tmp_path / "policy.toml"]
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)

@@ -10,11 +10,11 @@ import sys
 import pytest
 
 from voile.cli import screen as shown
-from voile.cli.screen import Screen, show_table
+from voile.cli.screen import CommandScreen, show_table
 
 
 def test_json_alone_is_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
-    screen = Screen(json=True)
+    screen = CommandScreen(json=True)
     screen.say("hello")
     screen.result({"risk": float("nan"), "ward": "Süd", "rows": [1, (float("inf"),)]})
     out, err = capsys.readouterr()
@@ -25,7 +25,7 @@ def test_json_alone_is_on_standard_output(capsys: pytest.CaptureFixture[str]) ->
 def test_quiet_silences_messages_but_not_what_must_be_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    screen = Screen(quiet=True)
+    screen = CommandScreen(quiet=True)
     screen.say("hello")
     screen.result({"a": 1})
     with screen.progress() as progress:
@@ -37,12 +37,12 @@ def test_quiet_silences_messages_but_not_what_must_be_told(
 def test_progress_is_a_line_every_few_seconds_where_no_terminal_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Screen().progress() as progress:
+    with CommandScreen().progress() as progress:
         for row in range(1000):
             progress("reading", row, 1000)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(shown, "LINE_EVERY", 0.0)
-    with Screen().progress() as progress:
+    with CommandScreen().progress() as progress:
         progress("reading", 250, 1000)
         progress("counting", 12345)
     assert capsys.readouterr().err == "reading: 25%\ncounting: 12,345\n"
@@ -52,7 +52,7 @@ def test_progress_is_lines_of_json_for_a_program(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VOILE_PROGRESS", "json")
-    with Screen(quiet=True).progress() as progress:
+    with CommandScreen(quiet=True).progress() as progress:
         for row in range(1000):
             progress("reading", row, 1000)
         progress("counting", 12345)
@@ -73,7 +73,7 @@ def test_the_time_left_follows_from_the_share_done_since_the_step_began(
 ) -> None:
     now = 0.0
     monkeypatch.setattr(shown.time, "monotonic", lambda: now)
-    with Screen().progress() as progress:
+    with CommandScreen().progress() as progress:
         progress("reading", 100, 1000)  # another run did a tenth
         now = 6.0
         progress("reading", 400, 1000)
@@ -88,7 +88,7 @@ def test_the_time_left_is_not_estimated_from_the_first_few_of_many_parts(
     """Processes start before the first part, and are not started again."""
     now = 0.0
     monkeypatch.setattr(shown.time, "monotonic", lambda: now)
-    with Screen().progress() as progress:
+    with CommandScreen().progress() as progress:
         progress("training", 0, 100)
         now = 60.0
         progress("training", 2, 100)
@@ -103,7 +103,7 @@ def test_the_time_left_of_a_vast_task_is_estimated_from_many_small_parts(
     now = 0.0
     monkeypatch.setattr(shown.time, "monotonic", lambda: now)
     monkeypatch.setattr(shown, "PARTS", 3)
-    with Screen().progress() as progress:
+    with CommandScreen().progress() as progress:
         progress("searching", 0, 10**6)
         for now in (6.0, 12.0, 18.0):
             progress("searching", now, 10**6)
@@ -115,7 +115,7 @@ def test_a_bar_is_that_of_the_step_under_way(monkeypatch: pytest.MonkeyPatch) ->
     file = Terminal()
     monkeypatch.setattr(sys, "stderr", file)
     monkeypatch.setenv("TERM", "xterm")
-    with Screen().progress() as progress:
+    with CommandScreen().progress() as progress:
         progress("reading", 0)
         progress("counting", 5, 10)
         assert [task.description for task in progress._bars.tasks] == ["counting"]  # type: ignore[attr-defined]
@@ -166,7 +166,7 @@ def test_a_bar_is_drawn_on_a_terminal_and_gone_at_the_end(
     file = Terminal()
     monkeypatch.setattr(sys, "stderr", file)
     monkeypatch.setenv("TERM", "xterm")
-    with Screen().progress() as progress:
+    with CommandScreen().progress() as progress:
         progress("reading", 1, 2)
         progress("reading", 2, 2)
     drawn = file.getvalue()

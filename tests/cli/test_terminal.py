@@ -15,9 +15,9 @@ HIDDEN, SHOWN = "\x1b[?25l", "\x1b[?25h"
 DEAF = """
 import time
 from voile.cli.run import _leave
-from voile.cli.screen import Screen, tell
-from voile.core.interruption import acknowledged
-with acknowledged(tell, _leave), Screen().progress() as progress:
+from voile.cli.screen import CommandScreen, tell
+from voile.core.interruption import acknowledge_interruption
+with acknowledge_interruption(tell, _leave), CommandScreen().progress() as progress:
     progress("working", 0)
     while True:
         try:
@@ -70,8 +70,8 @@ def test_ctrl_c_is_acknowledged_and_the_second_ends_at_once() -> None:
 def test_ctrl_c_is_acknowledged_while_compiled_code_runs(tmp_path: Path) -> None:
     kernel = tmp_path / "spin.py"
     kernel.write_text(
-        "from voile.core.compiled import compiled\n"
-        "@compiled\n"
+        "from voile.core.compiled import compile_kernel\n"
+        "@compile_kernel\n"
         "def spin(n):\n"
         "    x = 1\n"
         "    for i in range(n):\n"

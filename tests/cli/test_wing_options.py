@@ -9,7 +9,7 @@ import click
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from voile.cli.screen import Screen
+from voile.cli.screen import CommandScreen
 from voile.cli.wing_options import WingCommand
 from voile.core.errors import RequestError
 from voile.modules import MODULES, find_module
@@ -31,7 +31,7 @@ class Options(BaseModel):
 def given(*words: str) -> BaseModel:
     seen: list[Any] = []
 
-    def run(screen: Screen, *, options: BaseModel) -> None:
+    def run(screen: CommandScreen, *, options: BaseModel) -> None:
         """Do it."""
         seen.append(options)
 
@@ -81,7 +81,7 @@ def test_a_wrong_value_of_several_is_told_once() -> None:
 
 
 def test_help_says_what_when_not_given() -> None:
-    def run(screen: Screen, *, options: BaseModel) -> None:
+    def run(screen: CommandScreen, *, options: BaseModel) -> None:
         """Do it."""
 
     help = WingCommand("do", run, [], lambda: Options).get_help(click.Context(click.Command("do")))

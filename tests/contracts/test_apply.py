@@ -17,7 +17,7 @@ from tests.contracts.people import CANARIES, put
 from voile.core.errors import RequestError
 from voile.data import Source, open_source
 from voile.release.choice import Choice
-from voile.release.manifest import Release, manifest_path, private_path
+from voile.release.manifest import StoredRelease, manifest_path, private_path
 
 LIMITS = (
     "one row",
@@ -42,7 +42,7 @@ def rows_of(path: Path, columns: list[str] | None = None) -> list[tuple[Any, ...
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def seen_by_all(release: Release) -> bytes:
+def seen_by_all(release: StoredRelease) -> bytes:
     return release.path.read_bytes() + manifest_path(release.path).read_bytes()
 
 
@@ -142,7 +142,7 @@ class Failing(Source):
         super().__init__(whole.name, whole.kind, whole.schema())
         self.whole = whole
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         yield next(iter(self.whole.batches(columns, batch_rows=50)))
         raise OSError("the disk is gone")
 
@@ -160,7 +160,7 @@ def test_an_error_leaves_nothing_or_what_was_there(case: Any, tmp_path: Path) ->
     names = sorted(tmp_path.iterdir())
     with pytest.raises(OSError, match="disk is gone"):
         case.apply(out, thing=broken, force=True)
-    assert seen_by_all(Release.open(out)) == before
+    assert seen_by_all(StoredRelease.open(out)) == before
     assert sorted(tmp_path.iterdir()) == names
 
 

@@ -13,8 +13,8 @@ from tests.contracts.people import CANARIES
 
 from voile.core.evidence import Evidence
 from voile.release.choice import Choice
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
 from voile.report import render
 from voile.report.sections import Section
 
@@ -36,7 +36,7 @@ def texts(thing: object) -> Iterator[str]:
 
 
 def public(
-    case: Any, subject: Kit | Release, found: tuple[Evidence, ...] = ()
+    case: Any, subject: StoredKit | StoredRelease, found: tuple[Evidence, ...] = ()
 ) -> tuple[Section, ...]:
     return case.module.report(subject, found, audience="public")
 
@@ -44,7 +44,7 @@ def public(
 @pytest.fixture(scope="module")
 def attacked(
     case: Any, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Release, tuple[Evidence, ...]]:
+) -> tuple[StoredRelease, tuple[Evidence, ...]]:
     kit = case.fit(case.table, how="held out")
     release = case.apply(tmp_path_factory.mktemp("attacked") / "release.csv", kit=kit)
     return release, case.attack(release)
@@ -107,7 +107,7 @@ def test_a_public_report_tells_no_identifier(case: Any, attacked: Any) -> None:
 
 def test_a_report_needs_no_private_folder(case: Any, attacked: Any) -> None:
     release, found = attacked
-    received = Release(release.path, release.public)
+    received = StoredRelease(release.path, release.public)
     sections = public(case, received, found)
     assert render("report", sections, audience="public", facts={})
     assert not [c for c in CANARIES if any(c in t for t in texts(sections))]

@@ -12,7 +12,7 @@ from tests.contracts.findings import check_findings, check_measured
 from voile.cli.results import write_figures
 from voile.gate.source_risks import OF_SOURCE, find_source_figures
 from voile.release.inventory import Fate
-from voile.release.manifest import INVENTORY, PREDICTED, Release
+from voile.release.manifest import INVENTORY, PREDICTED, StoredRelease
 from voile.release.verify import as_published
 from voile.report import render
 from voile.report.sections import Figure, Figures, FrontierChart, Grid, Prose, Section
@@ -31,16 +31,16 @@ OF_FIT = {
 
 
 @pytest.fixture(scope="module")
-def release(case: Any, tmp_path_factory: pytest.TempPathFactory) -> Release:
+def release(case: Any, tmp_path_factory: pytest.TempPathFactory) -> StoredRelease:
     return case.apply(tmp_path_factory.mktemp("found") / "release.csv")
 
 
-def test_each_private_figure_is_the_value_of_one_finding(release: Release) -> None:
+def test_each_private_figure_is_the_value_of_one_finding(release: StoredRelease) -> None:
     assert check_findings(release.private or {})
 
 
 def test_each_public_figure_is_a_finding_or_predicted_by_the_fit(
-    case: Any, release: Release
+    case: Any, release: StoredRelease
 ) -> None:
     private = release.private or {}
     findings, chosen = private["figures"], private["chosen"]["figures"]
@@ -51,14 +51,14 @@ def test_each_public_figure_is_a_finding_or_predicted_by_the_fit(
         assert predicted == {"loss"}
     assert all(check.holds for check in as_published(release))
     false = {**release.public["figures"], "unheard_of": 0.5}
-    forged = Release(release.path, {**release.public, "figures": false}, private)
+    forged = StoredRelease(release.path, {**release.public, "figures": false}, private)
     assert not all(check.holds for check in as_published(forged))
     if predicted:  # a figure of the fit that is passed off as a finding
-        forged = Release(release.path, {**release.public, PREDICTED: []}, private)
+        forged = StoredRelease(release.path, {**release.public, PREDICTED: []}, private)
         assert [check.says for check in as_published(forged) if not check.holds] == [LISTED]
 
 
-def test_apply_marks_the_predictions_of_the_fit(release: Release) -> None:
+def test_apply_marks_the_predictions_of_the_fit(release: StoredRelease) -> None:
     figures, predicted = release.public["figures"], release.public[PREDICTED]
     text = write_figures(release.kind, figures, predicted=predicted)
     shown = [*figures][: text.count(", ") + 1]
@@ -66,7 +66,7 @@ def test_apply_marks_the_predictions_of_the_fit(release: Release) -> None:
     assert release._repr_html_().count("predicted by the fit") == len(predicted)
 
 
-def test_verify_names_only_findings_and_predictions(case: Any, release: Release) -> None:
+def test_verify_names_only_findings_and_predictions(case: Any, release: StoredRelease) -> None:
     private = release.private or {}
     known = {*private["figures"], *private["chosen"]["figures"]}
     said = [check.says for check in case.module.verify(release)]
@@ -82,7 +82,9 @@ def test_verify_names_only_findings_and_predictions(case: Any, release: Release)
     assert named == {*release.public[PREDICTED]}
 
 
-def test_a_determination_measures_by_findings_and_attacks(case: Any, release: Release) -> None:
+def test_a_determination_measures_by_findings_and_attacks(
+    case: Any, release: StoredRelease
+) -> None:
     figures, public = (release.private or {})["figures"], release.public
     for evidence in ((), case.attack(release)):
         check_measured(case.module.criteria, public, evidence, figures, kind=case.kind)
@@ -90,7 +92,7 @@ def test_a_determination_measures_by_findings_and_attacks(case: Any, release: Re
         assert figures["anonymity"] >= public["figures"]["k"]
 
 
-def report_of(case: Any, release: Release, audience: Any) -> tuple[Section, ...]:
+def report_of(case: Any, release: StoredRelease, audience: Any) -> tuple[Section, ...]:
     return case.module.report(release, (), audience=audience)
 
 
@@ -99,7 +101,7 @@ def blocks_of(sections: tuple[Section, ...], kind: type[Any]) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("audience", ["public", "internal"])
-def test_a_report_calls_predictions_so(case: Any, release: Release, audience: Any) -> None:
+def test_a_report_calls_predictions_so(case: Any, release: StoredRelease, audience: Any) -> None:
     shown: list[Figure] = [
         figure
         for block in blocks_of(report_of(case, release, audience), Figures)
@@ -116,7 +118,7 @@ def test_a_report_calls_predictions_so(case: Any, release: Release, audience: An
 
 @pytest.mark.parametrize("audience", ["public", "internal"])
 def test_sentences_call_a_public_loss_a_prediction(
-    case: Any, release: Release, audience: Any
+    case: Any, release: StoredRelease, audience: Any
 ) -> None:
     if case.kind != "tables":
         pytest.skip("only a table's report states its loss in a sentence")
@@ -131,7 +133,7 @@ def test_sentences_call_a_public_loss_a_prediction(
 
 
 @pytest.mark.parametrize("audience", ["public", "internal"])
-def test_the_risk_table_shows_findings(case: Any, release: Release, audience: Any) -> None:
+def test_the_risk_table_shows_findings(case: Any, release: StoredRelease, audience: Any) -> None:
     """Each cell of the release is the finding of its row, as it is written for its audience."""
     if case.kind != "tables":
         pytest.skip("only tables have a table of risks")
@@ -156,7 +158,7 @@ def test_the_risk_table_shows_findings(case: Any, release: Release, audience: An
 
 
 @pytest.mark.parametrize("audience", ["public", "internal"])
-def test_the_detail_for_analysts_is_found(case: Any, release: Release, audience: Any) -> None:
+def test_the_detail_for_analysts_is_found(case: Any, release: StoredRelease, audience: Any) -> None:
     """Each cell is a finding of its column, and so is the error of queries."""
     if case.kind != "tables":
         pytest.skip("only tables keep detail of columns")
@@ -181,20 +183,22 @@ def test_the_detail_for_analysts_is_found(case: Any, release: Release, audience:
 
 @pytest.mark.parametrize("audience", ["public", "internal"])
 def test_a_frontier_is_called_the_score_of_the_fit(
-    case: Any, release: Release, audience: Any
+    case: Any, release: StoredRelease, audience: Any
 ) -> None:
     charts = [*blocks_of(report_of(case, release, audience), FrontierChart)]
     assert charts
     assert all("as the fit scored them" in one.caption for one in charts)
 
 
-def test_a_source_without_findings_is_called_a_prediction(case: Any, release: Release) -> None:
+def test_a_source_without_findings_is_called_a_prediction(
+    case: Any, release: StoredRelease
+) -> None:
     """Of a release of an older version, or of a table that generalises nothing."""
     if case.kind != "tables":
         pytest.skip("only tables have a table of risks")
     private = release.private or {}
     left = {name: x for name, x in private["figures"].items() if not name.startswith(OF_SOURCE)}
-    older = Release(release.path, release.public, {**private, "figures": left})
+    older = StoredRelease(release.path, release.public, {**private, "figures": left})
     grids = [*blocks_of(report_of(case, older, "internal"), Grid)]
     [grid] = [one for one in grids if one.columns[0] == "measure"]
     assert grid.caption.startswith("The source as it is, predicted by the fit")
@@ -214,7 +218,7 @@ def is_written(value: float, cell: str, audience: str) -> bool:
     return abs(number - value) <= max(0.5 if exact else 0.0, 0.06 * abs(value))
 
 
-def test_each_source_column_has_one_fate(case: Any, release: Release) -> None:
+def test_each_source_column_has_one_fate(case: Any, release: StoredRelease) -> None:
     fates = (release.private or {})[INVENTORY]
     assert fates.keys() == set(case.table.column_names)
     assert set(fates.values()) <= set(get_args(Fate))

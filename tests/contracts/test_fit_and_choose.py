@@ -19,12 +19,12 @@ from voile.cli.run import run
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.data import open_source
-from voile.data.roles import Column, Roles
+from voile.data.roles import ColumnRole, Roles
 from voile.release.choice import RISKS, Choice, Chosen
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 
-def axes(kit: Kit) -> tuple[Any, Any]:
+def axes(kit: StoredKit) -> tuple[Any, Any]:
     frontier = kit.tables["frontier"]
     return frontier["risk"].to_numpy(), frontier["loss"].to_numpy()
 
@@ -151,7 +151,7 @@ def test_what_no_policy_can_do_is_refused(case: Any) -> None:
 def test_fit_stops_at_columns_that_are_undecided(case: Any) -> None:
     told = case.tiny.roles()
     first = next(iter(told.columns))
-    columns = {**told.columns, first: Column(role="undecided")}
+    columns = {**told.columns, first: ColumnRole(role="undecided")}
     undecided = told.model_copy(update={"columns": columns})
     options = case.module.options.fit.model_validate(case.options["fit"])
     with pytest.raises(RequestError) as refused:
@@ -192,7 +192,7 @@ def test_every_row_written_twice_changes_no_risk(case: Any) -> None:
 
 def test_a_kit_read_back_is_the_same(case: Any, tmp_path: Path) -> None:
     case.kit.save(tmp_path / "kit")
-    read = Kit.load(tmp_path / "kit")
+    read = StoredKit.load(tmp_path / "kit")
     assert read.id == case.kit.id
     assert read.facts == case.kit.facts
     assert read.tables == case.kit.tables

@@ -20,35 +20,35 @@ import voile.keys.random
 from voile.data import open_source
 from voile.modules import find_module
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
-from voile.release.outcomes import Batch
-from voile.release.step import Applying
+from voile.release.kit import StoredKit
+from voile.release.outcomes import SourceBatch
+from voile.release.step import ApplyingStep
 
 ROWS = 5
 ORDERS = (range(8), range(7, -1, -1), (3, 1, 3, 0, 3))
 
 
-def prepared(kind: str, folder: Path, options: Mapping[str, Any]) -> Applying[Any, Any]:
+def prepared(kind: str, folder: Path, options: Mapping[str, Any]) -> ApplyingStep[Any, Any]:
     """Prepare what is done from files alone, as any process could."""
     here = find_module(kind)
     return here.prepare(
-        Kit.load(folder / "kit"),
+        StoredKit.load(folder / "kit"),
         Chosen.read(folder / "policy.toml"),
         open_source(folder / "source.parquet"),
         here.options.apply.model_validate(options),
     )
 
 
-def parts(applying: Applying[Any, Any]) -> Iterator[Batch]:
+def parts(applying: ApplyingStep[Any, Any]) -> Iterator[SourceBatch]:
     """Cut the source's batches into small ones."""
     for batch in applying.batches():
         for at in range(0, len(batch.numbers), ROWS):
             some = slice(at, at + ROWS)
             rows = batch.rows.slice(at, ROWS)
-            yield Batch(rows, batch.numbers[some], batch.counted[some])
+            yield SourceBatch(rows, batch.numbers[some], batch.counted[some])
 
 
-def made(applying: Applying[Any, Any], order: Sequence[int]) -> list[Any]:
+def made(applying: ApplyingStep[Any, Any], order: Sequence[int]) -> list[Any]:
     """Make batches in this order, some perhaps again, and look at each before the next."""
     batches = list(parts(applying))
     return [plain(applying.make(batches[place % len(batches)])) for place in order]

@@ -27,9 +27,9 @@ from voile.face.kit import Kit, SetAsideWarning
 from voile.face.release import Release
 from voile.modules import MODULES, find_module
 from voile.release.evidence import AttackResults
-from voile.release.kit import Kit as PlainKit
+from voile.release.kit import StoredKit as PlainKit
 from voile.release.manifest import manifest_path
-from voile.release.options import checked, fields_of, with_options
+from voile.release.options import check_options, fields_of, with_options
 
 
 def fit(case: Case, thing: Any = None, roles: Any = None, **options: Any) -> Kit:
@@ -233,7 +233,7 @@ def test_what_is_no_finite_number_is_refused_alike(kind: str, number: float) -> 
         for name, field in fields_of(options).items():
             if field.annotation in (float, float | None):
                 with pytest.raises(RequestError, match=f"^{name}: must be a finite number"):
-                    checked(options, {name: number})
+                    check_options(options, {name: number})
 
 
 def test_wrong_keywords_and_values_are_refused_at_once(case: Case, held: Release) -> None:

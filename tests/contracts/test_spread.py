@@ -27,7 +27,7 @@ from voile.engines.spark import on_spark
 from voile.face.release import Release
 from voile.opening import open_release
 from voile.release.apply import write
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.release.spread.run import SpreadRun
 from voile.release.verify import checks
 
@@ -93,7 +93,7 @@ def held_out(case: Any) -> tuple[Any, Any]:
     if "held_out" not in vars(case):
         with TemporaryDirectory() as place:
             case.fit(case.table, how="held out").save(f"{place}/kit")
-            vars(case)["held_out"] = Kit.load(f"{place}/kit")
+            vars(case)["held_out"] = StoredKit.load(f"{place}/kit")
     kit = vars(case)["held_out"]
     return kit, case.middle(kit)
 

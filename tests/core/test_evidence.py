@@ -47,7 +47,7 @@ def test_each_trial_has_its_subject():
     with pytest.raises(ValueError, match="shorter"):
         Rate.by_subject([True, False], ["Ana"])
     with pytest.raises(ValueError, match="shorter"):
-        Rate.clustered([1, 0], [2])
+        Rate.from_clusters([1, 0], [2])
 
 
 def test_nothing_tried_says_nothing():
@@ -103,7 +103,7 @@ def test_an_interval_of_clustered_trials_covers_where_wilson_s_own_does_not(clus
     held = {"clustered": 0, "alone": 0}
     for _ in range(DRAWS):
         hits, trials = clustered(rng, clusters, share)
-        rate = Rate.clustered(hits.tolist(), trials.tolist())
+        rate = Rate.from_clusters(hits.tolist(), trials.tolist())
         for name, found in (("clustered", rate), ("alone", Rate(rate.successes, rate.trials))):
             low, high = found.interval()
             held[name] += low <= share <= high
@@ -115,7 +115,9 @@ def test_a_difference_of_clustered_trials_covers_too():
     rng = np.random.default_rng(2)
     held = {"clustered": 0, "alone": 0}
     for _ in range(DRAWS):
-        rates = [Rate.clustered(*map(np.ndarray.tolist, clustered(rng, 60, p))) for p in (0.1, 0.2)]
+        rates = [
+            Rate.from_clusters(*map(np.ndarray.tolist, clustered(rng, 60, p))) for p in (0.1, 0.2)
+        ]
         for name, (a, b) in (
             ("clustered", rates),
             ("alone", [Rate(rate.successes, rate.trials) for rate in rates]),
@@ -131,7 +133,7 @@ def test_a_difference_of_clustered_trials_covers_too():
 def test_the_design_effect_is_the_formula_s(pairs):
     """e_d = x_d - p n_d; V = m / (m - 1) (sum e^2 + 2 max e^2) / n^2; deff = V n / (p (1 - p))."""
     x, n = (np.array(part) for part in zip(*((min(a, b), b) for a, b in pairs), strict=True))
-    rate = Rate.clustered(x.tolist(), n.tolist())
+    rate = Rate.from_clusters(x.tolist(), n.tolist())
     x, n = x[n > 0], n[n > 0]
     assert (rate.successes, rate.trials) == (x.sum(), n.sum())
     if (n <= 1).all():
@@ -159,7 +161,7 @@ def test_the_interval_is_wilson_s_of_effective_counts_with_t():
 
 @given(st.lists(st.integers(1, 30), min_size=2, max_size=40))
 def test_nothing_found_in_clusters_is_no_more_than_nothing_found_in_so_many_trials(sizes):
-    found = Rate.clustered([0] * len(sizes), sizes)
+    found = Rate.from_clusters([0] * len(sizes), sizes)
     high = found.interval()[1]
     assert high >= Rate(0, len(sizes)).interval()[1] - 1e-12
     assert high >= min(1.0, 3 / len(sizes))
@@ -169,7 +171,7 @@ def test_nothing_found_in_clusters_is_no_more_than_nothing_found_in_so_many_tria
 def test_trials_are_gathered_by_subject(trials):
     hits, whose = [hit for hit, _ in trials], [subject for _, subject in trials]
     per = [[hit for hit, who in trials if who == one] for one in dict.fromkeys(whose)]
-    assert Rate.by_subject(hits, whose) == Rate.clustered(map(sum, per), map(len, per))
+    assert Rate.by_subject(hits, whose) == Rate.from_clusters(map(sum, per), map(len, per))
 
 
 @pytest.mark.parametrize(
@@ -201,7 +203,7 @@ def test_evidence_comes_back_equal_from_json():
         (
             Finding("correct claims", Rate(3, 10), Rate(1, 10), Rate(0, 4), "of the claims"),
             Finding("found", Rate(0, 0), by="forest", of="yes", at=Note("always claiming")),
-            Finding("found", Rate.clustered([3, 1], [5, 4]), advantage=True),
+            Finding("found", Rate.from_clusters([3, 1], [5, 4]), advantage=True),
         ),
         (Curve("precision", "share", "precision", (0.5, 1.0), (1.0, 0.3), (0.2, 0.1), (1.0, 0.6)),),
         (Note("{tokens} tokens, {words} words", {"tokens": Count(4, 200), "words": 7}, by="a"),),

@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from voile.core.measures import Measure
+from voile.core.measures import DisplayMeasure
 
-SHARE = Measure("risk", "Risk", "share", "a / b")
-COUNT = Measure("k", "k", "subjects", "least group", (1.0, math.inf), "higher", "rises")
+SHARE = DisplayMeasure("risk", "Risk", "share", "a / b")
+COUNT = DisplayMeasure("k", "k", "subjects", "least group", (1.0, math.inf), "higher", "rises")
 
 
 def test_a_value_within_its_bounds_passes():

@@ -12,11 +12,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from voile.core.rounding import Stated, Stating, coarse, exact, for_audience, rounded
+from voile.core.rounding import (
+    StatedNumber,
+    StatingRules,
+    coarse,
+    exact,
+    for_audience,
+    round_number,
+)
 from voile.report.wording import share_of
 
 FIGURES = st.floats(1e-12, 1e12)
-STATING = Stating(at_least=frozenset({"k"}), people=frozenset({"uniques"}))
+STATING = StatingRules(at_least=frozenset({"k"}), people=frozenset({"uniques"}))
 
 
 def digits(value: float) -> int:
@@ -25,19 +32,19 @@ def digits(value: float) -> int:
 
 @given(FIGURES, st.sampled_from(["up", "down", "nearest"]))
 def test_no_third_digit_is_told(value, towards):
-    short = rounded(value, towards)
+    short = round_number(value, towards)
     assert digits(float(f"{short:.12g}")) <= 2
-    assert rounded(short, towards) == short
-    assert rounded(value, "down") <= short <= rounded(value, "up")
+    assert round_number(short, towards) == short
+    assert round_number(value, "down") <= short <= round_number(value, "up")
 
 
 @given(FIGURES)
 def test_what_is_told_is_on_the_safe_side_and_near(value):
-    down, up = rounded(value, "down"), rounded(value, "up")
+    down, up = round_number(value, "down"), round_number(value, "up")
     assert down <= value * (1 + 1e-11)
     assert up >= value * (1 - 1e-11)
     assert up - down <= 0.11 * value
-    nearest = rounded(value)
+    nearest = round_number(value)
     assert abs(nearest - value) <= min(up - value, value - down) + 1e-11 * value
 
 
@@ -45,12 +52,12 @@ def test_what_is_told_is_on_the_safe_side_and_near(value):
 def test_the_last_bits_of_a_sum_are_no_digit(value, side):
     assume(value > 0)
     near = value * (1 + side * 4e-16)
-    assert rounded(near, "up") == rounded(near, "down") == value
+    assert round_number(near, "up") == round_number(near, "down") == value
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
 def test_what_is_no_number_stays(value):
-    assert rounded(value) is value
+    assert round_number(value) is value
     assert coarse([value])[0] is value
     assert coarse([value], STATING)[0] is value
 
@@ -111,8 +118,8 @@ def test_a_whole_number_stays_one():
 
 
 def test_a_copied_figure_remembers_what_it_was():
-    assert exact(deepcopy(Stated(0.011, exact=0.01003))) == 0.01003
-    assert exact(Stated(0.5)) == 0.5
+    assert exact(deepcopy(StatedNumber(0.011, exact=0.01003))) == 0.01003
+    assert exact(StatedNumber(0.5)) == 0.5
 
 
 SHARES = {
@@ -140,5 +147,5 @@ def test_a_share_of_few_is_judged_before_it_is_rounded(kind, name, people, few):
 
 def test_what_a_reader_can_count_is_stated_as_it_is():
     names = frozenset({"rows"})
-    state = Stating(at_least=names, people=names, exact=names)
+    state = StatingRules(at_least=names, people=names, exact=names)
     assert [state(value, "rows") for value in (43, 1234, 0.1234)] == [43, 1234, 0.1234]

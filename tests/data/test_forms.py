@@ -36,8 +36,8 @@ def write(number, group, point, unit):
 def test_a_form_reads_what_is_written_in_it(number, group, point, unit):
     assume(group != point)
     form = NumberForm.of(f"1{group}234{point}5{unit}")
-    assert form.read(write(number, group, point, unit)) == number
-    assert form.read(write(number, "", point, unit.upper()) + " ") == number
+    assert form.read_number(write(number, group, point, unit)) == number
+    assert form.read_number(write(number, "", point, unit.upper()) + " ") == number
     assert form.unit == unit.strip()
 
 
@@ -51,7 +51,7 @@ def test_a_form_reads_what_is_written_in_it(number, group, point, unit):
     ],
 )  # fmt: skip
 def test_what_is_written_otherwise_is_not_read(form, text):
-    assert NumberForm.of(form).read(text) is None
+    assert NumberForm.of(form).read_number(text) is None
 
 
 @pytest.mark.parametrize("form", ["", "kg", "999", "1,234,5", "%d.%m.%Y", "1234x5", "1,2345"])
@@ -104,11 +104,11 @@ def test_a_text_that_two_forms_read_differently_is_not_read():
     assert read_forms("03/04/1999", both, read_date) is None
     assert read_forms("04/04/1999", both, read_date) == dt.datetime(1999, 4, 4)
     assert read_forms("13/04/1999", both, read_date) == dt.datetime(1999, 4, 13)
-    assert NumberForm.of("1234.5").read("0.10") == Decimal("0.1")
+    assert NumberForm.of("1234.5").read_number("0.10") == Decimal("0.1")
 
 
 @given(number=st.floats(allow_nan=False, allow_infinity=False), point=st.sampled_from(".,"))
 def test_scientific_notation_is_read_as_the_number_it_writes(number, point):
     form = NumberForm.of(f"1{point}2345e3 mg")
     for text in (f"{number!r} mg", f"{number:.20E}mg"):
-        assert float(form.read(text.replace(".", point))) == number
+        assert float(form.read_number(text.replace(".", point))) == number

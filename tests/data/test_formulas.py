@@ -12,7 +12,7 @@ from tests.hostile.cases import cases
 
 from voile.core.errors import RequestError
 from voile.data import open_source, open_writer
-from voile.data.formulas import Unescaped, escape, formulas, unescape
+from voile.data.formulas import UnescapedSource, escape, formulas, unescape
 
 FORMULAS = (
     "=1+1",
@@ -91,7 +91,7 @@ def test_a_file_is_true_to_the_byte_or_escaped(tmp_path: Path, end: str, encode:
     assert list(escaped.columns) == ["'=note", "n"]
     assert not any(formulas(cells(escaped, "'=note")).to_pylist())
     assert cells(kept, "=note").to_pylist() == note.to_pylist()
-    assert cells(Unescaped(escaped), "=note").to_pylist() == note.to_pylist()
+    assert cells(UnescapedSource(escaped), "=note").to_pylist() == note.to_pylist()
     assert set(cells(escaped, "n").to_pylist()) == {"-1"}
 
 

@@ -16,7 +16,7 @@ PEOPLE = pa.table({"who": [str(i // 2) for i in range(4000)], "age": [i % 7 for 
 def held(hold_out, table, batch_rows):
     found, first = [], 0
     for batch in table.to_batches(max_chunksize=batch_rows):
-        found.append(hold_out.held(batch, first))
+        found.append(hold_out.find_held(batch, first))
         first += len(batch)
     return np.concatenate(found)
 

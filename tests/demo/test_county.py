@@ -17,7 +17,7 @@ from voile.data.roles import Roles
 from voile.demo.county import (
     QUASI,
     ROLES,
-    County,
+    DemoCounty,
     count_people,
     leave_some_out,
     make_county,
@@ -41,7 +41,7 @@ AS_TEXT = pyarrow.csv.ConvertOptions(
 
 
 @pytest.fixture(scope="module")
-def county() -> County:
+def county() -> DemoCounty:
     return make_county()
 
 

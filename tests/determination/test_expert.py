@@ -108,7 +108,7 @@ def test_a_reason_for_no_column_is_refused(release: Release, context: Make, tmp_
 @pytest.mark.parametrize("reason", ["x", " ", "ok ok ok ok", "n/a", "not needed"])
 def test_a_waiver_needs_a_reason_of_substance(context: Make, reason: str) -> None:
     with pytest.raises(RequestError, match=r"linkability.accept: is no reason: write a sentence"):
-        Context.read(context({"linkability": {"accept": reason}}), today=DAY)
+        Context.read_context(context({"linkability": {"accept": reason}}), today=DAY)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_mistake_in_a_statement_is_refused(
     context: Make, part: str, change: Any, said: str
 ) -> None:
     with pytest.raises(RequestError, match=said):
-        Context.read(context(**{**FULL, part: change}), today=DAY)
+        Context.read_context(context(**{**FULL, part: change}), today=DAY)
 
 
 def test_a_dpia_at_hand_is_held_to_its_hash(context: Make, tmp_path: Path) -> None:
@@ -138,9 +138,9 @@ def test_a_dpia_at_hand_is_held_to_its_hash(context: Make, tmp_path: Path) -> No
         (tmp_path / "c.toml").write_text(tomli_w.dumps(context(dpia=dpia)))
         if is_refused:
             with pytest.raises(RequestError, match=r"dpia.sha256: is not that of the file"):
-                Context.read(tmp_path / "c.toml", today=DAY)
+                Context.read_context(tmp_path / "c.toml", today=DAY)
         else:
-            Context.read(tmp_path / "c.toml", today=DAY)
+            Context.read_context(tmp_path / "c.toml", today=DAY)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from voile.determination.judging import LEDGER_IS_PRIVATE
 from voile.face.release import Release
 from voile.keys.seal import file_sha256
 from voile.ledger.ledger import Ledger, create
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 from voile.opening import open_release
 
 CONDITIONS = "approve with conditions"
@@ -181,7 +181,7 @@ def of_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     secret, ledger = folder / "secret", folder / "l.ledger"
     secret.touch(mode=0o600)
     secret.write_text("5" * 64)
-    create(ledger, Promise(joint_risk=1.0), secret)
+    create(ledger, LedgerPromise(joint_risk=1.0), secret)
     kit = tables.fit(ordinary(), roles=roles(), seed=1, promise="row")
     for name, way in (("first", {"max_loss": 0.9}), ("later", {"max_loss": 0.3})):
         out = folder / f"{name}.csv"
@@ -231,7 +231,7 @@ def test_the_joint_risk_of_a_ledger_is_stated_attested_and_checked_by_its_holder
     one = determine(release, given, out, pdf=False, on=DAY, **here)
     joint = _joint_of(one)
     assert joint.verdict == "meets"
-    [line] = Ledger.read(here["ledger"]).released
+    [line] = Ledger.read_file(here["ledger"]).released_lines
     assert joint.figure.most == line.content["joint"]["relative"] < 0.9
     _sign(out, CONDITIONS, "a", keys, conditions=["No copy leaves the institute"])
     statement = (out / "statements" / "01.json").read_text()
@@ -261,7 +261,7 @@ def test_a_ledger_that_the_release_is_not_in_is_refused(
     context: Make, at_first: Path, tmp_path: Path
 ) -> None:
     now = {"ledger": at_first / "other.ledger", "key_file": at_first / "secret"}
-    create(now["ledger"], Promise(joint_risk=1.0), now["key_file"])
+    create(now["ledger"], LedgerPromise(joint_risk=1.0), now["key_file"])
     release = open_release(at_first / "first.csv")
     with pytest.raises(RequestError, match="the release is not in this ledger"):
         determine(release, context(), tmp_path / "d", pdf=False, on=DAY, **now)

@@ -28,7 +28,7 @@ def test_every_mistake_is_named_at_once(context: Make) -> None:
     )
     del given["expires"], given["purpose"], given["thresholds"]["re-identification"]
     with pytest.raises(RequestError) as error:
-        Context.read(given, today=DAY)
+        Context.read_context(given, today=DAY)
     for said in (
         "purpose and expires: is absent",
         "thresholds.linkability: has no source: say who sets it",
@@ -54,12 +54,12 @@ def test_a_threshold_that_is_none_is_refused(
     context: Make, threshold: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(RequestError, match=said):
-        Context.read(context({"re-identification": threshold}), today=DAY)
+        Context.read_context(context({"re-identification": threshold}), today=DAY)
 
 
 def test_a_context_that_expired_is_refused(context: Make) -> None:
     with pytest.raises(RequestError, match="expires: is in the past"):
-        Context.read(context(expires=date(2030, 4, 30)), today=DAY)
+        Context.read_context(context(expires=date(2030, 4, 30)), today=DAY)
 
 
 def test_markup_in_a_context_is_shown_and_not_obeyed(

@@ -25,7 +25,7 @@ def _keygen(*words: str, message: bytes = b"", folder: Path) -> subprocess.Compl
 
 @pytest.mark.parametrize("message", [b"", b"approve\n", bytes(range(256)) * 400])
 def test_ssh_keygen_verifies_what_voile_signs(message: bytes, keys: Path, tmp_path: Path) -> None:
-    (tmp_path / "sig").write_text(sign(message, load_key(keys / "a")).armoured())
+    (tmp_path / "sig").write_text(sign(message, load_key(keys / "a")).write_armour())
     words = ["verify", "-f", str(keys / "allowed"), "-n", "voile", "-s", str(tmp_path / "sig")]
     done = _keygen(*words, "-I", "a@x.org", message=message, folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -41,7 +41,7 @@ def test_voile_verifies_what_ssh_keygen_signs(algorithm: str, keys: Path, tmp_pa
     found = SshSignature.parse(text)
     assert found.holds(message)
     assert not found.holds(message + b"\n")
-    assert found.armoured() == text
+    assert found.write_armour() == text
 
 
 def test_a_signature_for_another_namespace_does_not_hold(keys: Path, tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_signature_for_another_namespace_does_not_hold(keys: Path, tmp_path: P
 
 @given(data=st.data())
 def test_one_changed_character_is_no_signature_that_holds(data: st.DataObject, keys: Path) -> None:
-    text = sign(b"m", load_key(keys / "a")).armoured()
+    text = sign(b"m", load_key(keys / "a")).write_armour()
     place = data.draw(st.integers(0, len(text) - 1))
     other = data.draw(st.characters(max_codepoint=126).filter(lambda one: one != text[place]))
     changed = text[:place] + other + text[place + 1 :]
@@ -114,7 +114,7 @@ def test_allowed_signers_allows_as_ssh_keygen_does(
     path = tmp_path / "allowed"
     path.write_text("# who signs\n\n" + line.format(key=key, other=other) + "\n")
     signature = sign(b"m", load_key(keys / "a"))
-    (tmp_path / "sig").write_text(signature.armoured())
+    (tmp_path / "sig").write_text(signature.write_armour())
     found = any(one.allows(signer, signature.key, AT) for one in read_allowed_signers(path))
     words = ["verify", "-f", str(path), "-n", "voile", "-s", "sig", "-I", signer]
     done = _keygen(*words, "-Overify-time=20300501120000Z", message=b"m", folder=tmp_path)

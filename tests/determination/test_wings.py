@@ -15,12 +15,12 @@ from tests.determination.conftest import CONTEXT, DAY, NOON
 
 from voile import tables
 from voile.core.errors import RequestError
-from voile.core.rounding import Stating, rounded
+from voile.core.rounding import StatingRules, round_number
 from voile.determination import determine, verify
 from voile.determination.context import Context
 from voile.face.enough import is_it_enough
 from voile.face.report import report_of
-from voile.release.criteria import TITLES, Attacked, Certified
+from voile.release.criteria import TITLES, AttackedFigure, CertifiedFigure
 from voile.release.evidence import AttackResults
 from voile.tables.verbs.criteria import SmallestGroup
 
@@ -32,7 +32,7 @@ ANSWERED = {
 }
 
 
-RISK = Certified("re-identification", "max_risk", "largest risk of a record")
+RISK = CertifiedFigure("re-identification", "max_risk", "largest risk of a record")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ RISK = Certified("re-identification", "max_risk", "largest risk of a record")
 def test_a_report_says_which_thresholds_of_a_name_a_release_meets(
     risk: float, groups: int, met: tuple[bool, ...]
 ) -> None:
-    never = Attacked("linkability", lambda *_: True)
+    never = AttackedFigure("linkability", lambda *_: True)
     figures = {"max_risk": risk, "groups_under_11": groups, "people_under_11": 140 * (groups > 0)}
     figures |= {} if groups else {"k": 12}
     public = {"figures": figures, "constraints": {"k": 5}}
@@ -87,7 +87,7 @@ def test_groups_of_11_are_claimed_from_the_released_groups(k: int, tmp_path: Pat
     enough, risks = (one[: one.index("</section>")] for one in (enough, risks))
     if groups:
         assert "does not meet groups of at least 11" in enough
-        groups, held = rounded(groups), Stating(people=frozenset({"n"}))(held, "n")
+        groups, held = round_number(groups), StatingRules(people=frozenset({"n"}))(held, "n")
         assert f"groups of fewer than 11: {groups} groups, {held} people" in enough
         assert re.search(r"smallest group of the release.*?>5 to 10<", risks, re.DOTALL)
     else:
@@ -106,7 +106,7 @@ def test_a_threshold_of_groups_does_not_bound_the_mean() -> None:
     wrong = {"standard": "k-11", "bounds": "mean", "why": "the recipient is trusted"}
     given = {**CONTEXT, "thresholds": {**CONTEXT["thresholds"], "re-identification": wrong}}
     with pytest.raises(RequestError, match="bounds the smallest group"):
-        Context.read(given, today=DAY)
+        Context.read_context(given, today=DAY)
 
 
 def test_a_release_of_any_kind_is_determined(case: Any, tmp_path: Path) -> None:

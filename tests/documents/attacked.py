@@ -10,7 +10,7 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.documents.verbs.attack import attack
 from voile.documents.verbs.options import AttackOptions
-from voile.report.wording import name_of, said
+from voile.report.wording import format_note, name_of
 
 OTHERS = people(start=5)
 
@@ -21,7 +21,7 @@ def attacked(release, truth=OTHERS, seed=1, **options):
 
 
 def noted(evidence):
-    return " ".join(said(note, "internal") for note in evidence.notes)
+    return " ".join(format_note(note, "internal") for note in evidence.notes)
 
 
 def told(evidence):

@@ -13,10 +13,10 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.documents.module import DOCUMENTS
-from voile.documents.replacements import Reason
+from voile.documents.replacements import RemovalReason
 from voile.documents.verbs.apply import REMOVALS
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.fit import fit
 from voile.documents.verbs.options import ApplyOptions, FitOptions
 from voile.release.choice import Choice
@@ -124,7 +124,7 @@ def fitted(rows, roles=ROLES, seed=1, progress=silent, **options):
 def by_cost(cost, passes=1):
     """Choose the policy of one cost."""
     kit = kit_of()
-    policies = [Content.of(kit).policy(n) for n in range(kit.facts["policies"])]
+    policies = [DocumentsContent.of(kit).policy(n) for n in range(kit.facts["policies"])]
     number = next(n for n, p in enumerate(policies) if (p.miss_cost, p.passes) == (cost, passes))
     return choose(kit, Choice(policy=number))
 
@@ -152,7 +152,7 @@ def read(path, columns=None):
 def removals(release):
     """Return who removed what, as the private folder says."""
     rows = read(release.folder / REMOVALS)
-    return [{**row, "by": tuple(Reason(**by) for by in row["by"])} for row in rows]
+    return [{**row, "by": tuple(RemovalReason(**by) for by in row["by"])} for row in rows]
 
 
 def numbers(release):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from voile.documents.learners.svm import SVM
-from voile.documents.learning.training import Training
+from voile.documents.learning.training import TrainingText
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 
@@ -113,4 +113,4 @@ def notes(each=4, start=0):
 
 def training_of(*texts, subjects=None, **given):
     """Return the training corpus of marked-up texts."""
-    return Training.of(corpus_of(*texts, subjects=subjects), **given)
+    return TrainingText.of(corpus_of(*texts, subjects=subjects), **given)

@@ -18,7 +18,7 @@ from tests.real_data import DATA
 from voile.core.errors import InfeasibleError, RequestError
 from voile.documents import Corpus, Document, GreedySanitizer, Span
 from voile.documents.learning.fits import prepare_fits
-from voile.documents.learning.training import Training
+from voile.documents.learning.training import TrainingText
 from voile.documents.words.tokens import token_labels, tokenise
 
 NOTES = notes(4)
@@ -97,7 +97,7 @@ def test_copies_of_a_document_are_never_in_two_folds():
     copies = Corpus([*once, *reversed(once)])
     assert copies.subjects == (*Corpus(once).subjects, *reversed(Corpus(once).subjects))
     assert len(set(copies.subjects)) == len({one.text for one in once})
-    training = Training.of(copies)
+    training = TrainingText.of(copies)
     folds = prepare_fits(training, ("svm",), cross_fit=3, seed=1, n_jobs=1).folds
     assert folds.tolist() == [*folds[: len(once)], *reversed(folds[: len(once)])]
     assert set(folds.tolist()) == {0, 1, 2}

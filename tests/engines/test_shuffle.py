@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from voile.engines.shuffle import held, shuffled
+from voile.engines.shuffle import hold_batches, shuffle_rows
 
 DISK = 1
 """A memory so small that every batch goes to disk."""
@@ -48,7 +48,7 @@ def test_every_row_comes_out_once(
     values: list[str | None], step: int, batch_rows: int, memory: int, seed: int
 ) -> None:
     with TemporaryDirectory() as folder:
-        out = shuffled(
+        out = shuffle_rows(
             batches_of(values, step),
             rng=np.random.default_rng(seed),
             directory=Path(folder),
@@ -70,7 +70,7 @@ def test_all_orders_are_alike(tmp_path: Path, memory: int, rows: int, draws: int
     batches = batches_of(["x"] * rows, 1)
     seen: Counter[tuple[int, ...]] = Counter()
     for _ in range(draws):
-        out = shuffled(batches, rng=rng, directory=tmp_path, memory=memory)
+        out = shuffle_rows(batches, rng=rng, directory=tmp_path, memory=memory)
         seen[tuple(row for batch in out for row in batch["row"].to_pylist())] += 1
     orders = list(permutations(range(rows)))
     expected = draws / len(orders)
@@ -80,7 +80,7 @@ def test_all_orders_are_alike(tmp_path: Path, memory: int, rows: int, draws: int
 
 
 def test_a_run_given_up_leaves_nothing(tmp_path: Path) -> None:
-    out = shuffled(
+    out = shuffle_rows(
         batches_of(["a"] * 50, 5), rng=np.random.default_rng(1), directory=tmp_path, memory=DISK
     )
     next(out)
@@ -103,15 +103,15 @@ def test_rows_wait_on_disk_and_leave_it_as_they_are_read(tmp_path: Path) -> None
 
     rng = np.random.default_rng(1)
     quarter = 5 * 8000
-    out = shuffled(stream(), rng=rng, directory=tmp_path, memory=4 * quarter)
+    out = shuffle_rows(stream(), rng=rng, directory=tmp_path, memory=4 * quarter)
     files = [len(list(tmp_path.rglob("*.arrow"))) for _ in out]
     assert max(at_once) == 5 + 5 + 5 + 1
     assert (files[0], files[-1]) == (64, 1)
 
 
 def test_nothing_in_nothing_out(tmp_path: Path) -> None:
-    assert list(shuffled([], rng=np.random.default_rng(1), directory=tmp_path)) == []
-    assert list(held([], directory=tmp_path)) == []
+    assert list(shuffle_rows([], rng=np.random.default_rng(1), directory=tmp_path)) == []
+    assert list(hold_batches([], directory=tmp_path)) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -121,7 +121,7 @@ def test_held_rows_come_in_order_and_none_before_the_last_has_come(
 ) -> None:
     batches = batches_of(["a", "b", None, "c"], 1)
     rest = iter(batches)
-    out = held(rest, directory=tmp_path if on_disk else None)
+    out = hold_batches(rest, directory=tmp_path if on_disk else None)
     assert next(out).equals(batches[0])
     assert next(rest, None) is None
     assert any(tmp_path.iterdir()) == on_disk
@@ -136,7 +136,7 @@ def test_without_a_directory_no_row_is_written_anywhere(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     batches = batches_of(["a"] * 50, 5)
     for on_disk, directory in ((False, None), (True, tmp_path)):
-        out = shuffled(batches, rng=np.random.default_rng(1), directory=directory, memory=DISK)
+        out = shuffle_rows(batches, rng=np.random.default_rng(1), directory=directory, memory=DISK)
         assert len(next(out)) > 0
         assert any(tmp_path.iterdir()) == on_disk
         out.close()

@@ -12,8 +12,8 @@ import pytest
 from voile.gate.analysts import ReleasedLabels, count_misplaced, count_query_error, measure_utility
 from voile.gate.finding import figures_of
 from voile.gate.losses import PlacedRows
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.losses import Grouping
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.losses import CombinationGrouping
 from voile.tables.verbs.report_losses import grouped_rows
 
 CODES = np.array(list(product(range(4), range(20))), dtype=np.int32)
@@ -33,7 +33,7 @@ def columns_kept(counts, grouping):
 
 def counts_of(sample):
     sample = np.asarray(sample, dtype=float)
-    return Counts((4, 20), CODES, sample, sample, np.zeros((80, 0)))
+    return CombinationCounts((4, 20), CODES, sample, sample, np.zeros((80, 0)))
 
 
 def grouping_of(first, second, kept=None):
@@ -42,7 +42,7 @@ def grouping_of(first, second, kept=None):
     intervals = np.column_stack([own[codes] for own, codes in zip(of, CODES.T, strict=True)])
     box, group = np.unique(intervals, axis=0, return_inverse=True)
     values = tuple(np.arange(own.max() + 1)[:, None] == own for own in of)
-    return Grouping(
+    return CombinationGrouping(
         group.ravel(), box, values, np.ones(len(box), bool) if kept is None else kept(box)
     )
 
@@ -85,8 +85,8 @@ def test_a_query_by_hand():
     sample = np.zeros(20)
     sample[0] = 1000.0
     codes = np.arange(20, dtype=np.int32)[:, None]
-    counts = Counts((20,), codes, sample, sample, np.zeros((20, 0)))
-    halves = Grouping(
+    counts = CombinationCounts((20,), codes, sample, sample, np.zeros((20, 0)))
+    halves = CombinationGrouping(
         np.arange(20) // 10,
         np.array([[0], [1]]),
         (np.arange(2)[:, None] == np.arange(20) // 10,),

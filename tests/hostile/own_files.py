@@ -26,14 +26,14 @@ from voile.data.fhir.reading_fields import read_fields
 from voile.data.files.outputs import KIT_INDEX
 from voile.data.files.own_files import fitting
 from voile.data.postgres.release import _address
-from voile.data.released_table import Pointer
+from voile.data.released_table import TablePointer
 from voile.data.roles import Roles
 from voile.data.source import hash_rows
 from voile.modules import MODULES
 from voile.release.choice import Chosen
 from voile.release.evidence import default_place, read_evidence, write_evidence
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
 from voile.release.verify import checks
 from voile.report import render
 from voile.signals.fhir.files import encode
@@ -92,7 +92,7 @@ class Wing:
         self.case.kit.save(folder / "kit")
 
     def use_kit(self, scratch: Path) -> None:
-        kit = Kit.load(scratch / "kit", self.kind)
+        kit = StoredKit.load(scratch / "kit", self.kind)
         chosen = self.case.middle(kit)
         self._report(kit)
         self.case.apply(scratch / "out.csv", kit=kit, chosen=chosen)
@@ -120,7 +120,7 @@ class Wing:
         write_evidence(default_place(release), release, self.case.attack(release), None, force=True)
 
     def use_release(self, scratch: Path) -> None:
-        release = Release.open(scratch / "out.csv")
+        release = StoredRelease.open(scratch / "out.csv")
         for _ in checks(release, self.case.module.verify, None):
             pass
         place = default_place(release)
@@ -170,7 +170,7 @@ def _write_table(folder: Path) -> None:
     written(PEOPLE)(path)
     source, name = open_source(path), "release"
     digest = hash_rows(source.schema(), source.batches())
-    Pointer(path.name, name, digest).write(folder / f"people.duckdb.{name}.table")
+    TablePointer(path.name, name, digest).write(folder / f"people.duckdb.{name}.table")
 
 
 def _use_table(scratch: Path) -> None:
@@ -211,7 +211,7 @@ OWN: dict[str, Files] = {
     **{name: files for kind in MODULES for name, files in _of(Wing(kind)).items()},
     "postgresql": Files(
         _write_pointer,
-        lambda scratch: str(_address(Pointer.read(scratch / "people.postgresql"))),
+        lambda scratch: str(_address(TablePointer.read_file(scratch / "people.postgresql"))),
     ),
     "released table": Files(_write_table, _use_table, ("people.duckdb.release.table",), cases=30),
     "observations": Files(_write_observations, _encode, cases=30),

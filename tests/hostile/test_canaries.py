@@ -26,8 +26,8 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.data.writing.writers import WRITERS
 from voile.release.choice import Choice, Chosen
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
 from voile.report import render
 
 FORMATS = (*WRITERS, ".duckdb")
@@ -40,10 +40,10 @@ class Flown:
 
     case: Any
     source: Strange
-    kit: Kit
+    kit: StoredKit
     chosen: Chosen
 
-    def apply(self, out: Path, **options: Any) -> Release:
+    def apply(self, out: Path, **options: Any) -> StoredRelease:
         return self.case.apply(
             out, thing=self.source.applied, kit=self.kit, chosen=self.chosen, **options
         )
@@ -78,7 +78,7 @@ def rows_of(path: Path) -> set[int]:
     return {row for batch in open_source(path).batches(["row"]) for row in batch[0].to_pylist()}
 
 
-def fates(release: Release) -> dict[str, set[int]]:
+def fates(release: StoredRelease) -> dict[str, set[int]]:
     """Return which rows of the source were released, held out, set aside and suppressed."""
     with (release.folder / "set-aside.csv").open(newline="", encoding="utf-8") as file:
         aside = {int(row["row"]) for row in csv.DictReader(file)}
@@ -95,7 +95,7 @@ def fates(release: Release) -> dict[str, set[int]]:
     }
 
 
-def hidden(flown: Flown, release: Release) -> list[Any]:
+def hidden(flown: Flown, release: StoredRelease) -> list[Any]:
     """Return what the strangers alone have that were not released; some of each kind are there."""
     told = fates(release)
     gone = {name: rows & flown.source.marks.keys() for name, rows in told.items()}
@@ -161,13 +161,13 @@ def test_no_command_prints_and_no_report_shows_somebody_who_was_not_released(
     voile("verify", release)
     (out / "said.txt").write_text("".join(capfd.readouterr()), encoding="utf-8")
     received = flown.case.module.report(
-        Release(release, Release.open(release).public), (), audience="public"
+        StoredRelease(release, StoredRelease.open(release).public), (), audience="public"
     )
     page = render("received", received, audience="public", facts={})
     (out / "received.html").write_text(page, encoding="utf-8")
     if flown.kit.visibility == "shareable":
-        Kit.load(kit).save(out / "kit")
-    assert not list(leaks(out, hidden(flown, Release.open(release))))
+        StoredKit.load(kit).save(out / "kit")
+    assert not list(leaks(out, hidden(flown, StoredRelease.open(release))))
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".duckdb"])

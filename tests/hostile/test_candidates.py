@@ -27,7 +27,7 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.modules import find_module
 from voile.release.choice import Choice, Chosen
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.report import render
 
 OF_SIXTY = 11  # as many must remain, as a public report counts no fewer people
@@ -165,7 +165,7 @@ SECRETS = {"tables": ages, "itemsets": baskets, "signals": pulses, "documents": 
 class Made:
     """A release, what an attack found of it, and the policy that it was made by."""
 
-    release: Release
+    release: StoredRelease
     evidence: Sequence[Evidence]
     policy: Chosen
 

@@ -18,7 +18,7 @@ from voile.data import open_source
 from voile.tables.attack.regrowing import RemainingValues
 from voile.tables.verbs.attack_regrow import PolicyRegrowth
 from voile.tables.verbs.options import AttackOptions
-from voile.tables.verbs.scene import Scene
+from voile.tables.verbs.scene import TablesScene
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -37,7 +37,7 @@ def remaining(
     asked = {"role": "quasi", **({"cut_every": cut_every} if cut_every else {})}
     kit = vt.fit(table, roles=dict.fromkeys(table.column_names, asked), k=5, family=family)
     release = kit.apply(kit.choose(least_loss=True), table, **apply)
-    regrowth = PolicyRegrowth(Scene(release, open_source(table), AttackOptions()))
+    regrowth = PolicyRegrowth(TablesScene(release, open_source(table), AttackOptions()))
     regrowth.check()
     drawn = np.random.default_rng(1).permutation(rows)[:tried].tolist()
     return [regrowth.count_remaining(one, name) for one in drawn for name in table.column_names]

@@ -14,8 +14,8 @@ import pytest
 from tests.cli.conftest import files, voile
 
 from voile.cli.app import command
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
 
 __all__ = ["files", "voile"]
 
@@ -174,9 +174,9 @@ def test_a_verb_replaces_what_it_wrote_and_nothing_else(
 
 
 def test_parts_are_replaced_together(voile: Any, world: World) -> None:
-    before = Release.open(world["r.csv"])
+    before = StoredRelease.open(world["r.csv"])
     assert voile(*apply(world, world["r.csv"]), "--class-id", "--force").code == 0
-    after = Release.open(world["r.csv"])
+    after = StoredRelease.open(world["r.csv"])
     assert before.public["sha256"] != after.public["sha256"]
     assert not (after.folder / "evidence.json").exists()
 
@@ -324,7 +324,7 @@ def test_a_path_that_leads_nowhere_is_said(voile: Any, world: World, name: str) 
 
 
 def test_what_came_during_the_run_stays(tmp_path: Path) -> None:
-    kit = Kit("tables", "private", {"policies": 1})
+    kit = StoredKit("tables", "private", {"policies": 1})
     from voile.core.errors import RequestError
     from voile.data.files.atomic import write_folder
     from voile.data.files.outputs import KIT

@@ -12,7 +12,7 @@ from tests.signals.fhir.made import FIELDS, observation, scheme
 
 from voile.core.errors import RequestError
 from voile.core.progress import silent
-from voile.signals.channel.store import FILE, Store
+from voile.signals.channel.store import FILE, EndStore
 from voile.signals.fhir.files import encode
 from voile.signals.verbs.decode import decode
 
@@ -70,9 +70,9 @@ def test_an_end_keeps_its_state_in_no_folder_of_others(tmp_path: Path, end: str)
     folder.mkdir(mode=0o700)
     (folder / "readings.jsonl").write_text("a life's work")
     with pytest.raises(RequestError, match="holds other things than an end's state"):
-        Store(folder, end=end, mark="m", tables="")
+        EndStore(folder, end=end, mark="m", tables="")
     assert [path.name for path in folder.iterdir()] == ["readings.jsonl"]
     own = tmp_path / "own"
     for _ in range(2):
-        Store(own, end=end, mark="m", tables="").close()
+        EndStore(own, end=end, mark="m", tables="").close()
     assert (own / FILE).exists()

@@ -26,11 +26,11 @@ from tests.hostile.cases import cases
 
 from voile.cli.run import run
 from voile.core.errors import VoileError
-from voile.keys.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
+from voile.keys.seal import EVIDENCE_SEAL, SEAL, FileSeal, file_sha256
 from voile.keys.secret import Secret
 from voile.release.evidence import write_evidence
-from voile.release.manifest import APPLIED, ROWS, Release, encode, manifest_path, private_path
-from voile.release.verify import evidence_sealed, sealed
+from voile.release.manifest import APPLIED, ROWS, StoredRelease, encode, manifest_path, private_path
+from voile.release.verify import check_seals, evidence_sealed
 
 KEY = "a secret that the forger has not: 0123456789abcdef"
 SECRET = Secret(KEY.encode())
@@ -86,9 +86,9 @@ def holding(path: Path, data: bytes) -> Iterator[None]:
 def is_noticed(place: Path, secret: Secret | None = SECRET) -> bool:
     """Say whether the seals alone, the first that `voile verify` looks at, show a change."""
     try:
-        release = Release.open(place)
+        release = StoredRelease.open(place)
         release.check_hash()
-        checks = [*sealed(release, secret), *evidence_sealed(release, secret)]
+        checks = [*check_seals(release, secret), *evidence_sealed(release, secret)]
     except VoileError:
         return True
     return any(holds is False for _, holds in checks)
@@ -270,12 +270,14 @@ def test_who_forges_all_of_it_lacks_the_secret(home: Home) -> None:
     public = json.loads(manifest_path(home.release).read_bytes())
     forged = encode({**public, "figures": {}})
     with holding(manifest_path(home.release), forged):
-        seal = Seal.read(folder / SEAL)
+        seal = FileSeal.read_file(folder / SEAL)
         files = {**seal.files, "manifest": file_sha256(manifest_path(home.release))}
-        for mac in (None, seal.mac, Seal(files).under(Secret(b"x" * 32)).mac):
-            with holding(folder / SEAL, Seal(files, mac).to_bytes()):
+        for mac in (None, seal.mac, FileSeal(files).under(Secret(b"x" * 32)).mac):
+            with holding(folder / SEAL, FileSeal(files, mac).to_bytes()):
                 assert is_noticed(home.release), mac
-                said = [holds for says, holds in sealed(Release.open(home.release), None)]
+                said = [
+                    holds for says, holds in check_seals(StoredRelease.open(home.release), None)
+                ]
                 assert None in said
                 assert False not in said
 

@@ -15,13 +15,13 @@ from tests.cli.conftest import Voile, voile  # noqa: F401
 
 from voile.core.errors import DamagedError
 from voile.data.files.outputs import KIT_INDEX
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 
 @pytest.fixture
 def kit(tmp_path: Path) -> Path:
     table = pa.table({"risk": [0.5, 1.0], "zip": ["00501", None]})
-    Kit("tables", "private", {"policies": 2}, {"frontier": table}).save(tmp_path / "kit")
+    StoredKit("tables", "private", {"policies": 2}, {"frontier": table}).save(tmp_path / "kit")
     return tmp_path / "kit"
 
 
@@ -76,9 +76,9 @@ def test_a_table_of_more_values_than_a_kit_may_have_is_refused(
     put(kit, pa.table({"zip": pa.nulls((1 << 20) + 1, pa.string())}), use_dictionary=False)
     assert (kit / "frontier.parquet").stat().st_size < 10_000
     with pytest.raises(DamagedError, match="hold more than 1,048,576 values"):
-        Kit.load(kit)
+        StoredKit.load(kit)
     put(kit, pa.table({"zip": pa.nulls(1 << 20, pa.string())}), use_dictionary=False)
-    assert Kit.load(kit).tables["frontier"].num_rows == 1 << 20
+    assert StoredKit.load(kit).tables["frontier"].num_rows == 1 << 20
 
 
 def test_a_table_of_more_bytes_than_a_kit_may_have_is_refused(
@@ -88,7 +88,7 @@ def test_a_table_of_more_bytes_than_a_kit_may_have_is_refused(
     put(kit, pa.table({"zip": ["x" * (1 << 20)]}), use_dictionary=False)
     assert (kit / "frontier.parquet").stat().st_size < 10_000
     with pytest.raises(DamagedError, match="hold more than"):
-        Kit.load(kit)
+        StoredKit.load(kit)
 
 
 def test_a_table_that_is_larger_than_it_states_is_refused(
@@ -98,7 +98,7 @@ def test_a_table_that_is_larger_than_it_states_is_refused(
     monkeypatch.setattr("voile.release.kit_files.MOST_BYTES", 1 << 20)
     put(kit, pa.table({"zip": pa.nulls(1 << 19, pa.string())}), use_dictionary=False)
     with pytest.raises(DamagedError, match="is larger than it states"):
-        Kit.load(kit)
+        StoredKit.load(kit)
 
 
 def test_text_that_is_none_is_refused(kit: Path) -> None:
@@ -106,7 +106,7 @@ def test_text_that_is_none_is_refused(kit: Path) -> None:
     ends, raw = pa.array([0, 1], pa.int32()).buffers()[1], pa.py_buffer(b"\xff")
     put(kit, pa.table({"zip": pa.StringArray.from_buffers(1, ends, raw)}), use_dictionary=False)
     with pytest.raises(DamagedError):
-        Kit.load(kit)
+        StoredKit.load(kit)
 
 
 def test_a_bomb_is_refused_at_once(voile: Voile, kit: Path) -> None:  # noqa: F811
@@ -124,4 +124,4 @@ def test_a_bomb_is_refused_at_once(voile: Voile, kit: Path) -> None:  # noqa: F8
 
 
 def test_a_kit_holds_what_it_may(kit: Path) -> None:
-    assert Kit.load(kit, "tables").tables["frontier"].num_rows == 2
+    assert StoredKit.load(kit, "tables").tables["frontier"].num_rows == 2

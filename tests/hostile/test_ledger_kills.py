@@ -25,7 +25,7 @@ from tests.ledger.conftest import INTENT
 from voile.cli.run import run
 from voile.keys.seal import file_sha256
 from voile.ledger.ledger import Ledger, create, open_ledger
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 
 pytestmark = pytest.mark.slow
 KILLS = 2
@@ -44,7 +44,7 @@ class Holder:
         self.ledger, self.second = self.folder / "l.ledger", self.folder / "second.ledger"
         self.key.write_text("a key that the tests alone have")
         self.key.chmod(0o600)
-        promise = Promise(expected_matches=1e9)
+        promise = LedgerPromise(expected_matches=1e9)
         for path in (self.ledger, self.second):
             create(path, promise, self.key)
         for verb in ("fit", "choose"):
@@ -132,7 +132,7 @@ class Holder:
 
     def counted(self) -> set[str]:
         """The public manifests that count as released."""
-        return {line.content["manifest"] for line in Ledger.read(self.ledger).released}
+        return {line.content["manifest"] for line in Ledger.read_file(self.ledger).released_lines}
 
     def verifies(self, *more: object) -> bool:
         """Whether every ledger here verifies."""
@@ -178,7 +178,10 @@ def fault_after(holder: Holder, command: str, point: Point) -> str | None:
     folder = holder.release.parent
     if not holder.verifies("--releases", folder):
         return "the ledger does not verify at the end"
-    if holder.counted() != before | out | holder.published() or Ledger.read(holder.ledger).open:
+    if (
+        holder.counted() != before | out | holder.published()
+        or Ledger.read_file(holder.ledger).open
+    ):
         return "other releases count than were published"
     if holder.hidden():
         return f"{holder.hidden()[0].relative_to(holder.folder)} stays"

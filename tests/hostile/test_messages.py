@@ -33,15 +33,15 @@ from tests.signals.days import fitted
 
 from voile.core.errors import VoileError
 from voile.signals.channel import Broker, Enrolment, Link, Outgoing, collect, forward
-from voile.signals.channel.envelope import LEAST, LONGEST, Header
+from voile.signals.channel.envelope import LEAST, LONGEST, EnvelopeHeader
 from voile.signals.channel.keys import DeviceKey
-from voile.signals.channel.posts import HEARD, Letter, Post
-from voile.signals.channel.recipient import READINGS, SET_ASIDE, ReadingLimits, Subject
+from voile.signals.channel.posts import HEARD, EnvelopePost, ReadingLetter
+from voile.signals.channel.recipient import READINGS, SET_ASIDE, ClinicSubject, ReadingLimits
 from voile.signals.channel.store import FILE
-from voile.signals.model.sequences.messages import Message, Receipt, beginning, chain
+from voile.signals.model.sequences.messages import MessageReceipt, ReadingMessage, beginning, chain
 
 A_TURN = 40  # posts that come together
-WHO = {"A": Subject("calm", "Anna's"), "B": Subject("wild", 17)}
+WHO = {"A": ClinicSubject("calm", "Anna's"), "B": ClinicSubject("wild", 17)}
 COLUMNS = [ReadingLimits("height", bounds=(50, 250)), ReadingLimits("weight")]
 ODD: tuple[object, ...] = (
     *(None, True, False, 0, 1, -1, 1 << 31, 1 << 63, 1 << 64, -(1 << 64), 10**400),
@@ -117,7 +117,7 @@ def hostile(rng, post, *, encrypt=False, hears="readings"):
     kind, content = rng.random(), content_of(post, encrypt=encrypt, hears=hears)
     to = {"hears": hears, "encrypt": encrypt if rng.random() < 0.95 else not encrypt}
     if kind < 0.3:
-        return Post(rng.choice((post.pseudonym, "nobody")), odd_bytes(rng, post.payload))
+        return EnvelopePost(rng.choice((post.pseudonym, "nobody")), odd_bytes(rng, post.payload))
     if kind < 0.4:
         generation = rng.choice((1, 1, 2, 65535))
         return sealed(post, content, generation=generation, **to, **odd_heading(rng))
@@ -165,7 +165,7 @@ def test_no_message_ends_the_recipient_or_keeps_another_device_s_readings_from_i
             assert reasons <= HEARD.keys()
             clinic.close()
             clinic = recipient(tmp_path, columns=COLUMNS, **how)
-    while good.left():
+    while good.has_waiting():
         good.turn(clinic.turn(good.again()))
     lines = [strict(line) for line in (tmp_path / "clinic" / READINGS).read_text().splitlines()]
     assert [line["weight"] for line in lines if line["subject"] == 17] == weights
@@ -190,12 +190,12 @@ def test_no_values_in_step_end_the_recipient_or_what_it_keeps_of_the_session(tmp
         for number in range(50):
             width = 2 - (codec.invariants if number else 0)
             values = [rng.choice((rng.uniform(-size, size), size, -size)) for _ in range(width)]
-            message = Message(session, number + 1, number, check, tuple(values))
-            on = Header(1, codec.mark, session, number + 1)
-            posts.append(own.seal("A", key, on, Letter(1, message).packed()))
+            message = ReadingMessage(session, number + 1, number, check, tuple(values))
+            on = EnvelopeHeader(1, codec.mark, session, number + 1)
+            posts.append(own.seal("A", key, on, ReadingLetter(1, message).pack_content()))
             check = chain(check, message)
         (reply,) = clinic.turn(posts)
-        assert reply_of(reply).receipt == Receipt(session, 50, check)
+        assert reply_of(reply).receipt == MessageReceipt(session, 50, check)
         if turn % 5 == 4:
             clinic.close()
             clinic = recipient(tmp_path, codec=codec)
@@ -322,11 +322,11 @@ def test_a_folder_that_is_damaged_or_forged_is_said_to_be_in_a_sentence(folders,
 def test_a_damaged_enrolment_file_is_refused_in_a_sentence(tmp_path):
     rng, path = random.Random(5), tmp_path / "device.key"
     Enrolment.of(SECRET, "0" * 16, {"Zoë": 1, "17": 65535}).write(path)
-    data, true = path.read_bytes(), Enrolment.read(path).pseudonyms
+    data, true = path.read_bytes(), Enrolment.read_file(path).pseudonyms
     for _ in range(cases(500)):
         path.write_bytes(rng.choice((odd_bytes, odd_content))(rng, data))
         with suppress(VoileError):
-            assert Enrolment.read(path).pseudonyms.items() <= true.items()
+            assert Enrolment.read_file(path).pseudonyms.items() <= true.items()
 
 
 def test_a_clinic_at_a_real_broker_lives_through_hostile_messages_that_the_broker_retains(

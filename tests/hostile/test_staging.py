@@ -9,7 +9,7 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.data.files.atomic import Staging
-from voile.data.files.locks import Lock
+from voile.data.files.locks import FolderLock
 from voile.data.files.outputs import RELEASE, SUFFIXES
 
 NOBODY = 65_534
@@ -74,15 +74,15 @@ def test_a_folder_of_others_is_neither_locked_nor_acted_upon(
     shared: Path, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     """Another's may come between the look at it and the lock."""
-    staging, acquire = planted(shared, ["r.csv"]), Lock.acquire
+    staging, acquire = planted(shared, ["r.csv"]), FolderLock.acquire
 
-    def acquired(lock: Lock) -> bool:
+    def acquired(lock: FolderLock) -> bool:
         assert at != "first", "a lock was put into it"
         held = acquire(lock)
         staging.chmod(0o777)
         return held
 
-    monkeypatch.setattr(Lock, "acquire", acquired)
+    monkeypatch.setattr(FolderLock, "acquire", acquired)
     if at == "first":
         staging.chmod(0o777)
     refused(shared, "that folder is not yours alone")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from voile.itemsets.cutting import CellRange, choose_cuts
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.labels import Labels
+from voile.itemsets.rows.labels import RowLabels
 
 CELLS = 4
 
@@ -48,7 +48,7 @@ def asked(rows, with_subjects, labels=True):
     subjects = [row[4] for row in rows] if with_subjects else None
     incidence = Incidence.of(matrix(rows), subjects=subjects)
     y = [row[3] for row in rows]
-    read = Labels.of(y, len(y)) if labels and len(set(y)) > 1 else None
+    read = RowLabels.of(y, len(y)) if labels and len(set(y)) > 1 else None
     return incidence, read, [CellRange(0, CELLS + 1), CellRange(CELLS + 1, CELLS + 1)]
 
 

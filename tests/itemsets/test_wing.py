@@ -17,7 +17,7 @@ from voile.itemsets.module import ITEMSETS
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.verbs.choose import choose
 from voile.itemsets.verbs.fit import fit
-from voile.itemsets.verbs.lookup import Knowledge, fitting, look_up, people, published
+from voile.itemsets.verbs.lookup import ItemKnowledge, fitting, look_up, map_features, people
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
 from voile.itemsets.verbs.verify import verify
 from voile.release.choice import Choice
@@ -146,11 +146,11 @@ def test_a_look_up_equals_its_definition(table, seed):
 def test_the_most_telling_items_are_the_rarest_she_has():
     rows = Incidence.of(np.array([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1]]))
     rng = np.random.default_rng(0)
-    assert Knowledge(2, identifying=True, absent=False).of(rows, 0, rng).tolist() == [2, 1]
-    assert Knowledge(1, identifying=True, absent=True).of(rows, 2, rng).tolist() == [1]
-    among = published(rows, rows.project([0, 1])) >= 0
-    assert Knowledge(1, identifying=True, absent=False).of(rows, 0, rng, among).tolist() == [1]
-    random = Knowledge(9, identifying=False, absent=False).of(rows, 0, rng)
+    assert ItemKnowledge(2, identifying=True, absent=False).of(rows, 0, rng).tolist() == [2, 1]
+    assert ItemKnowledge(1, identifying=True, absent=True).of(rows, 2, rng).tolist() == [1]
+    among = map_features(rows, rows.project([0, 1])) >= 0
+    assert ItemKnowledge(1, identifying=True, absent=False).of(rows, 0, rng, among).tolist() == [1]
+    random = ItemKnowledge(9, identifying=False, absent=False).of(rows, 0, rng)
     assert sorted(random.tolist()) == [0, 1, 2]
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import voile
 from voile.core.errors import RequestError
-from voile.keys.random import Protective, streams
+from voile.keys.random import ProtectiveRandom, streams
 from voile.keys.secret import Secret
 
 SOURCE = Path(voile.__file__).parent
@@ -84,28 +84,28 @@ def test_equal_names_are_refused():
 
 def test_protective_takes_no_seed_and_heeds_none():
     with pytest.raises(TypeError):
-        Protective(7)
+        ProtectiveRandom(7)
     with pytest.raises(TypeError):
-        Protective(np.random.default_rng(7))
+        ProtectiveRandom(np.random.default_rng(7))
     drawn = set()
     for _ in range(2):
         random.seed(7)
         np.random.seed(7)
-        drawn |= {Protective().bytes(16), Protective().generator().bytes(16)}
+        drawn |= {ProtectiveRandom().bytes(16), ProtectiveRandom().generator().bytes(16)}
     assert len(drawn) == 4
 
 
 def test_protective_is_no_generator_and_a_generator_is_not_protective():
-    assert not isinstance(Protective(), np.random.Generator)
-    assert not isinstance(np.random.default_rng(), Protective)
+    assert not isinstance(ProtectiveRandom(), np.random.Generator)
+    assert not isinstance(np.random.default_rng(), ProtectiveRandom)
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        Protective,
-        lambda: Protective.for_tests(1),
-        lambda: Protective.keyed(Secret(bytes(16)), purpose="noise"),
+        ProtectiveRandom,
+        lambda: ProtectiveRandom.for_tests(1),
+        lambda: ProtectiveRandom.from_secret(Secret(bytes(16)), purpose="noise"),
     ],
 )
 def test_each_call_draws_afresh_and_nothing_is_copied(make):
@@ -121,14 +121,14 @@ def test_each_call_draws_afresh_and_nothing_is_copied(make):
 
 
 def test_a_generator_is_seeded_with_more_than_numpys_usual_128_bits():
-    sequence = Protective().generator().bit_generator.seed_seq
+    sequence = ProtectiveRandom().generator().bit_generator.seed_seq
     assert len(sequence.pool) == 8
     assert sequence.entropy.bit_length() > 128
 
 
 def test_keyed_draws_repeat_for_one_secret_and_purpose_alone():
     def drawn(key: bytes, purpose: str) -> bytes:
-        protective = Protective.keyed(Secret(key), purpose=purpose)
+        protective = ProtectiveRandom.from_secret(Secret(key), purpose=purpose)
         return protective.bytes(8) + protective.generator().bytes(8)
 
     assert drawn(b"a" * 16, "noise of release 1") == drawn(b"a" * 16, "noise of release 1")
@@ -138,18 +138,18 @@ def test_keyed_draws_repeat_for_one_secret_and_purpose_alone():
 
 def test_keyed_draws_stay_what_they_were():
     """Whoever holds the secret draws the same again, years later."""
-    protective = Protective.keyed(Secret(bytes(32)), purpose="noise")
+    protective = ProtectiveRandom.from_secret(Secret(bytes(32)), purpose="noise")
     assert protective.bytes(8).hex() == "70a5a3f2fd8ab578"
     assert raw(protective.generator(), 1) == [6999331269630452418]
 
 
 def test_for_tests_repeats_by_seed():
-    assert Protective.for_tests(1).bytes(8) == Protective.for_tests(1).bytes(8)
-    assert Protective.for_tests(1).bytes(8) != Protective.for_tests(2).bytes(8)
+    assert ProtectiveRandom.for_tests(1).bytes(8) == ProtectiveRandom.for_tests(1).bytes(8)
+    assert ProtectiveRandom.for_tests(1).bytes(8) != ProtectiveRandom.for_tests(2).bytes(8)
 
 
 def test_a_keyed_one_does_not_show_its_key():
-    shown = repr(Protective.keyed(Secret(b"do not show this"), purpose="noise"))
+    shown = repr(ProtectiveRandom.from_secret(Secret(b"do not show this"), purpose="noise"))
     assert shown == "Protective(keyed)"
 
 
@@ -169,9 +169,9 @@ def test_the_package_itself_never_makes_one_for_tests():
 def test_a_type_checker_refuses_a_generator_for_a_protective(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
-        "from voile.keys.random import Protective, streams\n"
-        "def flip(noise: Protective) -> None: ...\n"
-        "flip(Protective())\n"
+        "from voile.keys.random import ProtectiveRandom, streams\n"
+        "def flip(noise: ProtectiveRandom) -> None: ...\n"
+        "flip(ProtectiveRandom())\n"
         "flip(streams(1, 'noise')[0])\n"
         "flip(1)\n"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from voile.ledger.ledger import Clock, create
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 FIGURES = {"matches": 84.0, "relative": 0.068}
@@ -42,5 +42,5 @@ def clock() -> Clock:
 @pytest.fixture
 def place(tmp_path: Path, key_file: Path, clock: Clock) -> Path:
     path = tmp_path / "county.ledger"
-    create(path, Promise(joint_risk=0.1, k=5), key_file, clock=clock)
+    create(path, LedgerPromise(joint_risk=0.1, k=5), key_file, clock=clock)
     return path

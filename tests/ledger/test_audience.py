@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.ledger.audience import MOST, Audience
+from voile.ledger.audience import MOST, LedgerAudience
 
 NAMES = "ABCDEF"
 PAIRS = st.sets(st.sampled_from([*combinations(NAMES, 2)]), max_size=9)
 
 
-def naive(audience: Audience, name: str | None) -> set[frozenset[str]]:
+def naive(audience: LedgerAudience, name: str | None) -> set[frozenset[str]]:
     fits = [
         set(some)
         for size in range(len(audience.names) + 1)
@@ -28,7 +28,7 @@ def naive(audience: Audience, name: str | None) -> set[frozenset[str]]:
 
 @given(PAIRS, st.sampled_from([None, *NAMES]))
 def test_coalitions_are_all_the_largest_ones(pairs, name):
-    audience = Audience(tuple(sorted(pairs)))
+    audience = LedgerAudience(tuple(sorted(pairs)))
     named = audience.name_of(name)
     found = audience.coalitions(named)
     assert len(found) == len(set(found))
@@ -36,12 +36,12 @@ def test_coalitions_are_all_the_largest_ones(pairs, name):
 
 
 def test_all_collude_without_a_word():
-    assert Audience().coalitions(None) == [frozenset()]
-    assert Audience().coalitions(Audience().name_of("Site A")) == [frozenset()]
+    assert LedgerAudience().coalitions(None) == [frozenset()]
+    assert LedgerAudience().coalitions(LedgerAudience().name_of("Site A")) == [frozenset()]
 
 
 def test_the_longest_name_is_the_recipient():
-    audience = Audience((("Site B", "Site B, Inc."), ("Site A", "Site B")))
+    audience = LedgerAudience((("Site B", "Site B, Inc."), ("Site A", "Site B")))
     names = ["Site B, Inc.", "Site B, Inc., May", "Site B, May", "Site Bar", "site b"]
     assert [audience.name_of(one) for one in names] == [
         *("Site B, Inc.", "Site B, Inc.", "Site B", None, None)
@@ -53,4 +53,4 @@ def test_the_longest_name_is_the_recipient():
 )
 def test_pairs_that_say_nothing_or_too_many_are_refused(pairs):
     with pytest.raises(RequestError):
-        Audience(pairs)
+        LedgerAudience(pairs)

@@ -10,20 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import DamagedError, TamperedError
-from voile.ledger.chain import FIRST, Chain, read_chain
+from voile.ledger.chain import FIRST, LedgerChain, read_chain
 
 WHERE = Path("some.ledger")
 
 
-def chain_of(contents: list[dict[str, object]]) -> Chain:
-    chain = Chain()
+def chain_of(contents: list[dict[str, object]]) -> LedgerChain:
+    chain = LedgerChain()
     for content in contents:
         chain = chain.followed_by(chain.next(content))
     return chain
 
 
-def written(chain: Chain) -> bytes:
-    return b"".join(line.encoded() + b"\n" for line in chain.lines)
+def written(chain: LedgerChain) -> bytes:
+    return b"".join(line.encode_line() + b"\n" for line in chain.lines)
 
 
 contents = st.lists(
@@ -86,10 +86,10 @@ def test_a_number_that_was_changed_is_noticed():
 def test_a_line_half_written_is_no_line(each, cut):
     chain = chain_of([_finite(one) for one in each])
     raw = written(chain)
-    rest = min(cut, len(chain.lines[-1].encoded()))
+    rest = min(cut, len(chain.lines[-1].encode_line()))
     found = read_chain(raw[:-rest], WHERE)
     assert found.lines == chain.lines[:-1]
-    assert found.torn == len(chain.lines[-1].encoded()) + 1 - rest
+    assert found.torn == len(chain.lines[-1].encode_line()) + 1 - rest
 
 
 def _finite(content: dict[str, object]) -> dict[str, object]:

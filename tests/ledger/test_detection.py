@@ -16,9 +16,9 @@ from tests.ledger.conftest import INTENT, START
 from voile.core.errors import VoileError
 from voile.data.files.outputs import MANIFEST
 from voile.keys.seal import file_sha256
-from voile.ledger.chain import Chain
+from voile.ledger.chain import LedgerChain
 from voile.ledger.ledger import Ledger, create, open_ledger
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 from voile.release.ledger_checks import ledger_checks
 
 RELEASES = 4
@@ -31,7 +31,7 @@ def written(folder: Path) -> tuple[Path, Path]:
     key.chmod(0o600)
     ticks = count()
     clock = lambda: START + timedelta(seconds=next(ticks))  # noqa: E731
-    create(place, Promise(k=5), key, clock=clock)
+    create(place, LedgerPromise(k=5), key, clock=clock)
     for number in range(RELEASES):
         manifest = folder / f"{number}{MANIFEST}"
         with open_ledger(place, key, clock=clock) as opened:
@@ -46,7 +46,7 @@ def written(folder: Path) -> tuple[Path, Path]:
 
 def is_found(place: Path, manifest: Path) -> bool:
     try:
-        read = Ledger.read(place)
+        read = Ledger.read_file(place)
         return any(one.holds is False for one in ledger_checks(read, None, [manifest]))
     except VoileError:
         return True
@@ -54,10 +54,10 @@ def is_found(place: Path, manifest: Path) -> bool:
 
 def rechained(contents: list[dict[str, object]]) -> bytes:
     """Lines as somebody writes them who knows how: each with the hash of the one before."""
-    chain = Chain()
+    chain = LedgerChain()
     for content in contents:
         chain = chain.followed_by(chain.next(content))
-    return b"".join(line.encoded() + b"\n" for line in chain.lines)
+    return b"".join(line.encode_line() + b"\n" for line in chain.lines)
 
 
 @settings(deadline=None, max_examples=60)
@@ -66,7 +66,7 @@ def test_an_altered_a_cut_and_a_reordered_ledger_are_found_though_hashes_were_ma
     with TemporaryDirectory() as folder:
         place, manifest = written(Path(folder))
         assert not is_found(place, manifest)
-        contents = [dict(line.content) for line in Ledger.read(place).chain.lines]
+        contents = [dict(line.content) for line in Ledger.read_file(place).chain.lines]
         last = 2 * (RELEASES - 1)  # before that of the manifest
         at = data.draw(st.integers(0, last))
         how = data.draw(st.sampled_from(["altered", "removed", "moved", "twice", "cut"]))

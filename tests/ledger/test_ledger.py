@@ -14,8 +14,8 @@ import pytest
 from tests.ledger.conftest import INTENT, START
 
 from voile.core.errors import RequestError, TamperedError
-from voile.ledger.ledger import Keys, Ledger, create, open_ledger
-from voile.ledger.promise import Figures, Promise
+from voile.ledger.ledger import Ledger, LedgerKeys, create, open_ledger
+from voile.ledger.promise import JointFigures, LedgerPromise
 
 
 def extend(place: Path, key_file: Path, clock, *acts: tuple[str, dict[str, object]]) -> Ledger:
@@ -29,8 +29,8 @@ def test_an_intent_counts_as_released_until_it_is_void(place, key_file, clock):
     found = extend(place, key_file, clock, *[("intent", INTENT)] * 3, ("done", {"of": 1}))
     assert [line.number for line in found.open] == [2, 3]
     found = extend(place, key_file, clock, ("void", {"of": 3}))
-    assert [line.number for line in found.released] == [1, 2]
-    assert [line.number for line in Ledger.read(place).open] == [2]
+    assert [line.number for line in found.released_lines] == [1, 2]
+    assert [line.number for line in Ledger.read_file(place).open] == [2]
 
 
 def test_a_second_writer_is_refused(place, key_file, clock):
@@ -71,8 +71,8 @@ def test_an_older_copy_and_a_fork_are_refused(place, key_file, clock):
 
 
 def older_heads(place: Path, key_file: Path) -> bytes:
-    ledger = Ledger.read(place)
-    Keys.of(key_file, ledger.id).heads.keep(ledger.id, ledger.chain)
+    ledger = Ledger.read_file(place)
+    LedgerKeys.of(key_file, ledger.id).heads.keep(ledger.id, ledger.chain)
     return key_file.with_name("key.ledgers").read_bytes()
 
 
@@ -96,22 +96,22 @@ def test_a_clock_before_the_last_line_is_refused(place, key_file):
 def test_a_ledger_is_never_replaced(place, key_file):
     raw = place.read_bytes()
     with pytest.raises(RequestError, match="never replaced"):
-        create(place, Promise(k=3), key_file)
+        create(place, LedgerPromise(k=3), key_file)
     assert place.read_bytes() == raw
 
 
 def test_no_ledger_another_file_and_another_version(place, key_file, tmp_path):
     with pytest.raises(RequestError, match="no such ledger"):
-        Ledger.read(tmp_path / "none")
+        Ledger.read_file(tmp_path / "none")
     (tmp_path / "empty").write_bytes(b"")
     with pytest.raises(RequestError, match="not a ledger"):
-        Ledger.read(tmp_path / "empty")
+        Ledger.read_file(tmp_path / "empty")
 
 
 def test_two_ledgers_of_one_secret_share_no_hash(place, key_file, clock, tmp_path):
-    other = create(tmp_path / "other", Promise(k=5), key_file, clock=clock)
-    one = Keys.of(key_file, Ledger.read(place).id)
-    assert one.hash("zip", "37201") != Keys.of(key_file, other.id).hash("zip", "37201")
+    other = create(tmp_path / "other", LedgerPromise(k=5), key_file, clock=clock)
+    one = LedgerKeys.of(key_file, Ledger.read_file(place).id)
+    assert one.hash("zip", "37201") != LedgerKeys.of(key_file, other.id).hash("zip", "37201")
     assert one.hash("zip", "37201") == one.hash("zip", "37201")
     assert one.hash("a", "b") != one.hash("a\x00b")
 
@@ -128,9 +128,9 @@ DIE = "os.kill(os.getpid(), signal.SIGKILL)"
 STEPS = {
     "before the line": f"ledger.write_line = lambda *_: {DIE}",
     "half a line": "def half(path, line):\n"
-    "    with path.open('ab', buffering=0) as file: file.write(line.encoded()[:40])\n"
+    "    with path.open('ab', buffering=0) as file: file.write(line.encode_line()[:40])\n"
     f"    {DIE}\nledger.write_line = half",
-    "before the head": f"ledger.Heads.keep = lambda *_: {DIE}",
+    "before the head": f"ledger.KeptHeads.keep = lambda *_: {DIE}",
 }
 
 
@@ -142,24 +142,24 @@ def test_a_run_killed_at_any_step_leaves_a_ledger_that_goes_on(step, place, key_
     )
     assert ended.returncode == -signal.SIGKILL
     with open_ledger(place, key_file) as opened:
-        assert len(opened.ledger.released) == (step == "before the head")
+        assert len(opened.ledger.released_lines) == (step == "before the head")
         opened.append("intent", INTENT)
-    again = Ledger.read(place)
+    again = Ledger.read_file(place)
     assert again.chain.torn == 0
-    assert len(again.released) == 1 + (step == "before the head")
+    assert len(again.released_lines) == 1 + (step == "before the head")
 
 
 @pytest.mark.parametrize(
     ("found", "broken"),
     [
-        (Figures(84.0, 0.068, 5), []),
-        (Figures(101.0, 0.068, 5), ["101 expected matches of 100 promised"]),
-        (Figures(84.0, 0.11, 5), ["a relative risk of 0.11 of 0.1 promised"]),
-        (Figures(84.0, 0.068, 4), ["a group of fewer than the 5 people promised"]),
+        (JointFigures(84.0, 0.068, 5), []),
+        (JointFigures(101.0, 0.068, 5), ["101 expected matches of 100 promised"]),
+        (JointFigures(84.0, 0.11, 5), ["a relative risk of 0.11 of 0.1 promised"]),
+        (JointFigures(84.0, 0.068, 4), ["a group of fewer than the 5 people promised"]),
     ],
 )
 def test_a_promise_names_each_limit_that_is_exceeded(found, broken):
-    assert list(Promise(100, 0.1, 5).broken_by(found)) == broken
+    assert list(LedgerPromise(100, 0.1, 5).broken_by(found)) == broken
 
 
 @pytest.mark.parametrize(
@@ -174,4 +174,4 @@ def test_a_promise_names_each_limit_that_is_exceeded(found, broken):
 )
 def test_a_promise_that_promises_nothing_is_refused(given, said):
     with pytest.raises(RequestError, match=said):
-        Promise(**given)
+        LedgerPromise(**given)

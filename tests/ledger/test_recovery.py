@@ -14,14 +14,14 @@ from tests.ledger.conftest import INTENT
 
 from voile.core.errors import RequestError, TamperedError
 from voile.core.warn import RecoveryWarning
-from voile.ledger.ledger import Clock, Keys, Ledger, create, open_ledger, write_line
-from voile.ledger.promise import Promise
+from voile.ledger.ledger import Clock, Ledger, LedgerKeys, create, open_ledger, write_line
+from voile.ledger.promise import LedgerPromise
 
 
 def check(place: Path, key_file: Path) -> None:
     """Check a ledger as every command with its key does."""
-    ledger = Ledger.read(place)
-    Keys.of(key_file, ledger.id).check(ledger)
+    ledger = Ledger.read_file(place)
+    LedgerKeys.of(key_file, ledger.id).check(ledger)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_half_replaced_heads_recover_before_they_are_checked(place, key_file, ha
     assert len(warned) == 1
     assert not half_replaced.exists()
     with open_ledger(place, key_file) as opened:
-        assert [line.number for line in opened.ledger.released] == [1]
+        assert [line.number for line in opened.ledger.released_lines] == [1]
         assert opened.ledger.open == []
 
 
@@ -56,7 +56,7 @@ def test_half_replaced_heads_recover_before_they_are_checked(place, key_file, ha
 def test_another_ledger_of_the_secret_keeps_its_head(place, key_file, clock, tmp_path):
     """The first command after the kill may write heads, of another ledger."""
     with pytest.warns(RecoveryWarning):
-        create(tmp_path / "other", Promise(k=5), key_file, clock=clock)
+        create(tmp_path / "other", LedgerPromise(k=5), key_file, clock=clock)
     for path in (place, tmp_path / "other"):
         check(path, key_file)
 
@@ -88,13 +88,13 @@ def test_who_removes_what_the_run_left_removes_no_line(place, key_file, half_rep
 def test_a_line_that_came_without_its_head_cannot_be_cut_off_later(place, key_file):
     """Its run was killed in between; a rerun may have nothing more to write."""
     whole = place.read_bytes()
-    chain = Ledger.read(place).chain
+    chain = Ledger.read_file(place).chain
     content = {"act": "erase", "who": "0" * 16, "reason": "asked", "time": "2026-01-01T00:00:01Z"}
     write_line(place, chain.next(content))
     with pytest.warns(RecoveryWarning, match="line 1 is in it"), open_ledger(place, key_file):
         pass
     with open_ledger(place, key_file) as opened:
-        assert opened.ledger.erased == {"0" * 16}
+        assert opened.ledger.erased_hashes == {"0" * 16}
     place.write_bytes(whole)
     with pytest.raises(TamperedError, match="ends before line 1"):
         check(place, key_file)
@@ -124,7 +124,7 @@ with open_ledger(Path(sys.argv[1]), Path(sys.argv[2])) as opened:
 def test_a_killed_run_lets_go_of_its_ledger_and_of_the_heads(place, key_file, clock, tmp_path):
     """Another ledger of the secret is written meanwhile: each head stays the last."""
     other = tmp_path / "other"
-    create(other, Promise(k=5), key_file, clock=clock)
+    create(other, LedgerPromise(k=5), key_file, clock=clock)
     words = [sys.executable, "-c", HOLDING.format(intent=INTENT), place, key_file]
     written = []
     for turn in range(4):
@@ -142,5 +142,5 @@ def test_a_killed_run_lets_go_of_its_ledger_and_of_the_heads(place, key_file, cl
             written.append(len(opened.ledger.intents))
         check(other, key_file)
     assert written == sorted(set(written))
-    assert len(Ledger.read(other).intents) == 12
+    assert len(Ledger.read_file(other).intents) == 12
     assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]

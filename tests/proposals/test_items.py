@@ -188,7 +188,7 @@ def test_what_is_proposed_is_read_without_a_complaint(data):
     forms = reading.learn(source)
     assert any(form.values for form in forms) or "items" in kinds
     if any(form.values for form in forms):
-        read = reading.read(source, forms)
+        read = reading.read_rows(source, forms)
         assert not labels or len({x for x in read.labels if x is not None}) >= 2
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import voile.itemsets
 import voile.tables
-from voile.itemsets.rows.scales import Scale
+from voile.itemsets.rows.scales import NumberScale
 
 AGES = [20 + i % 60 for i in range(200)]
 PROPOSED: dict[str, tuple[list[Any], list[str] | None]] = {
@@ -73,5 +73,7 @@ def test_items_are_made_of_the_other_numbers() -> None:
 
 
 def test_a_missing_number_is_none() -> None:
-    numbers, strange = Scale("number", whole=True, missing=("999",)).numbers(pa.array([1, 999]))
+    numbers, strange = NumberScale("number", whole=True, missing=("999",)).numbers(
+        pa.array([1, 999])
+    )
     assert (numbers[0], np.isnan(numbers[1]), strange.any()) == (1, True, False)

@@ -14,11 +14,11 @@ from tests.real.test_documents_review import cases
 
 import voile
 from voile.documents import Corpus
-from voile.documents.reviewing.line import Line
+from voile.documents.reviewing.line import ReviewLine
 from voile.documents.verbs.policies import UncheckedWarning
 from voile.documents.verbs.verify import verify
 from voile.documents.words.tokens import are_signs, token_labels, tokenise
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.release.verify import checks
 
 pytestmark = pytest.mark.real
@@ -34,7 +34,7 @@ class Reader:
         self.known, self.rng = known, np.random.default_rng(SEED)
         self.words, self.planted = 0, list[str]()
 
-    def __call__(self, line: Line) -> list[tuple[int, int, str]]:
+    def __call__(self, line: ReviewLine) -> list[tuple[int, int, str]]:
         self.words += len(line.text.split())
         if line.document < 0:
             self.planted.append(line.text)
@@ -48,7 +48,7 @@ class Reader:
         return [one for one in spans if self.rng.random() < RECALL]
 
 
-def left_in(release: Release, known: Corpus) -> tuple[int, int]:
+def left_in(release: StoredRelease, known: Corpus) -> tuple[int, int]:
     """Return the tokens of identifiers that the release shows, and all that it shows."""
     gone: dict[int, list[tuple[int, int]]] = {}
     for edit in removals(release):
@@ -82,14 +82,14 @@ def test_what_is_certified_of_unmarked_cases_holds(data_set: Any, tmp_path: Path
     work, out = tmp_path / "work", tmp_path / "release.jsonl"
     voile.documents.init(notes, work, language="spanish", subject="patient", **quick)
     voile.open_kit(work).apply(None, str(notes), keep_order=True).save(out)
-    before, _ = left_in(Release.open(out), known)
+    before, _ = left_in(StoredRelease.open(out), known)
 
     reader = Reader(known)
     given = {"at_most": AT_MOST, "recall": RECALL, "answers": reader}
     found = voile.documents.accept(str(work), str(out), str(notes), **given)
 
     assert found["decided"] is True, found
-    release = Release.open(out)
+    release = StoredRelease.open(out)
     left, shown = left_in(release, known)
     assert left <= AT_MOST * shown / 1000
     assert left < before

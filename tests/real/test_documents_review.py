@@ -17,10 +17,10 @@ from tests.documents.reviewing.test_command import Client, started
 
 import voile
 from voile.documents import Corpus, Document, Span
-from voile.documents.reviewing.store import Store
-from voile.documents.verbs.content import Content
+from voile.documents.reviewing.store import ReviewStore
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.words.tokens import token_labels
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 pytestmark = pytest.mark.real
 TYPES = {
@@ -48,7 +48,7 @@ def cases(file: Path, first: int, last: int) -> Iterator[Document]:
 
 def cost(work: Path, corpus: Corpus) -> int:
     """Return T of identifiers of all types in text of which nothing was learnt."""
-    remover = Content.of(Kit.load(work, "documents")).committees[MISS_COST].remover()
+    remover = DocumentsContent.of(StoredKit.load(work, "documents")).committees[MISS_COST].remover()
     removed = remover([replace(one, spans=()) for one in corpus])
     identifies = token_labels(removed.tokens, corpus, corpus.labels) > 0
     missed, lost = identifies & (removed.type == 0), ~identifies & (removed.type > 0)
@@ -58,7 +58,7 @@ def cost(work: Path, corpus: Corpus) -> int:
 class Reviewer(Client):
     """Somebody who knows what identifies, at the page."""
 
-    def __init__(self, address: str, store: Store, known: Corpus) -> None:
+    def __init__(self, address: str, store: ReviewStore, known: Corpus) -> None:
         super().__init__(address)
         self.store, self.known = store, known
 
@@ -109,7 +109,7 @@ def test_what_a_reviewer_reads_of_unmarked_cases_makes_the_kit_better(
 
     with (
         started("review", work, "--goal", "2000", "--reviewer", "Eva") as (process, address),
-        Store.open(work / "review.sqlite") as store,
+        ReviewStore.open(work / "review.sqlite") as store,
     ):
         reviewer = Reviewer(address, store, known)
         while reviewer.waits:
@@ -118,12 +118,12 @@ def test_what_a_reviewer_reads_of_unmarked_cases_makes_the_kit_better(
         _, said = process.communicate(timeout=300)
         check_answers(store, known)
     assert process.returncode == 0, said
-    assert Kit.load(work, "documents").facts["marks"] == "reviewed"
+    assert StoredKit.load(work, "documents").facts["marks"] == "reviewed"
     check_private(known, said, work)
     assert cost(work, others) < 0.95 * before
 
 
-def check_answers(store: Store, known: Corpus) -> None:
+def check_answers(store: ReviewStore, known: Corpus) -> None:
     """What was saved is what the reviewer knows, of lines that are the notes' own."""
     answers = store.answers()
     assert len(answers) == len(store.lines()) > 20

@@ -17,8 +17,8 @@ from tests.study.made import SECRET
 
 from voile.data.fhir.fields import find_references
 from voile.study import Study
-from voile.study.carriers import Fhir
-from voile.study.carriers.carrier import Released
+from voile.study.carriers import FhirCarrier
+from voile.study.carriers.carrier import ReleasedStudy
 from voile.study.verbs.init import init
 
 EXPORTS = ("synthea-bulk-10", "fhir-r4-bundles")
@@ -62,10 +62,10 @@ def test_a_real_export_is_released_by_voiles_own_rules(data_set, tmp_path, name)
     folder = data_set(name)
     for one in ("in", "out", "scratch"):
         (tmp_path / one).mkdir()
-    assert set(Fhir(folder, date(2024, 1, 1)).without_rule()) == SHARED
-    carrier = Fhir(folder, date(2024, 1, 1), frozenset(SHARED))
+    assert set(FhirCarrier(folder, date(2024, 1, 1)).without_rule()) == SHARED
+    carrier = FhirCarrier(folder, date(2024, 1, 1), frozenset(SHARED))
     carrier.unpack(tmp_path / "in")
-    released = Released(SECRET, shift, date(2024, 1, 1), lambda _: SHOWN, repeat("a text"))
+    released = ReleasedStudy(SECRET, shift, date(2024, 1, 1), lambda _: SHOWN, repeat("a text"))
     packed = carrier.pack(released, tmp_path / "out", tmp_path / "scratch")
     read = Counter(one["resourceType"] for one in read_raw(folder))
     written, there, text = Counter(), set(), ""

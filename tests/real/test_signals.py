@@ -11,7 +11,7 @@ import pytest
 
 from voile.cli.run import run
 from voile.data import open_source
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 
 pytestmark = pytest.mark.real
 CHILDREN = {"BMXWT": "reading", "BMXBMI": "reading", "BMDBMIC": "private", "RIDAGEYR": "keep"}
@@ -64,7 +64,7 @@ def test_everyone_comes_back_to_the_last_bit(nhanes, voile, tmp_path, suffix, sa
     assert voile("signals", "apply", kit, source, *how, "--out", sent)[0] == 0
     known = ["--policy", policy, "--classes", tmp_path / f"sent.{suffix}.private" / "classes.csv"]
     assert voile("signals", "decode", kit, sent, *known, "--out", back)[0] == 0
-    counts = Release.open(sent).private["counts"]
+    counts = StoredRelease.open(sent).private["counts"]
     whole = 9338 if said is EVERYONE else 3355
     assert (counts["read"], counts["released"]) == (9338, whole)
     rows = pq.read_table(tmp_path / f"sent.{suffix}.private" / "rows.parquet")["row"]

@@ -12,13 +12,13 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.tables.module import TABLES
 from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
 from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.attack import attack
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.verbs.verify import verify
@@ -89,9 +89,9 @@ def kit(folder):
 
 def test_a_policy_that_beats_safe_harbor_is_released_and_verified(kit, folder, tmp_path):
     kit.save(tmp_path / "kit")
-    kit = Kit.load(tmp_path / "kit")
+    kit = StoredKit.load(tmp_path / "kit")
     chosen = choose(kit, Choice(beats="safe-harbor"))
-    risk, loss, *_ = Content.of(kit).mark_scores["safe-harbor"]
+    risk, loss, *_ = TablesContent.of(kit).mark_scores["safe-harbor"]
     assert chosen.figures["relative_risk"] <= risk
     assert chosen.figures["loss"] < loss
     source = open_source(folder / "adult.parquet")

@@ -21,7 +21,7 @@ from voile.engines.spark import on_spark
 from voile.face.kit import policy_of
 from voile.modules import find_module
 from voile.release.apply import write
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.release.spread import work as spread_work
 from voile.release.spread.job import StepCode
 from voile.release.spread.run import SpreadRun
@@ -76,7 +76,7 @@ def _wait(path: Path) -> None:
 
 def main(folder: Path, conf: Sequence[str]) -> None:
     """Release the source twice: with a task that always fails, then disturbed."""
-    tables, kit = find_module("tables"), Kit.load(folder / "kit")
+    tables, kit = find_module("tables"), StoredKit.load(folder / "kit")
     chosen, source = policy_of(folder / "policy.toml"), folder / "source"
     options = tables.options.apply(engine="spark", spark_conf=conf, key_file=folder / "key")
     options.begin()

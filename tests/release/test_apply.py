@@ -34,10 +34,10 @@ from voile.core.progress import silent
 from voile.data.column_digests import digest_columns
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.release.accounting import Accounted, Accounting
+from voile.release.accounting import AccountedBatch, RowAccounting
 from voile.release.apply import write
 from voile.release.options import ApplyOptions
-from voile.release.outcomes import Batch, Outcome, Tally
+from voile.release.outcomes import BatchOutcome, RowTally, SourceBatch
 from voile.release.step import released_schema
 from voile.release.verify import check_seal
 
@@ -123,7 +123,7 @@ def test_a_person_is_suppressed_who_had_rows_and_none_is_left(out: Path) -> None
 
 def test_no_row_is_suppressed_where_the_wing_suppresses_none(out: Path) -> None:
     class Plain(Words):
-        def make(self, batch: Batch) -> Outcome[Counter[str]]:
+        def make(self, batch: SourceBatch) -> BatchOutcome[Counter[str]]:
             return replace(super().make(batch), suppressed=None)
 
     release = write(run(Plain), out, IN_ORDER, force=False, progress=silent)
@@ -190,7 +190,7 @@ def test_a_release_has_columns_in_the_source_s_order_some_made_some_kept() -> No
 def test_columns_are_described_as_they_are_made_or_by_their_roles() -> None:
     made = {"role": "identifier", "what": "pseudonym"}
     applying = run(schema=pa.schema([("who", pa.string()), ("word", pa.string())]))
-    assert applying.described({"who": made}) == [
+    assert applying.describe_columns({"who": made}) == [
         {"column": "who", **made},
         {"column": "word", "role": "keep", "what": "as in the source"},
     ]
@@ -216,16 +216,18 @@ def test_an_output_that_is_there_is_replaced_only_by_force(out: Path) -> None:
 def test_a_row_that_is_lost_or_made_stops_the_release(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    account = Accounting.__call__
+    account = RowAccounting.__call__
 
-    def lossy(self: Accounting[Any, Any], batch: Batch, made: Outcome[Any]) -> Accounted:
+    def lossy(
+        self: RowAccounting[Any, Any], batch: SourceBatch, made: BatchOutcome[Any]
+    ) -> AccountedBatch:
         accounted = account(self, batch, made)
         accounted.tally.released -= 1
         return accounted
 
-    monkeypatch.setattr(Accounting, "__call__", lossy)
+    monkeypatch.setattr(RowAccounting, "__call__", lossy)
     with pytest.raises(AssertionError, match="12 rows came in and 9 are accounted for"):
         write(run(), out, IN_ORDER, force=False, progress=silent)
     assert not out.exists()
-    whole = Tally(read=10, released=4, held_out=3, suppressed=2, set_aside_rows=1)
+    whole = RowTally(read=10, released=4, held_out=3, suppressed=2, set_aside_rows=1)
     whole.check()

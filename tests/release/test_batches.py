@@ -17,7 +17,7 @@ from tests.release.words import IN_ORDER, RELEASED, WORDS, Words, column, privat
 from voile.core.progress import silent
 from voile.gate.finding import GateFinding
 from voile.release.apply import write
-from voile.release.outcomes import Batch, Outcome, Written
+from voile.release.outcomes import BatchOutcome, SourceBatch, WrittenRelease
 
 OWN = pa.schema([("rows", pa.int64()), ("first", pa.string())])
 
@@ -25,7 +25,7 @@ OWN = pa.schema([("rows", pa.int64()), ("first", pa.string())])
 class Noting(Words):
     """Write a line of each batch, and a last one."""
 
-    def make(self, batch: Batch) -> Outcome[Counter[str]]:
+    def make(self, batch: SourceBatch) -> BatchOutcome[Counter[str]]:
         first = batch.rows.column("word")[0].as_py()
         return replace(super().make(batch), beside={"own.csv": line(len(batch.rows), first)})
 
@@ -61,11 +61,11 @@ def test_several_processes_make_what_one_makes(out: Path) -> None:
 class Processes(Noting):
     """Say in which process a batch was made."""
 
-    def make(self, batch: Batch) -> Outcome[Counter[str]]:
+    def make(self, batch: SourceBatch) -> BatchOutcome[Counter[str]]:
         made = super().make(batch)
         return replace(made, notes=made.notes | {f"in {os.getpid()}": 1})
 
-    def measure(self, written: Written[Counter[str]]) -> tuple[GateFinding, ...]:
+    def measure(self, written: WrittenRelease[Counter[str]]) -> tuple[GateFinding, ...]:
         said = (name.partition("in ")[2] for name in written.known)
         self.found["processes"] = {int(number) for number in said if number}
         return super().measure(written)
@@ -73,7 +73,7 @@ class Processes(Noting):
 
 def test_rows_of_a_batch_travel_alone() -> None:
     rows = pa.record_batch({"word": [f"word {n}" for n in range(10_000)]}).slice(5000, 2)
-    batch = Batch(rows, np.array([5000, 5001]), np.array([True, False]))
+    batch = SourceBatch(rows, np.array([5000, 5001]), np.array([True, False]))
     sent = pickle.dumps(batch)
     assert len(sent) < 2_000
     back = pickle.loads(sent)

@@ -12,11 +12,11 @@ import pytest
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
 from voile.release.choice import STRICT, Choice, Chosen, read_fields
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 RISK, LOSS = [0.1, 0.2, 0.4], [0.9, 0.5, 0.1]
 RISKS = {"max_risk": np.array([0.05, 0.1, 0.5]), "relative_risk": np.array(RISK)}
-KIT = Kit("tables", "private", {"policies": 3})
+KIT = StoredKit("tables", "private", {"policies": 3})
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def test_of_equal_policies_the_one_that_was_chosen_stays():
 def test_the_order_in_which_facts_were_found_names_no_other_kit():
     facts = {"policies": 3, "name": "é"}
     again = dict(reversed(facts.items()))
-    assert Kit("tables", "private", facts).id == Kit("tables", "private", again).id
+    assert StoredKit("tables", "private", facts).id == StoredKit("tables", "private", again).id
 
 
 @pytest.mark.parametrize(("flag", "said"), [("knee", "at the knee"), ("least_loss", "least loss")])

@@ -8,7 +8,7 @@ import pytest
 
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.release.claims import SAFE_HARBOR_CATEGORIES, STANDARDS, find_claims, threshold
-from voile.release.criteria import Attacked, Certified
+from voile.release.criteria import AttackedFigure, CertifiedFigure
 from voile.study.determined import CRITERIA as STUDY
 from voile.tables.verbs.criteria import CRITERIA as TABLES
 
@@ -81,13 +81,13 @@ def test_one_search_refutes_safe_harbor_and_the_absent_figure_alone_is_named() -
 
 
 def test_a_figure_that_the_standard_does_not_list_allows_nothing() -> None:
-    other = Certified("re-identification", "mean_risk", "mean risk over the records")
+    other = CertifiedFigure("re-identification", "mean_risk", "mean risk over the records")
     assert statuses({"mean_risk": 0.01}, (other,))["ema-0070"] == "not measured"
 
 
 def test_an_attack_over_the_limit_refutes_a_certified_risk() -> None:
     found = Evidence("linkage", "linkability", Note("."), findings=(Finding("x", Rate(50, 100)),))
-    measures = (*TABLES, Attacked("re-identification", lambda _, one: one.quantity == "x"))
+    measures = (*TABLES, AttackedFigure("re-identification", lambda _, one: one.quantity == "x"))
     [ema, *_] = find_claims({"figures": {"max_risk": 0.02}}, measures, (found,))
     assert ema.status == "not met"
 

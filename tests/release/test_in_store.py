@@ -26,7 +26,7 @@ from voile.cli.run import run
 from voile.core.errors import TamperedError, VoileError
 from voile.determination import determine, verify
 from voile.ledger.ledger import create
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 from voile.opening import open_release
 
 CANARY = "CANARYWARD"
@@ -287,7 +287,7 @@ def test_a_ledger_writes_down_what_is_published_in_a_store(
     key = here / "key"
     key.touch(mode=0o600)
     key.write_text("a secret that is long enough for anybody")
-    create(here / "county.ledger", Promise(expected_matches=1000), key)
+    create(here / "county.ledger", LedgerPromise(expected_matches=1000), key)
     apply(kit, ledger=here / "county.ledger", key_file=key)
     kinds = [
         json.loads(one).get("event") for one in (here / "county.ledger").read_text().splitlines()

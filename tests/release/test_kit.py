@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError, TamperedError
 from voile.data.files.outputs import KIT_INDEX
 from voile.release.choice import Choice, Chosen
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 
 def made(**changes):
     tables = {"frontier": pa.table({"risk": [0.5, 1.0], "zip": ["00501", None]})}
-    kit = Kit("tables", "private", {"policies": 2, "name": "é"}, tables)
+    kit = StoredKit("tables", "private", {"policies": 2, "name": "é"}, tables)
     return dataclasses.replace(kit, **changes)
 
 
@@ -39,7 +39,7 @@ def edit(folder, **changes):
 
 
 def test_a_kit_comes_back_equal(saved):
-    kit, back = made(), Kit.load(str(saved))
+    kit, back = made(), StoredKit.load(str(saved))
     assert (back.kind, back.visibility, back.facts) == (kit.kind, kit.visibility, kit.facts)
     assert back.tables["frontier"].equals(kit.tables["frontier"])
     assert back.id == kit.id
@@ -55,7 +55,7 @@ def test_the_same_content_has_the_same_bytes_and_other_content_another_id(saved,
 
 def test_a_kit_keeps_its_id():
     """Policies name their kit by it, also those that were chosen before."""
-    assert Kit("tables", "shareable", {"policies": 1, "name": "é"}).id == "ed9ce35d0362e86a"
+    assert StoredKit("tables", "shareable", {"policies": 1, "name": "é"}).id == "ed9ce35d0362e86a"
 
 
 def test_the_id_is_that_of_the_written_bytes(saved):
@@ -64,7 +64,7 @@ def test_the_id_is_that_of_the_written_bytes(saved):
     pq.write_table(made().tables["frontier"], path, compression="gzip", use_dictionary=False)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     edit(saved, tables={"frontier": {"file": path.name, "sha256": digest}})
-    back = Kit.load(saved)
+    back = StoredKit.load(saved)
     assert back.id == hashlib.sha256((saved / KIT_INDEX).read_bytes()).hexdigest()[:16]
     assert back.tables["frontier"].equals(made().tables["frontier"])
 
@@ -79,7 +79,7 @@ def test_an_existing_kit_is_not_replaced_unasked(saved):
     with pytest.raises(RequestError, match="there already"):
         made().save(saved)
     made(facts={"policies": 9}).save(saved, force=True)
-    assert Kit.load(saved).facts == {"policies": 9}
+    assert StoredKit.load(saved).facts == {"policies": 9}
 
 
 def test_a_changed_file_is_refused(saved):
@@ -88,46 +88,46 @@ def test_a_changed_file_is_refused(saved):
     raw[len(raw) // 2] ^= 1
     path.write_bytes(raw)
     with pytest.raises(TamperedError, match="not what the kit's index says"):
-        Kit.load(saved)
+        StoredKit.load(saved)
     path.unlink()
     with pytest.raises(TamperedError, match="lacks a file"):
-        Kit.load(saved)
+        StoredKit.load(saved)
 
 
 def test_an_edited_index_gives_another_id(saved):
     edit(saved, facts={"policies": 2, "name": "other"})
-    assert Kit.load(saved).id != made().id
+    assert StoredKit.load(saved).id != made().id
 
 
 def test_a_newer_kit_is_refused_whatever_it_holds(saved):
     (saved / KIT_INDEX).write_text(json.dumps({"format": "voile-kit", "version": 3}))
     with pytest.raises(RequestError, match="version 3 and this voile reads up to 2"):
-        Kit.load(saved)
+        StoredKit.load(saved)
 
 
 def test_a_kit_of_an_older_voile_is_to_be_fitted_again(saved):
     index = {"format": "voile-kit", "version": 1, "kind": "tables", "visibility": "private"}
     (saved / KIT_INDEX).write_text(json.dumps({**index, "facts": {"policies": 1}, "tables": {}}))
     with pytest.raises(RequestError, match="an older voile wrote this kit; fit again"):
-        Kit.load(saved)
+        StoredKit.load(saved)
 
 
 def test_what_is_no_kit_is_refused(saved, tmp_path):
     for absent in (tmp_path / "none", saved / KIT_INDEX):
         with pytest.raises(RequestError, match="no kit here; fit writes one"):
-            Kit.load(absent)
+            StoredKit.load(absent)
         with pytest.raises(RequestError, match="no kit here; voile tables fit writes one"):
-            Kit.load(absent, "tables")
+            StoredKit.load(absent, "tables")
     with pytest.raises(RequestError, match="this is a kit of tables; use voile tables"):
-        Kit.load(saved, "signals")
+        StoredKit.load(saved, "signals")
     for text in ("[]", '{"format": "other"}'):
         (saved / KIT_INDEX).write_text(text)
         with pytest.raises(RequestError, match="this is not a kit"):
-            Kit.load(saved)
+            StoredKit.load(saved)
     for text in ("{", '{"format": "voile-kit"}', '{"format": "voile-kit", "version": 2}'):
         (saved / KIT_INDEX).write_text(text)
         with pytest.raises(TamperedError):
-            Kit.load(saved)
+            StoredKit.load(saved)
 
 
 def test_a_strangers_kit_runs_no_code(saved):
@@ -142,7 +142,7 @@ def test_a_strangers_kit_runs_no_code(saved):
     entry = {"file": "frontier.parquet", "sha256": hashlib.sha256(raw).hexdigest()}
     edit(saved, tables={"frontier": entry})
     with pytest.raises(TamperedError, match="not a whole parquet file"):
-        Kit.load(saved)
+        StoredKit.load(saved)
 
 
 def test_loading_never_calls_pickle(saved, monkeypatch):
@@ -151,7 +151,7 @@ def test_loading_never_calls_pickle(saved, monkeypatch):
 
     for name in ("load", "loads", "Unpickler"):
         monkeypatch.setattr(pickle, name, refuse)
-    assert Kit.load(saved).tables["frontier"].num_rows == 2
+    assert StoredKit.load(saved).tables["frontier"].num_rows == 2
 
 
 def test_an_index_cannot_lead_out_of_its_folder(saved, tmp_path):
@@ -160,7 +160,7 @@ def test_an_index_cannot_lead_out_of_its_folder(saved, tmp_path):
     entry = {**index["tables"]["frontier"], "file": "../outside.parquet"}
     edit(saved, tables={"frontier": entry})
     with pytest.raises(TamperedError, match="lacks a file"):
-        Kit.load(saved)
+        StoredKit.load(saved)
 
 
 CELLS = pa.table(
@@ -302,10 +302,10 @@ def test_the_first_policy_is_chosen_by_its_number_and_was_not_edited(tmp_path):
 
 def test_a_kit_that_lacks_what_its_wing_wrote_is_refused():
     from voile.core.errors import TamperedError
-    from voile.tables.verbs.content import Content
+    from voile.tables.verbs.content import TablesContent
 
     with pytest.raises(TamperedError, match="the kit lacks"):
-        Content.of(Kit("tables", "private", {"policies": 0}))
+        TablesContent.of(StoredKit("tables", "private", {"policies": 0}))
 
 
 def test_a_policy_is_for_one_kind_and_one_kit():
@@ -321,4 +321,4 @@ def test_a_policy_is_for_one_kind_and_one_kit():
 
 def test_what_is_saved_over_is_refused_in_the_words_of_python(saved):
     with pytest.raises(RequestError, match=r"is there already; replace it with force$"):
-        Kit.load(saved).save(saved)
+        StoredKit.load(saved).save(saved)

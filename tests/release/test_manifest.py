@@ -16,7 +16,14 @@ from voile.core.errors import DamagedError, RequestError, TamperedError
 from voile.data import open_source
 from voile.data.column_digests import digest_columns
 from voile.keys.seal import file_sha256
-from voile.release.manifest import ESCAPED, FORMAT, Release, encode, manifest_path, private_path
+from voile.release.manifest import (
+    ESCAPED,
+    FORMAT,
+    StoredRelease,
+    encode,
+    manifest_path,
+    private_path,
+)
 
 HEAD = {"format": FORMAT, "version": 1}
 
@@ -31,11 +38,11 @@ def written(folder, **changes):
 
 def test_both_manifests_are_read(tmp_path):
     out = written(tmp_path)
-    assert Release.open(out).private is None
+    assert StoredRelease.open(out).private is None
     private_path(out).mkdir(mode=0o700)
     private = {**HEAD, "sha256": "", "counts": {}, "chosen": {}, "figures": {}}
     (private_path(out) / "manifest.json").write_bytes(encode(private))
-    release = Release.open(out)
+    release = StoredRelease.open(out)
     assert release.private == private
     assert release.kind == "tables"
     assert release.folder == tmp_path / "out.csv.private"
@@ -46,7 +53,7 @@ def test_one_changed_byte_is_found(tmp_path):
     out = written(tmp_path)
     out.write_bytes(b"age\n0-18\n")
     with pytest.raises(TamperedError, match="not those its manifest names"):
-        Release.open(out).check_hash()
+        StoredRelease.open(out).check_hash()
     with pytest.raises(TamperedError, match="not those its manifest names"):
         voile.open_release(out).report()
 
@@ -55,7 +62,7 @@ def test_rows_come_without_the_apostrophes_that_make_formulas_text(tmp_path):
     out = written(tmp_path)
     out.write_text("note,age\n'=1+1,3\nwell,4\n")
     for how, first in (({}, "'=1+1"), ({"formulas": ESCAPED}, "=1+1")):
-        release = Release(out, {"kind": "tables", **how})
+        release = StoredRelease(out, {"kind": "tables", **how})
         assert [cell for (cell,) in cells(release.rows(), "note")] == [first, "well"]
 
 
@@ -64,7 +71,7 @@ def cells(source, *names):
 
 
 def test_whose_a_row_is_is_known_where_people_were_told_apart(tmp_path):
-    release = Release.open(written(tmp_path))
+    release = StoredRelease.open(written(tmp_path))
     assert release.people() is None
     release.folder.mkdir(mode=0o700)
     pq.write_table(pa.table({"row": [0]}), release.folder / "rows.parquet")
@@ -78,7 +85,7 @@ def test_a_source_that_changed_is_refused(tmp_path):
     place.write_text("age\n30\n31\n32\n")
     source, out = open_source(place), tmp_path / "out.csv"
     made_of = {"name": source.name, "sha256": source.fingerprint()}
-    release = Release(out, {}, {"counts": {"read": 3}, "source": made_of})
+    release = StoredRelease(out, {}, {"counts": {"read": 3}, "source": made_of})
     release.check_source(source, 3)
     with pytest.raises(RequestError, match=r"have 4 rows, and the release was made of 3"):
         release.check_source(source, 4)
@@ -87,14 +94,14 @@ def test_a_source_that_changed_is_refused(tmp_path):
         release.check_source(open_source(place), 3)
     frame = pa.table({"age": [30, 31]})
     in_memory = {"name": "arrow frame", "sha256": open_source(frame).fingerprint()}
-    held = Release(out, {}, {"source": in_memory, "inventory": {"age": "generalised"}})
+    held = StoredRelease(out, {}, {"source": in_memory, "inventory": {"age": "generalised"}})
     wider = frame.append_column("who", pa.array(["a", "b"]))
     held.check_source(open_source(wider), 2)
     with pytest.raises(RequestError, match="the source has changed"):
         held.check_source(open_source(wider.set_column(0, "age", pa.array([30, 32]))), 2)
     copy = place.rename(tmp_path / "annotated.csv")
     release.check_source(open_source(copy), 3)  # a copy may have columns of its own
-    whole = Release(out, {}, {**release.private, "inventory": {"age": "generalised"}})
+    whole = StoredRelease(out, {}, {**release.private, "inventory": {"age": "generalised"}})
     with pytest.raises(RequestError, match="the columns of the released source, and other bytes"):
         whole.check_source(open_source(copy), 3)
     copy.write_text("age\n30\n31\n32\n")
@@ -102,7 +109,7 @@ def test_a_source_that_changed_is_refused(tmp_path):
     copy.write_text("age,note\n30,a\n31,b\n33,c\n")
     whole.check_source(open_source(copy), 3)  # annotated
     whole.check_source(open_source(pa.table({"age": [30, 31, 32]})), 3)
-    Release(out, {}).check_source(source, 4)  # received: the number of rows is not known
+    StoredRelease(out, {}).check_source(source, 4)  # received: the number of rows is not known
 
 
 def test_a_source_in_another_format_is_held_to_its_values(tmp_path):
@@ -120,7 +127,7 @@ def test_a_source_in_another_format_is_held_to_its_values(tmp_path):
         "sha256": source.fingerprint(),
         "columns": digest_columns(source),
     }
-    release = Release(out, {}, {"counts": {"read": 3}, "source": made_of})
+    release = StoredRelease(out, {}, {"counts": {"read": 3}, "source": made_of})
     pq.write_table(table, tmp_path / "people.parquet")
     release.check_source(open_source(tmp_path / "people.parquet"), 3)
     frame = table.to_pandas()  # a missing value makes the ages floats
@@ -140,35 +147,35 @@ def test_digests_do_not_depend_on_batches():
 
 def test_what_is_no_release_is_refused(tmp_path):
     with pytest.raises(RequestError, match="no such release"):
-        Release.open(tmp_path / "none.csv")
+        StoredRelease.open(tmp_path / "none.csv")
     out = written(tmp_path)
     manifest_path(out).unlink()
     with pytest.raises(RequestError, match="no manifest beside it"):
-        Release.open(out)
+        StoredRelease.open(out)
     for text in (b"{", b"[]", b"{}"):
         manifest_path(out).write_bytes(text)
         with pytest.raises(TamperedError):
-            Release.open(out)
+            StoredRelease.open(out)
 
 
 def test_a_manifest_of_something_else_is_refused(tmp_path):
     with pytest.raises(DamagedError, match="not a release's manifest"):
-        Release.open(written(tmp_path, format="voile-kit"))
+        StoredRelease.open(written(tmp_path, format="voile-kit"))
     with pytest.raises(DamagedError, match="the manifest's figures is not one"):
-        Release.open(written(tmp_path, figures=["loss"]))
+        StoredRelease.open(written(tmp_path, figures=["loss"]))
 
 
 @pytest.mark.parametrize("address", ["postgresql://db/clinic::visits", "service=clinic::visits"])
 def test_a_table_in_a_database_is_known_by_its_file(address):
     with pytest.raises(RequestError, match=r"open visits\.postgresql"):
-        Release.open(Path(address))
+        StoredRelease.open(Path(address))
 
 
 def test_a_newer_manifest_is_refused_and_one_without_a_version(tmp_path):
     with pytest.raises(RequestError, match="version 2"):
-        Release.open(written(tmp_path, version=2))
+        StoredRelease.open(written(tmp_path, version=2))
     with pytest.raises(TamperedError, match="no version"):
-        Release.open(written(tmp_path, version=None))
+        StoredRelease.open(written(tmp_path, version=None))
 
 
 def test_a_manifest_that_lacks_a_part_is_refused(tmp_path):
@@ -176,10 +183,10 @@ def test_a_manifest_that_lacks_a_part_is_refused(tmp_path):
     private_path(out).mkdir(mode=0o700)
     (private_path(out) / "manifest.json").write_bytes(encode(HEAD))
     with pytest.raises(TamperedError, match="lacks chosen, counts, figures, sha256"):
-        Release.open(out)
+        StoredRelease.open(out)
     manifest_path(out).write_bytes(encode(HEAD))
     with pytest.raises(TamperedError, match="lacks figures, kind, sha256"):
-        Release.open(out)
+        StoredRelease.open(out)
 
 
 def test_the_same_manifest_has_the_same_bytes(tmp_path):

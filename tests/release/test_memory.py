@@ -14,7 +14,7 @@ from voile.core.progress import silent
 from voile.face.release import Release
 from voile.release.apply import write
 from voile.release.evidence import AttackResults, find_evidence
-from voile.release.verify import check_seal, evidence_sealed, is_keyed, seal_evidence, sealed
+from voile.release.verify import check_seal, check_seals, evidence_sealed, is_keyed, seal_evidence
 from voile.tables.module import TABLES
 
 
@@ -25,7 +25,7 @@ def test_a_release_in_memory_is_sealed_when_it_is_saved(tmp_path: Path) -> None:
     assert here.frame["word"].to_pylist() == [WORDS[row] for row in RELEASED]
     aside = ["row,column,reason,visit", "4,word,no word,v4", "10,word,no word,v10"]
     assert (here.folder / "set-aside.csv").read_text().splitlines() == aside
-    assert list(sealed(here, SECRET)) == list(evidence_sealed(here, SECRET)) == []
+    assert list(check_seals(here, SECRET)) == list(evidence_sealed(here, SECRET)) == []
     check_seal(here, SECRET)
     seal_evidence(here, tmp_path / "none.json", SECRET)
     saved = here.save(tmp_path / "out.csv", formulas="escape")

@@ -24,7 +24,7 @@ from voile.core.errors import RequestError, VoileError
 from voile.data import open_source
 from voile.engines.spark import on_spark
 from voile.ledger.ledger import create
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 
 pytestmark = pytest.mark.spark
 
@@ -146,7 +146,7 @@ def test_what_a_worker_refuses_is_said_by_worker(
 def test_a_ledger_keeps_people_waiting_whoever_makes_the_release(
     session: Any, key: Path, tmp_path: Path
 ) -> None:
-    create(tmp_path / "ledger", Promise(expected_matches=1000), key)
+    create(tmp_path / "ledger", LedgerPromise(expected_matches=1000), key)
     given = {"ledger": tmp_path / "ledger", "releases": tmp_path, "key_file": key}
     roles = {"columns": {"person": "identifier", "age": "quasi"}, "subject": "person"}
     for month, people in enumerate((20, 22)):

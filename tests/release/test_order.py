@@ -32,7 +32,7 @@ from voile.gate.finding import NOBODY, GateFinding
 from voile.release.apply import write
 from voile.release.draws import ReleaseDraws
 from voile.release.options import ApplyOptions
-from voile.release.outcomes import Batch, Outcome, Written
+from voile.release.outcomes import BatchOutcome, SourceBatch, WrittenRelease
 
 
 class Listing(ApplyOptions):
@@ -45,7 +45,7 @@ class Listing(ApplyOptions):
 class Loud(Words):
     """Make capitals of the words when all rows were made."""
 
-    def make(self, batch: Batch) -> Outcome[Counter[str]]:
+    def make(self, batch: SourceBatch) -> BatchOutcome[Counter[str]]:
         made = super().make(batch)
         return replace(made, columns=[*made.columns, *made.columns])
 
@@ -55,7 +55,7 @@ class Loud(Words):
         assert words.equals(again)
         return [pc.utf8_upper(words)]
 
-    def measure(self, written: Written[Counter[str]]) -> tuple[GateFinding, ...]:
+    def measure(self, written: WrittenRelease[Counter[str]]) -> tuple[GateFinding, ...]:
         return (NOBODY.finds("loss", 0.0, "share"),)
 
 

@@ -28,8 +28,8 @@ from voile.keys.secret import Secret
 from voile.modules import find_module
 from voile.release.apply import write
 from voile.release.choice import Choice, Chosen
-from voile.release.spread.job import JOB, KEY, Staged, StepCode
-from voile.release.spread.plain import Plain
+from voile.release.spread.job import JOB, KEY, StagedFolder, StepCode
+from voile.release.spread.plain import PlainPacker
 from voile.release.spread.run import SpreadRun
 from voile.release.spread.work import STOP, make
 from voile.tables.module import TABLES
@@ -48,7 +48,7 @@ class Reason(NamedTuple):
     number: int
 
 
-PLAIN = Plain([Seen, Reason])
+PLAIN = PlainPacker([Seen, Reason])
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: (
@@ -151,7 +151,7 @@ def test_what_is_forged_runs_nothing_and_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_is_this_runs_and_of_its_name(tmp_path: Path) -> None:
-    staged = Staged(tmp_path, Secret(bytes(32)))
+    staged = StagedFolder(tmp_path, Secret(bytes(32)))
     staged.store("a", [1])
     staged.store("b", [2])
     assert staged.load("a") == [1]
@@ -163,7 +163,7 @@ def test_a_file_is_this_runs_and_of_its_name(tmp_path: Path) -> None:
             staged.load("a")
     (tmp_path / "a").write_bytes(whole)
     with pytest.raises(DamagedError, match="is not what this run wrote"):
-        Staged(tmp_path, Secret(bytes(31) + b"1")).load("a")
+        StagedFolder(tmp_path, Secret(bytes(31) + b"1")).load("a")
     with pytest.raises(DamagedError, match="cannot be read"):
         staged.load("c")
 

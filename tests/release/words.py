@@ -13,23 +13,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from voile.core.rounding import Stating
+from voile.core.rounding import StatingRules
 from voile.data import open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.gate.finding import Adversary, GateFinding
+from voile.gate.finding import GateFinding, StatedAdversary
 from voile.keys.secret import Secret
 from voile.release.choice import Choice, Chosen
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.release.options import ApplyOptions
-from voile.release.outcomes import Aside, Batch, Outcome, Written
-from voile.release.step import Applying
+from voile.release.outcomes import AsideRows, BatchOutcome, SourceBatch, WrittenRelease
+from voile.release.step import ApplyingStep
 
 ROLES = Roles.model_validate(
     {"subject": "who", "columns": {"who": "identifier", "visit": "drop", "word": "keep"}}
 )
 ALONE = Roles.model_validate({"columns": {"who": "identifier", "visit": "drop", "word": "keep"}})
-KIT = Kit("tables", "private", {"policies": 1})
+KIT = StoredKit("tables", "private", {"policies": 1})
 CHOSEN = Chosen("tables", KIT.id, 0, Choice(policy=0), {"loss": 0.5}, {}, edited=True)
 SECRET = Secret(bytes(32))
 NOBODY = HoldOut(0.0, bytes(16), None)
@@ -37,20 +37,20 @@ IN_ORDER = ApplyOptions(keep_order=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Words(Applying[Counter[str], Counter[str]]):
+class Words(ApplyingStep[Counter[str], Counter[str]]):
     """Release a column of words: blank ones are set aside, and "rare" ones suppressed."""
 
-    stating = Stating()
+    stating = StatingRules()
     batch_rows = 4
 
     found: dict[str, Any] = field(default_factory=dict)
 
-    def make(self, batch: Batch) -> Outcome[Counter[str]]:
+    def make(self, batch: SourceBatch) -> BatchOutcome[Counter[str]]:
         words = batch.rows.column("word")
         blank = words.is_null().to_numpy(zero_copy_only=False)
         rare = pc.equal(words, "rare").fill_null(True).to_numpy(zero_copy_only=False)
         notes = Counter({"batches": 1, "rows": len(words)})
-        return Outcome([words], notes, [Aside("word", "no word", blank)], rare)
+        return BatchOutcome([words], notes, [AsideRows("word", "no word", blank)], rare)
 
     def nothing(self) -> Counter[str]:
         return Counter()
@@ -61,12 +61,12 @@ class Words(Applying[Counter[str], Counter[str]]):
     def conclude(self, notes: Counter[str]) -> Counter[str]:
         return Counter(notes)
 
-    def measure(self, written: Written[Counter[str]]) -> tuple[GateFinding, ...]:
+    def measure(self, written: WrittenRelease[Counter[str]]) -> tuple[GateFinding, ...]:
         assert written.scratch is None or not any(written.scratch.iterdir())
         self.found["people"] = written.suppressed_people()
         batches = written.rows.batches(["word"])
         self.found["seen"] = [word for b in batches for word in b.column(0).to_pylist()]
-        reader = Adversary("has the release")
+        reader = StatedAdversary("has the release")
         return reader.finds("loss", 0.1234, "share"), reader.finds("bits", math.inf, "values")
 
     def public_manifest(self, figures: Mapping[str, float], known: Counter[str]) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from voile.core.evidence import Count, Finding, Note, Rate
 from voile.report.suppression import FEW
 from voile.report.wording import (
     advantage,
-    counted,
-    listed,
+    format_count,
+    format_note,
+    join_names,
     name_of,
     rate,
-    said,
     share,
     size,
     upper_bound,
@@ -24,18 +24,20 @@ from voile.report.wording import (
 @pytest.mark.parametrize("noun", ["tokens", "words", "inspections", "of 200 documents", "signos"])
 def test_a_count_of_few_is_withheld_whatever_it_counts(noun):
     note = Note(f"Cut off after examining {{seen}} {noun}, 4 of them.", {"seen": Count(4)})
-    assert said(note, "internal") == f"Cut off after examining 4 {noun}, 4 of them."
-    assert said(note, "public") == f"Cut off after examining fewer than 11 {noun}, 4 of them."
+    assert format_note(note, "internal") == f"Cut off after examining 4 {noun}, 4 of them."
+    assert (
+        format_note(note, "public") == f"Cut off after examining fewer than 11 {noun}, 4 of them."
+    )
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_what_is_written_of_a_count_is_the_same_for_all_few(value, more):
     count = Count(value, value + more)
-    written = counted(count, "public")
+    written = format_count(count, "public")
     if 0 < value < FEW <= value + more:
-        assert written == counted(Count(1, value + more), "public")
+        assert written == format_count(Count(1, value + more), "public")
     if 0 < more < FEW < value:
-        assert written == counted(Count(value + more - 1, value + more), "public")
+        assert written == format_count(Count(value + more - 1, value + more), "public")
     if 0 < value + more < FEW:
         assert written == "fewer than 11"
 
@@ -43,7 +45,7 @@ def test_what_is_written_of_a_count_is_the_same_for_all_few(value, more):
 @given(st.text(), st.text())
 def test_text_with_braces_stands_as_it_is(column, noun):
     note = Note("knows {column} and {noun}", {"column": column, "noun": noun})
-    assert said(note, "public") == f"knows {column} and {noun}"
+    assert format_note(note, "public") == f"knows {column} and {noun}"
 
 
 @pytest.mark.parametrize(
@@ -124,19 +126,19 @@ def test_who_finds_is_named_only_where_there_are_several():
 
 def test_a_public_note_states_a_figure_in_two_digits_that_were_measured():
     note = Note("{bits:.3f} bits, {bits_low:.3f} or more", {"bits": 0.1802, "bits_low": 0.1479})
-    assert said(note, "public") == "0.18 bits, 0.14 or more"
-    assert said(note, "internal") == "0.18 bits, 0.148 or more"
+    assert format_note(note, "public") == "0.18 bits, 0.14 or more"
+    assert format_note(note, "internal") == "0.18 bits, 0.148 or more"
 
 
 def test_words_are_joined_and_shares_have_two_digits_or_so():
-    assert [listed(names) for names in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]
+    assert [join_names(names) for names in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]
     written = [share(x) for x in (0.0, 0.0001, 0.01, 0.094, 0.1, 0.104, 0.999, 1.0)]
     assert written == ["0%", "0.01%", "1.0%", "9.4%", "10%", "10%", "100%", "100%"]
 
 
 def test_the_holder_sees_every_count():
-    assert counted(Count(1196, 1200), "internal") == "1,196 of 1,200"
-    assert counted(Count(4, 1200), "internal") == "4 of 1,200"
+    assert format_count(Count(1196, 1200), "internal") == "1,196 of 1,200"
+    assert format_count(Count(4, 1200), "internal") == "4 of 1,200"
     assert size(4, "internal") == "4"
 
 

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from voile.signals import SequenceMap, SignalsWarning
-from voile.signals.fitting.methods.layers import Chain
+from voile.signals.fitting.methods.layers import LayerChain
 
 NAMES = np.array(["calm", "wild"])
 SHARES = np.array([0.4, 0.6])
@@ -37,5 +37,5 @@ def fitted(*invariants):
     """Fit once for all tests."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SignalsWarning)
-        quick = Chain(degree=3, spread=1)
+        quick = LayerChain(degree=3, spread=1)
         return SequenceMap(invariants, settings=quick, random_state=0).fit(*days(400, 8, 1))

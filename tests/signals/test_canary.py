@@ -8,8 +8,8 @@ from tests.signals.days import days
 from tests.signals.made_up import METHODS, NAMES, readings
 
 from voile.signals import PrivacyMap, SequenceMap
-from voile.signals.fitting.methods.layers import Chain
-from voile.signals.fitting.methods.transport import Transport
+from voile.signals.fitting.methods.layers import LayerChain
+from voile.signals.fitting.methods.transport import TransportMethod
 
 CANARY = (7.1237, 2.3471)
 LARGEST = (21.1237, 9.3471)
@@ -53,7 +53,7 @@ def test_no_entry_of_a_map_of_sequences_is():
     X[0] = [171.3377, 83.4419]
     X[whose == whose[0], 0] = 171.3377
     X[whose == whose[0], 1] = np.round(83.4419 + np.arange(6) / 10, 4)
-    quick = Chain(degree=3, spread=1)
+    quick = LayerChain(degree=3, spread=1)
     map = SequenceMap((0,), resolution=1e-4, settings=quick, random_state=0).fit(X, c, whose)
     assert not holds(map.codec_.to_arrays(), (171.3377, 83.4419))
     assert not holds(map.codec_.to_arrays(), (83.5419, 83.6419))
@@ -61,7 +61,7 @@ def test_no_entry_of_a_map_of_sequences_is():
 
 def test_one_person_moves_the_curves_of_a_small_class_by_little():
     """Of 120 people, one from end to end: no knot of transport shows where the person was."""
-    how = Transport(Chain())
+    how = TransportMethod(LayerChain())
     X, c = readings(600, 1)
     rare = np.flatnonzero(c == NAMES[0])
     moved = X.copy()

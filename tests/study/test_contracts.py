@@ -24,7 +24,7 @@ from voile.documents.replacements.ages import find_age
 from voile.documents.replacements.marks import mark
 from voile.keys.pseudonyms import pseudonym
 from voile.study import Study
-from voile.study.verbs.writing import Writing
+from voile.study.verbs.writing import StudyWriting
 
 pytestmark = pytest.mark.slow
 EXAMPLES = settings(
@@ -260,7 +260,7 @@ def test_nothing_is_released_when_a_part_fails(homes, drawn, data, tmp_path):
     study = prepared(homes, drawn, tmp_path)
     parts = [drawn.table, *drawn.others, *drawn.notes]
     broken = data.draw(st.sampled_from(parts))
-    run = Writing._run
+    run = StudyWriting._run
 
     def failing(self, name, *rest):
         if name == broken:
@@ -269,7 +269,7 @@ def test_nothing_is_released_when_a_part_fails(homes, drawn, data, tmp_path):
         return run(self, name, *rest)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Writing, "_run", failing)
+        patched.setattr(StudyWriting, "_run", failing)
         with pytest.raises(VoileError, match="fails after it was written"):
             study.apply()
     folder = study.plan.place(Path())

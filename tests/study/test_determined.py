@@ -18,18 +18,18 @@ from voile.core.errors import InfeasibleError, RequestError, TamperedError
 from voile.core.evidence import Rate
 from voile.determination import determine_study
 from voile.ledger.ledger import create
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 from voile.release.criteria import worst_figure
 from voile.study import Study
 from voile.study.determined import CRITERIA, open_subject
 from voile.study.study_release import StudyRelease
-from voile.study.verbs.attack import Linked
+from voile.study.verbs.attack import LinkedParts
 from voile.study.verbs.evidence import evidence_of
 
 
 @pytest.fixture
 def applied(folder) -> Study:
-    create(folder / "county.ledger", Promise(expected_matches=9_999.0), folder / "study.key")
+    create(folder / "county.ledger", LedgerPromise(expected_matches=9_999.0), folder / "study.key")
     study = Study.open(folder / "study.toml", ledger=folder / "county.ledger")
     study.apply()
     return study
@@ -137,7 +137,7 @@ def test_known_facts_answer_singling_out_and_linkability():
 
 
 def test_the_joint_attack_counts_people_up_to_whole_ones():
-    found = evidence_of(Linked(people=40, table=2.0, texts=1.0, joint=3.2, alone=1))
+    found = evidence_of(LinkedParts(people=40, table=2.0, texts=1.0, joint=3.2, alone=1))
     [one] = found.findings
     assert (one.rate, one.baseline) == (Rate(4, 40), Rate(2, 40))
     public = {"parts": {}, "figures": {"joint_at_recall_max_risk": 0.05}}

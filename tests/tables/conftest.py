@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from voile.tables.people.counts import Constraints, Counts, SensitiveColumn
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts, Constraints, SensitiveColumn
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.scoring.group_measures import (
     GroupMeasure,
     information,
@@ -49,7 +49,9 @@ def small_counts(seed, *, sizes=SIZES, spread=False, columns=()):
         sample[:, None] * rng.dirichlet(np.full(values, 0.3), len(cells)) for values in (2, 3)
     )
     parts = parts_of(columns)
-    return Counts(sizes, cells.astype(np.int32), sample, people, sensitive, outcomes, parts)
+    return CombinationCounts(
+        sizes, cells.astype(np.int32), sample, people, sensitive, outcomes, parts
+    )
 
 
 def pairs(counts):
@@ -81,7 +83,7 @@ def own():
 class Space:
     """The least that a search needs."""
 
-    evaluator: Evaluator
+    evaluator: PolicyEvaluator
 
 
 @pytest.fixture(scope="session")
@@ -100,7 +102,7 @@ def small_space():
         sensitive = sample[:, None] * (rng.random((len(cells), 4)) < 0.4)
         parts = parts_of(columns)
         codes = cells.astype(np.int32)
-        counts = Counts(sizes, codes, sample, people, sensitive, columns=parts)
-        return Space(Evaluator(counts, Constraints(**constraints)))
+        counts = CombinationCounts(sizes, codes, sample, people, sensitive, columns=parts)
+        return Space(PolicyEvaluator(counts, Constraints(**constraints)))
 
     return make

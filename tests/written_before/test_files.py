@@ -19,7 +19,7 @@ from voile.data.files.outputs import KIT_VERSION
 from voile.determination import verify
 from voile.ledger import ledger
 from voile.release import manifest
-from voile.release.verify import Check
+from voile.release.verify import ReleaseCheck
 from voile.signals import Session
 from voile.signals.channel import keys
 from voile.signals.model.sequences import session
@@ -36,7 +36,7 @@ def files(tmp_path: Path) -> Path:
     return copy
 
 
-def failed(checks: tuple[Check, ...]) -> list[str]:
+def failed(checks: tuple[ReleaseCheck, ...]) -> list[str]:
     return [check.says for check in checks if check.holds is False]
 
 
@@ -68,7 +68,7 @@ def test_a_ledger_is_verified_and_goes_on(files: Path) -> None:
     words = [folder / "kit", folder / "source.parquet", "--policy", folder / "policy.toml"]
     more = ["--out", folder / "next.csv", "--ledger", folder / "ledger"]
     assert run(["tables", "apply", *map(str, [*words, *more]), *key]) == 0
-    assert len(ledger.Ledger.read(folder / "ledger").released) == 2
+    assert len(ledger.Ledger.read_file(folder / "ledger").released_lines) == 2
 
 
 def test_a_determination_holds(files: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_study_is_verified_and_applied(files: Path) -> None:
 
 
 def test_a_device_takes_its_enrolment(files: Path) -> None:
-    enrolment = keys.Enrolment.read(files / "sessions" / "enrolment")
+    enrolment = keys.Enrolment.read_file(files / "sessions" / "enrolment")
     assert [each.subject for each in enrolment.devices] == ["p0", "p1"]
     open_kit(files / "sessions" / "kit")
 

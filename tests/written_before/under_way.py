@@ -10,10 +10,10 @@ import numpy as np
 from voile.keys.secret import Secret
 from voile.signals import SequenceCodec, Session
 from voile.signals.model.codec.codec import Codec
-from voile.signals.model.codec.lattice import Lattice
-from voile.signals.model.codec.steps import Affine, Bend, KnotheRosenblatt
-from voile.signals.model.sequences.basis import Basis
-from voile.signals.model.sequences.sequence_codec import Dynamics, SequencePart
+from voile.signals.model.codec.lattice import ValueLattice
+from voile.signals.model.codec.steps import AffineMap, ColumnBend, KnotheRosenblatt
+from voile.signals.model.sequences.basis import TimeBasis
+from voile.signals.model.sequences.sequence_codec import ClassDynamics, SequencePart
 
 CLASSES = np.array(["calm", "wild"])
 SECRET = Secret(b"a secret known to the tests alone")
@@ -37,17 +37,17 @@ def codec(kind: str) -> SequenceCodec:
     """Return a map of two columns, with a level, a slope and a weekly season."""
     steps = tuple(
         (
-            Bend(np.array([[50.0, 65.0, 80.0], [60.0, 72.0, 85.0]]), waves(2, 3) + LINE),
-            Affine(np.diag([0.5, 2.0]), waves(2)),
+            ColumnBend(np.array([[50.0, 65.0, 80.0], [60.0, 72.0, 85.0]]), waves(2, 3) + LINE),
+            AffineMap(np.diag([0.5, 2.0]), waves(2)),
             triangular(2, which, kind == "whole"),
         )
         for which in (0, 1)
     )
-    basis = Basis(32.0, np.round(Basis.of(32.0, 7, 2).season, 6))
+    basis = TimeBasis(32.0, np.round(TimeBasis.of(32.0, 7, 2).season, 6))
     turn = np.array([[0.6, -0.8], [0.8, 0.6]]) if kind == "whole" else np.eye(2)
     held = [(0, 1)] if kind == "whole" else [(0, 1), (0,), (1,)]
     return SequenceCodec(
-        Codec(CLASSES, (Lattice(1, 2), Lattice(1, 10)), steps),
+        Codec(CLASSES, (ValueLattice(1, 2), ValueLattice(1, 10)), steps),
         (1, 0),
         0,
         tuple(dynamics(basis.size, turn, which) for which in (0, 1)),
@@ -71,11 +71,11 @@ def triangular(d: int, which: int, joined: bool = True) -> KnotheRosenblatt:
     return KnotheRosenblatt(np.arange(d), grid, between, 1 - between, grid + waves(d, 9))
 
 
-def dynamics(size: int, turn: np.ndarray, which: int) -> Dynamics:
+def dynamics(size: int, turn: np.ndarray, which: int) -> ClassDynamics:
     roots = np.eye(size) + waves(2, size, size)
     covariance = np.array([[[x @ y for x in root] for y in root] for root in roots]).round(4)
     swing, kept = np.array([0.125, 0.25]), np.array([0.7, 0.3 + 0.25 * which])
-    return Dynamics(turn, waves(2, size), covariance, swing, kept, np.array([0.0, 0.01]))
+    return ClassDynamics(turn, waves(2, size), covariance, swing, kept, np.array([0.0, 0.01]))
 
 
 def go_on(device: Session, clinic: Session, kind: str, which: slice) -> list[Any]:

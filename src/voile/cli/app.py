@@ -10,11 +10,11 @@ from voile.cli.inspect import inspect
 from voile.cli.kind import kind_group
 from voile.cli.ledger import ledger
 from voile.cli.open import open_command
-from voile.cli.parameters import Command, Group
+from voile.cli.parameters import VerbGroup, VoileCommand
 from voile.cli.report import report
 from voile.cli.reveal import reveal
 from voile.cli.roles import roles
-from voile.cli.screen import Screen
+from voile.cli.screen import CommandScreen
 from voile.cli.study import study
 from voile.cli.verify import verify
 from voile.modules import MODULES
@@ -31,7 +31,7 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
         context.exit()
 
 
-@click.group(cls=Group, context_settings=CONTEXT)
+@click.group(cls=VerbGroup, context_settings=CONTEXT)
 @click.option(
     "--version",
     is_flag=True,
@@ -56,7 +56,7 @@ def command() -> None:
     """
 
 
-def _completion(screen: Screen, *, shell: str) -> None:
+def _completion(screen: CommandScreen, *, shell: str) -> None:
     """Print the script that completes commands in a shell.
 
     For example: eval "$(voile completion bash)"
@@ -72,7 +72,7 @@ def _completion(screen: Screen, *, shell: str) -> None:
         click.echo(script)
 
 
-completion = Command(
+completion = VoileCommand(
     "completion", _completion, [click.Argument(["shell"], type=click.Choice(SHELLS))]
 )
 

@@ -7,19 +7,19 @@ from typing import Any
 
 import click
 
-from voile.cli.parameters import Command, Run, argument, load_kit, out
+from voile.cli.parameters import Run, VoileCommand, argument, load_kit, out
 from voile.cli.results import tell_chosen
-from voile.cli.screen import Screen
+from voile.cli.screen import CommandScreen
 from voile.data.files.outputs import POLICY
 from voile.release.choosing import choose_by
 from voile.release.module import AnyModule
 
 
-class _Way(click.Option):
+class _WayOption(click.Option):
     """A way to pick a policy, which a module may not have."""
 
 
-class _After(click.Option):
+class _LedgerOption(click.Option):
     """An option of choosing by a ledger, which a module may not have."""
 
 
@@ -76,7 +76,7 @@ def choose(module: AnyModule) -> click.Command:
     """Return the command of one kind."""
 
     def run(
-        screen: Screen,
+        screen: CommandScreen,
         *,
         kit: str,
         out: Path,
@@ -111,12 +111,12 @@ def choose(module: AnyModule) -> click.Command:
         write_text(out, chosen.to_toml(), POLICY, force=force)
         tell_chosen(screen, chosen, out)
 
-    ways = [_Way([name], **how) for name, how in _WAYS.items()]
-    by_ledger = [_After([name], **how) for name, how in _AFTER.items()]
-    return _Choose(module, run, [argument("kit"), *ways, *by_ledger, *out("POLICY", POLICY)])
+    ways = [_WayOption([name], **how) for name, how in _WAYS.items()]
+    by_ledger = [_LedgerOption([name], **how) for name, how in _AFTER.items()]
+    return _ChooseCommand(module, run, [argument("kit"), *ways, *by_ledger, *out("POLICY", POLICY)])
 
 
-class _Choose(Command):
+class _ChooseCommand(VoileCommand):
     """Offer the ways of the module; its code is imported only when they are asked for."""
 
     def __init__(self, module: AnyModule, run: Run, params: list[click.Parameter]) -> None:
@@ -127,7 +127,7 @@ class _Choose(Command):
         """Leave out the ways that the module does not have."""
         params = [
             one for one in super().get_params(ctx)
-            if not isinstance(one, _Way) or one.name in self._module.ways
+            if not isinstance(one, _WayOption) or one.name in self._module.ways
         ]  # fmt: skip
         judged = self._module.choose_after is not None
-        return [one for one in params if judged or not isinstance(one, _After)]
+        return [one for one in params if judged or not isinstance(one, _LedgerOption)]

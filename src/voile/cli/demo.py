@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from voile.cli.parameters import Command, flag, out
-from voile.cli.screen import Screen
+from voile.cli.parameters import VoileCommand, flag, out
+from voile.cli.screen import CommandScreen
 from voile.core.errors import RequestError
 from voile.data.files.outputs import DEMO, DEMO_FORMAT, DEMO_MARK, manifest_of
 from voile.modules import find_module
@@ -18,7 +18,9 @@ Run = Callable[[list[str]], int]
 SEED, PEOPLE = "2013", 200_000
 
 
-def _demo(screen: Screen, *, out: Path, force: bool, fhir: bool, omop: bool, patients: int) -> int:
+def _demo(
+    screen: CommandScreen, *, out: Path, force: bool, fhir: bool, omop: bool, patients: int
+) -> int:
     """Release the patients of a made-up county.
 
     Runs the commands that a user would type, from a table of people to a report. With --fhir or
@@ -39,13 +41,13 @@ def _demo(screen: Screen, *, out: Path, force: bool, fhir: bool, omop: bool, pat
     return 0
 
 
-def _run(screen: Screen, commands: list[list[str]], *, force: bool) -> int:
+def _run(screen: CommandScreen, commands: list[list[str]], *, force: bool) -> int:
     """Show and run commands until one fails; return its exit code."""
-    from voile.face.commands import typed
+    from voile.face.commands import format_command
 
     run: Run = click.get_current_context().obj  # as a user's own command line runs them
     for words in commands:
-        screen.show(f"\n$ {typed(['voile', *words])}")
+        screen.show(f"\n$ {format_command(['voile', *words])}")
         writes = force and words[:2] not in (["study", "attack"], ["study", "verify"])
         switches = (["--force"] if writes else []) + (["--quiet"] if screen.quiet else [])
         if code := run([*words, *switches]):
@@ -53,7 +55,9 @@ def _run(screen: Screen, commands: list[list[str]], *, force: bool) -> int:
     return 0
 
 
-def _prepare_clinic(screen: Screen, out: Path, form: str, patients: int, *, force: bool) -> None:
+def _prepare_clinic(
+    screen: CommandScreen, out: Path, form: str, patients: int, *, force: bool
+) -> None:
     """Write the export, what scores a release of it, and annotated notes of other people."""
     from voile.demo.export import write_demo
 
@@ -74,7 +78,7 @@ def _study_commands(out: Path) -> list[list[str]]:
     ]
 
 
-def _prepare(screen: Screen, out: Path, *, force: bool) -> None:
+def _prepare(screen: CommandScreen, out: Path, *, force: bool) -> None:
     """Write the county, its roles, and a fresh secret that its owner alone may read."""
     from voile.data.files import outputs
     from voile.data.files.atomic import write_text
@@ -120,10 +124,10 @@ def _commands(out: Path) -> list[list[str]]:
 
 def _sentences(release: Path) -> tuple[str, ...]:
     """Say as the public report does: the risk now, what was lost, how Safe Harbor compares."""
-    from voile.release.manifest import Release
+    from voile.release.manifest import StoredRelease
     from voile.report.sections import Prose
 
-    summary, *_ = find_module("tables").report(Release.open(release), (), audience="public")
+    summary, *_ = find_module("tables").report(StoredRelease.open(release), (), audience="public")
     first = next(block for block in summary.blocks if isinstance(block, Prose))
     return first.paragraphs
 
@@ -139,4 +143,4 @@ FORMS = [
         help="Patients of the export [1000].",
     ),
 ]
-demo = Command("demo", _demo, [*out("FOLDER", DEMO), *FORMS])
+demo = VoileCommand("demo", _demo, [*out("FOLDER", DEMO), *FORMS])

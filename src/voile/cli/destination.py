@@ -13,21 +13,21 @@ import click
 from voile.core.errors import RequestError
 
 if TYPE_CHECKING:
-    from voile.data.files.outputs import Output
+    from voile.data.files.outputs import OutputKind
 
 
 ARCHIVE = "releases"
 """The option that names folders of earlier releases, in which the next may lie."""
 
 
-class Input(NamedTuple):
+class CommandInput(NamedTuple):
     """What a command reads: a file or folder, and a table in it."""
 
     place: Path
     table: str | None
 
 
-class Destination(click.Option):
+class DestinationOption(click.Option):
     """An option that says where a result goes.
 
     Parameters
@@ -36,7 +36,13 @@ class Destination(click.Option):
     """
 
     def __init__(
-        self, switch: str, metavar: str, output: Output | None, *, help: str, required: bool = True
+        self,
+        switch: str,
+        metavar: str,
+        output: OutputKind | None,
+        *,
+        help: str,
+        required: bool = True,
     ) -> None:
         kind = click.Path(path_type=Path)
         super().__init__([switch], metavar=metavar, type=kind, required=required, help=help)
@@ -49,11 +55,13 @@ def check_destinations(params: Sequence[click.Parameter], given: Mapping[str, An
     read = list(_inputs(params, given))
     for param in params:
         out = given.get(str(param.name))
-        if isinstance(param, Destination) and out is not None:
+        if isinstance(param, DestinationOption) and out is not None:
             _check(out, param.output, read, force=given.get("force", False))
 
 
-def _check(out: Path, output: Output | None, read: Sequence[Input], *, force: bool) -> None:
+def _check(
+    out: Path, output: OutputKind | None, read: Sequence[CommandInput], *, force: bool
+) -> None:
     """Refuse one output: without a folder, on the way of an input, or where something is."""
     from voile.data.files.atomic import Staging, check_folder
     from voile.data.files.outputs import POLICY, RELEASE
@@ -84,7 +92,7 @@ def _check_stored(params: Sequence[click.Parameter], given: Mapping[str, Any]) -
     from voile.data.stores.path import StorePath
 
     every = [(param, StorePath.parse(given.get(str(param.name)))) for param in params]
-    stored = [(isinstance(param, Destination), place) for param, place in every if place]
+    stored = [(isinstance(param, DestinationOption), place) for param, place in every if place]
     for out in (place for is_output, place in stored if is_output):
         for read in (place for is_output, place in stored if not is_output):
             if f"{out}/".startswith(f"{read}/") or f"{read}/".startswith(f"{out}/"):
@@ -95,7 +103,7 @@ def _check_stored(params: Sequence[click.Parameter], given: Mapping[str, Any]) -
                 )
 
 
-def _check_table(place: str, read: Sequence[Input]) -> None:
+def _check_table(place: str, read: Sequence[CommandInput]) -> None:
     """Refuse a table of a database that is an input; another of the same database is none."""
     file, _, table = place.partition("::")
     for one in read:
@@ -111,7 +119,7 @@ def _check_table(place: str, read: Sequence[Input]) -> None:
             raise RequestError("is read by this command", where=place, instead="use another name")
 
 
-def _check_apart(part: Path, read: Input, *, replaced: bool) -> None:
+def _check_apart(part: Path, read: CommandInput, *, replaced: bool) -> None:
     """Refuse an output that is an input, lies in one, or is replaced with one in it."""
     place = read.place
     if _is_same(place, part):
@@ -135,21 +143,21 @@ def _is_same(one: Path, other: Path) -> bool:
     return os.path.exists(one) and os.path.exists(other) and one.samefile(other)
 
 
-def _inputs(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> Iterator[Input]:
+def _inputs(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> Iterator[CommandInput]:
     """Yield the files and folders that a command line names, other than those it writes."""
     for param in params:
         if param.name == ARCHIVE:
             continue
-        if isinstance(param.type, click.Path) and not isinstance(param, Destination):
+        if isinstance(param.type, click.Path) and not isinstance(param, DestinationOption):
             value = given.get(str(param.name))
             for one in value if isinstance(value, tuple) else (value,):
                 if one:
                     yield from _places(str(one), given.get("table"))
 
 
-def _places(text: str, asked: str | None) -> Iterator[Input]:
+def _places(text: str, asked: str | None) -> Iterator[CommandInput]:
     """Yield what a text may name: NAME=FILE, FORMAT:FILE, FILE::TABLE, a pattern of files."""
     for one in {text, text.partition("=")[2], text.partition(":")[2]}:
         path, _, table = one.partition("::")
         found = [path] if os.path.exists(path) else glob(path, recursive=True)
-        yield from (Input(Path(place), table or asked) for place in found if path)
+        yield from (CommandInput(Path(place), table or asked) for place in found if path)

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from voile.cli.destination import Destination
-from voile.cli.parameters import Command, argument, evidence, key_file, out, path
-from voile.cli.screen import Screen
+from voile.cli.destination import DestinationOption
+from voile.cli.parameters import VoileCommand, argument, evidence, key_file, out, path
+from voile.cli.screen import CommandScreen
 from voile.core.errors import RequestError
 from voile.data.files.outputs import CONTEXT, DETERMINATION
 
 if TYPE_CHECKING:
     from voile.determination.determination import Determination
-    from voile.determination.subject import Subject
+    from voile.determination.subject import JudgedRelease
 
 DECISIONS = ("approve", "approve with conditions", "refuse", "renew", "withdraw")
 
 
 def _determine(
-    screen: Screen,
+    screen: CommandScreen,
     *,
     release: str,
     context: Path | None,
@@ -65,8 +65,8 @@ ASKED = "a determination needs --context and --out; --template FILE writes a con
 
 
 def write_context(
-    screen: Screen,
-    subject: Subject,
+    screen: CommandScreen,
+    subject: JudgedRelease,
     template: Path,
     context: Path | None,
     out: Path | None,
@@ -87,7 +87,7 @@ def write_context(
     screen.result({"template": str(template)})
 
 
-def say_verdicts(screen: Screen, one: Determination, out: Path) -> None:
+def say_verdicts(screen: CommandScreen, one: Determination, out: Path) -> None:
     """Show the verdict of each criterion, and where the determination lies."""
     rows = {each.name: each.verdict for each in one.criteria}
     width = max(map(len, rows))
@@ -100,7 +100,7 @@ def say_verdicts(screen: Screen, one: Determination, out: Path) -> None:
 
 
 def _sign(
-    screen: Screen,
+    screen: CommandScreen,
     *,
     folder: str,
     decision: str,
@@ -142,12 +142,12 @@ def _sign(
     screen.result({**made, "signed": key is not None})
 
 
-def template() -> Destination:
+def template() -> DestinationOption:
     help = "Write a context to fill in, with this release's columns, and stop."
-    return Destination("--template", "FILE", CONTEXT, help=help, required=False)
+    return DestinationOption("--template", "FILE", CONTEXT, help=help, required=False)
 
 
-determine = Command(
+determine = VoileCommand(
     "determine",
     _determine,
     [
@@ -161,7 +161,7 @@ determine = Command(
         click.Option(["--pdf/--no-pdf"], default=True, help="A PDF by Chromium [where it is]."),
     ],
 )
-sign = Command(
+sign = VoileCommand(
     "sign",
     _sign,
     [

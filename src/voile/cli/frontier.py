@@ -6,16 +6,16 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from voile.cli.screen import Screen, show_table
+from voile.cli.screen import CommandScreen, show_table
 
 if TYPE_CHECKING:
-    from voile.release.kit import Kit
+    from voile.release.kit import StoredKit
     from voile.release.module import AnyModule
 
 ROWS = 20
 
 
-def frontier(screen: Screen, kit: Kit, module: AnyModule, *, all: bool) -> None:
+def frontier(screen: CommandScreen, kit: StoredKit, module: AnyModule, *, all: bool) -> None:
     """Show 20 of the policies, evenly spread, unless `all` are asked for.
 
     Columns of numbers and single texts are shown, and in JSON lists of numbers. Packed policies
@@ -35,14 +35,14 @@ def frontier(screen: Screen, kit: Kit, module: AnyModule, *, all: bool) -> None:
     flat = [f.name for f in shown.schema if not pa.types.is_nested(f.type)]
     shown = shown.select(flat)
     rows = list(zip(*shown.to_pydict().values(), strict=True))
-    show_table(flat, rows if all else spread(rows, ROWS), sys.stdout)
+    show_table(flat, rows if all else pick_spread(rows, ROWS), sys.stdout)
     if caveat:
         screen.insist(f"voile: {caveat}")
     if not all and len(rows) > ROWS:
         screen.say(f"{ROWS} of {len(rows):,} policies; --all shows every one")
 
 
-def spread(rows: Sequence[Any], most: int) -> list[Any]:
+def pick_spread(rows: Sequence[Any], most: int) -> list[Any]:
     """Pick at most `most` rows at even distances, the first and the last among them.
 
     >>> spread(range(10), 4), spread("ab", 4)

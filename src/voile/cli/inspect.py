@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from voile.cli.parameters import Command, open_and_report, out, reading, source_argument
-from voile.cli.screen import Screen
+from voile.cli.parameters import VoileCommand, open_and_report, out, reading, source_argument
+from voile.cli.screen import CommandScreen
 from voile.core.errors import printable
 from voile.data.files.outputs import ROLES
 from voile.modules import MODULES
 
 
 def _inspect(
-    screen: Screen,
+    screen: CommandScreen,
     *,
     source: str,
     out: Path | None,
@@ -57,6 +57,6 @@ KIND = click.Option(
     type=click.Choice(list(MODULES)),
     help="What the roles are for [tables; documents where there are spans, itemsets lists].",
 )
-inspect = Command(
+inspect = VoileCommand(
     "inspect", _inspect, [source_argument(), *out("ROLES", ROLES, required=False), KIND, *reading()]
 )

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from voile.cli.choose import choose
-from voile.cli.destination import Destination
+from voile.cli.destination import DestinationOption
 from voile.cli.frontier import frontier
 from voile.cli.parameters import (
-    Command,
-    Group,
+    VerbGroup,
+    VoileCommand,
     argument,
     flag,
     key_file,
@@ -29,11 +29,11 @@ from voile.cli.parameters import (
     source_argument,
 )
 from voile.cli.results import show_evidence, tell_applied, tell_attacked, tell_fitted
-from voile.cli.screen import Screen, show_table
+from voile.cli.screen import CommandScreen, show_table
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import EVIDENCE, KIT, RELEASE, REPORT
 from voile.release.evidence import AttackResults, default_place, kept_evidence, write_evidence
-from voile.release.module import AnyModule, Assessing
+from voile.release.module import AnyModule, ModuleAssessing
 from voile.release.own_verbs import OwnVerb
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ UNKEYED = (
 )
 
 
-class _KindGroup(Group):
+class _KindGroup(VerbGroup):
     """The commands of one kind: those that all kinds have, then its own."""
 
     def __init__(self, module: AnyModule) -> None:
@@ -81,7 +81,7 @@ def kind_group(module: AnyModule) -> click.Group:
 
 def _fit(module: AnyModule) -> click.Command:
     def run(
-        screen: Screen,
+        screen: CommandScreen,
         *,
         source: str,
         roles: Path | None,
@@ -122,16 +122,16 @@ def _fit(module: AnyModule) -> click.Command:
 
 
 def _frontier(module: AnyModule) -> click.Command:
-    def run(screen: Screen, *, kit: str, all: bool) -> None:
+    def run(screen: CommandScreen, *, kit: str, all: bool) -> None:
         """Show the policies of a kit."""
         frontier(screen, load_kit(Path(kit), module.kind), module, all=all)
 
-    return Command("frontier", run, [argument("kit"), flag("all", "Show every policy.")])
+    return VoileCommand("frontier", run, [argument("kit"), flag("all", "Show every policy.")])
 
 
 def _apply(module: AnyModule) -> click.Command:
     def run(
-        screen: Screen,
+        screen: CommandScreen,
         *,
         kit: str,
         source: str,
@@ -172,7 +172,7 @@ def _apply(module: AnyModule) -> click.Command:
 
 def _attack(module: AnyModule) -> click.Command:
     def run(
-        screen: Screen,
+        screen: CommandScreen,
         *,
         release: str,
         original: str,
@@ -189,11 +189,11 @@ def _attack(module: AnyModule) -> click.Command:
         The adversary has the release and the background knowledge given by the options.
         """
         from voile.keys.secret import Secret
-        from voile.release.manifest import Release
-        from voile.release.options import stored
+        from voile.release.manifest import StoredRelease
+        from voile.release.options import list_stored
         from voile.release.verify import check_seal, is_keyed
 
-        attacked = Release.open(Path(release))
+        attacked = StoredRelease.open(Path(release))
         where = out or default_place(attacked)
         secret = Secret.find(key_file)
         EVIDENCE.check_free(where, force=force or kept_evidence(where, attacked, secret)[1])
@@ -203,7 +203,7 @@ def _attack(module: AnyModule) -> click.Command:
         opened = open_and_report(screen, original, table, encoding, module.kind)
         with screen.progress() as progress:
             made = module.attack(attacked, opened, options, seed=seed, progress=progress)
-        found = AttackResults(attacked, made, [stored(options)])
+        found = AttackResults(attacked, made, [list_stored(options)])
         write_evidence(where, attacked, found, secret, force=force)
         tell_attacked(screen, found, where)
 
@@ -213,11 +213,11 @@ def _attack(module: AnyModule) -> click.Command:
     return WingCommand("attack", run, own, lambda: module.options.attack)
 
 
-def _assess(module: AnyModule, verb: Assessing[Any]) -> click.Command:
+def _assess(module: AnyModule, verb: ModuleAssessing[Any]) -> click.Command:
     """Return the command of a kind whose releases by other makers are assessed."""
 
     def run(
-        screen: Screen,
+        screen: CommandScreen,
         *,
         original: str,
         released: str,
@@ -273,7 +273,7 @@ def _assess(module: AnyModule, verb: Assessing[Any]) -> click.Command:
 def _own_command(verb: OwnVerb[Any]) -> click.Command:
     """Return the command of a verb that one kind alone has, as its module describes it."""
 
-    def run(screen: Screen, *, options: Any, **places: Any) -> int:
+    def run(screen: CommandScreen, *, options: Any, **places: Any) -> int:
         ended = verb.load()(options, screen, **places)
         screen.result(ended.result)
         if ended.rows and not screen.json:
@@ -286,7 +286,7 @@ def _own_command(verb: OwnVerb[Any]) -> click.Command:
     for name, output in verb.outputs.items():
         if output is None:
             help = "Folder of this end; it holds readings in the clear."
-            params.append(Destination(f"--{name}", "FOLDER", None, help=help))
+            params.append(DestinationOption(f"--{name}", "FOLDER", None, help=help))
         else:
             params += out(output.name.split()[-1].upper(), output)
     params += reading() if verb.reads_source else []

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.parameters import Command, Group, argument, out, path, place
+from voile.cli.parameters import VerbGroup, VoileCommand, argument, out, path, place
 from voile.cli.results import write_figures
-from voile.cli.screen import Screen, count, show_table
+from voile.cli.screen import CommandScreen, count, show_table
 from voile.cli.verify import FAILED, show_checks
 from voile.data.files.outputs import INTERNAL_REPORT
 
 if TYPE_CHECKING:
-    from voile.ledger.audience import Audience
+    from voile.ledger.audience import LedgerAudience
 
 COLUMNS = ("line", "time", "act", "kind", "to", "alone", "joint", "why")
 
 
 def _init(
-    screen: Screen,
+    screen: CommandScreen,
     *,
     ledger: str,
     expected_matches: float | None,
@@ -37,34 +37,34 @@ def _init(
     All recipients are taken to share what they have, but for those that --apart names. The ledger
     stays with the data holder: it holds no value of the data, and says what was released when.
     """
-    from voile.ledger.audience import Audience
+    from voile.ledger.audience import LedgerAudience
     from voile.ledger.ledger import create
-    from voile.ledger.promise import Promise
+    from voile.ledger.promise import LedgerPromise
 
-    promise, audience = Promise(expected_matches, joint_risk, k), Audience(apart)
+    promise, audience = LedgerPromise(expected_matches, joint_risk, k), LedgerAudience(apart)
     made = create(Path(ledger), promise, key_file, audience=audience)
     screen.say(f"{ledger}: all releases together keep to {promise}{_but_for(audience)}")
     said = {"promise": promise.to_data(), "apart": audience.to_data()}
     screen.result({"ledger": ledger, "id": made.id, **said})
 
 
-def _but_for(audience: Audience) -> str:
+def _but_for(audience: LedgerAudience) -> str:
     pairs = "; ".join(f"{one} and {other}" for one, other in audience.apart)
     return f", taken that these do not share what they have: {pairs}" if pairs else ""
 
 
-def _show(screen: Screen, *, ledger: str, out: Path | None, force: bool) -> None:
+def _show(screen: CommandScreen, *, ledger: str, out: Path | None, force: bool) -> None:
     """Show the lines of a ledger, and what was promised; --out writes a page, to read or print."""
     from voile.data.files.atomic import write_text
     from voile.ledger.ledger import Ledger
-    from voile.release.ledger_checks import shown
+    from voile.release.ledger_checks import describe_ledger
     from voile.release.ledger_page import ledger_page
 
-    read = Ledger.read(Path(ledger))
+    read = Ledger.read_file(Path(ledger))
     if out is not None:
         write_text(out, ledger_page(read, Path(ledger).name), INTERNAL_REPORT, force=force)
         screen.say(f"{out}: the ledger as a page, for the data holder alone")
-    said = shown(read)
+    said = describe_ledger(read)
     screen.say(f"{ledger}: all releases together keep to {read.promise}{_but_for(read.audience)}")
     if not screen.json:
         show_table(COLUMNS, _rows(said), sys.stdout, wraps="why")
@@ -88,7 +88,7 @@ def _rows(said: Mapping[str, Any]) -> list[list[Any]]:
 
 
 def _judge(
-    screen: Screen,
+    screen: CommandScreen,
     *,
     ledger: str,
     kit: str,
@@ -108,9 +108,9 @@ def _judge(
     from voile.ledger.ledger import open_ledger
     from voile.modules import find_module
     from voile.release.choice import Chosen
-    from voile.release.kit import Kit
+    from voile.release.kit import StoredKit
 
-    fitted = Kit.load(Path(kit))
+    fitted = StoredKit.load(Path(kit))
     module = find_module(fitted.kind)
     if module.judge is None:
         raise RequestError(f"releases of {fitted.kind} cannot be judged together", where=kit)
@@ -127,7 +127,7 @@ def _judge(
 
 
 def _erase(
-    screen: Screen,
+    screen: CommandScreen,
     *,
     ledger: str,
     subjects: str,
@@ -167,7 +167,7 @@ def _lines(numbers: Sequence[int]) -> str:
 
 
 def _verify(
-    screen: Screen,
+    screen: CommandScreen,
     *,
     ledger: str,
     manifests: tuple[Path, ...],
@@ -179,11 +179,11 @@ def _verify(
     Exits with 1 when a check fails. A copy of the ledger that was extended apart from this one is
     found only by a manifest of a release that was made under it.
     """
-    from voile.ledger.ledger import Keys, Ledger, open_ledger
+    from voile.ledger.ledger import Ledger, LedgerKeys, open_ledger
     from voile.release.ledger_checks import close_intents, ledger_checks
 
-    read = Ledger.read(Path(ledger))
-    keys = None if key_file is None else Keys.of(key_file, read.id)
+    read = Ledger.read_file(Path(ledger))
+    keys = None if key_file is None else LedgerKeys.of(key_file, read.id)
     checks = list(ledger_checks(read, keys, manifests))
     shown = show_checks(screen, checks)
     whole = all(one.holds is not False for one in checks)
@@ -222,9 +222,9 @@ _APART = (
 )
 _K = "Minimum number of subjects in a group that all releases together show [1]."
 
-ledger = Group("ledger", help="Judge all releases of one source together.")
+ledger = VerbGroup("ledger", help="Judge all releases of one source together.")
 for _command in (
-    Command(
+    VoileCommand(
         "init",
         _init,
         [
@@ -236,8 +236,10 @@ for _command in (
             _key_file(required=True),
         ],
     ),
-    Command("show", _show, [argument("ledger"), *out("PAGE", INTERNAL_REPORT, required=False)]),
-    Command(
+    VoileCommand(
+        "show", _show, [argument("ledger"), *out("PAGE", INTERNAL_REPORT, required=False)]
+    ),
+    VoileCommand(
         "judge",
         _judge,
         [
@@ -250,7 +252,7 @@ for _command in (
             _key_file(required=True),
         ],
     ),
-    Command(
+    VoileCommand(
         "erase",
         _erase,
         [
@@ -261,7 +263,7 @@ for _command in (
             _key_file(required=True),
         ],
     ),
-    Command(
+    VoileCommand(
         "verify",
         _verify,
         [

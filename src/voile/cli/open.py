@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from voile.cli.parameters import Command
-from voile.cli.screen import Screen
+from voile.cli.parameters import VoileCommand
+from voile.cli.screen import CommandScreen
 
 
-def _open(screen: Screen, *, project: Path | None, port: int, browser: bool) -> None:
+def _open(screen: CommandScreen, *, project: Path | None, port: int, browser: bool) -> None:
     """Open the workbench: from a table to a signed release, in your browser.
 
     PROJECT is the folder of a project, or a table: its project is then made next to it. Without
@@ -25,7 +25,7 @@ def _open(screen: Screen, *, project: Path | None, port: int, browser: bool) -> 
     serve_project(project, port=port, browser=browser, notify=notify)
 
 
-open_command = Command(
+open_command = VoileCommand(
     "open",
     _open,
     [

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.destination import Destination, check_destinations
-from voile.cli.screen import Screen
+from voile.cli.destination import DestinationOption, check_destinations
+from voile.cli.screen import CommandScreen
 
 if TYPE_CHECKING:
     from voile.data import Source
-    from voile.data.files.outputs import Output
-    from voile.release.kit import Kit
+    from voile.data.files.outputs import OutputKind
+    from voile.release.kit import StoredKit
 
 EVERYWHERE = ("json", "quiet", "debug")
 Run = Callable[..., int | None]
 
 
-class Command(click.Command):
+class VoileCommand(click.Command):
     """A command that every verb of voile's is: `run(screen, **parameters)` gives its exit code."""
 
     def __init__(self, name: str, run: Run, params: list[click.Parameter]) -> None:
@@ -38,14 +38,14 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> int | None:
         """Run it; an interruption passes as `click.Abort`, without click's own blank line."""
         given = {name: value for name, value in ctx.params.items() if name not in EVERYWHERE}
-        screen = Screen(json=ctx.params["json"], quiet=ctx.params["quiet"])
+        screen = CommandScreen(json=ctx.params["json"], quiet=ctx.params["quiet"])
         try:
             return self._run(screen, **given)
         except KeyboardInterrupt:
             raise click.Abort from None
 
 
-class Group(click.Group):
+class VerbGroup(click.Group):
     """Commands in the order of the flow rather than of the alphabet."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -85,12 +85,12 @@ def flag(name: str, help: str) -> click.Option:
 
 
 def out(
-    metavar: str, output: Output, *, required: bool = True, default: str = ""
+    metavar: str, output: OutputKind, *, required: bool = True, default: str = ""
 ) -> list[click.Parameter]:
     """Say where the result goes, and whether it may replace what voile wrote there."""
     help = f"Where to write the {metavar.lower()}{default and f' [{default}]'}."
     return [
-        Destination("--out", metavar, output, help=help, required=required),
+        DestinationOption("--out", metavar, output, help=help, required=required),
         flag("force", "Replace the output if voile wrote it."),
     ]
 
@@ -129,7 +129,11 @@ def reading() -> list[click.Parameter]:
 
 
 def open_and_report(
-    screen: Screen, source: str, table: str | None, encoding: str | None, kind: str | None = None
+    screen: CommandScreen,
+    source: str,
+    table: str | None,
+    encoding: str | None,
+    kind: str | None = None,
 ) -> Source:
     """Open a source as its kind does, and report what was found out about it."""
     from voile.modules import find_opener
@@ -140,10 +144,10 @@ def open_and_report(
     return opened
 
 
-def load_kit(place: Path, kind: str) -> Kit:
-    from voile.release.kit import Kit
+def load_kit(place: Path, kind: str) -> StoredKit:
+    from voile.release.kit import StoredKit
 
-    return Kit.load(place, kind)
+    return StoredKit.load(place, kind)
 
 
 def _check_addresses(params: list[click.Parameter], given: Mapping[str, Any]) -> None:
@@ -161,14 +165,14 @@ def _check_addresses(params: list[click.Parameter], given: Mapping[str, Any]) ->
             if takes and StorePath.parse(str(one).partition("::")[0]) is not None:
                 continue
             if isinstance(one, Path) or "://" in str(one):
-                check_address(one, written=isinstance(param, Destination))
+                check_address(one, written=isinstance(param, DestinationOption))
 
 
 def _is_release(param: click.Parameter) -> bool:
     """Say whether an option says where a release goes, which may be a store."""
     from voile.data.files.outputs import RELEASE
 
-    return isinstance(param, Destination) and param.output is RELEASE
+    return isinstance(param, DestinationOption) and param.output is RELEASE
 
 
 def _everywhere() -> list[click.Parameter]:

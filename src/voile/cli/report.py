@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from voile.cli.parameters import Command, SourcePath, evidence, flag, key_file, out
-from voile.cli.screen import Screen, count
+from voile.cli.parameters import SourcePath, VoileCommand, evidence, flag, key_file, out
+from voile.cli.screen import CommandScreen, count
 from voile.core.errors import RequestError
 from voile.data.files.outputs import REPORT
 
 if TYPE_CHECKING:
     from voile.keys.secret import Secret
-    from voile.release.kit import Kit
-    from voile.release.manifest import Release
+    from voile.release.kit import StoredKit
+    from voile.release.manifest import StoredRelease
     from voile.report.sections import Audience
 
 
 def _report(
-    screen: Screen,
+    screen: CommandScreen,
     *,
     subject: str,
     out: Path,
@@ -37,13 +37,13 @@ def _report(
     from voile.keys.secret import Secret
     from voile.modules import find_module
     from voile.release.evidence import find_evidence
-    from voile.release.kit import Kit
+    from voile.release.kit import StoredKit
 
     secret = Secret.find(key_file)
     shown = _open(Path(subject), secret)
-    if isinstance(shown, Kit) and evidence:
+    if isinstance(shown, StoredKit) and evidence:
         raise RequestError("evidence is about a release", instead="report the release")
-    found = () if isinstance(shown, Kit) else find_evidence(shown, secret, evidence or None)
+    found = () if isinstance(shown, StoredKit) else find_evidence(shown, secret, evidence or None)
     audience: Audience = "internal" if internal else "public"
     report_of(shown, find_module(shown.kind), found, audience, Path(subject).name).save(
         out, force=force
@@ -54,20 +54,20 @@ def _report(
     screen.result({"report": str(out), "audience": audience, "attacks": [e.attack for e in found]})
 
 
-def _open(place: Path, secret: Secret | None) -> Kit | Release:
+def _open(place: Path, secret: Secret | None) -> StoredKit | StoredRelease:
     from voile.data.files.outputs import KIT_INDEX
-    from voile.release.kit import Kit, kit_folder
-    from voile.release.manifest import Release
+    from voile.release.kit import StoredKit, kit_folder
+    from voile.release.manifest import StoredRelease
     from voile.release.verify import check_seal
 
     if (kit_folder(place) / KIT_INDEX).exists():
-        return Kit.load(place)
-    release = Release.open(place)
+        return StoredKit.load(place)
+    release = StoredRelease.open(place)
     check_seal(release, secret)  # the page speaks of these bytes and figures
     return release
 
 
-report = Command(
+report = VoileCommand(
     "report",
     _report,
     [

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voile.cli.screen import Screen, count, short, show_table
+from voile.cli.screen import CommandScreen, count, short, show_table
 from voile.core.interruption import CUT_SHORT
 from voile.modules import find_module
 from voile.release.manifest import PREDICTED
@@ -15,15 +15,15 @@ from voile.release.manifest import PREDICTED
 if TYPE_CHECKING:
     from voile.core.evidence import Evidence, Finding, Rate
     from voile.release.choice import Chosen
-    from voile.release.kit import Kit
-    from voile.release.manifest import Release
+    from voile.release.kit import StoredKit
+    from voile.release.manifest import StoredRelease
 
 INTERRUPTED, SET_ASIDE = 130, 1
 FIGURES = 6  # as many as fit in a line
 FEW = 3  # findings of one quantity that are shown one by one
 
 
-def tell_fitted(screen: Screen, kit: Kit, place: Path) -> int:
+def tell_fitted(screen: CommandScreen, kit: StoredKit, place: Path) -> int:
     """Say what was fitted, and whether it was cut short."""
     stopped = kit.facts.get("stopped")
     policies = kit.facts["policies"]
@@ -48,7 +48,7 @@ def tell_fitted(screen: Screen, kit: Kit, place: Path) -> int:
     return 0
 
 
-def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
+def tell_chosen(screen: CommandScreen, chosen: Chosen, place: Path) -> None:
     own = "an edited policy" if chosen.edited else "a policy that the kit does not list"
     name = own if chosen.number is None else f"policy {chosen.number}"
     screen.say(f"{place}: {name}" + f" ({chosen.how})" * (chosen.how != name))
@@ -66,14 +66,14 @@ def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
     )
 
 
-def tell_attacked(screen: Screen, found: Sequence[Evidence], place: Path) -> None:
+def tell_attacked(screen: CommandScreen, found: Sequence[Evidence], place: Path) -> None:
     """Say what the attacks found, and where the evidence is."""
     screen.result({"evidence_file": str(place), "evidence": [e.to_json() for e in found]})
     show_evidence(screen, found)
     screen.say(f"{place}: evidence of {count(len(found), 'attack')}; voile report shows all of it")
 
 
-def show_evidence(screen: Screen, found: Sequence[Evidence]) -> None:
+def show_evidence(screen: CommandScreen, found: Sequence[Evidence]) -> None:
     """Show what attacks found, each rate with its 95% interval and its baseline.
 
     Of a quantity that was counted in many circumstances, the one in which most was found; a total
@@ -90,14 +90,14 @@ def show_evidence(screen: Screen, found: Sequence[Evidence]) -> None:
             _rate(finding.control),
         )
         for evidence in found
-        for finding, of in _folded(evidence.findings)
+        for finding, of in _fold_findings(evidence.findings)
     ]
     if rows and not screen.quiet:
         columns = ("attack", "what", "found", "baseline", "control")
         show_table(columns, rows, sys.stderr, wraps="what")
 
 
-def _folded(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]:
+def _fold_findings(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]:
     """Yield each finding; of more than a few of one quantity the largest, and of how many."""
     groups: dict[tuple[str, bool], list[Finding]] = {}
     for finding in findings:
@@ -110,7 +110,9 @@ def _folded(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]:
             yield from ((one, 1) for one in group)
 
 
-def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: bool) -> int:
+def tell_applied(
+    screen: CommandScreen, release: StoredRelease, chosen: Chosen, *, allowed: bool
+) -> int:
     """Say what was released and what was not; rows set aside make the exit code 1."""
     assert release.private is not None
     counts = release.private["counts"]
@@ -128,7 +130,7 @@ def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: b
         screen.say(f"  {write_figures(release.kind, first, predicted=predicted)}")
     joint = release.private.get("ledger")
     if joint is not None:
-        screen.say(_judged(joint))
+        screen.say(_describe_joint(joint))
     formulas = release.private["formulas"]
     if formulas["cells"]:
         screen.say(_formulas(formulas))
@@ -145,15 +147,15 @@ def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: b
     return 0 if allowed else SET_ASIDE
 
 
-def _judged(joint: Mapping[str, Any]) -> str:
+def _describe_joint(joint: Mapping[str, Any]) -> str:
     """Say what a release comes to with those that were out."""
     said, others = f"  ledger, line {joint['line']}", joint["releases"]
     if "unbounded" in joint:
         said += f": {joint['unbounded']}"
     else:
-        from voile.ledger.promise import written
+        from voile.ledger.promise import format_people
 
-        alone, high = (written(joint[name]["matches"]) for name in ("alone", "high"))
+        alone, high = (format_people(joint[name]["matches"]) for name in ("alone", "high"))
         said += f": {alone} expected matches alone"
         said += f", at most {high} with {count(others, 'release')} before it" if others else ""
     for why, n in joint["kept_back"].items():

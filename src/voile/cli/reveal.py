@@ -6,12 +6,18 @@ from pathlib import Path
 
 import click
 
-from voile.cli.parameters import Command, path
-from voile.cli.screen import Screen
+from voile.cli.parameters import VoileCommand, path
+from voile.cli.screen import CommandScreen
 
 
 def _reveal(
-    screen: Screen, *, pseudonym: str, key_file: Path, subjects: Path, recipient: str, reason: str
+    screen: CommandScreen,
+    *,
+    pseudonym: str,
+    key_file: Path,
+    subjects: Path,
+    recipient: str,
+    reason: str,
 ) -> None:
     """Find whose a pseudonym is, for re-contact.
 
@@ -29,7 +35,7 @@ def _reveal(
     screen.result({"pseudonym": pseudonym, "subject": found})
 
 
-reveal = Command(
+reveal = VoileCommand(
     "reveal",
     _reveal,
     [

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import click
 
-from voile.cli.parameters import Command
-from voile.cli.screen import Screen, show_table
+from voile.cli.parameters import VoileCommand
+from voile.cli.screen import CommandScreen, show_table
 from voile.core.errors import printable
 
 
-def _roles(screen: Screen, *, file: Path, change: tuple[str, ...], subject: str | None) -> None:
+def _roles(
+    screen: CommandScreen, *, file: Path, change: tuple[str, ...], subject: str | None
+) -> None:
     """Show a roles file, or correct it in its place.
 
     For example: voile roles roles.toml --set zip=quasi --set "birth=quasi,by='year'"
@@ -34,7 +36,7 @@ def _roles(screen: Screen, *, file: Path, change: tuple[str, ...], subject: str 
         show_table(("column", "role", "settings"), rows, sys.stdout)
 
 
-roles = Command(
+roles = VoileCommand(
     "roles",
     _roles,
     [

@@ -16,16 +16,16 @@ import click
 
 from voile.cli.app import command
 from voile.cli.interrupt import INTERRUPTED, leave
-from voile.cli.screen import SHOW_CURSOR, Screen, tell
+from voile.cli.screen import SHOW_CURSOR, CommandScreen, tell
 from voile.core.errors import VoileError, printable
-from voile.core.interruption import acknowledged, ctrl_c
+from voile.core.interruption import acknowledge_interruption, ctrl_c
 from voile.core.removed_names import describe_removed
 
 DONE, FAILED, WRONG_REQUEST, CTRL_C = 0, 1, 2, 130
 
 
 @dataclass(frozen=True)
-class Problem:
+class CommandProblem:
     """Why a command stopped: its exit code, and what is wrong, where, and what to do instead."""
 
     code: int
@@ -47,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
     debug = "--debug" in arguments
     try:
         with (
-            acknowledged(lambda said: tell(f"voile: {said}"), _leave),
+            acknowledge_interruption(lambda said: tell(f"voile: {said}"), _leave),
             ctrl_c(),
             _warnings_shown(debug=debug, quiet="--quiet" in arguments),
         ):
@@ -79,33 +79,33 @@ def _explain(error: BaseException, *, json: bool = False) -> int:
     start = "\n" if problem.code == CTRL_C and sys.stderr.isatty() else ""
     tell(f"{start}{problem}" if isinstance(error, click.UsageError) else f"{start}voile: {problem}")
     said = {"what": problem.what, "where": problem.where, "instead": problem.instead}
-    Screen(json=json).result({"error": said})
+    CommandScreen(json=json).result({"error": said})
     return problem.code
 
 
-def _problem(error: BaseException) -> Problem:
+def _problem(error: BaseException) -> CommandProblem:
     match error:
         case click.Abort() | KeyboardInterrupt():
-            return Problem(CTRL_C, INTERRUPTED)
+            return CommandProblem(CTRL_C, INTERRUPTED)
         case click.UsageError():
             return _mistake(error)
         case VoileError():
-            return Problem(error.exit_code, error.what, error.where, error.instead)
+            return CommandProblem(error.exit_code, error.what, error.where, error.instead)
         case OSError(errno=errno.ENOSPC):
-            return Problem(FAILED, "the disk is full; no output is half-written")
+            return CommandProblem(FAILED, "the disk is full; no output is half-written")
         case OSError(errno=int(number), filename=str(place)):
-            return Problem(FAILED, os.strerror(number).lower(), place)
+            return CommandProblem(FAILED, os.strerror(number).lower(), place)
         case MemoryError():
-            return Problem(FAILED, "out of memory; no output is half-written")
+            return CommandProblem(FAILED, "out of memory; no output is half-written")
     kind = type(error).__name__
-    return Problem(FAILED, f"unexpected {kind}", instead="run with --debug to see where")
+    return CommandProblem(FAILED, f"unexpected {kind}", instead="run with --debug to see where")
 
 
-def _mistake(error: click.UsageError) -> Problem:
+def _mistake(error: click.UsageError) -> CommandProblem:
     """Say click's usage error, with the nearest names or where to read more."""
     path = error.ctx.command_path if error.ctx else "voile"
-    if found := _removed(error, path):
-        return Problem(WRONG_REQUEST, found[0], instead=found[1])
+    if found := _explain_removed(error, path):
+        return CommandProblem(WRONG_REQUEST, found[0], instead=found[1])
     near = getattr(error, "possibilities", None)
     said = error.message if near else error.format_message()
     said = " ".join(said.split()).rstrip(".").replace("Choose from", "choose from")
@@ -124,7 +124,7 @@ def _mistake(error: click.UsageError) -> Problem:
         if now and error.ctx and now in (p.name for p in error.ctx.command.get_params(error.ctx)):
             remedy = f"it is now --{now.replace('_', '-')}"
     said = f"{said[0].lower()}{said[1:].replace('. ', ', ')}"
-    return Problem(WRONG_REQUEST, said, path, remedy)
+    return CommandProblem(WRONG_REQUEST, said, path, remedy)
 
 
 def _groups_with(root: click.Command, context: click.Context, verb: str) -> list[str]:
@@ -137,7 +137,7 @@ def _groups_with(root: click.Command, context: click.Context, verb: str) -> list
     ]
 
 
-def _removed(error: click.UsageError, path: str) -> tuple[str, str] | None:
+def _explain_removed(error: click.UsageError, path: str) -> tuple[str, str] | None:
     """Return what is wrong with a command or option that a version removed, and the remedy."""
     asked = getattr(error, "command_name", None)
     option = error.option_name.strip("-") if isinstance(error, click.NoSuchOption) else ""

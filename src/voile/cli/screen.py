@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
-from voile.core.progress import Progress, silent
+from voile.core.progress import ProgressHook, silent
 from voile.core.wording import count as count
 
 LINE_EVERY = 5.0  # seconds between lines where there is no terminal
@@ -29,7 +29,7 @@ SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
 
 
 @dataclass(frozen=True)
-class Screen:
+class CommandScreen:
     """Where a command speaks.
 
     Parameters
@@ -61,7 +61,7 @@ class Screen:
             print(json.dumps(_finite(data), ensure_ascii=False, default=str))
 
     @contextmanager
-    def progress(self) -> Iterator[Progress]:
+    def progress(self) -> Iterator[ProgressHook]:
         """Give what a module reports its progress to: a bar on a terminal, lines otherwise.
 
         Lines of JSON where the variable VOILE_PROGRESS is json, for a program that shows them.
@@ -71,10 +71,10 @@ class Screen:
         elif self.quiet:
             yield silent
         elif sys.stderr.isatty():
-            with _Bar() as bar:
+            with _ProgressBar() as bar:
                 yield bar
         else:
-            yield _Lines()
+            yield _ProgressLines()
 
 
 def tell(text: str) -> None:
@@ -182,7 +182,7 @@ def _finite(data: Any) -> Any:
             return data
 
 
-class _Step:
+class _TaskStep:
     """The task under way: how much of it is done, and how long the rest may take."""
 
     def __init__(self, task: str, done: float) -> None:
@@ -219,16 +219,16 @@ def about(seconds: float) -> str:
     return f"{seconds / 3600:.2g} h" if seconds < 48 * 3600 else f"{seconds / 86400:,.0f} days"
 
 
-class _Lines:
+class _ProgressLines:
     """Progress as a line every few seconds, for logs."""
 
     def __init__(self) -> None:
         self._next = time.monotonic() + LINE_EVERY
-        self._step = _Step("", 0)
+        self._step = _TaskStep("", 0)
 
     def __call__(self, task: str, done: float, total: float | None = None) -> None:
         if task != self._step.task:
-            self._step = _Step(task, done)
+            self._step = _TaskStep(task, done)
         if (now := time.monotonic()) >= self._next:
             self._next = now + LINE_EVERY
             print(f"{task}: {self._step.amount(done, total) or 'started'}", file=sys.stderr)
@@ -238,13 +238,13 @@ class _JsonLines:
     """Progress as lines of JSON: a task's first, and then five a second at most."""
 
     def __init__(self) -> None:
-        self._step, self._next = _Step("", 0), 0.0
+        self._step, self._next = _TaskStep("", 0), 0.0
 
     def __call__(self, task: str, done: float, total: float | None = None) -> None:
         now = time.monotonic()
         is_new = task != self._step.task
         if is_new:
-            self._step = _Step(task, done)
+            self._step = _TaskStep(task, done)
         if is_new or now >= self._next:
             self._next = now + JSON_EVERY
             left = None if not total else self._step.seconds_left(done, total)
@@ -252,10 +252,10 @@ class _JsonLines:
             print(json.dumps({"progress": _finite(line)}), file=sys.stderr, flush=True)
 
 
-class _Bar:
+class _ProgressBar:
     """Progress as one bar: of the task under way, gone with it."""
 
-    def __enter__(self) -> _Bar:
+    def __enter__(self) -> _ProgressBar:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -267,7 +267,7 @@ class _Bar:
             console=Console(stderr=True),
             transient=True,
         )
-        self._step: _Step | None = None
+        self._step: _TaskStep | None = None
         self._drawn = 0.0
         self._bars.start()
         return self
@@ -278,7 +278,7 @@ class _Bar:
     def __call__(self, task: str, done: float, total: float | None = None) -> None:
         now = time.monotonic()
         if self._step is None or task != self._step.task:
-            self._step = _Step(task, done)
+            self._step = _TaskStep(task, done)
             for one in self._bars.task_ids:
                 self._bars.remove_task(one)
             self._bars.add_task(task, total=total, amount="")

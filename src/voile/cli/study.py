@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from voile.cli.determine import say_verdicts, template, write_context
-from voile.cli.parameters import Command, Group, argument, flag, out, path, place
-from voile.cli.screen import Screen, count, short, show_table
+from voile.cli.parameters import VerbGroup, VoileCommand, argument, flag, out, path, place
+from voile.cli.screen import CommandScreen, count, short, show_table
 from voile.cli.study_figures import (
     describe_matches,
     say_dates,
@@ -35,7 +35,13 @@ MOST_REMEDIES = 3
 
 
 def _init(
-    screen: Screen, *, place: str, out: Path, as_of: datetime | None, force: bool, **given: Any
+    screen: CommandScreen,
+    *,
+    place: str,
+    out: Path,
+    as_of: datetime | None,
+    force: bool,
+    **given: Any,
 ) -> None:
     """Write a plan for a folder, a FHIR bulk export or an OMOP schema.
 
@@ -53,29 +59,29 @@ def _init(
     screen.result({"plan": str(made.plan), "roles": roles})
 
 
-def _check(screen: Screen, *, plan: str) -> None:
+def _check(screen: CommandScreen, *, plan: str) -> None:
     """Check a plan on its data without training: roles, counts, texts and k.
 
     `init` and `fit` run the same checks. They take seconds.
     """
-    study = _opened(plan)
+    study = _open_study(plan)
     study.check()
     screen.say(f"{plan}: the plan passes the checks of fit")
     screen.result({"plan": plan, "ok": True})
 
 
-def _opened(plan: str, ledger: Path | None = None) -> Study:
+def _open_study(plan: str, ledger: Path | None = None) -> Study:
     from voile.study import Study
 
     return Study.open(plan, ledger=ledger, words=nullcontext)
 
 
-def _fit(screen: Screen, *, plan: str, ledger: Path | None, force: bool) -> None:
+def _fit(screen: CommandScreen, *, plan: str, ledger: Path | None, force: bool) -> None:
     """Fit the table of a plan, judge each policy beside the texts, and pick one.
 
     Writes the kit that the plan names, PLAN's name with .kit unless it says.
     """
-    study = _opened(plan, ledger)
+    study = _open_study(plan, ledger)
     with screen.progress() as progress:
         kit = study.fit(force=force, progress=progress)
     named = kit.facts["chosen"][study.plan.table[0]]
@@ -87,13 +93,13 @@ def _fit(screen: Screen, *, plan: str, ledger: Path | None, force: bool) -> None
     screen.result({"kit": str(study.plan.kit), "id": kit.id, "policy": number, "figures": row})
 
 
-def _review(screen: Screen, *, options: Any, plan: str, part: str | None) -> int:
+def _review(screen: CommandScreen, *, options: Any, plan: str, part: str | None) -> int:
     """Read and correct what the kit of notes proposes, on a page of this machine.
 
     Of an export too, which lies open, in a folder of mode 0700, until the review ends. study apply
     then takes the kit that learnt from what was read.
     """
-    ended = _opened(plan).review(options, screen, part=part)
+    ended = _open_study(plan).review(options, screen, part=part)
     screen.result(ended.result)
     return ended.code
 
@@ -104,7 +110,7 @@ def _review_options() -> Any:
     return ReviewOptions
 
 
-def _accept(screen: Screen, *, options: Any, study: str, part: str | None) -> int:
+def _accept(screen: CommandScreen, *, options: Any, study: str, part: str | None) -> int:
     """Prove by reading that few identifiers are left in the texts of the release.
 
     A local page shows the likeliest identifiers that are left, then words drawn at random, and some
@@ -112,7 +118,7 @@ def _accept(screen: Screen, *, options: Any, study: str, part: str | None) -> in
     measures it again, and replaces it. The proved limit enters the joint figures. Run the same
     command again after an interruption. Exits with 1 when the goal is not proved, or not yet.
     """
-    ended = _opened(study).accept(options, screen, part=part)
+    ended = _open_study(study).accept(options, screen, part=part)
     screen.result(ended.result)
     return ended.code
 
@@ -124,7 +130,7 @@ def _reading_options() -> Any:
 
 
 def _apply(
-    screen: Screen,
+    screen: CommandScreen,
     *,
     plan: str,
     ledger: Path | None,
@@ -137,11 +143,11 @@ def _apply(
     Beside it appears its .private folder, which never leaves. Exits with 1 if rows or texts of
     a part are rejected. Suppressed rows are no failure, nor are rows without a rule of an export.
     """
-    from voile.study.risk.remedies import Remedy
+    from voile.study.risk.remedies import PlanRemedy
     from voile.study.text.mentions import SUPPRESSED_PERSON
 
     with screen.progress() as progress:
-        study = _opened(plan, ledger)
+        study = _open_study(plan, ledger)
         release = study.apply(override=override, force=force, progress=progress)
     set_aside = 0
     people = (release.private or {})["people"]
@@ -170,22 +176,22 @@ def _apply(
     informed = (release.private or {})["informed"]
     say_informed(screen, informed)
     for one in (release.private or {})["remedies"][:MOST_REMEDIES]:
-        screen.insist(f"voile: remedy: {Remedy(**one).says}")
+        screen.insist(f"voile: remedy: {PlanRemedy(**one).says}")
     result = {"release": str(release.path), "counts": dict(release.counts), "figures": found}
     screen.result({**result, "informed": informed})
     return 0 if allow_set_aside or not set_aside else SET_ASIDE
 
 
-def _frontier(screen: Screen, *, plan: str) -> None:
+def _frontier(screen: CommandScreen, *, plan: str) -> None:
     """Show the joint frontier: expected matches of the table alone and of all parts."""
-    table = _opened(plan).frontier
+    table = _open_study(plan).frontier
     screen.result({"policies": table.to_pylist()})
     if not screen.json:
         rows = [tuple(row.values()) for row in table.to_pylist()]
         show_table(table.column_names, rows, sys.stdout)
 
 
-def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> None:
+def _attack(screen: CommandScreen, *, plan: str, register: str | None, parts: bool) -> None:
     """Attack all parts together: by what each shows, by true dates, and with a register.
 
     An acquaintance knows what parts show of a person, or some true dates. With a register, the
@@ -196,7 +202,7 @@ def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> 
     from voile.study.adversary.acquaintance import GROUP, by_knowledge
 
     with screen.progress() as progress:
-        found = _opened(plan).attack(register, parts=parts, progress=progress)
+        found = _open_study(plan).attack(register, parts=parts, progress=progress)
     if linked := found.linked:
         screen.say(
             f"expected matches of {count(linked.people, 'person')}: table {short(linked.table)}, "
@@ -226,19 +232,19 @@ def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> 
     screen.result(data)
 
 
-def _verify(screen: Screen, *, plan: str) -> int:
+def _verify(screen: CommandScreen, *, plan: str) -> int:
     """Check the release of a plan against its manifest and its seal.
 
     Exits with 1 when a check fails, and says what could not be checked.
     """
-    found = _opened(plan).verify()
+    found = _open_study(plan).verify()
     whole = not any(holds is False for _, holds in found)
     screen.result({"ok": whole, "checks": show_checks(screen, found)})
     return 0 if whole else FAILED
 
 
 def _determine(
-    screen: Screen,
+    screen: CommandScreen,
     *,
     plan: str,
     context: Path | None,
@@ -256,7 +262,7 @@ def _determine(
     from voile.determination import determine_study
     from voile.determination.subject import open_subject
 
-    study = _opened(plan, ledger)
+    study = _open_study(plan, ledger)
     if template is not None:
         subject = open_subject(study.plan.release)
         return write_context(screen, subject, template, context, out, force=force)
@@ -270,24 +276,24 @@ def _determine(
 NEEDS_OUT = "a determination needs --out; --template FILE writes a context to fill in"
 
 
-def _kit(screen: Screen, *, plan: str, part: str, out: Path, force: bool) -> None:
+def _kit(screen: CommandScreen, *, plan: str, part: str, out: Path, force: bool) -> None:
     """Write the kit of one part of a study as a kit of its kind.
 
     Devices of a part of readings are enrolled, and send their sessions, by it and the study's
     secret: under the pseudonyms of the release.
     """
-    kit = _opened(plan).part_kit(part)
+    kit = _open_study(plan).part_kit(part)
     kit.save(out, force=force)
     screen.say(f"{out}: the kit of {part}, of kind {kit.kind}")
     screen.result({"kit": str(out), "id": kit.id, "kind": kit.kind})
 
 
-def _report(screen: Screen, *, plan: str, out: Path, internal: bool, force: bool) -> None:
+def _report(screen: CommandScreen, *, plan: str, out: Path, internal: bool, force: bool) -> None:
     """Write the report of the release: the joint figures first, then those of each part.
 
     One HTML page that opens from disk without a network, and prints.
     """
-    _opened(plan).report(out, internal=internal, force=force)
+    _open_study(plan).report(out, internal=internal, force=force)
     readers = "for the data holder alone" if internal else "for the public"
     screen.say(f"{out}: the report, {readers}")
     screen.result({"report": str(out), "audience": "internal" if internal else "public"})
@@ -295,12 +301,12 @@ def _report(screen: Screen, *, plan: str, out: Path, internal: bool, force: bool
 
 def _command(
     name: str, run: Callable[..., Any], *options: click.Parameter, writes: bool = False
-) -> Command:
+) -> VoileCommand:
     force = [flag("force", "Replace the output if voile wrote it.")] if writes else []
-    return Command(name, run, [argument("plan"), *options, *force])
+    return VoileCommand(name, run, [argument("plan"), *options, *force])
 
 
-@click.group("study", cls=Group)
+@click.group("study", cls=VerbGroup)
 def study() -> None:
     """Release tables and notes of the same people under one plan.
 
@@ -358,7 +364,7 @@ INIT = [
     flag("force", "Replace the plan and its roles if voile wrote them."),
 ]
 for _verb in (
-    Command("init", _init, INIT),
+    VoileCommand("init", _init, INIT),
     _command("check", _check),
     _command("fit", _fit, path("ledger", AFTER), writes=True),
     WingCommand("review", _review, [argument("plan"), PART], _review_options),

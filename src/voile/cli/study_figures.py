@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voile.cli.screen import Screen, count, short
+from voile.cli.screen import CommandScreen, count, short
 
 if TYPE_CHECKING:
     from voile.gate.finding import GateFinding
@@ -28,7 +28,7 @@ def describe_matches(found: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     return f"table {table}, all parts {best}, at the {limit} {worst}"
 
 
-def say_export(screen: Screen, counts: dict[str, Any]) -> None:
+def say_export(screen: CommandScreen, counts: dict[str, Any]) -> None:
     """Print the released rows of the export, and the rejected ones with their reasons."""
     from voile.study.carriers.carrier import SUPPRESSED
 
@@ -39,7 +39,7 @@ def say_export(screen: Screen, counts: dict[str, Any]) -> None:
                 screen.insist(f"voile: export, {name}: {count(rows, 'row')} rejected: {reason}")
 
 
-def say_dates(screen: Screen, findings: Iterable[GateFinding]) -> None:
+def say_dates(screen: CommandScreen, findings: Iterable[GateFinding]) -> None:
     """Say what an adversary gets who knows some true dates of a person."""
     from voile.gate.people import ALONE
     from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
@@ -55,7 +55,7 @@ def say_dates(screen: Screen, findings: Iterable[GateFinding]) -> None:
             )
 
 
-def say_informed(screen: Screen, informed: Sequence[Mapping[str, Any]]) -> None:
+def say_informed(screen: CommandScreen, informed: Sequence[Mapping[str, Any]]) -> None:
     """Say what an adversary gets who knows the group of a released person, and some facts."""
     for one in informed:
         found = f"{short(one['matches'])} expected matches of {count(one['people'], 'person')}"
@@ -67,7 +67,7 @@ def say_informed(screen: Screen, informed: Sequence[Mapping[str, Any]]) -> None:
             screen.say(f"    and every fact of {one['part']}: {found}, {one['alone']:,.0f} alone")
 
 
-def say_guesses(screen: Screen, guesses: Sequence[Mapping[str, Any]]) -> None:
+def say_guesses(screen: CommandScreen, guesses: Sequence[Mapping[str, Any]]) -> None:
     """Say how well a classifier guesses a column from the released texts."""
     for one in guesses:
         screen.say(

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.parameters import Command, SourcePath, key_file, out, path
-from voile.cli.screen import Screen
+from voile.cli.parameters import SourcePath, VoileCommand, key_file, out, path
+from voile.cli.screen import CommandScreen
 from voile.core.errors import RequestError
 from voile.data.files.outputs import REPORT
 
 if TYPE_CHECKING:
-    from voile.release.verify import Check
+    from voile.release.verify import ReleaseCheck
 
 FAILED = 1
 STATES = {True: "ok", False: "FAILED", None: "not checked"}
 
 
 def _verify(
-    screen: Screen,
+    screen: CommandScreen,
     *,
     subject: str,
     signers: Path | None,
@@ -63,7 +63,7 @@ def _verify(
 
 
 def _determination(
-    screen: Screen, folder: str, given: Mapping[str, Any], out: Path | None, *, force: bool
+    screen: CommandScreen, folder: str, given: Mapping[str, Any], out: Path | None, *, force: bool
 ) -> int:
     from voile.determination import verify as verify_determination
     from voile.determination import write_signed_page
@@ -79,7 +79,7 @@ def _determination(
     return 0 if found.holds else FAILED
 
 
-def show_checks(screen: Screen, checks: Iterable[Check]) -> list[dict[str, object]]:
+def show_checks(screen: CommandScreen, checks: Iterable[ReleaseCheck]) -> list[dict[str, object]]:
     """Show each check and its state; return them as a result lists them."""
     shown: list[dict[str, object]] = []
     for says, holds in checks:
@@ -89,7 +89,7 @@ def show_checks(screen: Screen, checks: Iterable[Check]) -> list[dict[str, objec
     return shown
 
 
-verify = Command(
+verify = VoileCommand(
     "verify",
     _verify,
     [

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 import click
 from click.core import ParameterSource
 
-from voile.cli.parameters import Command, Run, SourcePath
-from voile.data.places import PLACES, Data
+from voile.cli.parameters import Run, SourcePath, VoileCommand
+from voile.data.places import PLACES, RowsPlace
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 METAVARS = {int: "INTEGER", float: "NUMBER", str: "TEXT", date: "DATE"}
 
 
-class WingCommand(Command):
+class WingCommand(VoileCommand):
     """A command with options of its wing's; `run` gets them checked, as `options`.
 
     The wing's code is imported only when this command's options are asked for.
@@ -57,9 +57,9 @@ class WingCommand(Command):
             for name, value in wing.items()
             if ctx.get_parameter_source(str(name)) is not ParameterSource.DEFAULT
         }
-        from voile.release.options import checked
+        from voile.release.options import check_options
 
-        ctx.params["options"] = checked(self.model, given, spelt)
+        ctx.params["options"] = check_options(self.model, given, spelt)
         return super().invoke(ctx)
 
 
@@ -86,14 +86,14 @@ def _option(name: str, field: FieldInfo) -> click.Option:
     )
 
 
-class _Typed(click.ParamType[str]):
+class _TextType(click.ParamType[str]):
     """Hand the text on unchanged: pydantic converts it, and tells all mistakes at once."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
-class _Offered(click.Choice[str]):
+class _OfferedChoice(click.Choice[str]):
     """Offer the choices, and let pydantic refuse what is none of them."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -106,10 +106,10 @@ def _kind(annotation: Any) -> tuple[click.ParamType[Any], bool]:
     if get_origin(annotation) is tuple:
         return _kind(get_args(annotation)[0])[0], True
     if get_origin(annotation) is Literal:
-        return _Offered([str(choice) for choice in get_args(annotation)]), False
+        return _OfferedChoice([str(choice) for choice in get_args(annotation)]), False
     if annotation in PLACES:
-        return SourcePath() if annotation is Data else click.Path(), False
-    return _Typed(METAVARS.get(annotation, "TEXT")), False
+        return SourcePath() if annotation is RowsPlace else click.Path(), False
+    return _TextType(METAVARS.get(annotation, "TEXT")), False
 
 
 def _default(field: FieldInfo) -> str:

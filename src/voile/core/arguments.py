@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from voile.core.errors import RequestError, named, nearest
+from voile.core.errors import RequestError, name_kind, nearest
 
 if TYPE_CHECKING:
     from inspect import Parameter, Signature
@@ -107,10 +107,14 @@ def _check_kind(name: str, value: object, annotation: str) -> None:
     if kinds & _PATH - {"str"} and kinds <= {*_PATH, "None"}:
         if not isinstance(value, str | os.PathLike):
             raise RequestError(
-                f"{named(value)} is not a path", where=name, instead="give text or a Path"
+                f"{name_kind(value)} is not a path", where=name, instead="give text or a Path"
             )
     elif annotation.startswith("Sequence["):
         if not isinstance(value, list | tuple):
-            raise RequestError(f"{named(value)} is not a list", where=name, instead="give a list")
+            raise RequestError(
+                f"{name_kind(value)} is not a list", where=name, instead="give a list"
+            )
     elif "Progress" in kinds and not callable(value):
-        raise RequestError(f"{named(value)} is not a function", where=name, instead="leave it out")
+        raise RequestError(
+            f"{name_kind(value)} is not a function", where=name, instead="leave it out"
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 
-class Brief:
+class BriefRepr:
     """Print the class, and of the attributes only those that `shows` names.
 
     A class that derives from it says there what a public manifest may say: a kind, a number of
@@ -27,7 +27,7 @@ class Brief:
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
         if "__repr__" not in vars(cls):
-            cls.__repr__ = Brief.__repr__  # type: ignore[method-assign]  # before a dataclass does
+            cls.__repr__ = BriefRepr.__repr__  # type: ignore[method-assign]  # before a dataclass does
 
     def __repr__(self) -> str:
         shown = (f"{name}={getattr(self, name)!r}" for name in self.shows)

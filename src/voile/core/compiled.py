@@ -17,7 +17,7 @@ import numba
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
-def compiled(kernel: Kernel) -> Kernel:
+def compile_kernel(kernel: Kernel) -> Kernel:
     """Compile `kernel` at its first call, and keep the machine code beside its source.
 
     numba finds kept code by the kernel's name, and looks only whether the kernel's own file
@@ -31,7 +31,7 @@ def compiled(kernel: Kernel) -> Kernel:
 
 
 def inner(kernel: Kernel) -> Kernel:
-    """As `compiled`, for a kernel that only other kernels call: quicker to compile."""
+    """As `compile_kernel`, for a kernel that only other kernels call: quicker to compile."""
     return _compile(kernel, no_cpython_wrapper=True)
 
 

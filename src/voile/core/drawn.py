@@ -11,7 +11,7 @@ html_of: Callable[[Any], str] = repr
 """How; `voile` itself, which sees both, sets it."""
 
 
-class Drawn:
+class NotebookDrawing:
     """Draw itself in a notebook as the report would for the public."""
 
     __slots__ = ()

@@ -103,7 +103,7 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "�" for c in text)
 
 
-def named(thing: object) -> str:
+def name_kind(thing: object) -> str:
     """Name what was given by its kind, for an error: never by its value.
 
     >>> named(3), named({}), named(None)

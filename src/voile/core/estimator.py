@@ -8,7 +8,7 @@ from typing import Any, Self
 from voile.core.errors import RequestError, nearest
 
 
-class Parameters:
+class EstimatorParameters:
     """Get and set the parameters of a constructor that only stores them.
 
     >>> class Shift(Parameters):

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, field
 from string import Formatter
 from typing import Any, Literal
 
-from voile.core.brief import Brief
-from voile.core.drawn import Drawn
+from voile.core.brief import BriefRepr
+from voile.core.drawn import NotebookDrawing
 
 Heading = Literal["singling out", "linkability", "inference"]
 Z95 = 1.959963984540054
@@ -55,7 +55,7 @@ class Rate:
             raise ValueError(f"{self.clusters} clusters of {self.trials} trials")
 
     @classmethod
-    def clustered(cls, successes: Iterable[float], trials: Iterable[float]) -> Rate:
+    def from_clusters(cls, successes: Iterable[float], trials: Iterable[float]) -> Rate:
         """Return the rate of trials that come in clusters, with its design effect.
 
         V = m / (m - 1) (sum e_d^2 + 2 max e_d^2) / n^2 for e_d = x_d - p n_d over the m clusters
@@ -92,7 +92,7 @@ class Rate:
         pairs = list(zip(hits, subjects, strict=True))
         trials = Counter(subject for _, subject in pairs)
         successes = Counter(subject for hit, subject in pairs if hit)
-        return cls.clustered([successes[one] for one in trials], trials.values())
+        return cls.from_clusters([successes[one] for one in trials], trials.values())
 
     @property
     def value(self) -> float:
@@ -172,7 +172,7 @@ class Note:
     Parameters
     ----------
     text : ``{name}`` stands for a value, ``{name:.3f}``, ``{name:.1%}`` and ``{name:,}`` for one
-        written in that form. `voile.report.wording.said` writes it.
+        written in that form. `voile.report.wording.format_note` writes it.
     values : each of them; a `Count` is of people, documents or tokens, any other number is not.
     by : the attacker whose findings the note sums up; it is withheld where they are.
 
@@ -202,7 +202,7 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Finding(Brief):
+class Finding(BriefRepr):
     """One line of evidence.
 
     Parameters
@@ -242,7 +242,7 @@ class Finding(Brief):
 
 
 @dataclass(frozen=True)
-class Curve(Brief):
+class Curve(BriefRepr):
     """A line with its interval: `y` against `x`, `low` <= `y` <= `high`, all of one length."""
 
     __pydantic_config__ = FORBID
@@ -257,7 +257,7 @@ class Curve(Brief):
 
 
 @dataclass(frozen=True)
-class Evidence(Drawn, Brief):
+class Evidence(NotebookDrawing, BriefRepr):
     """What one attack found.
 
     Parameters

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.core.drawn import Drawn
+from voile.core.drawn import NotebookDrawing
 from voile.core.errors import InfeasibleError, RequestError
 
 Policies = NDArray[Any] | Callable[[NDArray[np.intp]], NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Point:
+class FrontierPoint:
     """One policy of a frontier: its `index` there, its `risk` and `loss`, and itself."""
 
     index: int
@@ -30,7 +30,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Frontier(Drawn):
+class Frontier(NotebookDrawing):
     """Keep policies that no other beats; build one with `Frontier.of`.
 
     Parameters
@@ -74,7 +74,7 @@ class Frontier(Drawn):
             raise RequestError(f"{len(risks)} risks and {len(losses)} losses")
         if not callable(policies) and len(policies) != len(risks):
             raise RequestError(f"{len(risks)} points and {len(policies)} policies")
-        kept = _undominated(risks, losses)
+        kept = _find_undominated(risks, losses)
         rows = policies(kept) if callable(policies) else np.asarray(policies)[kept]
         return cls(_frozen(risks[kept]), _frozen(losses[kept]), _frozen(rows))
 
@@ -89,10 +89,12 @@ class Frontier(Drawn):
             np.concatenate([self.policies, other.policies]),
         )
 
-    def point(self, index: int) -> Point:
+    def point(self, index: int) -> FrontierPoint:
         """Return one point; a negative index counts from the end."""
         index = range(len(self))[index]
-        return Point(index, float(self.risk[index]), float(self.loss[index]), self.policies[index])
+        return FrontierPoint(
+            index, float(self.risk[index]), float(self.loss[index]), self.policies[index]
+        )
 
     def area(self, *, log: bool = False, least_risk: float = 1e-4) -> float:
         """Return the area under the staircase in [0, 1]^2, lower is better; 1 when empty.
@@ -121,7 +123,7 @@ class Frontier(Drawn):
         heights = np.concatenate([[1.0], self.loss])
         return float((steps * heights).sum())  # not @, whose sum depends on threads
 
-    def at(self, *, risk: float | None = None, loss: float | None = None) -> Point:
+    def at(self, *, risk: float | None = None, loss: float | None = None) -> FrontierPoint:
         """Return the point of least loss whose risk is no higher than `risk`, or the reverse.
 
         Raises
@@ -149,7 +151,7 @@ class Frontier(Drawn):
             raise self._infeasible(name, limit, closest)
         return self.point(index)
 
-    def knee(self) -> Point:
+    def knee(self) -> FrontierPoint:
         """Return the point farthest below the straight line from the first point to the last.
 
         The first of several equally far; the first point when none lies below the line.
@@ -191,7 +193,7 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
     return numbers + 0.0  # a copy, and -0.0 becomes 0.0
 
 
-def _undominated(risk: NDArray[np.float64], loss: NDArray[np.float64]) -> NDArray[np.intp]:
+def _find_undominated(risk: NDArray[np.float64], loss: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the indices of what nothing dominates; a thin sample rejects most before the sort."""
     candidates = np.arange(len(risk))
     if len(risk) > 10_000:

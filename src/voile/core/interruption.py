@@ -50,7 +50,9 @@ def ctrl_c() -> Iterator[None]:
 
 
 @contextmanager
-def acknowledged(say: Callable[[str], None], leave: Callable[[], Any]) -> Iterator[None]:
+def acknowledge_interruption(
+    say: Callable[[str], None], leave: Callable[[], Any]
+) -> Iterator[None]:
     """Say that Ctrl-C was heard if the work does not end soon; leave at the second.
 
     A thread waits for what the system's own handler writes, so both happen also while compiled

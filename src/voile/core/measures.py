@@ -16,7 +16,7 @@ Monotone = Literal["falls", "rises", "neither"]
 
 
 @dataclass(frozen=True)
-class Measure:
+class DisplayMeasure:
     """Describe one number that reaches a person.
 
     Parameters

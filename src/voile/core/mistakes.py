@@ -49,12 +49,12 @@ def mistakes(error: ValidationError, *within: str) -> str:
     places: dict[str, list[str]] = {}
     for one in found[:MOST]:
         places.setdefault(plainly(one), []).append(_place(*within, *one["loc"]))
-    said = [": ".join(filter(None, (_listed(at), what))) for what, at in places.items()]
+    said = [": ".join(filter(None, (_list_places(at), what))) for what, at in places.items()]
     more = [f"{len(found) - MOST} more"] if len(found) > MOST else []
     return "; ".join([*said, *more])
 
 
-def _listed(places: list[str]) -> str:
+def _list_places(places: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(places[:-1]), places[-1])))
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Progress(Protocol):
+class ProgressHook(Protocol):
     """Hear that `done` of `total` units of `task` are through; `total` is None when unknown."""
 
     def __call__(self, task: str, done: float, total: float | None = None) -> None:
         """Show it; must be cheap, and may be called often."""
 
 
-class Steps:
+class ProgressSteps:
     """Name one step of several after the other, each with its place among them.
 
     >>> step = Steps(lambda task, done, total=None: print(task), 2)
@@ -22,7 +22,7 @@ class Steps:
     (None, None)
     """
 
-    def __init__(self, progress: Progress, total: int) -> None:
+    def __init__(self, progress: ProgressHook, total: int) -> None:
         self._progress, self._total, self._begun = progress, total, 0
 
     def __call__(self, task: str) -> None:

@@ -25,7 +25,7 @@ N = TypeVar("N", int, float)
 T = TypeVar("T")
 
 
-def rounded(value: N, towards: Towards = "nearest") -> N:
+def round_number(value: N, towards: Towards = "nearest") -> N:
     """Round a number to two significant digits; what is infinite or not a number stays.
 
     The last bits of a sum do not count: what differs from two digits by one part in 10^12 has
@@ -53,12 +53,12 @@ def outwards(value: N, name: str) -> N:
     (0.15, 0.14, 0.14)
     """
     if name.endswith("low"):
-        return rounded(value, "down")
-    return rounded(value, "up" if name.endswith("high") else "nearest")
+        return round_number(value, "down")
+    return round_number(value, "up" if name.endswith("high") else "nearest")
 
 
 @dataclass(frozen=True)
-class Stating:
+class StatingRules:
     """How a wing's figures are stated in public, so that none promises more than is so.
 
     What counts few people goes up to tens: two digits of 43 would be all there are. Any other
@@ -87,11 +87,11 @@ class Stating:
         if name in self.people and value < 100:
             return _like(value, 10 * ceil(value / 10))
         if name in self.at_least:
-            return rounded(value, "down")
-        return rounded(value) if value == round(value) else rounded(value, "up")
+            return round_number(value, "down")
+        return round_number(value) if value == round(value) else round_number(value, "up")
 
 
-def coarse(thing: T, rule: Callable[[Any, str], Any] = lambda value, _: rounded(value)) -> T:
+def coarse(thing: T, rule: Callable[[Any, str], Any] = lambda value, _: round_number(value)) -> T:
     """Round every number in plain data or in dataclasses of it, by a rule of value and name.
 
     Texts and booleans stay; so do a policy's number and a form's version.
@@ -117,7 +117,7 @@ def _coarse(thing: Any, rule: Callable[[Any, str], Any], name: str) -> Any:
     return rule(thing, name)
 
 
-class Stated(float):
+class StatedNumber(float):
     """A figure as it is stated in public, which remembers what it was.
 
     Parameters
@@ -131,7 +131,7 @@ class Stated(float):
 
     exact: float
 
-    def __new__(cls, value: float, exact: float | None = None) -> Stated:
+    def __new__(cls, value: float, exact: float | None = None) -> StatedNumber:
         """Make the figure; a copy is made of its value, and then given its past."""
         made = super().__new__(cls, value)
         made.exact = value if exact is None else exact
@@ -144,10 +144,10 @@ def exact(value: float) -> float:
     >>> exact(Stated(0.011, exact=0.01003)), exact(0.5)
     (0.01003, 0.5)
     """
-    return value.exact if isinstance(value, Stated) else value
+    return value.exact if isinstance(value, StatedNumber) else value
 
 
-def for_audience(thing: T, audience: Literal["public", "internal"], stating: Stating) -> T:
+def for_audience(thing: T, audience: Literal["public", "internal"], stating: StatingRules) -> T:
     """Return what a report is written from: for the public, figures as they are stated there.
 
     >>> for_audience([0.12345], "public", Stating()), for_audience([0.12345], "internal", Stating())
@@ -156,6 +156,6 @@ def for_audience(thing: T, audience: Literal["public", "internal"], stating: Sta
 
     def stated(value: Any, name: str) -> Any:
         shown = stating(value, name)
-        return Stated(shown, exact=value) if isinstance(value, float) else shown
+        return StatedNumber(shown, exact=value) if isinstance(value, float) else shown
 
     return coarse(thing, stated) if audience == "public" else thing

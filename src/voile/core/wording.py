@@ -27,9 +27,9 @@ def visible(text: str) -> str:
     >>> visible("a\u202eb\r\n")
     'a⟨U+202E⟩b\r\n'
     """
-    return _FOREIGN.sub(lambda found: _shown(found[0]), text)
+    return _FOREIGN.sub(lambda found: _show_character(found[0]), text)
 
 
-def _shown(one: str) -> str:
+def _show_character(one: str) -> str:
     obeyed = one not in _JOINERS and category(one) in _CONTROLS
     return f"⟨U+{ord(one):04X}⟩" if obeyed else one

@@ -15,7 +15,7 @@ from voile.data.roles import Role
 LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl")
 
 
-class Words(NamedTuple):
+class ColumnWords(NamedTuple):
     """Phrases of one meaning, each in one word, and the role that they speak for, if any."""
 
     role: Role | None
@@ -28,11 +28,11 @@ class Words(NamedTuple):
 
 
 @cache
-def glossary() -> dict[str, Words]:
+def glossary() -> dict[str, ColumnWords]:
     """Return the words of every meaning, in the order in which they decide."""
     text = files("voile.data").joinpath("glossary.toml").read_text(encoding="utf-8")
     return {
-        meaning: Words(
+        meaning: ColumnWords(
             entry.get("role"),
             entry.get("about", meaning),
             frozenset(
@@ -45,7 +45,7 @@ def glossary() -> dict[str, Words]:
     }
 
 
-def find_words(name: str) -> tuple[Words, str] | None:
+def find_words(name: str) -> tuple[ColumnWords, str] | None:
     """Find the first words of the glossary that speak of a column, and the phrase that says so.
 
     >>> entry, word = find_words("ZIP_code")

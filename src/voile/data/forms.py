@@ -86,7 +86,7 @@ class NumberForm:
         unit = found["after"].strip() or found["before"].strip()
         return cls(re.compile(pattern, re.IGNORECASE), group, point, unit)
 
-    def read(self, text: str) -> Decimal | None:
+    def read_number(self, text: str) -> Decimal | None:
         """Return the number that a text writes; None where it writes none."""
         found = self.pattern.fullmatch(text)
         signs = found["outer"] + found["inner"] if found else ""
@@ -178,7 +178,7 @@ def read_as(kind: str, text: str, form: str) -> object:
     """Return what a text reads as by a form; None where it does not."""
     if kind in ("integer", "decimal"):
         number = NumberForm.of(form)
-        return number.read(text) if number else None
+        return number.read_number(text) if number else None
     if len(text) > LONGEST or (kind == "date" and not LOOKS_DATED.match(text)):
         return None
     found = read_date(text, form)

@@ -41,7 +41,7 @@ def _begins(texts: pa.Array, pattern: str) -> pa.BooleanArray:
     return pc.and_not_kleene(found, pc.match_substring_regex(texts, NUMBER))
 
 
-class Unescaped(Source):
+class UnescapedSource(Source):
     """A source of nothing but text, as CSV is, whose names and cells were escaped: as before."""
 
     def __init__(self, escaped: Source) -> None:
@@ -51,7 +51,7 @@ class Unescaped(Source):
         self._escaped = escaped
         self._names = dict(zip(names, escaped.columns, strict=True))
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         escaped = [self._names[name] for name in columns]
         for batch in self._escaped.batches(escaped, batch_rows=rows):
             yield pa.RecordBatch.from_arrays(list(map(unescape, batch.columns)), columns)

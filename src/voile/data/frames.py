@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
-from voile.core.errors import RequestError, SourceError, named
+from voile.core.errors import RequestError, SourceError, name_kind
 from voile.data.source import Source, TableSource, distinct_names
 
 Frame = Literal[
@@ -31,7 +31,7 @@ class FrameSource(TableSource):
         kind = frame_kind(frame)
         if kind is None:
             raise RequestError(
-                f"{named(frame)} is not a source",
+                f"{name_kind(frame)} is not a source",
                 instead=f"give a path, a database table, {KNOWN}",
             )
         name = NAMES.get(kind, f"{kind} frame")

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.data import Source
 from voile.keys.macs import tokens_of, utf8_of
 
@@ -23,7 +23,7 @@ SCALE = 2**64
 
 
 @dataclass(frozen=True)
-class HoldOut(Brief):
+class HoldOut(BriefRepr):
     """Hold out a `share` of subjects in [0, 1), drawn by a `key`."""
 
     shows = ("share",)
@@ -42,7 +42,7 @@ class HoldOut(Brief):
     def from_data(cls, data: Mapping[str, Any], subject: str | None) -> HoldOut:
         return cls(data["share"], bytes.fromhex(data["key"]), subject)
 
-    def held(self, batch: pa.RecordBatch, first_row: int) -> NDArray[np.bool_]:
+    def find_held(self, batch: pa.RecordBatch, first_row: int) -> NDArray[np.bool_]:
         """Say which rows of a batch, the first of them numbered `first_row`, are held out.
 
         Without a subject every row is a person, drawn by its number; a row whose subject is null
@@ -71,12 +71,12 @@ class TrainingSource(Source):
         self._source = source
         self._hold_out = hold_out
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         subject = self._hold_out.subject
         wanted = columns if subject is None or subject in columns else [*columns, subject]
         first = 0
         for batch in self._source.batches(wanted, batch_rows=rows):
-            learnt = batch.filter(pa.array(~self._hold_out.held(batch, first)))
+            learnt = batch.filter(pa.array(~self._hold_out.find_held(batch, first)))
             yield learnt.select(columns)
             first += len(batch)
 

@@ -18,11 +18,11 @@ from voile.core.arguments import check_arguments
 from voile.core.errors import RequestError, SourceError
 from voile.data.files.memory import MemoryPath
 from voile.data.formats.part_files import at_version, is_delta, is_partitioned
-from voile.data.postgres.address import POSTGRESQL, Address
+from voile.data.postgres.address import POSTGRESQL, DatabaseAddress
 from voile.data.source import Source, TableSource, without_rows
 from voile.data.spark.session import SCHEME, is_spark
 from voile.data.standard_input import is_pipe, keep_pipe
-from voile.data.stores.address import scheme_of, shown
+from voile.data.stores.address import hide_secrets, scheme_of
 from voile.data.stores.path import StorePath
 from voile.data.text import check_text
 
@@ -37,7 +37,7 @@ Opener: TypeAlias = Callable[..., Source]
 
 
 @dataclass(frozen=True)
-class Format:
+class FileFormat:
     """Say how files of some suffixes are read.
 
     load : imports the reader, and returns it.
@@ -140,23 +140,23 @@ def _load_table() -> Opener:
     return open_released
 
 
-_CSV = Format(_load_delimited, ("table", "encoding", "errors"), is_text=True)
-_JSON = Format(_load_jsonlines, ("encoding", "errors"), is_text=True)
-_TRANSACTIONS = Format(_load_transaction, is_text=True)
-_SVMLIGHT = Format(_load_svmlight, is_text=True)
-_ARROW = Format(_load_arrow)
-_EXCEL = Format(_load_excel, ("table",))
-_DUCKDB = Format(_load_duckdb, ("table",))
-_SQLITE = Format(_load_sqlite, ("table",))
-_PARTITIONED = Format(_load_partitioned)
-_DELTA = Format(_load_delta, ("version",))
-_STATISTICS = Format(_load_statistics, ("encoding",))
+_CSV = FileFormat(_load_delimited, ("table", "encoding", "errors"), is_text=True)
+_JSON = FileFormat(_load_jsonlines, ("encoding", "errors"), is_text=True)
+_TRANSACTIONS = FileFormat(_load_transaction, is_text=True)
+_SVMLIGHT = FileFormat(_load_svmlight, is_text=True)
+_ARROW = FileFormat(_load_arrow)
+_EXCEL = FileFormat(_load_excel, ("table",))
+_DUCKDB = FileFormat(_load_duckdb, ("table",))
+_SQLITE = FileFormat(_load_sqlite, ("table",))
+_PARTITIONED = FileFormat(_load_partitioned)
+_DELTA = FileFormat(_load_delta, ("version",))
+_STATISTICS = FileFormat(_load_statistics, ("encoding",))
 
 FORMATS = {
     ".csv": _CSV, ".tsv": _CSV, ".txt": _CSV,
     ".csv.gz": _CSV, ".tsv.gz": _CSV, ".txt.gz": _CSV,
     ".jsonl": _JSON, ".ndjson": _JSON, ".jsonl.gz": _JSON, ".ndjson.gz": _JSON,
-    PARQUET: Format(_load_parquet),
+    PARQUET: FileFormat(_load_parquet),
     ".arrow": _ARROW, ".feather": _ARROW,
     ".xlsx": _EXCEL, ".xls": _EXCEL,
     ".duckdb": _DUCKDB,
@@ -164,8 +164,8 @@ FORMATS = {
     ".sas7bdat": _STATISTICS, ".xpt": _STATISTICS, ".dta": _STATISTICS, ".sav": _STATISTICS,
     ".dat": _TRANSACTIONS, ".dat.gz": _TRANSACTIONS,
     ".svm": _SVMLIGHT, ".svmlight": _SVMLIGHT, ".svm.gz": _SVMLIGHT,
-    POSTGRESQL: Format(_load_postgres),
-    TABLE: Format(_load_table),
+    POSTGRESQL: FileFormat(_load_postgres),
+    TABLE: FileFormat(_load_table),
 }  # fmt: skip
 """What reads a file, by the end of its name."""
 
@@ -216,7 +216,7 @@ def open_source(
         from voile.data.frames import FrameSource
 
         return FrameSource(thing)
-    if (address := Address.parse(thing)) is not None:
+    if (address := DatabaseAddress.parse(thing)) is not None:
         return _open_address(address, table, encoding)
     if os.fspath(thing).startswith(SCHEME):
         from voile.data.spark.source import open_table
@@ -224,25 +224,27 @@ def open_source(
         return open_table(os.fspath(thing))
     file, _, inside = os.fspath(thing).partition("::")
     if (stored := StorePath.parse(file)) is not None:
-        return _open_stored(stored, _asked(stored.name, inside or None, table, encoding, errors))
+        return _open_stored(
+            stored, _list_requested(stored.name, inside or None, table, encoding, errors)
+        )
     check_address(thing)
     path, named = split_table(thing)
     if is_pipe(path):
         path = keep_pipe(path)
-    given = _asked(path.name, named, table, encoding, errors)
-    if (at := _versioned(path, given)) is not None:
+    given = _list_requested(path.name, named, table, encoding, errors)
+    if (at := _open_version(path, given)) is not None:
         return at
     if not path.exists() and glob.has_magic(str(path)):
         paths = [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
         if not paths:
             raise RequestError("no file matches this pattern", where=str(path))
-        from voile.data.formats.several import Several
+        from voile.data.formats.several import SeveralFiles
 
-        return Several(path.name, [_open(one, given) for one in paths])
+        return SeveralFiles(path.name, [_open(one, given) for one in paths])
     return _open(path, given)
 
 
-def _asked(
+def _list_requested(
     where: str, named: str | None, table: str | None, encoding: str | None, errors: str | None
 ) -> dict[str, str]:
     asked = {"table": _one_table(where, named, table), "encoding": encoding, "errors": errors}
@@ -279,13 +281,13 @@ def _rows_of(place: MemoryPath) -> pa.Table:
 def check_address(thing: str | os.PathLike[str], *, written: bool = False) -> None:
     """Refuse an address where a file of this machine is asked for."""
     scheme = scheme_of(thing)
-    if scheme is None or Address.parse(thing) is not None:
+    if scheme is None or DatabaseAddress.parse(thing) is not None:
         return
     remedy = "write a file, and upload that" if written else "download the file first"
     if scheme == "file":
         remedy = "give the path alone"
     verb = "written" if written else "read"
-    where = shown(os.fspath(thing))
+    where = hide_secrets(os.fspath(thing))
     raise RequestError(f"{scheme} addresses are not {verb} here", where=where, instead=remedy)
 
 
@@ -297,7 +299,7 @@ def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:
     >>> split_table("service=county::patients")
     (PosixPath('patients.postgresql'), 'service=county::patients')
     """
-    address = Address.parse(thing)
+    address = DatabaseAddress.parse(thing)
     if address is not None:
         return Path(address.file), os.fspath(thing)
     path, mark, table = os.fspath(thing).partition("::")
@@ -327,7 +329,7 @@ def split_output(out: str | os.PathLike[str]) -> tuple[Path, str | None]:
     return file.with_name(f"{file.name}.{table}{TABLE}"), f"{file}::{table}"
 
 
-def find_format(path: Path | StorePath) -> Format:
+def find_format(path: Path | StorePath) -> FileFormat:
     ends = [suffix.lower() for suffix in PurePath(path.name).suffixes]
     known = FORMATS.get("".join(ends[-2:])) or FORMATS.get("".join(ends[-1:]))
     if known is None:
@@ -336,7 +338,7 @@ def find_format(path: Path | StorePath) -> Format:
     return known
 
 
-def _open_address(address: Address, table: str | None, encoding: str | None) -> Source:
+def _open_address(address: DatabaseAddress, table: str | None, encoding: str | None) -> Source:
     from voile.data.postgres.source import PostgresSource
 
     if encoding is not None:
@@ -355,7 +357,7 @@ def _one_table(where: str, named: str | None, asked: str | None) -> str | None:
 
 def _open_stored(path: StorePath, asked: dict[str, str]) -> Source:
     """Open what is in a store or on the web: Parquet where it lies, of all else a private copy."""
-    if (at := _versioned(path, asked)) is not None:
+    if (at := _open_version(path, asked)) is not None:
         return at
     if path.is_dir():
         return _by(_DELTA if is_delta(path) else _PARTITIONED, path, asked)
@@ -370,7 +372,7 @@ def _open_stored(path: StorePath, asked: dict[str, str]) -> Source:
     return _open(copy_of(path), asked)
 
 
-def _versioned(path: Path | StorePath, asked: dict[str, str]) -> Source | None:
+def _open_version(path: Path | StorePath, asked: dict[str, str]) -> Source | None:
     """Open a Delta table at the version that its name ends with, if it does."""
     found = at_version(path)
     return found and _by(_DELTA, found[0], {**asked, "version": str(found[1])})
@@ -383,7 +385,7 @@ def _open(path: Path, asked: dict[str, str]) -> Source:
     return _by(_PARTITIONED if path.is_dir() else find_format(path), path, asked)
 
 
-def _by(known: Format, path: Path | StorePath, asked: dict[str, str]) -> Source:
+def _by(known: FileFormat, path: Path | StorePath, asked: dict[str, str]) -> Source:
     for name in asked.keys() - set(known.choices) - {"errors"}:  # other formats have none
         raise RequestError(f"this format has no {name} to choose", where=path.name)
     return known.open(path, **{name: asked[name] for name in asked.keys() & set(known.choices)})

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NewType
 
-from voile.core.errors import named
+from voile.core.errors import name_kind
 
 Place = NewType("Place", str)
 """What an option names that a command reads: a file, folder, pattern or table of a database.
@@ -18,7 +18,7 @@ No output of the command replaces a file that is named so, or by a `Path`.
 """
 
 
-class _Given(ABC):
+class _GivenPlace(ABC):
     """A `Place`; in Python what it holds, too."""
 
     @staticmethod
@@ -33,7 +33,7 @@ class _Given(ABC):
         return core_schema.no_info_plain_validator_function(cls.check)
 
 
-class Data(_Given):
+class RowsPlace(_GivenPlace):
     """What an option names whose rows a verb reads: a `Place`; in Python a frame or source too."""
 
     @staticmethod
@@ -46,10 +46,10 @@ class Data(_Given):
             return thing
         if frame_kind(thing) is not None:
             return thing
-        raise ValueError(f"{named(thing)} is not a source: give a path, a table, {KNOWN}")
+        raise ValueError(f"{name_kind(thing)} is not a source: give a path, a table, {KNOWN}")
 
 
-class Described(_Given):
+class DescribedPlace(_GivenPlace):
     """A TOML file that an option names; in Python what it says, as a mapping, or a function too."""
 
     @staticmethod
@@ -61,7 +61,7 @@ class Described(_Given):
         raise ValueError("give a TOML file, what it would say as a mapping, or a function")
 
 
-class Phrases(_Given):
+class PhrasesPlace(_GivenPlace):
     """A file of phrases, one a line, that an option names; in Python the phrases themselves too."""
 
     @staticmethod
@@ -75,19 +75,19 @@ class Phrases(_Given):
         raise ValueError("give a file of phrases, one a line, or a list of them")
 
 
-class NamedPhrases(_Given):
+class NamedPhrases(_GivenPlace):
     """``NAME=FILE``; in Python name -> phrases, or their file, as well: see `named_phrases`."""
 
     @staticmethod
     def check(thing: Any) -> Any:
         if isinstance(thing, Mapping):
-            return {str(name): Phrases.check(phrases) for name, phrases in thing.items()}
+            return {str(name): PhrasesPlace.check(phrases) for name, phrases in thing.items()}
         if not isinstance(thing, str) or not all(part.strip() for part in named_phrases(thing)[0]):
             raise ValueError("write NAME=FILE")
         return thing
 
 
-class NamedFolders(_Given):
+class NamedFolders(_GivenPlace):
     """``NAME=FOLDER``; in Python name -> folder. It is kept as a mapping to whole paths."""
 
     @staticmethod
@@ -114,7 +114,9 @@ def named_phrases(thing: Any) -> list[tuple[str, Any]]:
     return [(name, file)]
 
 
-PLACES = frozenset({Path, Place, Data, Described, Phrases, NamedPhrases, NamedFolders})
+PLACES = frozenset(
+    {Path, Place, RowsPlace, DescribedPlace, PhrasesPlace, NamedPhrases, NamedFolders}
+)
 """Types of options that name a file or a table, or hold in Python what one would."""
 
 
@@ -136,6 +138,6 @@ def with_places(given: Any, types: Collection[Any], place: Callable[[Any], Any])
         return place(given)
     if isinstance(given, Mapping) and is_named:
         return {n: place(one) if isinstance(one, str) else one for n, one in given.items()}
-    if isinstance(given, list | tuple) and Phrases not in types:
+    if isinstance(given, list | tuple) and PhrasesPlace not in types:
         return type(given)(with_places(one, types, place) for one in given)
     return given

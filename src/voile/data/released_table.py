@@ -23,14 +23,14 @@ from voile.data.files.own_files import read_toml
 from voile.data.formats.arrow_files import ArrowSource
 from voile.data.formats.typed_writers import ArrowWriter
 from voile.data.source import Source, hash_rows
-from voile.data.writer import Writer
+from voile.data.writer import BatchWriter
 
 MARK = "written by voile"
 """The comment of a released table, by which it is known again."""
 
 
 @dataclass(frozen=True)
-class Pointer:
+class TablePointer:
     """The file that stands for a released table: where it is, and the hash of its rows.
 
     database : an address of PostgreSQL, or the name of a file in the same folder.
@@ -41,7 +41,7 @@ class Pointer:
     sha256: str
 
     @classmethod
-    def read(cls, path: Path) -> Pointer:
+    def read_file(cls, path: Path) -> TablePointer:
         try:
             parts = read_toml(path)
             return cls(**{name: printable(str(part)) for name, part in parts.items()})
@@ -59,18 +59,18 @@ def rows_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.rows")
 
 
-def open_table(path: Path, find: Callable[[Pointer], Source]) -> Source:
+def open_table(path: Path, find: Callable[[TablePointer], Source]) -> Source:
     """Open the table that a file stands for; before it is published, its rows."""
     if rows_path(path).exists():
         return ArrowRows(path)
-    pointer = Pointer.read(path)
+    pointer = TablePointer.read_file(path)
     table = find(pointer)
     if hash_rows(table.schema(), table.batches()) != pointer.sha256:
         raise TamperedError("the table's rows are not those that were released", where=table.name)
     return table
 
 
-class TableWriter(Writer):
+class TableWriter(BatchWriter):
     """Write the rows of a table aside, and the file that stands for it, until it is published."""
 
     def __init__(self, path: Path, schema: pa.Schema, database: str, table: str) -> None:
@@ -85,7 +85,7 @@ class TableWriter(Writer):
         """End the rows, and write the file that stands for the table."""
         self._rows.close()
         sha256 = ArrowRows(self._path).fingerprint()
-        Pointer(self._database, self._table, sha256).write(self._path)
+        TablePointer(self._database, self._table, sha256).write(self._path)
 
 
 class ArrowRows(ArrowSource):

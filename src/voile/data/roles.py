@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from voile.core.arguments import check_arguments
-from voile.core.errors import RequestError, named, nearest
+from voile.core.errors import RequestError, name_kind, nearest
 from voile.core.mistakes import mistakes
 from voile.data.files.own_files import read_toml
 
@@ -39,7 +39,7 @@ AS_IT_IS: tuple[Role, ...] = ("sensitive", "label", "keep")
 FEW = 3  # columns that a message names one by one
 
 
-class Column(BaseModel):
+class ColumnRole(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     role: Role
@@ -67,7 +67,7 @@ class Roles(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     subject: str | None = None
-    columns: dict[str, Column] = Field(min_length=1)
+    columns: dict[str, ColumnRole] = Field(min_length=1)
     _folder: Path | None = PrivateAttr(default=None)
 
     def __repr__(self) -> str:
@@ -108,7 +108,7 @@ class Roles(BaseModel):
         if unknown := [name for name in named if name not in self.columns]:
             raise RequestError("; ".join(_list_absent(unknown, self.columns)), where="roles")
         known = {"subject": subject or self.subject, "columns": {**self.columns, **columns}}
-        roles = Roles._validated(known, "roles")
+        roles = Roles._validate_data(known, "roles")
         roles._folder = self._folder
         return roles
 
@@ -116,7 +116,7 @@ class Roles(BaseModel):
         """Return the same roles, and the role `others` for the columns that they do not name."""
         if others is None:
             return self
-        more = {name: Column(role=others) for name in present if name not in self.columns}
+        more = {name: ColumnRole(role=others) for name in present if name not in self.columns}
         whole = self.model_copy(update={"columns": {**self.columns, **more}})
         whole._folder = self._folder
         return whole
@@ -164,7 +164,7 @@ class Roles(BaseModel):
         """
         nested: dict[str, list[str]] = {}
         for name, kind in types.items():
-            word, role = _nested(kind), self.columns[name].role
+            word, role = _find_nested(kind), self.columns[name].role
             if word is not None and role != "drop" and (role != "label" or word[:4] != "list"):
                 nested.setdefault(word, []).append(name)
         if nested:
@@ -190,16 +190,16 @@ class Roles(BaseModel):
             return cls.read(Path(given))
         if not isinstance(given, Mapping):
             raise RequestError(
-                "none are given" if given is None else f"{named(given)} says no roles",
+                "none are given" if given is None else f"{name_kind(given)} says no roles",
                 where="roles",
                 instead="give a dictionary of columns, a roles file, or what inspect returns",
             )
         inner = given.get("columns")
         whole = isinstance(inner, Mapping) and "role" not in inner
-        return cls._validated(given if whole else {"columns": dict(given)}, "roles")
+        return cls._validate_data(given if whole else {"columns": dict(given)}, "roles")
 
     @classmethod
-    def _validated(cls, data: Mapping[str, Any], where: str) -> Roles:
+    def _validate_data(cls, data: Mapping[str, Any], where: str) -> Roles:
         for name, column in data["columns"].items():
             if column in ("subject", {"role": "subject"}):
                 raise RequestError(
@@ -232,7 +232,7 @@ class Roles(BaseModel):
                 where=str(path),
                 instead="name the columns and their roles below a line [columns]",
             )
-        roles = cls._validated(data, str(path))
+        roles = cls._validate_data(data, str(path))
         roles._folder = path.parent
         return roles
 
@@ -262,7 +262,7 @@ def _list_absent(names: Sequence[str], present: Collection[str]) -> list[str]:
     ]
 
 
-def _nested(kind: Any) -> str | None:
+def _find_nested(kind: Any) -> str | None:
     """Name a type that has named parts: a struct, a map, or lists of them.
 
     >>> import pyarrow as pa

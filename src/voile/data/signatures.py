@@ -11,7 +11,7 @@ MOST_CONTROLS = 0.05
 CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1a\x1b"})
 
 
-class Signature(NamedTuple):
+class FileSignature(NamedTuple):
     """The bytes that a format begins with, what a file of it is called, and what to do with it."""
 
     start: bytes
@@ -21,29 +21,29 @@ class Signature(NamedTuple):
 
 PICTURE = "give the table itself"
 SIGNATURES = (
-    Signature(b"\x89PNG\r\n\x1a\n", "a PNG picture", PICTURE),
-    Signature(b"\xff\xd8\xff", "a JPEG picture", PICTURE),
-    Signature(b"GIF87a", "a GIF picture", PICTURE),
-    Signature(b"GIF89a", "a GIF picture", PICTURE),
-    Signature(b"II*\0", "a TIFF picture", PICTURE),
-    Signature(b"MM\0*", "a TIFF picture", PICTURE),
-    Signature(b"%PDF-", "a PDF document", PICTURE),
-    Signature(b"PK\x03\x04", "a zip archive or a workbook", "unpack it, or call it .xlsx"),
-    Signature(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file", "call it .xls"),
-    Signature(b"\x1f\x8b", "compressed by gzip", "let its name end in .gz"),
-    Signature(b"\x28\xb5\x2f\xfd", "compressed by zstd", "unpack it"),
-    Signature(b"\xfd7zXZ\0", "compressed by xz", "unpack it"),
-    Signature(b"BZh91AY&SY", "compressed by bzip2", "unpack it"),
-    Signature(b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it"),
-    Signature(b"Rar!\x1a\x07", "a RAR archive", "unpack it"),
-    Signature(b"PAR1\x15", "a Parquet file", "call it .parquet"),
-    Signature(b"ARROW1\0\0", "an Arrow file", "call it .arrow"),
-    Signature(b"SQLite format 3\0", "a SQLite database", "call it .sqlite"),
-    Signature(b"\x7fELF", "a program", "give the table itself"),
+    FileSignature(b"\x89PNG\r\n\x1a\n", "a PNG picture", PICTURE),
+    FileSignature(b"\xff\xd8\xff", "a JPEG picture", PICTURE),
+    FileSignature(b"GIF87a", "a GIF picture", PICTURE),
+    FileSignature(b"GIF89a", "a GIF picture", PICTURE),
+    FileSignature(b"II*\0", "a TIFF picture", PICTURE),
+    FileSignature(b"MM\0*", "a TIFF picture", PICTURE),
+    FileSignature(b"%PDF-", "a PDF document", PICTURE),
+    FileSignature(b"PK\x03\x04", "a zip archive or a workbook", "unpack it, or call it .xlsx"),
+    FileSignature(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file", "call it .xls"),
+    FileSignature(b"\x1f\x8b", "compressed by gzip", "let its name end in .gz"),
+    FileSignature(b"\x28\xb5\x2f\xfd", "compressed by zstd", "unpack it"),
+    FileSignature(b"\xfd7zXZ\0", "compressed by xz", "unpack it"),
+    FileSignature(b"BZh91AY&SY", "compressed by bzip2", "unpack it"),
+    FileSignature(b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it"),
+    FileSignature(b"Rar!\x1a\x07", "a RAR archive", "unpack it"),
+    FileSignature(b"PAR1\x15", "a Parquet file", "call it .parquet"),
+    FileSignature(b"ARROW1\0\0", "an Arrow file", "call it .arrow"),
+    FileSignature(b"SQLite format 3\0", "a SQLite database", "call it .sqlite"),
+    FileSignature(b"\x7fELF", "a program", "give the table itself"),
 )
 
 
-def find_signature(head: bytes) -> Signature | None:
+def find_signature(head: bytes) -> FileSignature | None:
     """Return the format that a file's beginning is of, if it is not text.
 
     >>> find_signature(b"%PDF-1.7").format

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError, nearest
 from voile.data.column_types import check_dates, conform, plain
-from voile.data.stores.path import StorePath, located
-from voile.data.writer import Dialect
+from voile.data.stores.path import StorePath, locate_file
+from voile.data.writer import TextDialect
 
 if TYPE_CHECKING:
     import duckdb
@@ -44,7 +44,7 @@ class Source(ABC):
     dialect : how a file of delimited text is written, which a release keeps; None of any other.
     """
 
-    dialect: Dialect | None = None
+    dialect: TextDialect | None = None
 
     def __init__(
         self, name: str, kind: str, columns: Iterable[pa.Field], notes: Sequence[str] = ()
@@ -58,7 +58,7 @@ class Source(ABC):
         self._stopped: Exception | None = None
 
     @abstractmethod
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         """Stream `columns` in batches of about `rows` rows, of any layout of the right types."""
 
     def about_rows(self) -> int | None:
@@ -69,7 +69,7 @@ class Source(ABC):
         """Return False if it has names of columns alone, and that is known without reading it."""
         return self.about_rows() != 0
 
-    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
+    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[SourcePiece]:
         """Yield pieces that hold these rows one after the other, for other processes to read.
 
         directory : an existing folder, of its owner alone, for what has to be written first.
@@ -106,7 +106,7 @@ class Source(ABC):
         Memory follows the batch, except for the formats that say otherwise.
         """
         schema = self.schema(columns)
-        for batch in self._read(schema.names, batch_rows):
+        for batch in self._read_batches(schema.names, batch_rows):
             whole = conform(batch, schema)
             check_dates(whole, where=self.name)
             for start in range(0, whole.num_rows, batch_rows):
@@ -134,18 +134,18 @@ class Source(ABC):
     ) -> duckdb.DuckDBPyRelation:
         """Show `columns` to DuckDB, for one query: what is streamed into it passes once."""
         schema = self.schema(columns)
-        return self._streamed(connection, schema, self.batches(schema.names))
+        return self._stream_batches(connection, schema, self.batches(schema.names))
 
-    def _streamed(
+    def _stream_batches(
         self,
         connection: duckdb.DuckDBPyConnection,
         schema: pa.Schema,
         batches: Iterator[pa.RecordBatch],
     ) -> duckdb.DuckDBPyRelation:
-        rows = self._watched(batches)
+        rows = self._watch_batches(batches)
         return connection.from_arrow(pa.RecordBatchReader.from_batches(schema, rows))
 
-    def _watched(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _watch_batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Stream, and remember why the stream stopped: DuckDB keeps only the words."""
         self._stopped = None
         try:
@@ -171,13 +171,13 @@ class Source(ABC):
             SQLite, PostgreSQL and Spark understand alike.
         answer : the columns and types that `sql` gives.
         """
-        with self._explained():
+        with self._explain_stop():
             rows = self._answer(sql, self.schema(columns).names, answer)
             if rows is None:
                 counted = self.relation(connection, columns).query("source", sql)
             else:
                 fitting = (conform(batch, answer) for batch in rows)
-                counted = self._streamed(connection, answer, fitting)
+                counted = self._stream_batches(connection, answer, fitting)
             counted.create(into)
 
     def select(
@@ -187,11 +187,11 @@ class Source(ABC):
 
         Unlike `tabulate` it always reads the rows themselves.
         """
-        with self._explained():
+        with self._explain_stop():
             self.relation(connection, columns).query("source", sql).create(into)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_stop(self) -> Iterator[None]:
         """Raise what stopped the rows, of which DuckDB keeps only the words."""
         import duckdb
 
@@ -210,7 +210,7 @@ class Source(ABC):
 
 
 @dataclass(frozen=True)
-class Piece:
+class SourcePiece:
     """Rows of a Parquet file, one after the other, as plain data that any process opens for itself.
 
     file, groups : where they lie: the file's whole path, its first row group and the one after the
@@ -228,7 +228,7 @@ class Piece:
     keys: pa.RecordBatch | None = None
 
     def check_unchanged(self) -> None:
-        file = located(self.file)
+        file = locate_file(self.file)
         if state_of(file) != self.state:
             raise SourceError(
                 "changed while it was read", where=file.name, instead="wait, and run again"
@@ -262,7 +262,7 @@ class TableSource(Source):
         super().__init__(name, kind, table.schema, notes)
         self.table = table
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         yield from self.table.select(columns).to_batches(max_chunksize=rows)
 
     def about_rows(self) -> int:
@@ -280,7 +280,7 @@ class TableSource(Source):
         return hash_rows(schema, (conform(batch, schema) for batch in self.table.to_batches()))
 
 
-class _Sha256:
+class _HashedFile:
     """A file whose bytes are only hashed."""
 
     closed = False
@@ -303,7 +303,7 @@ def hash_rows(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:
     `take` writes a fresh copy of every value, zero under each null, so that equal rows in one order
     hash alike, however they come. Memory follows the batch.
     """
-    sink = _Sha256()
+    sink = _HashedFile()
     with pa.ipc.new_stream(pa.PythonFile(sink, "w"), schema) as writer:
         for table in evenly(batches, BATCH_ROWS):
             rows = pa.array(range(table.num_rows), pa.int64())

@@ -52,7 +52,7 @@ def keep_pipe(path: Path) -> Path:
 
     The format is known by how it begins. What was kept before is given again.
     """
-    with _opened(path) as pipe:
+    with _open_input(path) as pipe:
         about = os.fstat(pipe.fileno())
         if os.isatty(pipe.fileno()):
             raise RequestError("is a terminal", where="standard input", instead="pipe a file in")
@@ -62,7 +62,7 @@ def keep_pipe(path: Path) -> Path:
     return _kept[key]
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open_input(path: Path) -> BinaryIO:
     try:
         if str(path) in NAMES:
             return os.fdopen(os.dup(0), "rb")
@@ -101,7 +101,7 @@ def _exit_at_sigterm() -> None:
 
 def _suffix(head: bytes) -> str:
     if head.startswith(b"\x1f\x8b"):
-        return f"{_suffix(_unzipped(head))}.gz"
+        return f"{_suffix(_unzip_head(head))}.gz"
     if head[8:12] == b"DUCK":
         return ".duckdb"
     if OBJECTS.match(head):
@@ -110,7 +110,7 @@ def _suffix(head: bytes) -> str:
     return next(found, ".csv")
 
 
-def _unzipped(head: bytes) -> bytes:
+def _unzip_head(head: bytes) -> bytes:
     try:
         return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, HEAD)
     except zlib.error:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from voile.core.errors import SourceError
 from voile.data.formats.databases import DuckDBSource
-from voile.data.released_table import Pointer, open_table
+from voile.data.released_table import TablePointer, open_table
 from voile.data.source import Source
 
 
 def open_released(path: Path) -> Source:
     """Open the table that a `.table` file stands for; see `open_table`."""
 
-    def beside(pointer: Pointer) -> Source:
+    def beside(pointer: TablePointer) -> Source:
         database = path.parent / Path(pointer.database).name
         if not database.is_file():
             raise SourceError("its database is not beside it", where=path.name)

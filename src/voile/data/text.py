@@ -203,7 +203,7 @@ class ChunkReader(io.RawIOBase):
         return size
 
 
-def unpacked(cell: str) -> object:
+def unpack_cell(cell: str) -> object:
     """Return what a cell of JSON holds; None where it is not an object or list."""
     if cell[:1] not in "{[":
         return None

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 
 @dataclass(frozen=True)
-class Dialect:
+class TextDialect:
     """How a text file separates its fields, begins and ends its lines.
 
     has_mark : whether it begins with a byte order mark, by which Excel knows UTF-8.
@@ -23,7 +23,7 @@ class Dialect:
     line_end: str = "\n"
 
 
-class Writer(ABC):
+class BatchWriter(ABC):
     """Write record batches one after the other; what was written is whole when it is closed.
 
     formulas : how many cells of each column a spreadsheet that opens the file takes for formulas.

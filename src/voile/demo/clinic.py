@@ -57,7 +57,7 @@ RXNORM = {
 
 
 @dataclass(frozen=True)
-class Person:
+class ClinicPatient:
     """A patient: `number` is the county's id without its letter."""
 
     number: int
@@ -72,7 +72,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Visit:
+class ClinicVisit:
     """A visit with its diagnosis, two readings and the note; `number` counts visits."""
 
     number: int
@@ -86,21 +86,21 @@ class Visit:
 
 
 @dataclass(frozen=True)
-class Clinic:
+class DemoClinic:
     """Patients, their visits in the order of days, and what scores a release of them.
 
     register : everyone of the county. population : how many of each kind. spans : of each visit's
     note, what it mentions.
     """
 
-    people: tuple[Person, ...]
-    visits: tuple[Visit, ...]
+    people: tuple[ClinicPatient, ...]
+    visits: tuple[ClinicVisit, ...]
     register: pa.Table
     population: pa.Table
     spans: pa.Table
 
 
-def make_clinic(seed: RandomState, patients: int) -> Clinic:
+def make_clinic(seed: RandomState, patients: int) -> DemoClinic:
     """Make up a clinic with so many patients, in a county of twelve and a half times as many.
 
     >>> clinic = make_clinic(1, 16)
@@ -114,7 +114,7 @@ def make_clinic(seed: RandomState, patients: int) -> Clinic:
     pressure = readings.normal(128, 16, len(rows)).round().astype(int)
     weight = readings.normal(74, 13, len(rows)).clip(3, 160).round(1)
     visits = tuple(
-        Visit(
+        ClinicVisit(
             number,
             _number(row["person_id"]),
             row["visit_date"],
@@ -129,20 +129,20 @@ def make_clinic(seed: RandomState, patients: int) -> Clinic:
         )
     )
     people = _people(rows, visits, deaths)
-    return Clinic(people, visits, county.register, county.population, notes)
+    return DemoClinic(people, visits, county.register, county.population, notes)
 
 
 def _people(
-    rows: list[dict[str, Any]], visits: tuple[Visit, ...], rng: np.random.Generator
-) -> tuple[Person, ...]:
+    rows: list[dict[str, Any]], visits: tuple[ClinicVisit, ...], rng: np.random.Generator
+) -> tuple[ClinicPatient, ...]:
     last: dict[int, date] = {}
     for visit in visits:
         last[visit.person] = max(visit.end, last.get(visit.person, visit.end))
     dying = dict(zip(sorted(last), rng.random(len(last)) < SHARE_DYING, strict=True))
-    found: dict[int, Person] = {}
+    found: dict[int, ClinicPatient] = {}
     for row in rows:
         n = _number(row["person_id"])
-        found[n] = Person(
+        found[n] = ClinicPatient(
             number=n,
             given=row["given_name"],
             family=row["family_name"],
@@ -176,7 +176,7 @@ spans = "label"
 """
 
 
-def truth_of(clinic: Clinic, ids: list[str], register_ids: list[str]) -> dict[str, pa.Table]:
+def truth_of(clinic: DemoClinic, ids: list[str], register_ids: list[str]) -> dict[str, pa.Table]:
     """Return the tables that score a release, with people as the export names them.
 
     ids : of each visit's person. register_ids : of each person of the county.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.data.files.atomic import write_folder
-from voile.data.files.outputs import Output, holds_only
+from voile.data.files.outputs import OutputKind, holds_only
 from voile.demo.people import make_register
 from voile.demo.visits import make_patients
 from voile.keys.random import RandomState, streams
@@ -22,7 +22,7 @@ from voile.keys.random import RandomState, streams
 __all__ = [
     "QUASI",
     "ROLES",
-    "County",
+    "DemoCounty",
     "leave_some_out",
     "make_county",
     "register_with_errors",
@@ -71,7 +71,7 @@ Ages are completed years on 1 July 2013, in every file and on every visit. ZIP c
 
 
 @dataclass(frozen=True)
-class County:
+class DemoCounty:
     """Three Arrow tables: everyone, how many of each kind, and the hospital's visits.
 
     register : one row a person: person_id, given_name, family_name, birth_date, age, sex, race,
@@ -86,7 +86,7 @@ class County:
     patients: pa.Table
 
 
-def make_county(seed: RandomState = SEED, people: int = 100_000) -> County:
+def make_county(seed: RandomState = SEED, people: int = 100_000) -> DemoCounty:
     """Make up a county; the same seed makes the same one.
 
     Every patient is in the register and has its values on every visit, so that no group of
@@ -100,7 +100,7 @@ def make_county(seed: RandomState = SEED, people: int = 100_000) -> County:
     if people < 100:
         raise RequestError(f"a county of {people} people", instead="use 100 or more")
     register = make_register(seed, people)
-    return County(register, count_people(register), make_patients(seed, register))
+    return DemoCounty(register, count_people(register), make_patients(seed, register))
 
 
 def count_people(register: pa.Table) -> pa.Table:
@@ -110,7 +110,7 @@ def count_people(register: pa.Table) -> pa.Table:
     return ordered.sort_by([(name, "ascending") for name in QUASI])
 
 
-def write_county(county: County, folder: Path, *, force: bool = False) -> None:
+def write_county(county: DemoCounty, folder: Path, *, force: bool = False) -> None:
     """Write the county as a folder: it appears whole or not at all.
 
     register.csv, population.parquet, patients.csv, register-adversary.csv and a README.txt that
@@ -142,7 +142,7 @@ FILES = frozenset(
         "register.csv",
     }
 )
-COUNTY = Output("a made-up county", {"": _is_county})
+COUNTY = OutputKind("a made-up county", {"": _is_county})
 
 
 AGE_OFF, MOVED, RACE_MISSING, LACKING = 0.05, 0.08, 0.03, 0.05

@@ -14,7 +14,7 @@ from typing import Any
 from voile.data.fhir.attachments import PLAIN, make_attachment
 from voile.data.fhir.values import LOINC, UCUM
 from voile.data.person_codes import HISPANIC, OMB, RACES, SEXES, US_CORE, fhir_codes
-from voile.demo.clinic import RXNORM, SNOMED, Clinic, Person, Visit
+from voile.demo.clinic import RXNORM, SNOMED, ClinicPatient, ClinicVisit, DemoClinic
 
 Resource = dict[str, Any]
 HL7 = "http://terminology.hl7.org/CodeSystem"
@@ -28,7 +28,7 @@ def person_id(number: int) -> str:
     return f"P{number:06d}"
 
 
-def write_fhir(clinic: Clinic, folder: Path) -> None:
+def write_fhir(clinic: DemoClinic, folder: Path) -> None:
     """Write the export's files into a folder that is there."""
     people = {one.number: one for one in clinic.people}
     kinds = {
@@ -49,7 +49,7 @@ def _write(path: Path, resources: Iterator[Resource]) -> None:
             file.write(json.dumps(one) + "\n")
 
 
-def _patient(one: Person) -> Resource:
+def _patient(one: ClinicPatient) -> Resource:
     found: Resource = {
         "resourceType": "Patient",
         "id": person_id(one.number),
@@ -70,12 +70,12 @@ def _patient(one: Person) -> Resource:
 
 def _race(race: str) -> list[Resource]:
     if race == HISPANIC.word:
-        return [_coded("ethnicity", [HISPANIC.fhir], race)]
+        return [_build_extension("ethnicity", [HISPANIC.fhir], race)]
     own = [race] if race in RACE_CODES else SEVERAL
-    return [_coded("race", [RACE_CODES[one] for one in own], race)]
+    return [_build_extension("race", [RACE_CODES[one] for one in own], race)]
 
 
-def _coded(name: str, codes: Sequence[str | None], said: str) -> Resource:
+def _build_extension(name: str, codes: Sequence[str | None], said: str) -> Resource:
     categories: list[Resource] = [
         {"url": "ombCategory", "valueCoding": {"system": OMB, "code": code, "display": said}}
         for code in codes
@@ -84,16 +84,16 @@ def _coded(name: str, codes: Sequence[str | None], said: str) -> Resource:
     return {"url": f"{US_CORE}{name}", "extension": inner}
 
 
-def _of(kind: str, visit: Visit, part: str = "") -> Resource:
+def _of(kind: str, visit: ClinicVisit, part: str = "") -> Resource:
     return {"resourceType": kind, "id": f"{kind}-V{visit.number:06d}{part}"}
 
 
-def _subject(visit: Visit, person: Person | None = None) -> Resource:
+def _subject(visit: ClinicVisit, person: ClinicPatient | None = None) -> Resource:
     said = {"display": f"{person.given} {person.family}"} if person else {}
     return {"reference": f"Patient/{person_id(visit.person)}", **said}
 
 
-def _at(visit: Visit) -> Resource:
+def _at(visit: ClinicVisit) -> Resource:
     return {"reference": f"Encounter/Encounter-V{visit.number:06d}"}
 
 
@@ -101,7 +101,7 @@ def _concept(system: str, code: str, said: str) -> Resource:
     return {"coding": [{"system": system, "code": code, "display": said}], "text": said}
 
 
-def _encounter(visit: Visit, person: Person) -> Resource:
+def _encounter(visit: ClinicVisit, person: ClinicPatient) -> Resource:
     return {
         **_of("Encounter", visit),
         "status": "finished",
@@ -112,7 +112,7 @@ def _encounter(visit: Visit, person: Person) -> Resource:
     }
 
 
-def _condition(visit: Visit, person: Person) -> Resource:
+def _condition(visit: ClinicVisit, person: ClinicPatient) -> Resource:
     contained = {"resourceType": "Patient", "id": "p", "name": [{"family": person.family}]}
     return {
         **_of("Condition", visit),
@@ -126,7 +126,7 @@ def _condition(visit: Visit, person: Person) -> Resource:
     }
 
 
-def _observations(visit: Visit) -> Iterator[Resource]:
+def _observations(visit: ClinicVisit) -> Iterator[Resource]:
     readings = (
         ("a", "8480-6", "Systolic blood pressure", visit.systolic, "mm[Hg]"),
         ("b", "29463-7", "Body weight", visit.weight, "kg"),
@@ -148,7 +148,7 @@ def _observations(visit: Visit) -> Iterator[Resource]:
         }
 
 
-def _request(visit: Visit) -> Resource:
+def _request(visit: ClinicVisit) -> Resource:
     return {
         **_of("MedicationRequest", visit),
         "status": "active",
@@ -163,7 +163,7 @@ def _request(visit: Visit) -> Resource:
     }
 
 
-def _document(visit: Visit) -> Resource:
+def _document(visit: ClinicVisit) -> Resource:
     return {
         **_of("DocumentReference", visit),
         "status": "current",

@@ -55,7 +55,7 @@ def make_notes(seed: RandomState, patients: pa.Table) -> pa.Table:
 
 def _write(template: str, row: Mapping[str, Any]) -> tuple[str, str]:
     """Return a note and its spans."""
-    said = _said(row)
+    said = _describe_row(row)
     text, spans, done = "", [], 0
     for part in _PART.finditer(template):
         text += template[done : part.start()]
@@ -66,7 +66,7 @@ def _write(template: str, row: Mapping[str, Any]) -> tuple[str, str]:
     return text + template[done:], json.dumps(spans)
 
 
-def _said(row: Mapping[str, Any]) -> dict[str, str]:
+def _describe_row(row: Mapping[str, Any]) -> dict[str, str]:
     return {
         "given": row["given_name"],
         "family": row["family_name"],

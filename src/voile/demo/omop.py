@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from voile.data import open_writer
 from voile.data.person_codes import HISPANIC, NOT_HISPANIC, RACES, SEXES, omop_concepts
-from voile.demo.clinic import SNOMED, Clinic, Person, Visit
+from voile.demo.clinic import SNOMED, ClinicPatient, ClinicVisit, DemoClinic
 
 LOCAL = 2_000_000_000
 SEX_CONCEPTS, RACE_CONCEPTS = omop_concepts(SEXES), omop_concepts(RACES)
@@ -26,7 +26,9 @@ DIAGNOSES = {name: LOCAL + 1 + n for n, name in enumerate(SNOMED)}
 Row = dict[str, Any]
 
 
-def write_omop(clinic: Clinic, folder: Path, form: Literal["csv", "parquet"] = "parquet") -> None:
+def write_omop(
+    clinic: DemoClinic, folder: Path, form: Literal["csv", "parquet"] = "parquet"
+) -> None:
     """Write the model's tables into a folder that is there."""
     for name, table in omop_tables(clinic).items():
         with open_writer(folder / f"{name}.{form}", table.schema) as writer:
@@ -34,7 +36,7 @@ def write_omop(clinic: Clinic, folder: Path, form: Literal["csv", "parquet"] = "
                 writer.write(batch)
 
 
-def omop_tables(clinic: Clinic) -> Mapping[str, pa.Table]:
+def omop_tables(clinic: DemoClinic) -> Mapping[str, pa.Table]:
     """Return the model's tables by name, but one without rows."""
     homes = {code: n for n, code in enumerate(sorted({one.zip for one in clinic.people}), 1)}
     rows = {
@@ -55,7 +57,7 @@ def _location(number: int, code: str) -> Row:
     return {"location_id": number, "zip": code, "location_source_value": source}
 
 
-def _person(one: Person, homes: Mapping[str, int]) -> Row:
+def _person(one: ClinicPatient, homes: Mapping[str, int]) -> Row:
     hispanic = one.race == HISPANIC.word
     return {
         "person_id": one.number,
@@ -72,7 +74,7 @@ def _person(one: Person, homes: Mapping[str, int]) -> Row:
     }
 
 
-def _periods(clinic: Clinic) -> list[Row]:
+def _periods(clinic: DemoClinic) -> list[Row]:
     first: dict[int, date] = {}
     last: dict[int, date] = {}
     for one in clinic.visits:
@@ -90,7 +92,7 @@ def _periods(clinic: Clinic) -> list[Row]:
     ]
 
 
-def _visit(one: Visit) -> Row:
+def _visit(one: ClinicVisit) -> Row:
     return {
         "visit_occurrence_id": one.number,
         "person_id": one.person,
@@ -104,7 +106,7 @@ def _visit(one: Visit) -> Row:
     }
 
 
-def _condition(one: Visit) -> Row:
+def _condition(one: ClinicVisit) -> Row:
     return {
         "condition_occurrence_id": one.number,
         "person_id": one.person,
@@ -116,7 +118,7 @@ def _condition(one: Visit) -> Row:
     }
 
 
-def _measurements(one: Visit) -> list[Row]:
+def _measurements(one: ClinicVisit) -> list[Row]:
     readings = ((3004249, one.systolic, MMHG), (3025315, one.weight, KG))
     return [
         {
@@ -135,7 +137,7 @@ def _measurements(one: Visit) -> list[Row]:
     ]
 
 
-def _note(one: Visit) -> Row:
+def _note(one: ClinicVisit) -> Row:
     return {
         "note_id": one.number,
         "person_id": one.person,
@@ -152,7 +154,7 @@ def _note(one: Visit) -> Row:
     }
 
 
-def _death(one: Person) -> Row:
+def _death(one: ClinicPatient) -> Row:
     return {
         "person_id": one.number,
         "death_date": one.death,

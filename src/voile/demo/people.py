@@ -27,7 +27,7 @@ _SAMENESS = 30.0  # how alike the ZIP codes are in their shares of races; 0 is n
 
 
 @dataclass(frozen=True)
-class Places:
+class CountyPlaces:
     """The ZIP codes in order; their shares of people (z,); of each race in each (z, races)."""
 
     zips: tuple[str, ...]
@@ -35,7 +35,7 @@ class Places:
     races: NDArray[np.float64]
 
 
-def make_places(rng: np.random.Generator) -> Places:
+def make_places(rng: np.random.Generator) -> CountyPlaces:
     """Lay out the county: larger and smaller ZIP codes in each area, each with its own people."""
     zips: list[str] = []
     shares: list[NDArray[np.float64]] = []
@@ -47,7 +47,7 @@ def make_places(rng: np.random.Generator) -> Places:
     people = np.concatenate(shares)
     # Scale each race back to its share of the county.
     races *= np.array(RACE_SHARES) / (people @ races)
-    return Places(tuple(zips), people, races / races.sum(axis=1, keepdims=True))
+    return CountyPlaces(tuple(zips), people, races / races.sum(axis=1, keepdims=True))
 
 
 REFERENCE_YEAR = 2013  # ages are completed years on 1 July of it

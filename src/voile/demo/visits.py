@@ -17,7 +17,7 @@ SHARE_COMING_AGAIN = 0.2
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class DemoDiagnosis:
     """How common a diagnosis is, at which ages (mean, spread), in whom, where, and for how long."""
 
     name: str
@@ -30,28 +30,28 @@ class Diagnosis:
 
 
 DIAGNOSES = (
-    Diagnosis("hypertension", 14, 66, 20, "internal medicine", 2),
-    Diagnosis("type 2 diabetes", 9, 62, 18, "internal medicine", 4),
-    Diagnosis("pneumonia", 7, 55, 40, "internal medicine", 6),
-    Diagnosis("fracture", 9, 45, 45, "surgery", 4),
-    Diagnosis("heart failure", 8, 80, 12, "cardiology", 7),
-    Diagnosis("atrial fibrillation", 6, 76, 13, "cardiology", 3),
-    Diagnosis("asthma", 6, 18, 20, "internal medicine", 2),
-    Diagnosis("childbirth", 60, 29, 6, "maternity", 2, "F"),
-    Diagnosis("appendicitis", 4, 22, 16, "surgery", 3),
-    Diagnosis("gallstones", 4, 52, 18, "surgery", 3),
-    Diagnosis("stroke", 5, 77, 13, "neurology", 9),
-    Diagnosis("COPD", 5, 69, 11, "internal medicine", 6),
-    Diagnosis("depression", 5, 40, 20, "psychiatry", 12),
-    Diagnosis("gastroenteritis", 6, 8, 14, "internal medicine", 2),
-    Diagnosis("breast cancer", 2.5, 61, 13, "oncology", 4, "F"),
-    Diagnosis("prostate cancer", 2.5, 71, 9, "oncology", 4, "M"),
-    Diagnosis("epilepsy", 1.5, 30, 28, "neurology", 4),
-    Diagnosis("alcohol dependence", 2, 46, 13, "psychiatry", 8),
-    Diagnosis("opioid dependence", 1, 34, 10, "psychiatry", 7),
-    Diagnosis("schizophrenia", 0.8, 35, 13, "psychiatry", 20),
-    Diagnosis("hepatitis C", 0.8, 50, 11, "internal medicine", 4),
-    Diagnosis("HIV", 0.4, 40, 12, "internal medicine", 6),
+    DemoDiagnosis("hypertension", 14, 66, 20, "internal medicine", 2),
+    DemoDiagnosis("type 2 diabetes", 9, 62, 18, "internal medicine", 4),
+    DemoDiagnosis("pneumonia", 7, 55, 40, "internal medicine", 6),
+    DemoDiagnosis("fracture", 9, 45, 45, "surgery", 4),
+    DemoDiagnosis("heart failure", 8, 80, 12, "cardiology", 7),
+    DemoDiagnosis("atrial fibrillation", 6, 76, 13, "cardiology", 3),
+    DemoDiagnosis("asthma", 6, 18, 20, "internal medicine", 2),
+    DemoDiagnosis("childbirth", 60, 29, 6, "maternity", 2, "F"),
+    DemoDiagnosis("appendicitis", 4, 22, 16, "surgery", 3),
+    DemoDiagnosis("gallstones", 4, 52, 18, "surgery", 3),
+    DemoDiagnosis("stroke", 5, 77, 13, "neurology", 9),
+    DemoDiagnosis("COPD", 5, 69, 11, "internal medicine", 6),
+    DemoDiagnosis("depression", 5, 40, 20, "psychiatry", 12),
+    DemoDiagnosis("gastroenteritis", 6, 8, 14, "internal medicine", 2),
+    DemoDiagnosis("breast cancer", 2.5, 61, 13, "oncology", 4, "F"),
+    DemoDiagnosis("prostate cancer", 2.5, 71, 9, "oncology", 4, "M"),
+    DemoDiagnosis("epilepsy", 1.5, 30, 28, "neurology", 4),
+    DemoDiagnosis("alcohol dependence", 2, 46, 13, "psychiatry", 8),
+    DemoDiagnosis("opioid dependence", 1, 34, 10, "psychiatry", 7),
+    DemoDiagnosis("schizophrenia", 0.8, 35, 13, "psychiatry", 20),
+    DemoDiagnosis("hepatitis C", 0.8, 50, 11, "internal medicine", 4),
+    DemoDiagnosis("HIV", 0.4, 40, 12, "internal medicine", 6),
 )
 
 

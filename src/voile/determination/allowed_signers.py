@@ -58,7 +58,7 @@ def read_allowed_signers(path: Path) -> tuple[AllowedSigner, ...]:
     for number, line in enumerate(map(str.strip, lines), start=1):
         if line and not line.startswith("#"):
             try:
-                signer = _parsed(line)
+                signer = _parse_line(line)
             except (ValueError, binascii.Error, struct.error) as error:
                 said = "this is not a line of allowed_signers"
                 why = str(error) if isinstance(error, _LineError) else ""
@@ -71,7 +71,7 @@ class _LineError(ValueError):
     """A line that is well-formed, and that voile does not follow."""
 
 
-def _parsed(line: str) -> AllowedSigner | None:
+def _parse_line(line: str) -> AllowedSigner | None:
     principals, rest = _word(line)
     options = {}
     if not _is_key_type(rest):

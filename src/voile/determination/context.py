@@ -14,7 +14,7 @@ from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
 from voile.data.files.own_files import read_toml
 from voile.determination.holder_statements import (
-    Expert,
+    ExpertStatement,
     ImpactAssessment,
     IntruderTest,
     PlannedReview,
@@ -31,7 +31,7 @@ from voile.release.criteria import Bounds, Name
 from voile.report.wording import share
 
 
-class Threshold(StrictModel):
+class FigureThreshold(StrictModel):
     """What a figure may be at most, and who says so; or why a figure is accepted as it is.
 
     Parameters
@@ -81,14 +81,14 @@ class Threshold(StrictModel):
         return STANDARDS[self.standard].source if self.standard else self.source or ""
 
 
-class Attacker(StrictModel):
+class AssumedAttacker(StrictModel):
     """Which adversary is assumed, and why."""
 
     assumed: Text
     why: Text
 
 
-class Attempt(StrictModel):
+class AttackAttempt(StrictModel):
     """How likely an attack is attempted under the controls, as the data holder states it."""
 
     chance: Share
@@ -96,7 +96,7 @@ class Attempt(StrictModel):
     why: Text
 
 
-class Controls(StrictModel):
+class RecipientControls(StrictModel):
     """What binds the recipient."""
 
     contract: Text
@@ -124,16 +124,16 @@ class Context(StrictModel):
     renewal: Annotated[list[Text], Field(min_length=1, max_length=20)]
     signers: Literal[1, 2] = 1
     decisions: Annotated[dict[Text, Text], Field(min_length=1)]
-    attacker: Attacker
-    controls: Controls
-    attempt: Attempt | None = None
-    thresholds: dict[Name, Threshold]
+    attacker: AssumedAttacker
+    controls: RecipientControls
+    attempt: AttackAttempt | None = None
+    thresholds: dict[Name, FigureThreshold]
     sensitivity: SensitivityScore | None = None
     reasons: dict[Text, Text] = Field(default_factory=dict)
     intruder_test: IntruderTest | None = None
     dpia: ImpactAssessment | None = None
     review: Annotated[list[PlannedReview], Field(max_length=100)] = Field(default_factory=list)
-    expert: Expert | None = None
+    expert: ExpertStatement | None = None
 
     @property
     def open_items(self) -> list[str]:
@@ -143,10 +143,12 @@ class Context(StrictModel):
     @property
     def warnings(self) -> list[str]:
         """What an expert has to weigh before signing."""
-        return [*_too_high(self), *_confirmed(self)]
+        return [*_too_high(self), *_describe_confirmed(self)]
 
     @classmethod
-    def read(cls, context: str | os.PathLike[str] | Mapping[str, Any], *, today: date) -> Self:
+    def read_context(
+        cls, context: str | os.PathLike[str] | Mapping[str, Any], *, today: date
+    ) -> Self:
         """Read a context from a TOML file, or from what such a file holds.
 
         Raises
@@ -212,7 +214,7 @@ def _too_high(context: Context) -> Iterator[str]:
         )
 
 
-def _confirmed(context: Context) -> Iterator[str]:
+def _describe_confirmed(context: Context) -> Iterator[str]:
     test = context.intruder_test
     if test is not None and test.confirmed:
         yield f"The intruder test confirmed {test.confirmed} of {test.claims} claims."

@@ -11,23 +11,23 @@ from typing import Any, Literal, Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import DamagedError
 from voile.core.evidence import FORBID, Evidence
 from voile.core.mistakes import mistakes
 from voile.core.version import __version__
 from voile.data.files.own_files import read_bytes
 from voile.determination.context import Context
-from voile.determination.judging import Criterion, Verdict, judge, worst
-from voile.determination.subject import Subject, criteria_of
+from voile.determination.judging import JudgedCriterion, Verdict, judge, worst
+from voile.determination.subject import JudgedRelease, criteria_of
 from voile.keys.seal import file_sha256
-from voile.release.criteria import Measure
+from voile.release.criteria import CriterionMeasure
 
 FORMAT = "voile-determination"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Determination(Brief):
+class Determination(BriefRepr):
     """What was judged, by what, and with which result.
 
     Parameters
@@ -49,18 +49,18 @@ class Determination(Brief):
     made: date
     voile: str = __version__
     context: Context
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[JudgedCriterion, ...]
     verdict: Verdict
 
     @classmethod
     def of(
         cls,
-        release: Subject,
+        release: JudgedRelease,
         evidence: Sequence[Evidence],
         context: Context,
         *,
         today: date,
-        measures: Sequence[Measure] = (),
+        measures: Sequence[CriterionMeasure] = (),
     ) -> Self:
         """Judge a release by what its manifest and its evidence state in public.
 
@@ -85,7 +85,7 @@ class Determination(Brief):
         return json.dumps({**data, "made": self.made.isoformat()}, indent=1, ensure_ascii=False)
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def read_file(cls, path: Path) -> Self:
         """Read its file back. Raises DamagedError: it is not as voile writes it."""
         try:
             return TypeAdapter(cls).validate_json(read_bytes(path), strict=True)

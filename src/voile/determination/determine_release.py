@@ -20,12 +20,12 @@ from voile.determination.folder import MANIFEST, PAGE, PASTE, PRINT, index_of
 from voile.determination.inventory import ColumnTreatment, list_treatments
 from voile.determination.joint import FromLedger, joint_figure
 from voile.determination.page import sections_of
-from voile.determination.subject import OfRelease, Subject, criteria_of
+from voile.determination.subject import JudgedRelease, OfRelease, criteria_of
 from voile.keys.seal import file_sha256
 from voile.keys.secret import Secret
 from voile.release.claims import find_claims
-from voile.release.criteria import Measurement
-from voile.release.manifest import Release
+from voile.release.criteria import CriterionMeasurement
+from voile.release.manifest import StoredRelease
 from voile.report import render
 from voile.report.markdown import markdown
 from voile.report.pdf import print_pdf
@@ -35,7 +35,7 @@ from voile.report.sections import Commands, Section
 @check_arguments
 @as_keywords()
 def determine(
-    release: Release | Subject,
+    release: StoredRelease | JudgedRelease,
     context: str | os.PathLike[str] | Mapping[str, Any],
     out: str | os.PathLike[str],
     *,
@@ -67,8 +67,8 @@ def determine(
     TamperedError : the release or the evidence is not as it was sealed.
     """
     day = on or datetime.now(UTC).date()
-    subject = OfRelease(release) if isinstance(release, Release) else release
-    given = Context.read(context, today=day)
+    subject = OfRelease(release) if isinstance(release, StoredRelease) else release
+    given = Context.read_context(context, today=day)
     found = subject.evidence(Secret.find(key_file), evidence)
     treatments = list_treatments(subject.parts(), given.reasons)
     measures = [] if ledger is None else [FromLedger(_joint(subject, ledger, key_file))]
@@ -79,15 +79,15 @@ def determine(
 
 
 def _joint(
-    subject: Subject, ledger: str | os.PathLike[str], key_file: str | os.PathLike[str] | None
-) -> Measurement:
+    subject: JudgedRelease, ledger: str | os.PathLike[str], key_file: str | os.PathLike[str] | None
+) -> CriterionMeasurement:
     return joint_figure(file_sha256(subject.manifest), ledger, key_file)
 
 
 def _write(
     folder: Path,
     one: Determination,
-    subject: Subject,
+    subject: JudgedRelease,
     evidence: Sequence[Evidence],
     treatments: Sequence[ColumnTreatment],
     *,

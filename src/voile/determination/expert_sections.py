@@ -57,22 +57,25 @@ def _intruder_test(context: Context, evidence: Sequence[Evidence]) -> Section:
             ("started, time spent", f"{test.started.isoformat()}, {test.hours:g} hours"),
             ("sources used", "; ".join(test.sources)),
             ("claims made", f"{test.claims}"),
-            ("claims confirmed", _confirmed(test.claims, test.confirmed, test.rate.interval())),
+            (
+                "claims confirmed",
+                _format_confirmed(test.claims, test.confirmed, test.rate.interval()),
+            ),
             ("claims checked by", test.checked_by),
         )
         blocks.append(Grid(("what", "as stated by the data holder"), facts))
-    blocks += [Heading("Automated, by voile"), *_automated(evidence)]
+    blocks += [Heading("Automated, by voile"), *_show_attacks(evidence)]
     return Section("intruders", "The intruder test", tuple(blocks))
 
 
-def _confirmed(claims: int, confirmed: int, interval: tuple[float, float]) -> str:
+def _format_confirmed(claims: int, confirmed: int, interval: tuple[float, float]) -> str:
     if not claims:
         return "0"
     low, high = interval
     return f"{confirmed} ({share(confirmed / claims)}; 95% interval {share(low)} to {share(high)})"
 
 
-def _automated(evidence: Sequence[Evidence]) -> Sequence[Block]:
+def _show_attacks(evidence: Sequence[Evidence]) -> Sequence[Block]:
     rows = [
         (f"{part}: {attack.attack}" if part else attack.attack, attack.heading, _worst(attack))
         for part, attack in _attacks(evidence)
@@ -115,7 +118,7 @@ def _sensitivity(context: Context) -> Section:
     )
     follows = (
         ("points", f"{score.points} of 6"),
-        ("suggested threshold", _suggested(score)),
+        ("suggested threshold", _suggest_limits(score)),
         ("chosen limit on re-identification", "none" if limit is None else share(limit)),
     )
     steps = "; ".join(f"up to {most}: groups of {size}" for most, size, _ in SUGGESTED)
@@ -127,7 +130,7 @@ def _sensitivity(context: Context) -> Section:
     return Section("sensitivity", title, blocks)
 
 
-def _suggested(score: SensitivityScore) -> str:
+def _suggest_limits(score: SensitivityScore) -> str:
     return f"{share(score.threshold)}, groups of {score.cell_size}"
 
 

@@ -35,7 +35,7 @@ def index_of(folder: Path) -> bytes:
     return json.dumps(data, indent=1, sort_keys=True).encode()
 
 
-class Folder:
+class DeterminationFolder:
     """A determination on disk, signed or not.
 
     Parameters
@@ -71,7 +71,7 @@ class Folder:
         """The hash of the list of files: what each statement names."""
         return hashlib.sha256(read_bytes(self.path / DETERMINATION_INDEX)).hexdigest()
 
-    def changed(self) -> list[str]:
+    def list_changed(self) -> list[str]:
         """Name the files that are not as the list has them, and those that it does not have."""
         index = self.index
         wrong = [name for name, sha256 in index.items() if not self._is_whole(name, sha256)]
@@ -85,7 +85,7 @@ class Folder:
     @property
     def determination(self) -> Determination:
         """What was judged."""
-        return Determination.read(self.path / DETERMINATION_FACTS)
+        return Determination.read_file(self.path / DETERMINATION_FACTS)
 
     def statements(self) -> list[Path]:
         """Return the statements' files, in the order in which they were made."""

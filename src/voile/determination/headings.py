@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from voile.core.evidence import Evidence
 from voile.determination.determination import Determination
-from voile.determination.judging import Criterion
+from voile.determination.judging import JudgedCriterion
 from voile.release.criteria import Name
 from voile.report.sections import Grid, Prose, Section
 
@@ -32,7 +32,7 @@ NOT_LAW = (
 
 
 def headings(
-    one: Determination, sentence: Callable[[Criterion], str], evidence: Sequence[Evidence]
+    one: Determination, sentence: Callable[[JudgedCriterion], str], evidence: Sequence[Evidence]
 ) -> Section:
     """Return the table from headings to sentences; those of verdicts are quoted in full."""
     by_name = {each.name: each for each in one.criteria}

@@ -51,7 +51,7 @@ class ImpactAssessment(StrictModel):
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
 
 
-class Expert(StrictModel):
+class ExpertStatement(StrictModel):
     """The person who attests the determination, in the person's own words."""
 
     name: Text

@@ -14,9 +14,9 @@ from typing import Any
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.evidence import Evidence
-from voile.determination.judging import FROM_LEDGER, Criterion
-from voile.ledger.ledger import Keys, Ledger
-from voile.release.criteria import Bounds, Measurement, Name
+from voile.determination.judging import FROM_LEDGER, JudgedCriterion
+from voile.ledger.ledger import Ledger, LedgerKeys
+from voile.release.criteria import Bounds, CriterionMeasurement, Name
 from voile.report.wording import share
 
 SAYS = (
@@ -29,12 +29,12 @@ SAYS = (
 class FromLedger:
     """A measure whose figure comes from a ledger."""
 
-    figure: Measurement
+    figure: CriterionMeasurement
     criterion: Name = "joint-risk"
 
-    def read(
+    def read_measurements(
         self, _: Mapping[str, Any], __: Sequence[Evidence], ___: Bounds, /
-    ) -> Iterator[Measurement]:
+    ) -> Iterator[CriterionMeasurement]:
         """Yield the ledger's figure."""
         yield self.figure
 
@@ -43,7 +43,7 @@ def joint_figure(
     manifest_sha256: str,
     ledger: str | os.PathLike[str],
     key_file: str | os.PathLike[str] | None,
-) -> Measurement:
+) -> CriterionMeasurement:
     """Return the joint risk of a release with all that the ledger has, the later ones included.
 
     Raises
@@ -52,9 +52,9 @@ def joint_figure(
     TamperedError : the ledger is not as it was written, or its end is gone.
     InfeasibleError : no figure bounds the releases together.
     """
-    read = Ledger.read(Path(ledger))
-    Keys.of(None if key_file is None else Path(key_file), read.id).check(read)
-    lines = read.released
+    read = Ledger.read_file(Path(ledger))
+    LedgerKeys.of(None if key_file is None else Path(key_file), read.id).check(read)
+    lines = read.released_lines
     own = [line.number for line in lines if line.content["manifest"] == manifest_sha256]
     if not own:
         raise RequestError(
@@ -76,10 +76,10 @@ def joint_figure(
         )
     most = min(1.0, max(joint))
     evidence = f"{FROM_LEDGER}lines to {lines[-1].number}"
-    return Measurement(SAYS, share(most), "upper bound, two digits", most, evidence)
+    return CriterionMeasurement(SAYS, share(most), "upper bound, two digits", most, evidence)
 
 
-def attested(criteria: Sequence[Criterion]) -> tuple[str, ...]:
+def describe_attested(criteria: Sequence[JudgedCriterion]) -> tuple[str, ...]:
     """Say what an approval attests: the figures that no recipient can count again."""
     return tuple(
         f"{one.name}: {share(one.figure.most)} at most, by the ledger ({one.figure.evidence})"

@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args
 
 from voile.core.evidence import FORBID, Evidence
 from voile.data.roles import AS_IT_IS
-from voile.determination.context import Context, Threshold
-from voile.release.criteria import NAMES, Measure, Measurement, Name, worst_figure
+from voile.determination.context import Context, FigureThreshold
+from voile.release.criteria import NAMES, CriterionMeasure, CriterionMeasurement, Name, worst_figure
 
 Verdict = Literal["meets", "meets with conditions", "does not meet"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -30,7 +30,7 @@ NOT_MEASURED = "nothing was measured: no figure of the manifest and no attack an
 
 
 @dataclass(frozen=True, kw_only=True)
-class Criterion:
+class JudgedCriterion:
     """One verdict, with what it is by.
 
     Parameters
@@ -45,7 +45,7 @@ class Criterion:
     name: Name
     verdict: Verdict
     reason: str
-    figure: Measurement | None = None
+    figure: CriterionMeasurement | None = None
     limit: float | None = None
     origin: str = ""
     condition: str = ""
@@ -53,30 +53,30 @@ class Criterion:
 
 def judge(
     context: Context,
-    measures: Sequence[Measure],
+    measures: Sequence[CriterionMeasure],
     public: Mapping[str, Any],
     evidence: Sequence[Evidence],
-) -> tuple[Criterion, ...]:
+) -> tuple[JudgedCriterion, ...]:
     """Judge a release by each criterion.
 
     An estimate is judged by the upper limit of its interval. What nobody measured does not meet,
     unless the context says why it is accepted.
     """
-    return tuple(_judged(name, context, measures, public, evidence) for name in NAMES)
+    return tuple(_judge_criterion(name, context, measures, public, evidence) for name in NAMES)
 
 
-def worst(criteria: Sequence[Criterion]) -> Verdict:
+def worst(criteria: Sequence[JudgedCriterion]) -> Verdict:
     """Return the verdict on the whole: that of the worst criterion."""
     return max((one.verdict for one in criteria), key=VERDICTS.index)
 
 
-def _judged(
+def _judge_criterion(
     name: Name,
     context: Context,
-    measures: Sequence[Measure],
+    measures: Sequence[CriterionMeasure],
     public: Mapping[str, Any],
     evidence: Sequence[Evidence],
-) -> Criterion:
+) -> JudgedCriterion:
     threshold = context.thresholds.get(name)
     figure = _worst_figure(name, threshold, measures, public, evidence)
     assumptions = _assumptions(name, threshold, public)
@@ -84,7 +84,7 @@ def _judged(
 
 
 def _assumptions(
-    name: Name, threshold: Threshold | None, public: Mapping[str, Any]
+    name: Name, threshold: FigureThreshold | None, public: Mapping[str, Any]
 ) -> Sequence[str]:
     """Return the assumptions of the figure's population; released groups have none."""
     is_of_groups = threshold is not None and threshold.judged_by == "group"
@@ -96,11 +96,11 @@ def _assumptions(
 
 def _worst_figure(
     name: Name,
-    threshold: Threshold | None,
-    measures: Sequence[Measure],
+    threshold: FigureThreshold | None,
+    measures: Sequence[CriterionMeasure],
     public: Mapping[str, Any],
     evidence: Sequence[Evidence],
-) -> Measurement | None:
+) -> CriterionMeasurement | None:
     bounds = threshold.judged_by if threshold else "largest"
     return worst_figure(name, measures, public, evidence, bounds)
 
@@ -118,11 +118,11 @@ def _why_nothing(name: Name, public: Mapping[str, Any]) -> tuple[bool, str]:
 
 def weigh(
     name: Name,
-    figure: Measurement | None,
-    threshold: Threshold | None,
+    figure: CriterionMeasurement | None,
+    threshold: FigureThreshold | None,
     nothing: tuple[bool, str],
     assumptions: Sequence[str] = (),
-) -> Criterion:
+) -> JudgedCriterion:
     """Weigh one figure against its threshold.
 
     Parameters
@@ -134,8 +134,8 @@ def weigh(
     origin = threshold.origin if threshold else ""
     accepted = (threshold.accept if threshold else "") or ""
 
-    def verdict(given: Verdict, reason: str, condition: str = "") -> Criterion:
-        return Criterion(
+    def verdict(given: Verdict, reason: str, condition: str = "") -> JudgedCriterion:
+        return JudgedCriterion(
             name=name,
             verdict=given,
             reason=reason,
@@ -160,7 +160,7 @@ def weigh(
     return verdict("does not meet", reason)
 
 
-def _why_not(figure: Measurement | None, limit: float | None, nothing: str) -> str:
+def _why_not(figure: CriterionMeasurement | None, limit: float | None, nothing: str) -> str:
     if figure is None:
         return nothing
     if limit is None:
@@ -169,9 +169,9 @@ def _why_not(figure: Measurement | None, limit: float | None, nothing: str) -> s
 
 
 def is_judged_so(
-    criterion: Criterion,
+    criterion: JudgedCriterion,
     context: Context,
-    measures: Sequence[Measure],
+    measures: Sequence[CriterionMeasure],
     public: Mapping[str, Any],
 ) -> bool:
     """Say whether a verdict follows from its figure, the context and the public manifest.
@@ -192,11 +192,11 @@ def is_judged_so(
     return criterion == again and (stands or figure == certified)
 
 
-def _is_from_ledger(name: Name, figure: Measurement, public: Mapping[str, Any]) -> bool:
+def _is_from_ledger(name: Name, figure: CriterionMeasurement, public: Mapping[str, Any]) -> bool:
     is_its_own = name == "joint-risk" and "ledger" in public
     return is_its_own and figure.evidence.startswith(FROM_LEDGER)
 
 
-def conditions(criteria: Sequence[Criterion]) -> Iterator[str]:
+def conditions(criteria: Sequence[JudgedCriterion]) -> Iterator[str]:
     """Yield the conditions on which criteria are met."""
     yield from dict.fromkeys(one.condition for one in criteria if one.condition)

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 from voile.core.arguments import check_arguments
-from voile.core.errors import RequestError, named
+from voile.core.errors import RequestError, name_kind
 from voile.determination.determination import Determination
 from voile.determination.determine_release import determine
 from voile.study.determined import open_subject
@@ -39,7 +39,7 @@ def determine_study(
     """
     if not isinstance(study, Study):
         raise RequestError(
-            f"{named(study)} is no study", instead="give voile.study.Study.open(plan)"
+            f"{name_kind(study)} is no study", instead="give voile.study.Study.open(plan)"
         )
     with study.words():
         plan = study.plan

@@ -10,10 +10,10 @@ from voile.determination.determination import Determination
 from voile.determination.expert_sections import expert_sections
 from voile.determination.headings import headings
 from voile.determination.inventory import ColumnTreatment
-from voile.determination.judging import AT_MOST, Criterion, conditions
-from voile.determination.signature import Signature
-from voile.release.claims import Claim, list_claims, threshold
-from voile.release.criteria import TITLES, shown
+from voile.determination.judging import AT_MOST, JudgedCriterion, conditions
+from voile.determination.signature import StatementSignature
+from voile.release.claims import StandardClaim, list_claims, threshold
+from voile.release.criteria import TITLES, format_figure
 from voile.report.sections import Block, Bullets, Commands, Grid, Heading, Prose, Section
 from voile.report.wording import share
 
@@ -43,7 +43,7 @@ def sections_of(
     evidence: Sequence[Evidence],
     *,
     treatments: Sequence[ColumnTreatment],
-    claims: Sequence[Claim],
+    claims: Sequence[StandardClaim],
 ) -> tuple[Section, ...]:
     """Return the sections of a determination; `own` are those of the module's report."""
     rest = (replace(section, first=False) for section in own)
@@ -58,7 +58,7 @@ def sections_of(
     )
 
 
-def decision_section(signatures: Sequence[Signature], says: str = "") -> Section:
+def decision_section(signatures: Sequence[StatementSignature], says: str = "") -> Section:
     """Return the section on signatures: of nobody yet, or of each signer and their result."""
     blocks: list[Block] = [one for each in signatures for one in _signature(each)]
     if signatures:
@@ -77,7 +77,7 @@ def decision_section(signatures: Sequence[Signature], says: str = "") -> Section
     return Section("decision", "Signatures", (*blocks, Commands(VERIFY)))
 
 
-def sentence(criterion: Criterion) -> str:
+def sentence(criterion: JudgedCriterion) -> str:
     """Say a verdict with what it is by.
 
     >>> sentence(Criterion(name="text-left", verdict="meets", reason="no text is released"))
@@ -94,7 +94,7 @@ def sentence(criterion: Criterion) -> str:
     return f"{said.removesuffix('.')}."
 
 
-def _evidence(criterion: Criterion) -> str:
+def _evidence(criterion: JudgedCriterion) -> str:
     figure, reason = criterion.figure, criterion.reason
     if figure is None:
         return _as_sentence(reason)
@@ -107,11 +107,11 @@ def _as_sentence(said: str) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _figure(criterion: Criterion) -> str:
+def _figure(criterion: JudgedCriterion) -> str:
     figure = criterion.figure
     if figure is None:
         return "nothing to measure" if criterion.verdict == "meets" else "not measured"
-    return shown(criterion.name, figure)
+    return format_figure(criterion.name, figure)
 
 
 def _verdict(one: Determination) -> Section:
@@ -189,7 +189,7 @@ def _attempt(one: Determination) -> Iterator[Prose]:
     yield Prose((said,))
 
 
-def _signature(one: Signature) -> Iterator[Block]:
+def _signature(one: StatementSignature) -> Iterator[Block]:
     """Yield one signed statement: the signer, the key and the decision."""
     said = one.statement
     rows = [

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from voile.core.arguments import check_arguments
 from voile.core.errors import RequestError, TamperedError, as_keywords
 from voile.determination.allowed_signers import read_allowed_signers
-from voile.determination.folder import Folder, signature_of
-from voile.determination.joint import attested
+from voile.determination.folder import DeterminationFolder, signature_of
+from voile.determination.joint import describe_attested
 from voile.determination.ssh import load_key, public_key
 from voile.determination.ssh import sign as sign_bytes
 from voile.determination.statements import (
@@ -22,7 +22,7 @@ from voile.determination.statements import (
     ON_CONDITIONS,
     UNWRITTEN,
     Decision,
-    Statement,
+    PersonStatement,
     standing_of,
 )
 
@@ -70,21 +70,21 @@ def sign(
         file of allowed signers does not list the signer with this key.
     TamperedError : a file is not as it was written.
     """
-    own = Folder(folder)
+    own = DeterminationFolder(folder)
     moment = (now or datetime.now(UTC)).replace(microsecond=0)
     private = None if key is None else load_key(Path(key))
     if signers is not None:
         _check_signer(Path(signers), signer, private, moment)
     own.recover()
-    if wrong := [*own.changed(), *own.strangers()]:
+    if wrong := [*own.list_changed(), *own.strangers()]:
         raise TamperedError(f"{', '.join(wrong)}: not as written", where=str(own.path))
     if decision not in DECISIONS:
         raise RequestError(f"{decision} is not a decision", instead=f"use {', '.join(DECISIONS)}")
-    one, before = own.determination, [Statement.read(path) for path in own.statements()]
+    one, before = own.determination, [PersonStatement.read_file(path) for path in own.statements()]
     for path in own.statements():
         if not signature_of(path).exists():
             raise RequestError("has no signature yet", where=str(path), instead=signing(path))
-    statement = Statement(
+    statement = PersonStatement(
         number=len(before) + 1,
         decision=decision,
         signer=signer,
@@ -93,7 +93,7 @@ def sign(
         conditions=tuple(conditions),
         reason=reason,
         files=own.sha256,
-        attests=attested(one.criteria) if decision in APPROVALS else (),
+        attests=describe_attested(one.criteria) if decision in APPROVALS else (),
         before=before[-1].sha256 if before else None,
     )
     standing = standing_of(one, own.sha256, [*before, statement], moment)
@@ -119,10 +119,12 @@ def _check_signer(
     )
 
 
-def _write(own: Folder, statement: Statement, private: Ed25519PrivateKey | None) -> Path:
+def _write(
+    own: DeterminationFolder, statement: PersonStatement, private: Ed25519PrivateKey | None
+) -> Path:
     """Write a statement and, with a key, its signature: both appear, or neither."""
     raw = statement.to_bytes()
-    signature = None if private is None else sign_bytes(raw, private).armoured().encode()
+    signature = None if private is None else sign_bytes(raw, private).write_armour().encode()
     return own.add(f"{statement.number:02}.json", raw, signature)
 
 

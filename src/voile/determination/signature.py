@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from voile.determination.ssh import PublicKey
-from voile.determination.statements import Statement
+from voile.determination.statements import PersonStatement
 
 
 @dataclass(frozen=True)
-class Signature:
+class StatementSignature:
     """A statement, its key, and whether the file of allowed signers has the key for the signer.
 
     key : None if no valid signature is there. is_confirmed : None without a file of signers.
     """
 
-    statement: Statement
+    statement: PersonStatement
     key: PublicKey | None
     is_confirmed: bool | None

@@ -80,16 +80,16 @@ class SshSignature:
         if kind != KEY_TYPE or len(raw) != 64 or reserved or name.decode() not in HASHES:
             raise ValueError("no signature by an Ed25519 key")
         own = cls(PublicKey(key), namespace.decode(), name.decode(), raw)
-        if own.key.raw and own.armoured() != text:
+        if own.key.raw and own.write_armour() != text:
             raise ValueError("no SSH signature as one is written")
         return own
 
-    def armoured(self) -> str:
+    def write_armour(self) -> str:
         """Return its file's text."""
         signature = _string(KEY_TYPE) + _string(self.signature)
         parts = (self.key.blob, self.namespace.encode(), b"", self.hash.encode(), signature)
         blob = MAGIC + struct.pack(">I", VERSION) + b"".join(map(_string, parts))
-        return _rewrapped(base64.b64encode(blob).decode())
+        return _rewrap_text(base64.b64encode(blob).decode())
 
     def holds(self, message: bytes) -> bool:
         """Say whether this key signed this message, under voile's namespace."""
@@ -100,7 +100,7 @@ class SshSignature:
             return False
         try:
             key = ed25519.Ed25519PublicKey.from_public_bytes(self.key.raw)
-            key.verify(self.signature, _signed(message, self.namespace, self.hash))
+            key.verify(self.signature, _frame_signed(message, self.namespace, self.hash))
         except (InvalidSignature, ValueError):
             return False
         return True
@@ -109,7 +109,7 @@ class SshSignature:
 def sign(message: bytes, key: Ed25519PrivateKey) -> SshSignature:
     """Sign a message under voile's namespace, as `ssh-keygen -Y sign -n voile` does."""
     public = public_key(key)
-    signature = key.sign(_signed(message, NAMESPACE, "sha512"))
+    signature = key.sign(_frame_signed(message, NAMESPACE, "sha512"))
     return SshSignature(public, NAMESPACE, "sha512", signature)
 
 
@@ -171,14 +171,14 @@ def _library() -> ModuleType:
     return ed25519
 
 
-def _signed(message: bytes, namespace: str, hash: str) -> bytes:
+def _frame_signed(message: bytes, namespace: str, hash: str) -> bytes:
     """Return what the key signs: the message's hash, bound to its namespace."""
     digest = hashlib.new(hash, message).digest()
     parts = (namespace.encode(), b"", hash.encode(), digest)
     return MAGIC + b"".join(map(_string, parts))
 
 
-def _rewrapped(text: str) -> str:
+def _rewrap_text(text: str) -> str:
     flat = text.replace("\n", "")
     lines = [flat[start : start + WIDTH] for start in range(0, len(flat), WIDTH)]
     return "\n".join((BEGIN, *lines, END, ""))

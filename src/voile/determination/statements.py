@@ -18,7 +18,7 @@ from voile.core.evidence import FORBID
 from voile.core.mistakes import mistakes
 from voile.data.files.own_files import read_bytes
 from voile.determination.determination import Determination
-from voile.determination.joint import attested
+from voile.determination.joint import describe_attested
 from voile.determination.judging import conditions
 
 Decision = Literal["approve", "approve with conditions", "refuse", "renew", "withdraw"]
@@ -30,7 +30,7 @@ SIGNER = re.compile(r"[^\s,!*?\"\x00-\x1f]{1,200}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statement:
+class PersonStatement:
     """What one person says of a determination.
 
     Parameters
@@ -77,7 +77,7 @@ class Statement:
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def read_file(cls, path: Path) -> Self:
         """Read a statement's file. Raises DamagedError: it is not as voile writes it."""
         raw = read_bytes(path)
         try:
@@ -91,7 +91,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Standing:
+class StatementStanding:
     """What statements come to, whoever signed them.
 
     Parameters
@@ -102,7 +102,7 @@ class Standing:
     """
 
     approvals: Mapping[str, date] = field(default_factory=dict)
-    end: Statement | None = None
+    end: PersonStatement | None = None
     faults: tuple[tuple[int, str], ...] = ()
 
     def until(self, signers: int) -> date | None:
@@ -117,10 +117,10 @@ ON_CONDITIONS = "approves without conditions what meets its criteria with condit
 
 
 def standing_of(
-    one: Determination, files: str, statements: Sequence[Statement], now: datetime
-) -> Standing:
+    one: Determination, files: str, statements: Sequence[PersonStatement], now: datetime
+) -> StatementStanding:
     """Fold statements into what they come to; a fault in one counts it as not made."""
-    standing, before = Standing(), None
+    standing, before = StatementStanding(), None
     for place, statement in enumerate(statements, start=1):
         fault = _fault(one, files, statement, standing, before, place, now)
         faults = (*standing.faults, (place, fault)) if fault else standing.faults
@@ -129,16 +129,16 @@ def standing_of(
             end = end or statement
         elif not fault and statement.until is not None:
             approvals[statement.signer] = statement.until
-        standing, before = Standing(approvals, end, faults), statement
+        standing, before = StatementStanding(approvals, end, faults), statement
     return standing
 
 
 def _fault(
     one: Determination,
     files: str,
-    statement: Statement,
-    standing: Standing,
-    before: Statement | None,
+    statement: PersonStatement,
+    standing: StatementStanding,
+    before: PersonStatement | None,
     place: int,
     now: datetime,
 ) -> str | None:
@@ -158,7 +158,9 @@ def _fault(
     return _unfit(one, statement, standing)
 
 
-def _unfit(one: Determination, statement: Statement, standing: Standing) -> str | None:
+def _unfit(
+    one: Determination, statement: PersonStatement, standing: StatementStanding
+) -> str | None:
     """Say why a decision is not one that this determination, or this signer, allows."""
     decision, approved = statement.decision, statement.signer in standing.approvals
     if decision in ENDS:
@@ -174,7 +176,7 @@ def _unfit(one: Determination, statement: Statement, standing: Standing) -> str 
         statement.conditions or any(conditions(one.criteria))
     ):
         return "approves with conditions and names none"
-    if decision in APPROVALS and statement.attests != attested(one.criteria):
+    if decision in APPROVALS and statement.attests != describe_attested(one.criteria):
         return "does not attest the figures from the ledger"
     if statement.until is None or statement.until < statement.at.astimezone(UTC).date():
         return "holds until no day to come"

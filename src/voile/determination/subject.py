@@ -15,16 +15,16 @@ from voile.face.commands import commands
 from voile.face.report import facts_of
 from voile.keys.secret import Secret
 from voile.modules import find_module
-from voile.release.criteria import Measure
+from voile.release.criteria import CriterionMeasure
 from voile.release.evidence import find_evidence
-from voile.release.manifest import Release, manifest_path
-from voile.release.verify import Check, check_seal, checks
+from voile.release.manifest import StoredRelease, manifest_path
+from voile.release.verify import ReleaseCheck, check_seal, checks
 from voile.report.sections import Section
 from voile.study.determined import CRITERIA, STUDY
 from voile.study.determined import open_subject as open_study
 
 
-class Subject(Protocol):
+class JudgedRelease(Protocol):
     """A release that can be judged."""
 
     @property
@@ -58,14 +58,14 @@ class Subject(Protocol):
     def parts(self) -> Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
         """Return the public and the private manifest of each part, by the name of the part."""
 
-    def checks(self, secret: Secret | None) -> Iterator[Check]:
+    def checks(self, secret: Secret | None) -> Iterator[ReleaseCheck]:
         """Check it in every way."""
 
 
 class OfRelease:
     """A wing's release, as a determination judges it."""
 
-    def __init__(self, release: Release) -> None:
+    def __init__(self, release: StoredRelease) -> None:
         if isinstance(release.path, MemoryPath):
             remedy = "save it with its evidence first"
             raise RequestError("the release is in memory", instead=remedy)
@@ -94,16 +94,16 @@ class OfRelease:
         """Return the public and the private manifest of the one part."""
         return {"": (self.public, self._release.private)}
 
-    def checks(self, secret: Secret | None) -> Iterator[Check]:
+    def checks(self, secret: Secret | None) -> Iterator[ReleaseCheck]:
         """Check it in every way."""
         return checks(self._release, find_module(self.kind).verify, secret)
 
 
-def open_subject(path: str | os.PathLike[str]) -> Subject:
+def open_subject(path: str | os.PathLike[str]) -> JudgedRelease:
     """Open what lies at a place: the folder of a study, or a wing's release."""
     if is_study(Path(path)):
         return open_study(Path(path))
-    return OfRelease(Release.open(path))
+    return OfRelease(StoredRelease.open(path))
 
 
 def is_study(path: Path) -> bool:
@@ -111,7 +111,7 @@ def is_study(path: Path) -> bool:
     return json_at(path / STUDY_MANIFEST).get("format") == STUDY_FORMAT
 
 
-def criteria_of(kind: str) -> tuple[Measure, ...]:
+def criteria_of(kind: str) -> tuple[CriterionMeasure, ...]:
     """Return the measures by which a kind is judged.
 
     Raises RequestError: this voile has no such kind.

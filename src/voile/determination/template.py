@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from voile.determination.holder_statements import TO_DO
 from voile.determination.inventory import list_treatments
-from voile.determination.subject import Subject, criteria_of
+from voile.determination.subject import JudgedRelease, criteria_of
 from voile.release.criteria import NAMES, TITLES
 
 HEAD = f"""\
@@ -68,7 +68,7 @@ attestation = "{TO_DO}: what the expert attests, in the expert's own words"
 """
 
 
-def write_template(subject: Subject, *, today: date) -> str:
+def write_template(subject: JudgedRelease, *, today: date) -> str:
     """Return a context for a release, with its columns and its questions, as TOML.
 
     Guarantee: `determine` takes it as it is. Its verdict is by measured figures alone.
@@ -81,7 +81,7 @@ def write_template(subject: Subject, *, today: date) -> str:
     return head + "\n".join([*_thresholds(subject), *_reasons(subject)]) + "\n"
 
 
-def _thresholds(subject: Subject) -> Iterator[str]:
+def _thresholds(subject: JudgedRelease) -> Iterator[str]:
     asked = {one.criterion for one in criteria_of(subject.kind)} | {"re-identification"}
     yield "# The questions. `accept` with a sentence waives one that nobody can measure."
     for name in NAMES:
@@ -98,7 +98,7 @@ def _thresholds(subject: Subject) -> Iterator[str]:
         yield '# accept = "why no other release of these people matters"\n'
 
 
-def _reasons(subject: Subject) -> Iterator[str]:
+def _reasons(subject: JudgedRelease) -> Iterator[str]:
     yield "[reasons]  # why each source column is treated as it is"
     for one in list_treatments(subject.parts(), {}):
         treatment = f"{TO_DO}: why this column is {one.treatment} (role {one.role})"

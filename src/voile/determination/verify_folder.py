@@ -17,19 +17,26 @@ from voile.data.files.outputs import DETERMINATION_INDEX, REPORT, STUDY_MANIFEST
 from voile.data.files.own_files import read_json
 from voile.determination.allowed_signers import AllowedSigner, read_allowed_signers
 from voile.determination.determination import Determination
-from voile.determination.folder import MANIFEST, PAGE, STATEMENTS, Folder, is_plain, signature_of
+from voile.determination.folder import (
+    MANIFEST,
+    PAGE,
+    STATEMENTS,
+    DeterminationFolder,
+    is_plain,
+    signature_of,
+)
 from voile.determination.joint import joint_figure
 from voile.determination.judging import FROM_LEDGER, is_judged_so, worst
 from voile.determination.page import decision_section
-from voile.determination.signature import Signature
+from voile.determination.signature import StatementSignature
 from voile.determination.ssh import PublicKey, read_signature
-from voile.determination.statements import Standing, Statement, standing_of
+from voile.determination.statements import PersonStatement, StatementStanding, standing_of
 from voile.determination.subject import criteria_of, is_study, open_subject
 from voile.keys.seal import file_sha256
 from voile.keys.secret import Secret
 from voile.release.criteria import NAMES
 from voile.release.manifest import manifest_path
-from voile.release.verify import MALFORMED, Check
+from voile.release.verify import MALFORMED, ReleaseCheck
 from voile.report.page import replace_section
 from voile.report.pdf import print_pdf
 
@@ -45,15 +52,15 @@ class Verified:
     signatures : each statement that can be read, with its key.
     """
 
-    checks: tuple[Check, ...]
+    checks: tuple[ReleaseCheck, ...]
     says: str
     holds: bool
-    signatures: tuple[Signature, ...] = ()
+    signatures: tuple[StatementSignature, ...] = ()
 
 
-class _Signed(NamedTuple):
+class _SignedStatement(NamedTuple):
     name: str
-    statement: Statement | None
+    statement: PersonStatement | None
     key: PublicKey | None
 
 
@@ -83,20 +90,22 @@ def verify(
     now : the time at which it is to hold.
     """
     moment = now or datetime.now(UTC)
-    own = Folder(folder)
+    own = DeterminationFolder(folder)
     anchors = None if signers is None else read_allowed_signers(Path(signers))
     found = list(_files(own))
     try:
         one = own.determination
     except VoileError as error:
-        return _result([*found, Check(_said(error), False)], "it cannot be read", holds=False)
-    signed = list(_signed(own))
+        return _result(
+            [*found, ReleaseCheck(_describe_error(error), False)], "it cannot be read", holds=False
+        )
+    signed = list(_read_statements(own))
     statements = [each.statement for each in signed if each.statement is not None]
     sha256 = file_sha256(own.path / DETERMINATION_INDEX) if own.has_index else ""
     standing = standing_of(one, sha256, statements, moment)
     found += _verdicts(own, one)
     found += _signatures(own, signed, standing, sha256)
-    found += _confirmed(signed, anchors)
+    found += _check_signers(signed, anchors)
     found += _whole(statements, last)
     found += _joint(one, ledger, key_file)
     found += _release(own, one, release, Secret.find(key_file))
@@ -123,8 +132,8 @@ def write_signed_page(
     RequestError : there is no Chromium for a PDF, or `out` has another ending.
     TamperedError : the page changed after it was signed.
     """
-    own, place = Folder(folder), Path(out)
-    if PAGE in own.changed():
+    own, place = DeterminationFolder(folder), Path(out)
+    if PAGE in own.list_changed():
         raise TamperedError(f"{PAGE}: not as written", where=str(own.path))
     page = (own.path / PAGE).read_text(encoding="utf-8")
     signed = replace_section(page, decision_section(verified.signatures, verified.says))
@@ -141,90 +150,99 @@ def write_signed_page(
     return None
 
 
-def _result(found: Sequence[Check], says: str, holds: bool) -> Verified:
+def _result(found: Sequence[ReleaseCheck], says: str, holds: bool) -> Verified:
     failed = sum(check.holds is False for check in found)
     if failed:
         says, holds = f"not valid: {failed} of {len(found)} checks failed", False
     return Verified(tuple(found), says, holds)
 
 
-def _said(error: VoileError) -> str:
+def _describe_error(error: VoileError) -> str:
     """Say an error as a check that fails: the file's name, and no path of this machine."""
     return f"{Path(error.where or '').name} can be read: {error.what}"
 
 
-def _files(own: Folder) -> Iterator[Check]:
+def _files(own: DeterminationFolder) -> Iterator[ReleaseCheck]:
     """Hold the files to the list of them, and name what is on no list."""
     try:
         index = own.index
     except (VoileError, OSError):
-        yield Check(f"{DETERMINATION_INDEX} is the list of files that voile wrote", False)
+        yield ReleaseCheck(f"{DETERMINATION_INDEX} is the list of files that voile wrote", False)
         return
-    changed = own.changed()
+    changed = own.list_changed()
     for name in sorted({*index, *changed}):
         listed = "is as {} has it" if name in index else "is in {}"
-        yield Check(f"{name} {listed.format(DETERMINATION_INDEX)}", name not in changed)
+        yield ReleaseCheck(f"{name} {listed.format(DETERMINATION_INDEX)}", name not in changed)
     for name in own.strangers():
-        yield Check(f"{name} is a statement or its signature", False)
+        yield ReleaseCheck(f"{name} is a statement or its signature", False)
 
 
-def _verdicts(own: Folder, one: Determination) -> Iterator[Check]:
+def _verdicts(own: DeterminationFolder, one: Determination) -> Iterator[ReleaseCheck]:
     """Judge again, by the manifest that lies in the folder."""
     place = own.path / MANIFEST
     same = place.is_file() and file_sha256(place) == one.manifest_sha256
-    yield Check(f"{MANIFEST} is the manifest that was judged", same)
+    yield ReleaseCheck(f"{MANIFEST} is the manifest that was judged", same)
     if not same:
         return
     try:
         public = read_json(place, "the manifest")
-        yield Check("the manifest is of the release judged", public["sha256"] == one.sha256)
+        yield ReleaseCheck("the manifest is of the release judged", public["sha256"] == one.sha256)
         measures = criteria_of(one.kind)
         for each in one.criteria:
             holds = is_judged_so(each, one.context, measures, public)
-            yield Check(f"{each.name}: the verdict follows from its figure and threshold", holds)
+            yield ReleaseCheck(
+                f"{each.name}: the verdict follows from its figure and threshold", holds
+            )
     except MALFORMED:
-        yield Check(f"{MANIFEST} can be read as a manifest of {one.kind}", False)
+        yield ReleaseCheck(f"{MANIFEST} can be read as a manifest of {one.kind}", False)
     names = tuple(each.name for each in one.criteria)
     whole = names == NAMES and worst(one.criteria) == one.verdict
-    yield Check("the verdict is that of the worst criterion, and every criterion is judged", whole)
+    yield ReleaseCheck(
+        "the verdict is that of the worst criterion, and every criterion is judged", whole
+    )
 
 
-def _signed(own: Folder) -> Iterator[_Signed]:
+def _read_statements(own: DeterminationFolder) -> Iterator[_SignedStatement]:
     """Read each statement with the key that signed it; what is not whole has none."""
     for path in own.statements():
         name = f"{STATEMENTS}/{path.name}"
         try:
-            statement = Statement.read(path)
+            statement = PersonStatement.read_file(path)
         except (VoileError, OSError):
-            yield _Signed(name, None, None)
+            yield _SignedStatement(name, None, None)
             continue
         try:
             signature = read_signature(signature_of(path))
         except (VoileError, OSError):
             signature = None
         holds = signature is not None and signature.holds(statement.to_bytes())
-        yield _Signed(name, statement, signature.key if signature and holds else None)
+        yield _SignedStatement(name, statement, signature.key if signature and holds else None)
 
 
 def _signatures(
-    own: Folder, signed: Sequence[_Signed], standing: Standing, sha256: str
-) -> Iterator[Check]:
+    own: DeterminationFolder,
+    signed: Sequence[_SignedStatement],
+    standing: StatementStanding,
+    sha256: str,
+) -> Iterator[ReleaseCheck]:
     """Hold each statement to its signature, to the list of files, and to the one before it."""
     for each in signed:
         if each.statement is None:
-            yield Check(f"{each.name} is a statement as voile writes one", False)
+            yield ReleaseCheck(f"{each.name} is a statement as voile writes one", False)
         else:
             holds = each.key is not None
-            yield Check(f"{each.name}.sig is a signature of {each.name}", holds)
+            yield ReleaseCheck(f"{each.name}.sig is a signature of {each.name}", holds)
             same = each.statement.files == sha256
-            yield Check(f"{DETERMINATION_INDEX} is the list that {each.name} is about", same)
+            yield ReleaseCheck(f"{DETERMINATION_INDEX} is the list that {each.name} is about", same)
     for number, fault in standing.faults:
-        yield Check(f"statement {number} {fault}: a statement is one that may be made", False)
+        yield ReleaseCheck(
+            f"statement {number} {fault}: a statement is one that may be made", False
+        )
 
 
-def _confirmed(
-    signed: Sequence[_Signed], anchors: Sequence[AllowedSigner] | None
-) -> Iterator[Check]:
+def _check_signers(
+    signed: Sequence[_SignedStatement], anchors: Sequence[AllowedSigner] | None
+) -> Iterator[ReleaseCheck]:
     """Hold each key to the allowed signers; without them no key is anybody's."""
     for each in signed:
         if each.statement is not None and each.key is not None:
@@ -232,86 +250,95 @@ def _confirmed(
             key = each.key
             says = f"{each.name} is signed by {who}, with {key.fingerprint}"
             allowed = anchors and any(anchor.allows(who, key, at) for anchor in anchors)
-            yield Check(says, None if anchors is None else bool(allowed))
+            yield ReleaseCheck(says, None if anchors is None else bool(allowed))
     keys: dict[PublicKey, str] = {}
     for each in signed:
         if each.statement is not None and each.key is not None:
             owner = keys.setdefault(each.key, each.statement.signer)
             if owner != each.statement.signer:
-                yield Check(f"{each.name} is signed with a key of its signer's own", False)
+                yield ReleaseCheck(f"{each.name} is signed with a key of its signer's own", False)
 
 
 def _signatures_of(
-    signed: Sequence[_Signed], anchors: Sequence[AllowedSigner] | None
-) -> Iterator[Signature]:
+    signed: Sequence[_SignedStatement], anchors: Sequence[AllowedSigner] | None
+) -> Iterator[StatementSignature]:
     for each in signed:
         if (one := each.statement) is not None:
             key = each.key
             known = key is not None and any(
                 anchor.allows(one.signer, key, one.at) for anchor in anchors or ()
             )
-            yield Signature(one, key, None if anchors is None else known)
+            yield StatementSignature(one, key, None if anchors is None else known)
 
 
-def _whole(statements: Sequence[Statement], last: str | None) -> Iterator[Check]:
+def _whole(statements: Sequence[PersonStatement], last: str | None) -> Iterator[ReleaseCheck]:
     """Hold the chain to a statement that somebody was given; its end may have been cut off."""
     if last is None:
-        yield Check("no statement is gone from the end: only a later hash shows it (--last)", None)
+        yield ReleaseCheck(
+            "no statement is gone from the end: only a later hash shows it (--last)", None
+        )
     else:
         holds = any(one.sha256 == last.strip().lower() for one in statements)
-        yield Check("the statement of the hash given is in the chain", holds)
+        yield ReleaseCheck("the statement of the hash given is in the chain", holds)
 
 
 def _joint(
     one: Determination,
     ledger: str | os.PathLike[str] | None,
     key_file: str | os.PathLike[str] | None,
-) -> Iterator[Check]:
+) -> Iterator[ReleaseCheck]:
     """Hold the joint risk that was stated to the ledger as it is today."""
     by_name = {each.name: each.figure for each in one.criteria}
     stated = by_name.get("joint-risk")
     if stated is None or not stated.evidence.startswith(FROM_LEDGER):
         if ledger is not None:
-            yield Check("a joint risk from the ledger was stated", False)
+            yield ReleaseCheck("a joint risk from the ledger was stated", False)
         return
     if ledger is None:
-        yield Check("joint-risk: the figure is the ledger's, which its holder has (--ledger)", None)
+        yield ReleaseCheck(
+            "joint-risk: the figure is the ledger's, which its holder has (--ledger)", None
+        )
         return
     try:
         today = joint_figure(one.manifest_sha256, ledger, key_file)
     except VoileError as error:
-        yield Check(f"joint-risk: {error.what}", False)
+        yield ReleaseCheck(f"joint-risk: {error.what}", False)
         return
-    yield Check("joint-risk: the ledger's figure is not above the one stated",
+    yield ReleaseCheck("joint-risk: the ledger's figure is not above the one stated",
                 today.most <= stated.most)  # fmt: skip
 
 
 def _release(
-    own: Folder, one: Determination, given: str | os.PathLike[str] | None, secret: Secret | None
-) -> Iterator[Check]:
+    own: DeterminationFolder,
+    one: Determination,
+    given: str | os.PathLike[str] | None,
+    secret: Secret | None,
+) -> Iterator[ReleaseCheck]:
     """Hold the release to what was judged, where it is at hand, and check it as itself."""
     beside = own.path.absolute().parent / one.release if is_plain(one.release) else None
     place = Path(given) if given is not None else beside
     is_there = place is not None and (is_study(place) or manifest_path(place).exists())
     if place is None or (given is None and not is_there):
-        yield Check("the release is the one judged: it is not here, give it by --release", None)
+        yield ReleaseCheck(
+            "the release is the one judged: it is not here, give it by --release", None
+        )
         return
     subject_manifest = place / STUDY_MANIFEST if is_study(place) else manifest_path(place)
     manifest = Path(str(subject_manifest))
     if not manifest.is_file():
         manifest = open_subject(place).manifest  # of a table of a database
     same = file_sha256(manifest) == one.manifest_sha256
-    yield Check(f"the release's manifest, {manifest.name}, is the one judged", same)
+    yield ReleaseCheck(f"the release's manifest, {manifest.name}, is the one judged", same)
     if not same:
         return  # damaged, or of another release: nothing else was judged
     for says, holds in open_subject(place).checks(secret):
-        yield Check(f"release: {says}", holds)
+        yield ReleaseCheck(f"release: {says}", holds)
 
 
 def _conclusion(
     one: Determination,
-    signed: Sequence[_Signed],
-    standing: Standing,
+    signed: Sequence[_SignedStatement],
+    standing: StatementStanding,
     anchors: Sequence[AllowedSigner] | None,
     now: datetime,
 ) -> tuple[str, bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voile.release.module import Assessing, Module, ModuleOptions
+from voile.release.module import KindModule, ModuleAssessing, ModuleOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from voile.data.roles import Roles
     from voile.documents.verbs.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
     from voile.release import verb_types as verb
-    from voile.release.criteria import Measure
+    from voile.release.criteria import CriterionMeasure
     from voile.release.own_verbs import OwnVerb
 
 
-class DocumentsAssessing(Assessing["AssessOptions"]):
+class DocumentsAssessing(ModuleAssessing["AssessOptions"]):
     """Assess a release of documents from any maker."""
 
     @property
@@ -41,7 +41,7 @@ class DocumentsAssessing(Assessing["AssessOptions"]):
         return assessed_sections
 
 
-class DocumentsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
+class DocumentsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
     """Documents: free text: notes, e-mails, rulings."""
 
     kind = "documents"
@@ -65,7 +65,7 @@ class DocumentsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
         return AXES
 
     @property
-    def criteria(self) -> tuple[Measure, ...]:
+    def criteria(self) -> tuple[CriterionMeasure, ...]:
         """The figures and findings by which a determination judges its releases."""
         from voile.documents.verbs.criteria import CRITERIA
 

@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted  # type: ignore[import-unty
 
 from voile.core.errors import RequestError
 from voile.core.progress import silent
-from voile.documents.committee.committee import Committee, Decision
+from voile.documents.committee.committee import Decision, TokenCommittee
 from voile.documents.committee.publication import sanitize_texts
-from voile.documents.learners.learner import Learner
+from voile.documents.learners.learner import TokenLearner
 from voile.documents.learning.fits import prepare_fits
 from voile.documents.learning.greedy import sanitize_greedily
-from voile.documents.learning.training import Training, costs_by_type
-from voile.documents.replacements import Replacer
+from voile.documents.learning.training import TrainingText, costs_by_type
+from voile.documents.replacements import RemovalReplacer
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import only_annotated
 from voile.documents.words.tokens import Tokeniser
@@ -37,8 +37,8 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     ----------
     learners : names (``default``, which is ``reader`` where one is installed, else
         ``consensus``; the paper's ``crf``, ``svm``, ``adaboost``, ``ensemble``,
-        ``selection``) or objects of the protocol `voile.documents.learners.learner.Learner`. Of
-        several each pass takes the one that lowers T most.
+        ``selection``) or objects of the protocol `voile.documents.learners.learner.TokenLearner`.
+        Of several each pass takes the one that lowers T most.
     miss_cost : L/C, how many harmless tokens a missed identifier is worth, above 0; or for each
         type, ``{"NAME": 20, "": 5}``, where "" stands for the rest, 10 unless given.
     cross_fit : folds, 2 or more, by subject or else document; None judges a learner on the text
@@ -75,7 +75,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     ['Patient [NAME] came on foot .']
     """
 
-    learners: Sequence[str | Learner] = ("default",)
+    learners: Sequence[str | TokenLearner] = ("default",)
     miss_cost: float | Mapping[str, float] = 10
     cross_fit: int | None = 5
     decision: Decision = "cost"
@@ -103,7 +103,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         if self.resume is not None and self.random_state is None:
             raise RequestError("a fit resumes only with its seed", instead="give random_state")
         corpus = Corpus(only_annotated(corpus))
-        training = Training.of(corpus, lists=self.lists, tokeniser=self.tokeniser)
+        training = TrainingText.of(corpus, lists=self.lists, tokeniser=self.tokeniser)
         costs = costs_by_type(self.miss_cost, training.labels)
         fits = prepare_fits(
             training,
@@ -117,14 +117,14 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
             fits, costs, decision=self.decision, max_passes=self.max_passes, progress=silent
         )
         self.labels_ = training.labels
-        self.committee_: Committee = loop.committee
+        self.committee_: TokenCommittee = loop.committee
         self.history_ = loop.passes
         self.passes_ = tuple(one for one in loop.passes if one.taken is not None)
         self.removed_ = loop.removed
         self.stopped_ = loop.stopped
         return self
 
-    def sanitize(self, texts: Any, replace: str | Replacer = "mark") -> Any:
+    def sanitize(self, texts: Any, replace: str | RemovalReplacer = "mark") -> Any:
         """Return what the committee leaves: of a corpus a corpus, of texts a list.
 
         `voile documents apply` also removes phones, addresses and other patterns, listed names,

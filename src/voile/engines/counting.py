@@ -90,7 +90,7 @@ def count_combinations(
 
 
 @dataclass(frozen=True)
-class _Query:
+class _CountQuery:
     """A count in two steps: `first` where the data lives, `then` in DuckDB over its answer.
 
     Columns are renamed k0, k1, ... so that no name of the source meets one of ours.
@@ -102,37 +102,37 @@ class _Query:
     then: str
 
 
-def _by_row(source: Source, columns: Sequence[str]) -> _Query:
+def _by_row(source: Source, columns: Sequence[str]) -> _CountQuery:
     keys = ", ".join(_keys(columns))
-    return _Query(
+    return _CountQuery(
         reads=list(columns),
-        first=f"SELECT {_shown(columns)}, count(*) AS n "
+        first=f"SELECT {_name_columns(columns)}, count(*) AS n "
         f"FROM source GROUP BY {_first(len(columns))}",
         answer=_answer(source, columns, n=pa.int64()),
         then=f"SELECT {keys}, n::DOUBLE AS n FROM cells",
     )
 
 
-def _by_weight(source: Source, columns: Sequence[str], weight: str) -> _Query:
+def _by_weight(source: Source, columns: Sequence[str], weight: str) -> _CountQuery:
     keys = ", ".join(_keys(columns))
     kind = source.columns[weight]
-    return _Query(
+    return _CountQuery(
         reads=list(dict.fromkeys([*columns, weight])),
-        first=f"SELECT {_shown(columns)}, {identifier(weight)} AS w, count(*) AS n "
+        first=f"SELECT {_name_columns(columns)}, {identifier(weight)} AS w, count(*) AS n "
         f"FROM source GROUP BY {_first(len(columns) + 1)}",
         answer=_answer(source, columns, w=kind, n=pa.int64()),
         then=f"SELECT {keys}, sum(n * w::HUGEINT)::DOUBLE AS n FROM cells GROUP BY {keys}",
     )
 
 
-def _by_subject(source: Source, columns: Sequence[str], subject: str) -> _Query:
+def _by_subject(source: Source, columns: Sequence[str], subject: str) -> _CountQuery:
     """Spread each subject over its m distinct combinations; rows without one are counted singly."""
     keys = ", ".join(_keys(columns))
-    return _Query(
+    return _CountQuery(
         reads=list(dict.fromkeys([*columns, subject])),
         first=f"""
             WITH pairs AS (
-                SELECT {_shown(columns)}, {identifier(subject)} AS s, count(*) AS n
+                SELECT {_name_columns(columns)}, {identifier(subject)} AS s, count(*) AS n
                 FROM source GROUP BY {_first(len(columns) + 1)}
             ), spread AS (
                 SELECT s, count(*) AS m FROM pairs WHERE s IS NOT NULL GROUP BY s
@@ -150,7 +150,7 @@ def _keys(columns: Sequence[str]) -> list[str]:
     return [f"k{i}" for i in range(len(columns))]
 
 
-def _shown(columns: Sequence[str]) -> str:
+def _name_columns(columns: Sequence[str]) -> str:
     pairs = zip(columns, _keys(columns), strict=True)
     return ", ".join(f"{identifier(column)} AS {key}" for column, key in pairs)
 

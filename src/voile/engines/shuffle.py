@@ -19,7 +19,7 @@ BUCKETS = 64
 MEMORY = 256_000_000
 
 
-def shuffled(
+def shuffle_rows(
     batches: Iterable[pa.RecordBatch],
     *,
     rng: np.random.Generator,
@@ -49,13 +49,13 @@ def shuffled(
     held, rest = _hold(batches, memory // 4 if directory else sys.maxsize)
     first = next(rest, None)
     if first is None:
-        yield from permuted(held, rng, batch_rows)
+        yield from permute_rows(held, rng, batch_rows)
         return
     folder = Path(tempfile.mkdtemp(prefix="shuffle-", dir=directory))
     try:
         everything = chain(held, [first], rest)
         for bucket in _deal(everything, rng, folder, memory // 4):
-            yield from shuffled(
+            yield from shuffle_rows(
                 _bucket(bucket),
                 rng=rng,
                 directory=folder,
@@ -67,10 +67,12 @@ def shuffled(
         shutil.rmtree(folder)
 
 
-def held(batches: Iterable[pa.RecordBatch], *, directory: Path | None) -> Iterator[pa.RecordBatch]:
+def hold_batches(
+    batches: Iterable[pa.RecordBatch], *, directory: Path | None
+) -> Iterator[pa.RecordBatch]:
     """Give batches in the order in which they come, the first when the last has come.
 
-    As with `shuffled`, `directory` holds rows in the clear while they wait.
+    As with `shuffle_rows`, `directory` holds rows in the clear while they wait.
     """
     if directory is None:
         yield from list(batches)
@@ -125,7 +127,7 @@ def _bucket(path: Path) -> Iterator[pa.RecordBatch]:
         yield from stream
 
 
-def permuted(
+def permute_rows(
     batches: list[pa.RecordBatch], rng: np.random.Generator, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
     """Give rows in memory in an order drawn uniformly from all permutations."""

@@ -42,12 +42,12 @@ def on_spark(work: Callable[[int], str], tasks: int) -> Sequence[str]:
             frame = session.range(0, tasks, 1, tasks).mapInArrow(run, "task bigint, said string")
             rows = frame.collect()
         except PySparkException as error:
-            raise _said(str(error)) or error from None
+            raise _explain_failure(str(error)) or error from None
     said = {row[0]: row[1] for row in rows}
     return [said[number] for number in range(tasks)]
 
 
-def _said(text: str) -> VoileError | None:
+def _explain_failure(text: str) -> VoileError | None:
     """Say what failed in a worker, where its words are known to quote nothing."""
     if "No module named 'voile'" in text:
         return RequestError("Spark's workers have no voile", instead="install it on each of them")

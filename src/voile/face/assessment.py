@@ -10,14 +10,14 @@ from pydantic import NonNegativeInt
 
 from voile.core.arguments import check_arguments
 from voile.core.errors import as_keywords
-from voile.core.progress import Progress, silent
+from voile.core.progress import ProgressHook, silent
 from voile.core.version import __version__, versions
-from voile.face.keywords import PROGRESS, SEED, SOURCE, checked_own, documented
-from voile.face.report import Report, today
+from voile.face.keywords import PROGRESS, SEED, SOURCE, checked_own, document_verb
+from voile.face.report import ReportPage, today
 from voile.face.verbs import roles_for
-from voile.release.assessment import Assessment as PlainAssessment
-from voile.release.module import AnyModule, Assessing
-from voile.release.options import checked
+from voile.release.assessment import ReleaseAssessment as PlainAssessment
+from voile.release.module import AnyModule, ModuleAssessing
+from voile.release.options import check_options
 from voile.release.verb_types import AssessedSections
 from voile.report import render
 from voile.report.sections import Audience, Prose
@@ -42,7 +42,7 @@ class Assessment(PlainAssessment):
         return tuple(paragraph for block in said for paragraph in block.paragraphs)
 
     @check_arguments
-    def report(self, *, internal: bool = False) -> Report:
+    def report(self, *, internal: bool = False) -> ReportPage:
         """Report it on one page; `internal` is for the data holder alone: includes small counts."""
         audience: Audience = "internal" if internal else "public"
         title = f"{self.name}: disclosure risk and utility"
@@ -55,13 +55,13 @@ class Assessment(PlainAssessment):
             "libraries": libraries,
             "kind of data": self.kind,
         }
-        return Report(title, audience, render(title, sections, audience=audience, facts=facts))
+        return ReportPage(title, audience, render(title, sections, audience=audience, facts=facts))
 
     def _repr_html_(self) -> str:
         return self.report()._repr_html_()
 
 
-def assess_of(module: AnyModule, verb: Assessing[Any]) -> Callable[..., Assessment]:
+def assess_of(module: AnyModule, verb: ModuleAssessing[Any]) -> Callable[..., Assessment]:
 
     def assess(
         original: object,
@@ -69,11 +69,11 @@ def assess_of(module: AnyModule, verb: Assessing[Any]) -> Callable[..., Assessme
         roles: object = None,
         *,
         seed: int | None = None,
-        progress: Progress = silent,
+        progress: ProgressHook = silent,
         **options: Any,
     ) -> Assessment:
         with as_keywords():
-            given = checked(verb.options, options)
+            given = check_options(verb.options, options)
             own = checked_own(seed=(seed, NonNegativeInt))
             read = roles_for(module, roles)
             sources = module.open(original), module.open(released)
@@ -89,4 +89,4 @@ def assess_of(module: AnyModule, verb: Assessing[Any]) -> Callable[..., Assessme
     }
     assess.__module__ = f"voile.{module.kind}"
     first = "Assess a release that voile did not make, beside its original."
-    return documented(assess, first, said, verb.options)
+    return document_verb(assess, first, said, verb.options)

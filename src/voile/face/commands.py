@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from voile.core.removed_names import describe_removed
 from voile.release.evidence import AttackResults
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.release.module import find_own_verb
 from voile.release.options import OPTIONS, VERB, fields_of, leaves
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from voile.core.evidence import Evidence
-    from voile.release.kit import Kit
+    from voile.release.kit import StoredKit
     from voile.release.module import AnyModule
     from voile.report.sections import Audience
 
@@ -28,7 +28,7 @@ WIDTH = 76
 
 
 def commands(
-    subject: Kit | Release,
+    subject: StoredKit | StoredRelease,
     module: AnyModule,
     audience: Audience,
     name: str,
@@ -39,9 +39,9 @@ def commands(
     `evidence` is what attacks and verbs of the kind's own found of the release.
     """
     kind = subject.kind
-    if not isinstance(subject, Release):
+    if not isinstance(subject, StoredRelease):
         yield _fit(module, subject.facts.get(OPTIONS, {}), audience, name)
-        yield typed(["voile", kind, "frontier", name])
+        yield format_command(["voile", kind, "frontier", name])
         return
     if private := subject.private:
         asked = private.get(OPTIONS, {})
@@ -51,22 +51,22 @@ def commands(
         if audience == "public" and "policy" in choice:
             choice = {"policy": None}
         ways = [word for way, value in choice.items() for word in _words(way, value)]
-        yield typed(["voile", kind, "choose", "KIT", *ways, "--out", "policy.toml"])
-        own = _given(module.options.apply, asked.get("apply", {}), audience)
+        yield format_command(["voile", kind, "choose", "KIT", *ways, "--out", "policy.toml"])
+        own = _list_given(module.options.apply, asked.get("apply", {}), audience)
         policy = ["--policy", "policy.toml"]
-        yield typed(["voile", kind, "apply", "KIT", source, *policy, *own, "--out", name])
+        yield format_command(["voile", kind, "apply", "KIT", source, *policy, *own, "--out", name])
         verbs = [one for one in module.own_verbs if one.evidence]
         for given in _attacks(evidence, {one.evidence for one in verbs}):
-            own = _given(module.options.attack, given, audience)
+            own = _list_given(module.options.attack, given, audience)
             original = ["--original", source, *own, "--seed", "SEED"]
-            yield typed(["voile", kind, "attack", name, *original])
+            yield format_command(["voile", kind, "attack", name, *original])
         places = {"kit": "KIT", "release": name, "source": source}
         for verb in verbs:
             if verb.name in asked:
-                own = _given(verb.options, asked[verb.name], audience)
+                own = _list_given(verb.options, asked[verb.name], audience)
                 there = [places[one] for one in verb.arguments]
-                yield typed(["voile", kind, verb.name, *there, *own])
-    yield typed(["voile", "verify", name])
+                yield format_command(["voile", kind, verb.name, *there, *own])
+    yield format_command(["voile", "verify", name])
 
 
 def _attacks(evidence: Sequence[Evidence], others: Collection[str]) -> Sequence[Mapping[str, Any]]:
@@ -75,7 +75,7 @@ def _attacks(evidence: Sequence[Evidence], others: Collection[str]) -> Sequence[
     return given or [{}] * any(one.attack not in others for one in evidence)
 
 
-def typed(words: Sequence[str]) -> str:
+def format_command(words: Sequence[str]) -> str:
     """Write a command as one types it, its options on lines of their own where it is long.
 
     >>> typed(["voile", "report", "my release.csv", "--out", "report.html"])
@@ -103,21 +103,23 @@ def _fit(module: AnyModule, asked: Mapping[str, Any], audience: Audience, out: s
         if found := describe_removed(module.kind, "fit", name, in_shell=True):
             given = " ".join(_words(name, value))
             return f"# {found[0]}; an earlier voile fitted this kit with {given}"
-    own = _given(module.options.fit, asked, audience)
+    own = _list_given(module.options.fit, asked, audience)
     where = ["--seed", "SEED", "--out", out]
     roles = [] if "text" in asked else ["--roles", "ROLES"]
-    return typed(["voile", module.kind, "fit", "SOURCE", *roles, *own, *where])
+    return format_command(["voile", module.kind, "fit", "SOURCE", *roles, *own, *where])
 
 
 def _own(module: AnyModule, asked: Mapping[str, Any], audience: Audience, out: str) -> str:
     """Write the command of a verb that a kind has of its own; its seed is for no page."""
     verb = find_own_verb(module, asked[VERB])
-    own = _given(verb.options, {n: x for n, x in asked.items() if n != "seed"}, audience)
+    own = _list_given(verb.options, {n: x for n, x in asked.items() if n != "seed"}, audience)
     places = [name.upper() for name in verb.arguments]
-    return typed(["voile", module.kind, verb.name, *places, *own, "--seed", "SEED", "--out", out])
+    return format_command(
+        ["voile", module.kind, verb.name, *places, *own, "--seed", "SEED", "--out", out]
+    )
 
 
-def _given(model: type[BaseModel], asked: Mapping[str, Any], audience: Audience) -> list[str]:
+def _list_given(model: type[BaseModel], asked: Mapping[str, Any], audience: Audience) -> list[str]:
     """Return options as words; the public sees no text but a choice among those that there are."""
     words: list[str] = []
     for name, field in fields_of(model).items():

@@ -7,19 +7,19 @@ from types import MappingProxyType
 from typing import Any
 
 from voile.core.evidence import Evidence
-from voile.release.claims import Claim, Status, find_claims, list_claims, threshold
+from voile.release.claims import StandardClaim, Status, find_claims, list_claims, threshold
 from voile.release.criteria import (
     NAMES,
     TITLES,
-    Measure,
-    Measurement,
+    CriterionMeasure,
+    CriterionMeasurement,
     Name,
-    shown,
+    format_figure,
     worst_figure,
 )
 from voile.release.manifest import ACCEPTED
 from voile.report.sections import Grid, Prose, Section
-from voile.report.wording import listed
+from voile.report.wording import join_names
 
 FOR_WHOM = (
     "Whether this is enough depends on the recipient and the purpose; a determination judges it by "
@@ -29,7 +29,7 @@ FOR_WHOM = (
 
 def is_it_enough(
     public: Mapping[str, Any],
-    measures: Sequence[Measure],
+    measures: Sequence[CriterionMeasure],
     evidence: Sequence[Evidence],
     *,
     parts: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
@@ -42,7 +42,7 @@ def is_it_enough(
     asked = [name for name in NAMES if any(one.criterion == name for one in measures)]
     found = {name: worst_figure(name, measures, public, evidence) for name in asked}
     rows = tuple(
-        (TITLES[name], shown(name, figure), f"{figure.says} ({figure.evidence})")
+        (TITLES[name], format_figure(name, figure), f"{figure.says} ({figure.evidence})")
         for name, figure in found.items()
         if figure is not None
     )
@@ -52,13 +52,13 @@ def is_it_enough(
         said.append(_by_standards(largest, claims))
     elif "re-identification" not in asked:
         said += [
-            _without_standard(TITLES[name], shown(name, one), one.says)
+            _without_standard(TITLES[name], format_figure(name, one), one.says)
             for name, one in found.items()
             if one is not None
         ][:1]
     if unknown := [TITLES[name].lower() for name, figure in found.items() if figure is None]:
         them = "it" if len(unknown) == 1 else "them"
-        said.append(f"Not measured: {listed(unknown)}. An attack measures {them}.")
+        said.append(f"Not measured: {join_names(unknown)}. An attack measures {them}.")
     blocks: list[Prose | Grid] = [Prose((*said, FOR_WHOM))]
     if rows:
         titles = ("question", "figure (95% interval)", "evidence")
@@ -78,7 +78,7 @@ def _list_accepted(
             yield f"Accepted risk{part}: {reason} (see In short)."
 
 
-def _by_standards(largest: Measurement, claims: Sequence[Claim]) -> str:
+def _by_standards(largest: CriterionMeasurement, claims: Sequence[StandardClaim]) -> str:
     """Say what the re-identification risk is, and which thresholds of a name it meets."""
     name: Name = "re-identification"
     said: dict[Status, list[str]] = {"met": [], "not met": []}
@@ -89,7 +89,8 @@ def _by_standards(largest: Measurement, claims: Sequence[Claim]) -> str:
             said[one.status].append(f"{threshold(name, limit, source)}{own}")
     verdicts = [f"meets {' and '.join(said['met'])}"] if said["met"] else []
     verdicts += [f"does not meet {' or '.join(said['not met'])}"] if said["not met"] else []
-    risk = f"{TITLES[name]} ({largest.says[:1].lower()}{largest.says[1:]}): {shown(name, largest)}."
+    says = f"{largest.says[:1].lower()}{largest.says[1:]}"
+    risk = f"{TITLES[name]} ({says}): {format_figure(name, largest)}."
     return f"{risk} The release {' and '.join(verdicts)}." if verdicts else risk
 
 

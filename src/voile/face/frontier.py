@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.frontier import Frontier, Point
+from voile.core.frontier import Frontier, FrontierPoint
 from voile.data import to_frame
 from voile.report.charts.numbers import share
-from voile.report.notebook import drawn
+from voile.report.notebook import frame_blocks
 from voile.report.sections import FrontierChart
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from voile.release.kit import Kit
+    from voile.release.kit import StoredKit
     from voile.release.module import AnyModule
 
 
@@ -26,10 +26,10 @@ class KitFrontier:
     """The policies of a kit that no other beats, with their risk, loss and other figures.
 
     Packed policies are left out, and lists of texts and of records, which may hold words of the
-    data: `Kit.choose` gives one policy whole.
+    data: `StoredKit.choose` gives one policy whole.
     """
 
-    def __init__(self, kit: Kit, module: AnyModule) -> None:
+    def __init__(self, kit: StoredKit, module: AnyModule) -> None:
         self._kit, self._module = kit, module
 
     def __len__(self) -> int:
@@ -57,18 +57,18 @@ class KitFrontier:
 
     @property
     def policies(self) -> NDArray[Any]:
-        """(m,) the number of each policy, as `Kit.choose(policy=)` takes it."""
+        """(m,) the number of each policy, as `StoredKit.choose(policy=)` takes it."""
         return self._points.policies
 
     def area(self, *, log: bool = False) -> float:
         """Return the area under the frontier in [0, 1]^2; see `voile.Frontier.area`."""
         return self._points.area(log=log)
 
-    def at(self, *, risk: float | None = None, loss: float | None = None) -> Point:
+    def at(self, *, risk: float | None = None, loss: float | None = None) -> FrontierPoint:
         """Return the point of least loss at no more risk, or of least risk at no more loss."""
         return self._points.at(risk=risk, loss=loss)
 
-    def knee(self) -> Point:
+    def knee(self) -> FrontierPoint:
         """Return the point where the frontier bends most."""
         return self._points.knee()
 
@@ -86,14 +86,14 @@ class KitFrontier:
         return to_frame(self.to_arrow(), like="polars")
 
     def _repr_html_(self) -> str:
-        return self.drawn(f"{len(self):,} policies that no other beats")
+        return self.draw_policies(f"{len(self):,} policies that no other beats")
 
-    def drawn(self, title: str) -> str:
+    def draw_policies(self, title: str) -> str:
         """Draw every policy, with the axes and the reference policies of the public report."""
         sections = self._module.report(self._kit, (), audience="public")
         charts = [b for one in sections for b in one.blocks if isinstance(b, FrontierChart)]
         shown = [self._with_every_policy(one) for one in charts[:1]]
-        return drawn(f"{title} (private, as the kit)", shown, "internal")
+        return frame_blocks(f"{title} (private, as the kit)", shown, "internal")
 
     def _with_every_policy(self, chart: FrontierChart) -> FrontierChart:
         risk, loss = self.risk.tolist(), self.loss.tolist()

@@ -43,7 +43,7 @@ def checked_own(**given: tuple[Any, Any]) -> dict[str, Any]:
     return found
 
 
-def documented(verb: F, first: str, said: Mapping[str, str], model: type[BaseModel]) -> F:
+def document_verb(verb: F, first: str, said: Mapping[str, str], model: type[BaseModel]) -> F:
     """Give a verb the signature and the description of its wing's options, which it is held to.
 
     first : its first sentence. said : what its own parameters are.
@@ -58,7 +58,7 @@ def documented(verb: F, first: str, said: Mapping[str, str], model: type[BaseMod
         parameters.append(
             Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=field.annotation)
         )
-        shown = "" if default in (None, (), False, "") else f" [{_shown(default)}]"
+        shown = "" if default in (None, (), False, "") else f" [{_format_default(default)}]"
         lines.append(f"{name} : {field.description}{shown}.")
     function.__doc__ = verb.__doc__ = "\n".join(lines)
     function.__qualname__ = function.__name__
@@ -66,7 +66,7 @@ def documented(verb: F, first: str, said: Mapping[str, str], model: type[BaseMod
     return cast(F, function)
 
 
-class _Legible(str):
+class _LegibleDefault(str):
     """What a signature shows without quotes."""
 
     __repr__ = str.__str__
@@ -74,10 +74,12 @@ class _Legible(str):
 
 def _legible(parameter: Parameter) -> Parameter:
     kind = parameter.annotation
-    shown = parameter.replace(annotation=Parameter.empty if kind == "object" else _Legible(kind))
+    shown = parameter.replace(
+        annotation=Parameter.empty if kind == "object" else _LegibleDefault(kind)
+    )
     is_function = inspect.isfunction(shown.default)
-    return shown.replace(default=_Legible(shown.default.__name__)) if is_function else shown
+    return shown.replace(default=_LegibleDefault(shown.default.__name__)) if is_function else shown
 
 
-def _shown(default: Any) -> str:
+def _format_default(default: Any) -> str:
     return ", ".join(map(str, default)) if isinstance(default, tuple) else str(default)

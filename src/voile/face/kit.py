@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any, NoReturn, Self, cast
 
 from voile.core.arguments import check_arguments
-from voile.core.errors import RequestError, as_keywords, named, nearest
-from voile.core.progress import Progress, silent
+from voile.core.errors import RequestError, as_keywords, name_kind, nearest
+from voile.core.progress import ProgressHook, silent
 from voile.core.removed_names import removed_method
 from voile.core.warn import warn
 from voile.face.frontier import KitFrontier
-from voile.face.keywords import PROGRESS, SOURCE, VoileWarning, documented
+from voile.face.keywords import PROGRESS, SOURCE, VoileWarning, document_verb
 from voile.face.release import Release
-from voile.face.report import Report, report_of
+from voile.face.report import ReportPage, report_of
 from voile.release.choice import Chosen, default_choice
 from voile.release.choosing import choose_by
-from voile.release.kit import Kit as PlainKit
+from voile.release.kit import StoredKit as PlainKit
 from voile.release.module import AnyModule
-from voile.release.options import checked
+from voile.release.options import check_options
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,12 +114,12 @@ class Kit(PlainKit):
         return apply_of(self)
 
     @check_arguments
-    def report(self, *, internal: bool = False) -> Report:
+    def report(self, *, internal: bool = False) -> ReportPage:
         """Report the policies, on one page; `internal`: for the data holder, with small counts."""
         return report_of(self, self.module, (), "internal" if internal else "public", None)
 
     def _repr_html_(self) -> str:
-        return self.frontier.drawn(
+        return self.frontier.draw_policies(
             f"A {self.visibility} kit of {self.kind}, {self.policies:,} policies"
         )
 
@@ -134,11 +134,11 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
         out: str | PathLike[str] | None = None,
         *,
         force: bool = False,
-        progress: Progress = silent,
+        progress: ProgressHook = silent,
         **options: Any,
     ) -> Release:
         with as_keywords():
-            given = checked(model, options)
+            given = check_options(model, options)
             given.begin()
             chosen = (
                 module.choose(kit, default_choice(kit)) if policy is None else policy_of(policy)
@@ -164,7 +164,7 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
         "force": "replace the output if voile wrote it",
         "progress": PROGRESS,
     }
-    return documented(apply, "Make the release of a source under a policy.", said, model)
+    return document_verb(apply, "Make the release of a source under a policy.", said, model)
 
 
 def policy_of(given: object) -> Chosen:
@@ -174,7 +174,7 @@ def policy_of(given: object) -> Chosen:
     if isinstance(given, str | PathLike):
         return Chosen.read(Path(given))
     raise RequestError(
-        f"{named(given)} is not a policy", instead="give what choose returned, or its file"
+        f"{name_kind(given)} is not a policy", instead="give what choose returned, or its file"
     )
 
 

@@ -11,19 +11,19 @@ from typing import Any, Literal, NoReturn, Self
 from pydantic import NonNegativeInt
 
 from voile.core.arguments import check_arguments
-from voile.core.errors import RequestError, as_keywords, named
-from voile.core.progress import Progress, silent
+from voile.core.errors import RequestError, as_keywords, name_kind
+from voile.core.progress import ProgressHook, silent
 from voile.core.removed_names import removed_method
 from voile.data import to_frame
 from voile.data.files.memory import MemoryPath
-from voile.face.keywords import PROGRESS, SEED, SOURCE, checked_own, documented
-from voile.face.report import Report, report_of
+from voile.face.keywords import PROGRESS, SEED, SOURCE, checked_own, document_verb
+from voile.face.report import ReportPage, report_of
 from voile.keys.secret import Secret
 from voile.release.evidence import AttackResults, default_place, find_evidence, write_evidence
-from voile.release.manifest import Release as PlainRelease
+from voile.release.manifest import StoredRelease as PlainRelease
 from voile.release.module import AnyModule
-from voile.release.options import checked, stored
-from voile.release.verify import Check, check_seal, checks
+from voile.release.options import check_options, list_stored
+from voile.release.verify import ReleaseCheck, check_seal, checks
 from voile.release.writing import save_release
 
 
@@ -100,7 +100,7 @@ class Release(PlainRelease):
         asked = (columns,) if isinstance(columns, str) else columns
         if not isinstance(asked, list | tuple):
             raise RequestError(
-                f"{named(asked)} names no columns", where="columns", instead="give a list"
+                f"{name_kind(asked)} names no columns", where="columns", instead="give a list"
             )
         return to_frame(expand(self, tuple(asked), weight=weight, row=row), like=self.like)
 
@@ -111,7 +111,7 @@ class Release(PlainRelease):
         *,
         internal: bool = False,
         key_file: str | PathLike[str] | None = None,
-    ) -> Report:
+    ) -> ReportPage:
         """Report what it discloses and what it keeps, on one page.
 
         Parameters
@@ -133,7 +133,7 @@ class Release(PlainRelease):
         return report_of(self, self.module, found, "internal" if internal else "public", name)
 
     @check_arguments
-    def verify(self, *, key_file: str | PathLike[str] | None = None) -> tuple[Check, ...]:
+    def verify(self, *, key_file: str | PathLike[str] | None = None) -> tuple[ReleaseCheck, ...]:
         """Check it against its manifests: what each check says, and whether it holds.
 
         Parameters
@@ -181,17 +181,17 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
         *,
         seed: int | None = None,
         key_file: str | PathLike[str] | None = None,
-        progress: Progress = silent,
+        progress: ProgressHook = silent,
         **options: Any,
     ) -> AttackResults:
         with as_keywords():
             source = _one_original(original, options.pop("truth", None))
-            given = checked(model, options)
+            given = check_options(model, options)
             own = checked_own(seed=(seed, NonNegativeInt))
             check_seal(release, Secret.find(key_file))
             opened = module.open(source)
             found = module.attack(release, opened, given, seed=own["seed"], progress=progress)
-        return AttackResults(release, found, [stored(given)])
+        return AttackResults(release, found, [list_stored(given)])
 
     said = {
         "original": f"the original source, used to score the attack: {SOURCE}",
@@ -200,7 +200,7 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
         "progress": PROGRESS,
     }
     first = "Attack the release as an adversary with the background knowledge given by the options."
-    return documented(attack, first, said, model)
+    return document_verb(attack, first, said, model)
 
 
 def _one_original(original: object, truth: object) -> object:

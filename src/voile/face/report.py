@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voile.core.arguments import check_arguments
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import as_keywords
 from voile.core.version import __version__, versions
 from voile.data.files.outputs import INTERNAL_REPORT, REPORT
@@ -18,19 +18,19 @@ from voile.data.files.own_files import fitting
 from voile.face.commands import commands
 from voile.face.enough import is_it_enough
 from voile.release.choice import Choice, in_words
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.report import render
-from voile.report.notebook import framed
+from voile.report.notebook import frame_page
 from voile.report.sections import Audience, Commands, Section
 
 if TYPE_CHECKING:
     from voile.core.evidence import Evidence
-    from voile.release.kit import Kit
+    from voile.release.kit import StoredKit
     from voile.release.module import AnyModule
 
 
 @dataclass(frozen=True)
-class Report(Brief):
+class ReportPage(BriefRepr):
     """The page of a kit or a release.
 
     Parameters
@@ -56,18 +56,18 @@ class Report(Brief):
         return Path(path)
 
     def _repr_html_(self) -> str:
-        return framed(self.html, title=self.title, height=640)
+        return frame_page(self.html, title=self.title, height=640)
 
 
 def report_of(
-    subject: Kit | Release,
+    subject: StoredKit | StoredRelease,
     module: AnyModule,
     evidence: Sequence[Evidence],
     audience: Audience,
     name: str | None,
-) -> Report:
+) -> ReportPage:
     """Return the page of what is called `name` on disk; what is in memory has no name."""
-    is_release = isinstance(subject, Release)
+    is_release = isinstance(subject, StoredRelease)
     if is_release:
         title = f"{name or 'The release'}: disclosure risk and utility"
     else:
@@ -86,14 +86,14 @@ def report_of(
             facts=facts_of(subject, audience),
             to_sign=is_release,
         )
-    return Report(title, audience, page)
+    return ReportPage(title, audience, page)
 
 
 def _enough(
-    subject: Kit | Release, module: AnyModule, evidence: Sequence[Evidence]
+    subject: StoredKit | StoredRelease, module: AnyModule, evidence: Sequence[Evidence]
 ) -> Iterator[Section]:
     """Begin with what a determination would judge; a kit has released nothing yet."""
-    if isinstance(subject, Release):
+    if isinstance(subject, StoredRelease):
         yield is_it_enough(subject.public, module.criteria, evidence)
 
 
@@ -104,18 +104,18 @@ def today() -> date:
     return datetime.fromtimestamp(now, UTC).date()
 
 
-def facts_of(subject: Kit | Release, audience: Audience) -> dict[str, str]:
+def facts_of(subject: StoredKit | StoredRelease, audience: Audience) -> dict[str, str]:
     """Say what made it; a kit's id follows from the data, and stays with the holder."""
     made_with = versions()
     facts = {"date of this report": today().isoformat(), "voile": __version__}
-    if isinstance(subject, Release):
+    if isinstance(subject, StoredRelease):
         facts["voile"] = str(subject.public["voile"])
         made_with = (subject.private or {}).get("made_with", {})
     facts |= {"Python": made_with["Python"]} if made_with else {}
     libraries = [f"{name} {x}" for name, x in made_with.items() if name != "Python"]
     facts |= {"libraries": ", ".join(libraries)} if libraries else {}
     facts["kind of data"] = subject.kind
-    if isinstance(subject, Release):
+    if isinstance(subject, StoredRelease):
         facts["release, SHA-256"] = str(subject.public["sha256"])
         if subject.private is not None and audience == "internal":
             chosen = subject.private["chosen"]

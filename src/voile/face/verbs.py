@@ -13,14 +13,14 @@ from pydantic import NonNegativeInt
 
 from voile.core.errors import as_keywords
 from voile.core.interruption import CUT_SHORT
-from voile.core.progress import Progress, silent
+from voile.core.progress import ProgressHook, silent
 from voile.core.removed_names import refuse_removed
 from voile.core.warn import warn
 from voile.data.roles import Roles
-from voile.face.keywords import PROGRESS, SEED, SOURCE, VoileWarning, checked_own, documented
+from voile.face.keywords import PROGRESS, SEED, SOURCE, VoileWarning, checked_own, document_verb
 from voile.face.kit import Kit
 from voile.release.module import AnyModule, find_own_verb
-from voile.release.options import checked, with_options
+from voile.release.options import check_options, with_options
 
 
 def fit_of(module: AnyModule) -> Callable[..., Kit]:
@@ -32,12 +32,12 @@ def fit_of(module: AnyModule) -> Callable[..., Kit]:
         *,
         seed: int | None = None,
         others: Literal["drop"] | None = None,
-        progress: Progress = silent,
+        progress: ProgressHook = silent,
         **options: Any,
     ) -> Kit:
         with as_keywords():
             refuse_removed(module.kind, "fit", options)
-            given = checked(model, options)
+            given = check_options(model, options)
             own = checked_own(seed=(seed, NonNegativeInt), others=(others, Literal["drop"]))
             opened = module.open(source)
             read = roles_for(module, roles)
@@ -58,7 +58,7 @@ def fit_of(module: AnyModule) -> Callable[..., Kit]:
     }
     first = f"Find the policies for {module.summary.partition(':')[0]} that no other beats."
     fit.__module__ = f"voile.{module.kind}"
-    return documented(fit, first, said, model)
+    return document_verb(fit, first, said, model)
 
 
 def roles_for(module: AnyModule, given: object) -> Roles | None:
@@ -102,18 +102,18 @@ def own_of(module: AnyModule, name: str) -> Callable[..., Mapping[str, Any]]:
         for output in verb.outputs:
             bound.arguments[output] = Path(bound.arguments[output])
         with as_keywords():
-            options = checked(verb.options, asked)
+            options = check_options(verb.options, asked)
             how = {"table": None, "encoding": None} if verb.reads_source else {}
-            ended = verb.load()(options, _Warnings(), **bound.arguments, **how)
+            ended = verb.load()(options, _WarningReporter(), **bound.arguments, **how)
         return ended.result
 
     run.__name__, run.__module__ = name.replace("-", "_"), f"voile.{module.kind}"
     run.__signature__ = own  # type: ignore[attr-defined]
     said = {one.name: SAID[one.name] for one in places}
-    return documented(run, inspect.getdoc(verb.options) or "", said, verb.options)
+    return document_verb(run, inspect.getdoc(verb.options) or "", said, verb.options)
 
 
-class _Warnings:
+class _WarningReporter:
     """Report what a user must know as a warning, and nothing else."""
 
     def say(self, text: str) -> None: ...
@@ -121,5 +121,5 @@ class _Warnings:
     def insist(self, text: str) -> None:
         warn(text, VoileWarning)
 
-    def progress(self) -> AbstractContextManager[Progress]:
+    def progress(self) -> AbstractContextManager[ProgressHook]:
         return nullcontext(silent)

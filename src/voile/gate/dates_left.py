@@ -45,7 +45,7 @@ _BACK = 24
 
 
 @dataclass(frozen=True)
-class _Mention:
+class _DateMention:
     """A date as it is written, and the word before it."""
 
     text: str
@@ -92,15 +92,15 @@ def measure_dates_left(
     )
 
 
-def _read_dates(text: str) -> list[_Mention]:
+def _read_dates(text: str) -> list[_DateMention]:
     found = []
     for match in _DATE.finditer(text):
         word = _BEFORE.search(text, max(0, match.start() - _BACK), match.start())
-        found.append(_Mention(match.group(), "" if word is None else word[1]))
+        found.append(_DateMention(match.group(), "" if word is None else word[1]))
     return found
 
 
-def _count_true(was: Sequence[_Mention], now: Sequence[_Mention]) -> int:
+def _count_true(was: Sequence[_DateMention], now: Sequence[_DateMention]) -> int:
     if len(was) == len(now):
         return sum(a.text == b.text for a, b in zip(was, now, strict=True))
     return (Counter(was) & Counter(now)).total()

@@ -77,7 +77,7 @@ OWN = tuple(one.name for one in fields(GateFinding))
 
 
 @dataclass(frozen=True)
-class Adversary:
+class StatedAdversary:
     """What an adversary knows, in one sentence, and the files that answer for it."""
 
     knows: str
@@ -110,7 +110,7 @@ class Adversary:
         )
 
 
-NOBODY = Adversary("needs no knowledge")
+NOBODY = StatedAdversary("needs no knowledge")
 """Anybody who has the release: plain counts."""
 
 

@@ -163,7 +163,7 @@ class ReleasedGroups:
         if not self._has_people:
             return self.people
         shares = "SELECT person, groups AS m FROM persons"
-        return self._fetch(f"SELECT n FROM ({_spread('pairs', 'g', shares)}) ORDER BY g")["n"]
+        return self._fetch(f"SELECT n FROM ({_write_spread('pairs', 'g', shares)}) ORDER BY g")["n"]
 
     def people_at_risk(self, population: Floats) -> PeopleAtRisk:
         """Count people by the smallest group of their rows; `population` has one entry a group."""
@@ -195,7 +195,7 @@ class ReleasedGroups:
             "GROUP BY ALL"
         )
         spread = (
-            _spread("held", "g, i", "SELECT person, count(*) AS m FROM held GROUP BY person")
+            _write_spread("held", "g, i", "SELECT person, count(*) AS m FROM held GROUP BY person")
             if self._has_people
             else "SELECT g, i, sum(times)::DOUBLE AS n FROM held GROUP BY g, i"
         )
@@ -227,7 +227,7 @@ class ReleasedGroups:
         return count_records({name: self._values[name] for name in self._joining}, self._connection)
 
 
-def _spread(table: str, keys: str, shares: str) -> str:
+def _write_spread(table: str, keys: str, shares: str) -> str:
     """Write a SELECT of the people by some keys, each spread evenly over her rows of a table.
 
     `shares` selects the number m of rows of each person. Sums are of whole people by m, so that

@@ -16,15 +16,15 @@ import pyarrow as pa
 from voile.core.errors import TamperedError
 from voile.data import Source
 from voile.engines.duck import connect
-from voile.gate.finding import NOBODY, Adversary, GateFinding
+from voile.gate.finding import NOBODY, GateFinding, StatedAdversary
 
 if TYPE_CHECKING:
     import duckdb
 
 RANGES = "ranges"
 """The kind of a column of numbers or dates that is released as intervals."""
-WHOLE_ROW = Adversary("knows all items of a row, and all that it lacks")
-INTERVALS = Adversary("knows the intervals of all numbers and dates of a row")
+WHOLE_ROW = StatedAdversary("knows all items of a row, and all that it lacks")
+INTERVALS = StatedAdversary("knows the intervals of all numbers and dates of a row")
 
 
 def measure_itemsets(
@@ -54,7 +54,7 @@ def measure_itemsets(
     """
     with connect(directory=directory) as connection:
         rows = _load(connection, release, people, policy)
-        found = _counted(connection)
+        found = _count_patterns(connection)
         subjects = found["subjects"]
         findings = [
             NOBODY.finds("rows", rows, "rows"),
@@ -69,7 +69,7 @@ def measure_itemsets(
             )
             features = sum(len(column["values"]) for column in policy)
             least = _least(connection, m, absences, found, features)
-            knower = Adversary(_knowledge(m, absences))
+            knower = StatedAdversary(_knowledge(m, absences))
             findings.append(knower.finds("anonymity", least, "people"))
             if intervals := _intervals(policy):
                 least = _least_by(connection, intervals)
@@ -180,7 +180,7 @@ def _values(cell: Any, kind: str) -> Iterator[str]:
         yield cell
 
 
-def _counted(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
+def _count_patterns(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
     """Group equal rows, and count the unique ones."""
     connection.execute("""
         CREATE TABLE patterns AS
@@ -217,11 +217,11 @@ def _least(
     elif absences:
         found = figures["exact_anonymity"]
     else:
-        found = _contained(connection)
+        found = _count_containing(connection)
     return figures["subjects"] if found is None else float(found)
 
 
-def _contained(connection: duckdb.DuckDBPyConnection) -> float | None:
+def _count_containing(connection: duckdb.DuckDBPyConnection) -> float | None:
     """Return the least number of people tokens rows contain a row; None where all are empty.
 
     No more than the people of the rarest item, so only rows of fewer people need a look.

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.gate.finding import Adversary, GateFinding
+from voile.gate.finding import GateFinding, StatedAdversary
 from voile.gate.groups import PeopleAtRisk
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
 MOST = 2**62
 """Tuples are numbered in one whole number up to here."""
-ANALYST = Adversary("has the source and the release", "release and source")
+ANALYST = StatedAdversary("has the source and the release", "release and source")
 
 
 @dataclass(frozen=True, eq=False)

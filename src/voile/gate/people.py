@@ -29,15 +29,19 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.data.source import Source, identifier
 from voile.engines.duck import connect
-from voile.gate.finding import Adversary, GateFinding
+from voile.gate.finding import GateFinding, StatedAdversary
 
 if TYPE_CHECKING:
     import duckdb
 
 ALONE, FEWEST, MATCHES = "people_alone", "fewest_candidates", "expected_matches"
 """Findings about the candidates of each person."""
-KNOWS_ALL = Adversary("knows all named facts of a person exactly, and joins the person's rows")
-KNOWS_FEW = Adversary("knows a few facts of a person, the worst set, and joins the person's rows")
+KNOWS_ALL = StatedAdversary(
+    "knows all named facts of a person exactly, and joins the person's rows"
+)
+KNOWS_FEW = StatedAdversary(
+    "knows a few facts of a person, the worst set, and joins the person's rows"
+)
 MEMORY = 500_000_000
 """Bytes that a count may use, half of them DuckDB's: it spills beyond."""
 TARGETS = 300
@@ -69,7 +73,7 @@ def name_few(facts: int, of: str) -> str:
 
 
 def count_candidates(
-    adversary: Adversary, of: str, candidates: Sequence[int] | Ints
+    adversary: StatedAdversary, of: str, candidates: Sequence[int] | Ints
 ) -> tuple[GateFinding, ...]:
     """State the people alone, the fewest candidates and the expected matches.
 
@@ -132,7 +136,7 @@ def count_people(
         if known:
             drawn = np.random.default_rng(0).permutation(len(sizes))[:targets]
             _load_facts(engine, parts, given, are_moved=are_moved)
-            crowd = _Crowd(_find_shared(engine, drawn), sizes)
+            crowd = _SharedFacts(_find_shared(engine, drawn), sizes)
             least = [crowd.find_fewest(int(one), known) for one in drawn]
             for n, own in zip(known, zip(*least, strict=True), strict=True):
                 found += count_candidates(KNOWS_FEW, name_few(n, of), own)
@@ -335,7 +339,7 @@ def _find_shared(engine: duckdb.DuckDBPyConnection, drawn: Ints) -> pa.Table:
     ).to_arrow_table()
 
 
-class _Crowd:
+class _SharedFacts:
     """The facts that people share with the drawn ones; a set of people is a row of bits."""
 
     def __init__(self, shared: pa.Table, sizes: Ints) -> None:

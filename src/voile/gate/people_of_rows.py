@@ -31,7 +31,7 @@ class RowsWithPeople(Source):
         super().__init__(release.name, release.kind, fields)
         self._release, self._people = release, people
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         shown = [name for name in columns if name not in (PERSON, ORDER)]
         shown = shown or [*self._release.columns][:1]  # no format reads rows without a column
         last, run = None, 0

@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 
 from voile.data import Source
 from voile.data.column_words import find_words, mentions
-from voile.gate.finding import Adversary, GateFinding
+from voile.gate.finding import GateFinding, StatedAdversary
 
 SAFE_HARBOR_FOUND = "safe_harbor_found"
-READER = Adversary("reads the released cells, and knows no person")
+READER = StatedAdversary("reads the released cells, and knows no person")
 NOTHING = ("", "*", "any")
 """Labels that distinguish no value."""
 ZIP_NAME = re.compile(r"zip|zcta|post(al)?[ _-]?code", re.IGNORECASE)

@@ -18,7 +18,7 @@ from voile.core.errors import TamperedError
 from voile.data import Source
 from voile.data.source import identifier
 from voile.engines.duck import connect
-from voile.gate.finding import NOBODY, Adversary, GateFinding
+from voile.gate.finding import NOBODY, GateFinding, StatedAdversary
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 GRAIN = 2.0**-44
 """Without decimal places a message is a multiple of it: finer bits would reveal the class."""
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
-LISTENER = Adversary(
+LISTENER = StatedAdversary(
     "reads one message of a person, and compares one column with the messages of every class",
     "release and source",
 )

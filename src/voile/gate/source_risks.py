@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from voile.gate.finding import Adversary, GateFinding
+from voile.gate.finding import GateFinding, StatedAdversary
 from voile.gate.losses import PlacedRows
 from voile.gate.table import REGISTER, measure_people
 
@@ -29,7 +29,7 @@ def measure_source(rows: PlacedRows, released: float) -> tuple[GateFinding, ...]
         return ()
     found = {one.name: one for one in measure_people(at_risk)}
     matches = found["expected_matches"]
-    people = Adversary("has the source", "release and source")
+    people = StatedAdversary("has the source", "release and source")
     return (
         *(_of_source(found[name], f"{OF_SOURCE}{name}") for name in RISKS),
         _of_source(matches, SOURCE_MATCHES),

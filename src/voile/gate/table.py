@@ -10,27 +10,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from voile.gate.finding import NOBODY, Adversary, GateFinding, Unit
+from voile.gate.finding import NOBODY, GateFinding, StatedAdversary, Unit
 from voile.gate.groups import Floats, PeopleAtRisk, PeopleOf, ReleasedGroups
 from voile.gate.records import RecordClasses
 from voile.gate.sensitive import measure_sensitive
 
 SMALL_GROUP = 11
-SOURCE = Adversary("has the source", "release and source")
-ONE_ROW = Adversary("knows the quasi-identifiers of one row of a person who is in the release")
-REGISTER = Adversary(
+SOURCE = StatedAdversary("has the source", "release and source")
+ONE_ROW = StatedAdversary(
+    "knows the quasi-identifiers of one row of a person who is in the release"
+)
+REGISTER = StatedAdversary(
     "looks up the quasi-identifiers of a row in a register of the population",
     "release and population",
 )
-GROUP = Adversary("knows that a person is in a group, and reads the group's sensitive values")
-EVERY_COLUMN = Adversary("knows every released column of one row, except pseudonyms")
+GROUP = StatedAdversary("knows that a person is in a group, and reads the group's sensitive values")
+EVERY_COLUMN = StatedAdversary("knows every released column of one row, except pseudonyms")
 LEVELS = ("distinct_l", "entropy_l")
 
 
-def all_rows(columns: Sequence[str]) -> Adversary:
+def all_rows(columns: Sequence[str]) -> StatedAdversary:
     """Return the adversary who joins the rows of a person by released columns."""
     joining = " and ".join(columns) + (" joins" if len(columns) == 1 else " join")
-    return Adversary(f"knows the quasi-identifiers of all rows of a person, which {joining}")
+    return StatedAdversary(f"knows the quasi-identifiers of all rows of a person, which {joining}")
 
 
 def measure_table(

@@ -19,9 +19,9 @@ from voile.core.errors import InfeasibleError
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.measures.utility import weights_for
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.labels import Labels
-from voile.itemsets.searches.joint import Picking
-from voile.itemsets.searches.run import Indices, Run, Worth
+from voile.itemsets.rows.labels import RowLabels
+from voile.itemsets.searches.joint import FeaturePicking
+from voile.itemsets.searches.run import Indices, ItemsetsSearchRun, SetUtility
 
 MOST_ITEMS = 64
 """Of the items, those that reveal most of the label take part."""
@@ -47,7 +47,7 @@ class CellRange:
 
 
 def choose_cuts(
-    rows: Incidence, labels: Labels | None, columns: Sequence[CellRange], ks: Sequence[int]
+    rows: Incidence, labels: RowLabels | None, columns: Sequence[CellRange], ks: Sequence[int]
 ) -> Iterator[list[tuple[int, ...]]]:
     """Choose for each k the cells of each column that begin an interval, beside its lowest.
 
@@ -63,17 +63,17 @@ def choose_cuts(
     Guarantee: the groups of rows that are in the same intervals of all columns
     hold k subjects each (proved by `Feasible`). O(ones) for each k and cut.
     """
-    table = _Thresholds.of(rows, labels, columns)
+    table = _ThresholdRows.of(rows, labels, columns)
     for k in ks:
         chosen = np.zeros(0, dtype=np.int32)
         if len(table.column) and k <= rows.n_subjects:
             with suppress(InfeasibleError):
-                chosen = _Cutting.at(table, labels, k).chosen()
+                chosen = _CutPicking.at(table, labels, k).choose_features()
         yield [table.places_of(x, chosen) for x in range(len(columns))]
 
 
 @dataclass(frozen=True, eq=False)
-class _Thresholds:
+class _ThresholdRows:
     """The rows as an adversary who knows numbers distinguishes them.
 
     Features are cuts (``at or above this cell``) with their `column` and `place`, then items.
@@ -85,8 +85,8 @@ class _Thresholds:
 
     @classmethod
     def of(
-        cls, rows: Incidence, labels: Labels | None, columns: Sequence[CellRange]
-    ) -> _Thresholds:
+        cls, rows: Incidence, labels: RowLabels | None, columns: Sequence[CellRange]
+    ) -> _ThresholdRows:
         from scipy import sparse
 
         shape = len(rows.own), len(rows.features)
@@ -119,7 +119,7 @@ class _Thresholds:
 
 
 def _best_items(
-    rows: Incidence, labels: Labels | None, columns: Sequence[CellRange]
+    rows: Incidence, labels: RowLabels | None, columns: Sequence[CellRange]
 ) -> NDArray[np.intp]:
     """Return the features of no column of numbers that reveal most of the label."""
     if labels is None:
@@ -132,25 +132,27 @@ def _best_items(
 
 
 @dataclass(frozen=True, eq=False)
-class _Cutting(Picking):
+class _CutPicking(FeaturePicking):
     """Picks cuts and items by what they reveal, or without labels by halves."""
 
-    thresholds: _Thresholds
+    thresholds: _ThresholdRows
 
     @classmethod
-    def at(cls, table: _Thresholds, labels: Labels | None, k: int) -> _Cutting:
+    def at(cls, table: _ThresholdRows, labels: RowLabels | None, k: int) -> _CutPicking:
         """Begin with nothing chosen, under exact k-anonymity."""
-        run = Run(
-            Worth.of("coverage" if labels is None else "mutual-information", table.rows, labels),
+        run = ItemsetsSearchRun(
+            SetUtility.of(
+                "coverage" if labels is None else "mutual-information", table.rows, labels
+            ),
             Constraint(k, absences=True),
             evaluations=None,
             seconds=None,
             rng=np.random.default_rng(0),
         )
-        begun = Picking.of(run)
+        begun = FeaturePicking.of(run)
         return cls(**vars(begun), thresholds=table)
 
-    def chosen(self) -> Indices:
+    def choose_features(self) -> Indices:
         """Return the features chosen."""
         table, rows = self.thresholds, self.run.rows
         if self.run.worth.labels is None:
@@ -197,7 +199,7 @@ def _entropy(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(found.sum(axis=0) / np.log(2), dtype=np.float64)
 
 
-def _halving(table: _Thresholds, cuts: Indices) -> Iterator[tuple[int, int, int]]:
+def _halving(table: _ThresholdRows, cuts: Indices) -> Iterator[tuple[int, int, int]]:
     """Yield each cut's depth when its column is halved again and again, its column, itself."""
     for column in np.unique(table.column[cuts]):
         own = cuts[table.column[cuts] == column]

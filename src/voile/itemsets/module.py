@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voile.release.module import Assessing, Module, ModuleOptions
+from voile.release.module import KindModule, ModuleAssessing, ModuleOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from voile.data.roles import Roles
     from voile.itemsets.verbs.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
     from voile.release import verb_types as verb
-    from voile.release.criteria import Measure
+    from voile.release.criteria import CriterionMeasure
 
 
-class ItemsetsAssessing(Assessing["AssessOptions"]):
+class ItemsetsAssessing(ModuleAssessing["AssessOptions"]):
     """Assess a release of itemsets from any maker."""
 
     @property
@@ -40,7 +40,7 @@ class ItemsetsAssessing(Assessing["AssessOptions"]):
         return assessed_sections
 
 
-class ItemsetsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
+class ItemsetsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
     """Itemsets: sparse 0/1 rows with a class label: purchases, searches, diagnoses, words."""
 
     kind = "itemsets"
@@ -63,7 +63,7 @@ class ItemsetsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
         return AXES
 
     @property
-    def criteria(self) -> tuple[Measure, ...]:
+    def criteria(self) -> tuple[CriterionMeasure, ...]:
         """The figures and findings by which a determination judges its releases."""
         from voile.itemsets.verbs.criteria import CRITERIA
 

@@ -11,21 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.core.interruption import ctrl_c
-from voile.itemsets.measures.classification import Auc, CrossValidation
+from voile.itemsets.measures.classification import CrossValidation, RocArea
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.paper import maximal, selectors
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import LabelsLike
 from voile.itemsets.searches import best, exact, greedy, joint, portfolio
 from voile.itemsets.searches.bounds import utility_bound
-from voile.itemsets.searches.run import Limit, Run, Worth
-from voile.itemsets.searches.unseen import Way, affordable, without_each
+from voile.itemsets.searches.run import ItemsetsSearchLimit, ItemsetsSearchRun, SetUtility
+from voile.itemsets.searches.unseen import SearchWay, affordable, without_each
 
-__all__ = ["METHODS", "Method", "Selection", "bound_of", "select"]
+__all__ = ["METHODS", "Selection", "SelectionMethod", "bound_of", "select"]
 
 
 @dataclass(frozen=True)
-class Method:
+class SelectionMethod:
     """A search, its own utility if any, whether for exact k-anonymity, or to limit unique rows.
 
     `given` : whether it can begin with features that are published in any case. `without` : the
@@ -33,30 +33,34 @@ class Method:
     takes too long.
     """
 
-    explore: Callable[[Run], None]
+    explore: Callable[[ItemsetsSearchRun], None]
     utility: str | None = None
     exact: bool = False
     unique: bool = False
     given: bool = True
-    without: Callable[[Run], Way | None] = field(default=lambda run: None)
+    without: Callable[[ItemsetsSearchRun], SearchWay | None] = field(default=lambda run: None)
 
 
-def _as(explore: Callable[[Run], None], *, several: bool = False) -> Callable[[Run], Way]:
+def _as(
+    explore: Callable[[ItemsetsSearchRun], None], *, several: bool = False
+) -> Callable[[ItemsetsSearchRun], SearchWay]:
     """Repeat a search as it is; `several`: it would build many sets."""
-    return lambda run: Way(explore, run.worth.name, several)
+    return lambda run: SearchWay(explore, run.worth.name, several)
 
 
-def _paper(explore: Callable[[Run], None], utility: str, *, exact: bool = False) -> Method:
-    return Method(explore, utility=utility, exact=exact, without=_as(explore))
+def _paper(
+    explore: Callable[[ItemsetsSearchRun], None], utility: str, *, exact: bool = False
+) -> SelectionMethod:
+    return SelectionMethod(explore, utility=utility, exact=exact, without=_as(explore))
 
 
-METHODS: Mapping[str, Method] = {
-    "portfolio": Method(portfolio.explore, without=portfolio.fallback),
-    "best": Method(best.explore, without=_as(best.explore, several=True)),
-    "greedy": Method(greedy.explore, without=_as(greedy.explore, several=True)),
-    "exact": Method(exact.explore, given=False, without=_as(best.explore, several=True)),
-    "joint": Method(joint.explore, unique=True, without=_as(joint.explore)),
-    "maximal": Method(maximal.explore, given=False),
+METHODS: Mapping[str, SelectionMethod] = {
+    "portfolio": SelectionMethod(portfolio.explore, without=portfolio.fallback),
+    "best": SelectionMethod(best.explore, without=_as(best.explore, several=True)),
+    "greedy": SelectionMethod(greedy.explore, without=_as(greedy.explore, several=True)),
+    "exact": SelectionMethod(exact.explore, given=False, without=_as(best.explore, several=True)),
+    "joint": SelectionMethod(joint.explore, unique=True, without=_as(joint.explore)),
+    "maximal": SelectionMethod(maximal.explore, given=False),
     "paper-hamdist": _paper(selectors.hamdist, "hamdist"),
     "paper-distcnt": _paper(selectors.distcnt, "distcnt"),
     "cm-greedy": _paper(selectors.cm, "cm"),
@@ -91,7 +95,7 @@ class Selection:
     evaluations: int
     method: str
     stopped: str
-    tried: Mapping[str, Auc] = field(default_factory=dict)
+    tried: Mapping[str, RocArea] = field(default_factory=dict)
     without: tuple[NDArray[np.int32], ...] | None = None
 
 
@@ -166,8 +170,8 @@ def select(
         )
     if how.exact:
         constraint = replace(constraint, m=None, absences=True)
-    run = Run(
-        Worth.of(utility if how.utility is None else how.utility, Incidence.of(X), y),
+    run = ItemsetsSearchRun(
+        SetUtility.of(utility if how.utility is None else how.utility, Incidence.of(X), y),
         constraint,
         evaluations=evaluations,
         seconds=seconds,
@@ -192,7 +196,7 @@ def select(
     )
 
 
-def _explore(run: Run, how: Method) -> str:
+def _explore(run: ItemsetsSearchRun, how: SelectionMethod) -> str:
     if not len(run.candidates):  # nothing weighs anything
         run.bound = run.utility
         return "finished"
@@ -201,7 +205,7 @@ def _explore(run: Run, how: Method) -> str:
         with ctrl_c():
             try:
                 how.explore(run)
-            except Limit as limit:
+            except ItemsetsSearchLimit as limit:
                 stopped = limit.reason
             _choose_without_folds(run, how)
     except KeyboardInterrupt:
@@ -211,13 +215,13 @@ def _explore(run: Run, how: Method) -> str:
     return stopped
 
 
-def _choose_without_folds(run: Run, how: Method) -> None:
+def _choose_without_folds(run: ItemsetsSearchRun, how: SelectionMethod) -> None:
     way = how.without(run)
     if run.folds is not None and run.without is None and way is not None and affordable(run):
         run.without = without_each(run, way, run.folds)
 
 
-def bound_of(found: Selection, worth: Worth) -> float:
+def bound_of(found: Selection, worth: SetUtility) -> float:
     """Bound the utility of every feasible set, proven by the search or by parts of the features."""
     if found.bound == found.utility:
         return found.bound

@@ -16,12 +16,12 @@ from voile.core.errors import RequestError
 from voile.core.warn import warn
 from voile.data.frames import frame_kind
 from voile.itemsets.measures.containment import anonymity, part_anonymity
-from voile.itemsets.measures.feasibility import Constraint, Feasible
+from voile.itemsets.measures.feasibility import Constraint, FeasibleSet
 from voile.itemsets.measures.utility import UNLABELLED
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.labels import Labels
+from voile.itemsets.rows.labels import RowLabels
 from voile.itemsets.rows.matrices import Nulls, find_ones, frame_matrix
-from voile.itemsets.searches.run import Worth
+from voile.itemsets.searches.run import SetUtility
 from voile.itemsets.selection import METHODS, bound_of, select
 
 
@@ -30,7 +30,7 @@ class ItemsetsWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Blocked:
+class BlockedFeature:
     """The rare itemset that keeps a feature out: `support` subjects match, fewer than k.
 
     `itemset` names the feature first. `present` is False where the row lacks the item, which counts
@@ -66,9 +66,9 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     anonymity_ : the largest k that the chosen features meet, for an adversary of m.
     utility_, bound_ : the choice's utility, and a proven upper bound on that of any choice.
-    blocked_ : name -> `Blocked`, for each feature that occurs and may not join the chosen ones;
-        found when first asked for. It reveals rare itemsets: a stored selector holds neither it nor
-        its rows.
+    blocked_ : name -> `BlockedFeature`, for each feature that occurs and may not join the chosen
+        ones; found when first asked for. It reveals rare itemsets: a stored selector holds neither
+        it nor its rows.
     selection_ : the `voile.itemsets.Selection`.
     n_features_in_, feature_names_in_ : as in scikit-learn.
 
@@ -125,7 +125,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             validation.validate_data(self, X, skip_check_array=True)
             X = matrix
         rows = Incidence.of(X, getattr(self, "feature_names_in_", None), subjects)
-        labels = None if y is None else Labels.of(y, rows.n_rows)
+        labels = None if y is None else RowLabels.of(y, rows.n_rows)
         self.selection_ = select(
             rows,
             labels,
@@ -138,23 +138,23 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         chosen = self.selection_.features
         met = anonymity(rows, chosen) if self.m is None else part_anonymity(rows, self.m, chosen)
         self.anonymity_, self.utility_ = met, self.selection_.utility
-        self.bound_ = bound_of(self.selection_, Worth.of(self._utility, rows, labels))
+        self.bound_ = bound_of(self.selection_, SetUtility.of(self._utility, rows, labels))
         self.__dict__.pop("blocked_", None)
         self._rows = rows
         _warn_of_rare(rows, self.k)
         return self
 
     @cached_property
-    def blocked_(self) -> dict[str, Blocked]:
+    def blocked_(self) -> dict[str, BlockedFeature]:
         """Name for each feature left out the rare itemset that blocks it."""
         validation.check_is_fitted(self)
         if not hasattr(self, "_rows"):
             raise RequestError("a stored selector does not hold its rows", instead="fit it again")
-        state = Feasible(self._rows, self.selection_.constraint)
+        state = FeasibleSet(self._rows, self.selection_.constraint)
         state.extend(self.selection_.features)
         names = self._rows.features
         return {
-            names[found.features[0]]: Blocked(
+            names[found.features[0]]: BlockedFeature(
                 tuple(names[x] for x in found.features), found.present, found.support
             )
             for found in state.blockers()

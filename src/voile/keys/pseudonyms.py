@@ -94,13 +94,13 @@ def choose(secret: Secret, subject: Subject, value: str, candidates: Sequence[st
     >>> choose(Secret(bytes(32)), "A-17", "ANNA", ["Anna", "Berta"])
     'Berta'
     """
-    value = _folded(value)
+    value = _fold_text(value)
     digest = secret.derive("surrogate", _canonical(subject), value)
     if candidates:
         first = candidates[_index(digest[:16], len(candidates))]
-        if _folded(first) != value:
+        if _fold_text(first) != value:
             return first
-    others = [candidate for candidate in candidates if _folded(candidate) != value]
+    others = [candidate for candidate in candidates if _fold_text(candidate) != value]
     if not others:
         raise RequestError(
             "no surrogate differs from the value", where="candidates", instead="give more of them"
@@ -277,7 +277,7 @@ def _index(digest: bytes, n: int) -> int:
     return int.from_bytes(digest, "big") % n
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     """Overlook letter case and Unicode form, and stand in for what is not valid Unicode."""
     valid = text.encode("utf-8", "replace").decode()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", valid).casefold())

@@ -1,8 +1,8 @@
 """Two kinds of randomness, two types that do not mix.
 
 `streams` gives reproducible draws: splits, searches, made-up data. Whoever knows the seed can
-repeat them. `Protective` gives draws that protect people: noise, flips, dither, keys, the order
-of rows. It comes from the system's entropy or from a secret key, and no seed can make one.
+repeat them. `ProtectiveRandom` gives draws that protect people: noise, flips, dither, keys, the
+order of rows. It comes from the system's entropy or from a secret key, and no seed can make one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import operator
 import secrets
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, final
 
-from voile.core.errors import RequestError, named
+from voile.core.errors import RequestError, name_kind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +68,7 @@ def _entropy(seed: RandomState) -> int:
         return int.from_bytes(seed.bytes(16), "little")
     remedy = "use a whole number from 0 up, a NumPy Generator or None"
     if isinstance(seed, bool) or not hasattr(seed, "__index__"):
-        raise RequestError(f"{named(seed)} is not a seed", instead=remedy)
+        raise RequestError(f"{name_kind(seed)} is not a seed", instead=remedy)
     number = operator.index(seed)
     if number < 0:
         raise RequestError("the seed is negative", instead=remedy)
@@ -85,12 +85,12 @@ def _stream(entropy: int, name: str) -> np.random.Generator:
 
 
 @final
-class Protective:
+class ProtectiveRandom:
     """Draw what protects people: noise, flips, dither, keys, the order of rows.
 
-    ``Protective()`` draws from the system's entropy and cannot be repeated by anyone. It takes
-    no seed, and it is not a NumPy Generator: a function that needs one says so in its type, and
-    a type checker refuses the other kind.
+    ``ProtectiveRandom()`` draws from the system's entropy and cannot be repeated by anyone. It
+    takes no seed, and it is not a NumPy Generator: a function that needs one says so in its type,
+    and a type checker refuses the other kind.
 
     Guarantees: `bytes` is as strong as the system's source, or as SHAKE-256 under the key.
     `generator` is for bulk draws (permutations, integers): 256 bits seed each one, but PCG64
@@ -111,7 +111,7 @@ class Protective:
         self._calls = itertools.count()
 
     @classmethod
-    def keyed(cls, secret: Secret, *, purpose: str) -> Protective:
+    def from_secret(cls, secret: Secret, *, purpose: str) -> ProtectiveRandom:
         """Draw from a secret, so that its holder, and nobody else, can draw the same again.
 
         Name the release in `purpose`: one secret with one purpose gives the same noise twice,
@@ -120,12 +120,12 @@ class Protective:
         return cls._from_key(secret.derive("protective", purpose))
 
     @classmethod
-    def for_tests(cls, seed: int) -> Protective:
+    def for_tests(cls, seed: int) -> ProtectiveRandom:
         """Draw from a seed, which protects nobody: for tests alone."""
         return cls._from_key(hashlib.sha256(b"for tests %d" % seed).digest())
 
     @classmethod
-    def _from_key(cls, key: builtins.bytes) -> Protective:
+    def _from_key(cls, key: builtins.bytes) -> ProtectiveRandom:
         protective = cls()
         protective._key = key
         return protective

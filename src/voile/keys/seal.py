@@ -38,20 +38,20 @@ def _entry_sha256(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Seal:
+class FileSeal:
     """The SHA-256 of files by name, and their MAC where a secret was at hand."""
 
     files: Mapping[str, str]
     mac: str | None = None
 
     @classmethod
-    def of(cls, named: Mapping[str, Path], folder: Path, secret: Secret | None) -> Seal:
+    def of(cls, named: Mapping[str, Path], folder: Path, secret: Secret | None) -> FileSeal:
         every = {**named, **{path.name: path for path in sorted(folder.iterdir())}}
         return cls({name: file_sha256(path) for name, path in every.items()}).under(secret)
 
-    def under(self, secret: Secret | None) -> Seal:
+    def under(self, secret: Secret | None) -> FileSeal:
         """Return the same seal with the MAC that this secret gives it; none without."""
-        return Seal(self.files, None if secret is None else self._mac(secret))
+        return FileSeal(self.files, None if secret is None else self._mac(secret))
 
     def holds_under(self, secret: Secret) -> bool:
         return hmac.compare_digest(str(self.mac).encode(), self._mac(secret).encode())
@@ -63,7 +63,7 @@ class Seal:
         return _bytes({"format": FORMAT, "version": 1, "files": self.files, "mac": self.mac})
 
     @classmethod
-    def read(cls, path: Path) -> Seal:
+    def read_file(cls, path: Path) -> FileSeal:
         """Read a seal back. Raises TamperedError: there is none, or it is not as it was written."""
         try:
             raw = path.read_bytes()

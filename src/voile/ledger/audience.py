@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 
 MOST = 20
@@ -18,7 +18,7 @@ Coalition = frozenset[str]
 
 
 @dataclass(frozen=True)
-class Audience(Brief):
+class LedgerAudience(BriefRepr):
     """Which recipients cannot share what they have.
 
     apart : pairs of names.
@@ -63,9 +63,9 @@ class Audience(Brief):
         """
         begun = () if name is None else (name,)
         rest = [one for one in self.names if one != name and not self.are_apart(one, name)]
-        return list(self._grown(frozenset(begun), rest, []))
+        return list(self._grow_coalitions(frozenset(begun), rest, []))
 
-    def _grown(
+    def _grow_coalitions(
         self, begun: Coalition, rest: Sequence[str], tried: Sequence[str]
     ) -> Iterator[Coalition]:
         """Add each of the rest in turn, and none that was tried (Bron, Kerbosch)."""
@@ -74,11 +74,13 @@ class Audience(Brief):
         for place, one in enumerate(rest):
             seen = [*tried, *rest[:place]]
             joins = [[x for x in few if not self.are_apart(x, one)] for few in (rest[place:], seen)]
-            yield from self._grown(begun | {one}, [x for x in joins[0] if x != one], joins[1])
+            yield from self._grow_coalitions(
+                begun | {one}, [x for x in joins[0] if x != one], joins[1]
+            )
 
     def to_data(self) -> list[list[str]]:
         return [list(pair) for pair in self.apart]
 
     @classmethod
-    def from_data(cls, data: Sequence[Sequence[Any]]) -> Audience:
+    def from_data(cls, data: Sequence[Sequence[Any]]) -> LedgerAudience:
         return cls(tuple((str(one), str(other)) for one, other in data))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import TamperedError
 from voile.data.files.own_files import parse_json
 
@@ -21,7 +21,7 @@ FIRST = "0" * 64
 
 
 @dataclass(frozen=True)
-class Line(Brief):
+class LedgerLine(BriefRepr):
     """One line.
 
     number : from 0. before : the SHA-256 of the line before. content : what else it holds.
@@ -33,18 +33,18 @@ class Line(Brief):
     before: str
     content: Mapping[str, Any]
 
-    def encoded(self) -> bytes:
+    def encode_line(self) -> bytes:
         """Return its bytes, without the line's end: the same content has the same bytes."""
         data = {**self.content, "line": self.number, "before": self.before}
         return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
     @property
     def sha256(self) -> str:
-        return hashlib.sha256(self.encoded()).hexdigest()
+        return hashlib.sha256(self.encode_line()).hexdigest()
 
 
 @dataclass(frozen=True)
-class Chain(Brief):
+class LedgerChain(BriefRepr):
     """Lines that follow on each other.
 
     torn : how many bytes follow the last whole line, where a run was killed while it wrote.
@@ -52,7 +52,7 @@ class Chain(Brief):
 
     shows = ("torn",)
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[LedgerLine, ...] = ()
     torn: int = 0
 
     @property
@@ -60,15 +60,15 @@ class Chain(Brief):
         """The SHA-256 of the last line."""
         return self.lines[-1].sha256 if self.lines else FIRST
 
-    def next(self, content: Mapping[str, Any]) -> Line:
+    def next(self, content: Mapping[str, Any]) -> LedgerLine:
         """Return the line that would follow."""
-        return Line(len(self.lines), self.head, content)
+        return LedgerLine(len(self.lines), self.head, content)
 
-    def followed_by(self, line: Line) -> Chain:
-        return Chain((*self.lines, line))
+    def followed_by(self, line: LedgerLine) -> LedgerChain:
+        return LedgerChain((*self.lines, line))
 
 
-def read_chain(raw: bytes, where: Path) -> Chain:
+def read_chain(raw: bytes, where: Path) -> LedgerChain:
     """Read lines back.
 
     Raises
@@ -76,20 +76,20 @@ def read_chain(raw: bytes, where: Path) -> Chain:
     TamperedError : a line is not as it was written, or does not follow the one before it.
     """
     whole, _, torn = raw.rpartition(b"\n")
-    return Chain(tuple(_lines(whole.split(b"\n") if whole else [], where)), len(torn))
+    return LedgerChain(tuple(_lines(whole.split(b"\n") if whole else [], where)), len(torn))
 
 
-def _lines(rows: list[bytes], where: Path) -> Iterator[Line]:
+def _lines(rows: list[bytes], where: Path) -> Iterator[LedgerLine]:
     before = FIRST
     for number, row in enumerate(rows):
         data = parse_json(row, f"line {number}", where)
         if not isinstance(data, dict):
             raise _broken(number, "is none that voile writes", where)
         content = {name: x for name, x in data.items() if name not in ("line", "before")}
-        line = Line(number, before, content)
+        line = LedgerLine(number, before, content)
         if data.get("before") != before:
             raise _broken(number, "does not follow the line before it", where)
-        if line.encoded() != row:
+        if line.encode_line() != row:
             raise _broken(number, "is not as it was written", where)
         before = hashlib.sha256(row).hexdigest()
         yield line

@@ -14,14 +14,14 @@ from voile.core.errors import RequestError, TamperedError
 from voile.core.warn import RecoveryWarning, warn
 from voile.data.files.atomic import Staging, settle
 from voile.data.files.outputs import HEADS, HEADS_FORMAT, json_at
-from voile.ledger.chain import Chain
+from voile.ledger.chain import LedgerChain
 
 SUFFIX = ".ledgers"
 PATIENCE = 10.0
 """Seconds to wait for a run of another ledger of the same secret."""
 
 
-class Heads:
+class KeptHeads:
     """The heads that are kept beside one secret's file."""
 
     def __init__(self, key_file: Path) -> None:
@@ -40,7 +40,7 @@ class Heads:
                 RecoveryWarning,
             )
 
-    def keep(self, ledger: str, chain: Chain) -> None:
+    def keep(self, ledger: str, chain: LedgerChain) -> None:
         """Write down a ledger's last line."""
         last = {"line": chain.lines[-1].number, "sha256": chain.head}
         with Staging(self.path, HEADS, force=True, patience=PATIENCE) as staging:
@@ -50,7 +50,7 @@ class Heads:
             staging.part(self.path).write_bytes(text.encode())
             staging.commit()
 
-    def check(self, ledger: str, chain: Chain, where: Path) -> bool:
+    def check(self, ledger: str, chain: LedgerChain, where: Path) -> bool:
         """Refuse a chain that lacks the last line that was written down.
 
         Return whether that line is the chain's last.
@@ -82,7 +82,7 @@ class Heads:
             )
         return bool(kept["line"] == chain.lines[-1].number)
 
-    def catch_up(self, ledger: str, chain: Chain) -> None:
+    def catch_up(self, ledger: str, chain: LedgerChain) -> None:
         """Write down a last line that came without its head: from now on nobody can cut it off."""
         self.keep(ledger, chain)
         line = chain.lines[-1].number

@@ -7,23 +7,23 @@ from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import InfeasibleError
-from voile.core.rounding import rounded
+from voile.core.rounding import round_number
 from voile.core.wording import count
-from voile.ledger.chain import Line
-from voile.ledger.promise import Figures, Promise, written
+from voile.ledger.chain import LedgerLine
+from voile.ledger.promise import JointFigures, LedgerPromise, format_people
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from voile.ledger.ledger import Keys, Ledger
+    from voile.ledger.ledger import Ledger, LedgerKeys
 
 NO_BOUND = "judge these data as one study, or give a reason with --override"
 
 
 @dataclass(frozen=True)
-class Judgement(Brief):
+class ReleaseJudgement(BriefRepr):
     """One release judged together with those that are out.
 
     disclosed : what the new release discloses, as its line will hold it.
@@ -49,10 +49,10 @@ class Judgement(Brief):
     disclosed: Mapping[str, Any]
     others: int
     unbounded: str = ""
-    alone: Figures | None = None
+    alone: JointFigures | None = None
     low: float = 0.0
     linked: float | None = None
-    high: Figures | None = None
+    high: JointFigures | None = None
     floor: int = 1
     difference: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -61,17 +61,17 @@ class Judgement(Brief):
     recipients: tuple[str, ...] = ()
     policy: Mapping[str, float] = field(default_factory=dict)
 
-    def check(self, promise: Promise, override: str | None = None) -> None:
+    def check(self, promise: LedgerPromise, override: str | None = None) -> None:
         """Raise `InfeasibleError` where a promise would be broken, and no reason overrides it."""
         refusal = None if override else next(self._refusals(promise), None)
         if refusal is not None:
             raise refusal
 
-    def breaks(self, promise: Promise) -> bool:
+    def breaks(self, promise: LedgerPromise) -> bool:
         """Say whether the promise would be broken."""
         return next(self._refusals(promise), None) is not None
 
-    def _refusals(self, promise: Promise) -> Iterator[InfeasibleError]:
+    def _refusals(self, promise: LedgerPromise) -> Iterator[InfeasibleError]:
         if self.unbounded:
             yield InfeasibleError(self.unbounded, instead=NO_BOUND)
         if self.alone is not None and (broken := list(promise.broken_by(self.alone))):
@@ -100,15 +100,17 @@ class Judgement(Brief):
         """Say the figures, and what was taken at its worst."""
         if self.high is None:
             return self.unbounded
-        said = [f"{written(self.low)} from the best single release"]
+        said = [f"{format_people(self.low)} from the best single release"]
         if self.linked is not None:
-            said.append(f"{written(self.linked)} by linking rows through what the releases share")
-        said.append(f"{written(self.high.matches)} if every row is linked")
+            said.append(
+                f"{format_people(self.linked)} by linking rows through what the releases share"
+            )
+        said.append(f"{format_people(self.high.matches)} if every row is linked")
         return "; ".join([f"expected matches: {', '.join(said)}", *self.missing])
 
     def figures(self) -> dict[str, dict[str, float]]:
         """Return the figures of a ledger's line: two digits, and no small group."""
-        return {"alone": _stated(self.alone), "joint": _stated(self.high)}
+        return {"alone": _state_figures(self.alone), "joint": _state_figures(self.high)}
 
     def to_data(self) -> dict[str, Any]:
         """Return all figures, for the data holder."""
@@ -127,18 +129,20 @@ class Judgement(Brief):
         }
 
 
-Judge: TypeAlias = "Callable[[Ledger, Keys], Judgement]"
+Judge: TypeAlias = "Callable[[Ledger, LedgerKeys], ReleaseJudgement]"
 """What a wing makes of a new release beside those that a ledger names."""
 
 
-def judge_for(recipient: str | None, judge: Judge, ledger: Ledger, keys: Keys) -> Judgement:
+def judge_for(
+    recipient: str | None, judge: Judge, ledger: Ledger, keys: LedgerKeys
+) -> ReleaseJudgement:
     """Judge a release before each coalition that would have it, and return the worst of these.
 
     recipient : to whom it goes, with a period or not; None where everybody has it.
     """
     audience, promise = ledger.audience, ledger.promise
 
-    def weight(one: Judgement) -> tuple[bool, float]:
+    def weight(one: ReleaseJudgement) -> tuple[bool, float]:
         return one.breaks(promise), inf if one.high is None else one.high.matches
 
     each = [
@@ -148,7 +152,7 @@ def judge_for(recipient: str | None, judge: Judge, ledger: Ledger, keys: Keys) -
     return max(each, key=weight)
 
 
-def other_kind(line: Line, kind: str) -> str:
+def other_kind(line: LedgerLine, kind: str) -> str:
     """Say that a line is a release of another kind of data, where it is."""
     other = line.content["kind"]
     if other == kind:
@@ -159,9 +163,9 @@ def other_kind(line: Line, kind: str) -> str:
     )
 
 
-def erased(ledger: Ledger, kind: str) -> str:
+def explain_erasure(ledger: Ledger, kind: str) -> str:
     """Say that people were erased, of a kind of data whose rows are not followed."""
-    if not ledger.erased:
+    if not ledger.erased_hashes:
         return ""
     return (
         f"people were erased, and {kind} do not follow people: take them out of the source, and "
@@ -184,11 +188,14 @@ def _are(n: int) -> str:
     return "is" if n == 1 else "are"
 
 
-def _stated(found: Figures | None) -> dict[str, float]:
+def _state_figures(found: JointFigures | None) -> dict[str, float]:
     if found is None:
         return {}
-    return {"matches": rounded(found.matches, "up"), "relative": rounded(found.relative, "up")}
+    return {
+        "matches": round_number(found.matches, "up"),
+        "relative": round_number(found.relative, "up"),
+    }
 
 
-def _exact(found: Figures | None) -> dict[str, float]:
+def _exact(found: JointFigures | None) -> dict[str, float]:
     return {} if found is None else {name: x for name, x in vars(found).items() if isfinite(x)}

@@ -12,19 +12,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError, TamperedError, VoileError
 from voile.core.warn import RecoveryWarning, warn
 from voile.data.files.atomic import FULL, check_folder, is_own, restore, write_bytes
-from voile.data.files.locks import Lock
+from voile.data.files.locks import FolderLock
 from voile.data.files.outputs import LEDGER, LEDGER_FORMAT
 from voile.data.files.own_files import fitting, read_bytes
 from voile.keys.macs import tokens_of
 from voile.keys.secret import Secret
-from voile.ledger.audience import Audience, Coalition
-from voile.ledger.chain import Chain, Line, read_chain
-from voile.ledger.heads import Heads
-from voile.ledger.promise import Promise
+from voile.ledger.audience import Coalition, LedgerAudience
+from voile.ledger.chain import LedgerChain, LedgerLine, read_chain
+from voile.ledger.heads import KeptHeads
+from voile.ledger.promise import LedgerPromise
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ def now() -> datetime:
 
 
 @dataclass(frozen=True)
-class Ledger(Brief):
+class Ledger(BriefRepr):
     """A ledger as it was read.
 
     path : its file. chain : its lines.
@@ -53,11 +53,11 @@ class Ledger(Brief):
     shows = ("path",)
 
     path: Path
-    chain: Chain
+    chain: LedgerChain
     coalition: Coalition | None = None
 
     @classmethod
-    def read(cls, path: Path) -> Ledger:
+    def read_file(cls, path: Path) -> Ledger:
         """Read a ledger, and hold each line to the one before.
 
         Raises
@@ -100,13 +100,13 @@ class Ledger(Brief):
         return str(self.chain.lines[0].content["id"])
 
     @property
-    def promise(self) -> Promise:
-        return Promise.from_data(self.chain.lines[0].content["promise"])
+    def promise(self) -> LedgerPromise:
+        return LedgerPromise.from_data(self.chain.lines[0].content["promise"])
 
     @property
-    def audience(self) -> Audience:
+    def audience(self) -> LedgerAudience:
         """Which recipients cannot share what they have."""
-        return Audience.from_data(self.chain.lines[0].content.get("apart", ()))
+        return LedgerAudience.from_data(self.chain.lines[0].content.get("apart", ()))
 
     def before(self, coalition: Coalition) -> Ledger:
         """Return the ledger as a coalition of recipients has its releases."""
@@ -118,30 +118,30 @@ class Ledger(Brief):
         return datetime.fromisoformat(self.chain.lines[-1].content["time"])
 
     @property
-    def closed(self) -> dict[int, Act]:
+    def closing_acts(self) -> dict[int, Act]:
         """How each intent ended, by its line; an open one is not here."""
         acts = (line.content for line in self.chain.lines)
         return {c["of"]: c["act"] for c in acts if c["act"] in ("done", "void")}
 
     @property
-    def released(self) -> list[Line]:
+    def released_lines(self) -> list[LedgerLine]:
         """The intents that count as released: all but those found to have published nothing."""
-        closed = self.closed
+        closed = self.closing_acts
         return [x for x in self.intents if closed.get(x.number) != "void" and self._reaches(x)]
 
-    def _reaches(self, line: Line) -> bool:
+    def _reaches(self, line: LedgerLine) -> bool:
         """Say whether the coalition has a release: one without a named recipient, everybody has."""
         name = line.content.get("recipient")
         return name is None or self.coalition is None or name in self.coalition
 
     @property
-    def open(self) -> list[Line]:
+    def open(self) -> list[LedgerLine]:
         """The intents of which nobody knows whether they were published."""
-        closed = self.closed
+        closed = self.closing_acts
         return [line for line in self.intents if line.number not in closed]
 
     @property
-    def erased(self) -> frozenset[str]:
+    def erased_hashes(self) -> frozenset[str]:
         """The keyed hashes of the subjects who are to be in no further release."""
         acts = (line.content for line in self.chain.lines)
         return frozenset(c["who"] for c in acts if c["act"] == "erase")
@@ -150,30 +150,30 @@ class Ledger(Brief):
     def low(self) -> float:
         """The expected matches of the single release that allows most, two digits rounded up."""
         return float(
-            max((x.content["alone"].get("matches", 0.0) for x in self.released), default=0)
+            max((x.content["alone"].get("matches", 0.0) for x in self.released_lines), default=0)
         )
 
     @property
-    def intents(self) -> list[Line]:
+    def intents(self) -> list[LedgerLine]:
         """What was to be released, of whatever end."""
         return [line for line in self.chain.lines if line.content["act"] == "intent"]
 
 
 @dataclass(frozen=True, eq=False)
-class Keys(Brief):
+class LedgerKeys(BriefRepr):
     """What a secret is to one ledger: the key of its hashes, and where its last head is kept."""
 
     key: bytes
-    heads: Heads
+    heads: KeptHeads
 
     @classmethod
-    def of(cls, key_file: Path | None, ledger: str) -> Keys:
+    def of(cls, key_file: Path | None, ledger: str) -> LedgerKeys:
         if key_file is None:
             raise RequestError(
                 "a ledger's last line is written down beside the file of the secret",
                 instead="give that file with --key-file; VOILE_SECRET alone is not a place",
             )
-        key, heads = Secret.from_file(key_file).derive("ledger", ledger), Heads(Path(key_file))
+        key, heads = Secret.from_file(key_file).derive("ledger", ledger), KeptHeads(Path(key_file))
         heads.recover()
         return cls(key, heads)
 
@@ -205,10 +205,10 @@ class Keys(Brief):
 
 def create(
     path: Path,
-    promise: Promise,
+    promise: LedgerPromise,
     key_file: Path | None,
     *,
-    audience: Audience | None = None,
+    audience: LedgerAudience | None = None,
     clock: Clock = now,
 ) -> Ledger:
     """Write a ledger with nothing released yet; an existing file is never replaced.
@@ -216,7 +216,7 @@ def create(
     audience : which recipients cannot share what they have; without it all may.
     """
     name = secrets.token_hex(8)
-    keys = Keys.of(key_file, name)
+    keys = LedgerKeys.of(key_file, name)
     content = {
         "act": "promise",
         "format": LEDGER_FORMAT,
@@ -228,7 +228,7 @@ def create(
         **({"apart": audience.to_data()} if audience and audience.apart else {}),
         "time": _text(clock()),
     }
-    chain = Chain().followed_by(Chain().next(content))
+    chain = LedgerChain().followed_by(LedgerChain().next(content))
     check_folder(path)
     if os.path.lexists(path):
         raise RequestError(
@@ -237,17 +237,17 @@ def create(
             instead="choose another name",
         )
     keys.heads.keep(name, chain)
-    write_bytes(path, chain.lines[0].encoded() + b"\n", LEDGER)
+    write_bytes(path, chain.lines[0].encode_line() + b"\n", LEDGER)
     return Ledger(path, chain)
 
 
 class OpenLedger:
     """A ledger that this run alone may extend."""
 
-    def __init__(self, ledger: Ledger, keys: Keys, clock: Clock) -> None:
+    def __init__(self, ledger: Ledger, keys: LedgerKeys, clock: Clock) -> None:
         self.ledger, self.keys, self._clock = ledger, keys, clock
 
-    def append(self, act: Act, content: Mapping[str, Any]) -> Line:
+    def append(self, act: Act, content: Mapping[str, Any]) -> LedgerLine:
         """Write a line to its end, and write it down beside the secret.
 
         Raises
@@ -278,9 +278,9 @@ def open_ledger(path: Path, key_file: Path | None, *, clock: Clock = now) -> Ite
     RequestError : another run has it, or it is not a ledger of this secret.
     TamperedError : a line is not as it was written, or the last ones are gone.
     """
-    read = Ledger.read(path)
+    read = Ledger.read_file(path)
     folder = path.parent / f".{path.name}.voile"
-    lock = Lock(folder / "lock")
+    lock = FolderLock(folder / "lock")
     try:
         held = lock.acquire()
     except OSError:
@@ -289,11 +289,11 @@ def open_ledger(path: Path, key_file: Path | None, *, clock: Clock = now) -> Ite
         raise RequestError("another run uses this ledger", where=str(path), instead="wait for it")
     try:
         is_left = is_own(folder) and restore(folder, path.name)
-        read = Ledger.read(path)
-        keys = Keys.of(key_file, read.id)
+        read = Ledger.read_file(path)
+        keys = LedgerKeys.of(key_file, read.id)
         if not keys.check(read):
             keys.heads.catch_up(read.id, read.chain)
-        if _cut(path, read.chain.torn) or is_left:
+        if _cut_torn(path, read.chain.torn) or is_left:
             warn(
                 f"{path}: a run was killed while it wrote this ledger; its unfinished bytes are "
                 "removed",
@@ -310,9 +310,9 @@ def _text(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def write_line(path: Path, line: Line) -> None:
+def write_line(path: Path, line: LedgerLine) -> None:
     """Add a line's bytes; where the disk is full, none of them."""
-    data = line.encoded() + b"\n"
+    data = line.encode_line() + b"\n"
     with path.open("ab", buffering=0) as file:
         size = file.tell()
         try:
@@ -327,7 +327,7 @@ def write_line(path: Path, line: Line) -> None:
             raise VoileError("the disk is full", where=str(path), instead="nothing was released")
 
 
-def _cut(path: Path, torn: int) -> bool:
+def _cut_torn(path: Path, torn: int) -> bool:
     """Take away the part of a line that a killed run had begun; say whether there was one."""
     if torn:
         with path.open("r+b") as file:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 
 Labels = NDArray[np.int64]
 MOST = 4_000_000
@@ -16,7 +16,7 @@ MOST = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs(Brief):
+class GroupPairs(BriefRepr):
     """Which groups of two releases somebody can be in at once.
 
     first, second : (pairs,) the group in each. people : (pairs,) how many people are in both.
@@ -30,7 +30,7 @@ class Pairs(Brief):
 
 
 def linked_matches(
-    first: Labels, second: Labels, shared: Labels, alone: NDArray[np.float64], pairs: Pairs
+    first: Labels, second: Labels, shared: Labels, alone: NDArray[np.float64], pairs: GroupPairs
 ) -> float:
     """Count the expected matches of an adversary who links each row of one release to the other.
 
@@ -67,12 +67,12 @@ def linked_matches(
         place = np.minimum(np.searchsorted(known, pair), len(known) - 1)
         fits = known[place] == pair
         of, at, both = of[fits], at[fits], people[place[fits]]
-        matches += _guessed(of, at, both, rows_there, own, own_of, alone, truth, begin, end)
+        matches += _score_guesses(of, at, both, rows_there, own, own_of, alone, truth, begin, end)
         begin = end
     return matches
 
 
-def _guessed(
+def _score_guesses(
     of: Labels,
     at: Labels,
     both: NDArray[np.float64],

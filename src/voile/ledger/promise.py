@@ -11,7 +11,7 @@ from voile.core.errors import RequestError
 SLACK = 1e-9
 
 
-def written(people: float) -> str:
+def format_people(people: float) -> str:
     """Write a number of people: three digits, or all before the point.
 
     >>> [written(x) for x in (84.27, 959.3, 1236.4, 0.04567)]
@@ -21,7 +21,7 @@ def written(people: float) -> str:
 
 
 @dataclass(frozen=True)
-class Figures:
+class JointFigures:
     """What an adversary can do.
 
     matches : how many people are expected to be re-identified correctly.
@@ -35,7 +35,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Promise:
+class LedgerPromise:
     """Limits on all releases together, as the union of what they disclose would allow.
 
     expected_matches : the most people expected to be re-identified correctly.
@@ -60,17 +60,17 @@ class Promise:
         if self.k < 1:
             raise RequestError("--k is 1 or more")
 
-    def broken_by(self, found: Figures) -> Iterator[str]:
+    def broken_by(self, found: JointFigures) -> Iterator[str]:
         """Yield in words each limit that figures exceed."""
         if self.expected_matches is not None and found.matches > self.expected_matches + SLACK:
-            matches = written(found.matches)
+            matches = format_people(found.matches)
             yield f"{matches} expected matches of {self.expected_matches:g} promised"
         if self.joint_risk is not None and found.relative > self.joint_risk + SLACK:
             yield f"a relative risk of {found.relative:.3g} of {self.joint_risk:.3g} promised"
         if found.k < self.k:
             yield f"a group of fewer than the {self.k} people promised"
 
-    def at_least(self, k: int) -> Promise:
+    def at_least(self, k: int) -> LedgerPromise:
         """Return the same promise with groups of `k` or more."""
         return replace(self, k=max(self.k, k))
 
@@ -88,5 +88,5 @@ class Promise:
         return {name: x for name, x in vars(self).items() if x is not None}
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Promise:
+    def from_data(cls, data: Mapping[str, Any]) -> LedgerPromise:
         return cls(**data)

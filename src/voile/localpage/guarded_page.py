@@ -41,11 +41,11 @@ class GuardedPage:
 
     def make_application(self, routes: Sequence[BaseRoute]) -> Starlette:
         """Return an ASGI application of these routes and the session's."""
-        guarded = Middleware(BaseHTTPMiddleware, dispatch=self._guarded)
+        guarded = Middleware(BaseHTTPMiddleware, dispatch=self._guard_request)
         session = Route("/session", self._enter, methods=["POST"])
         return Starlette(routes=[*routes, session], middleware=[guarded])
 
-    async def _guarded(self, request: Request, answer: RequestResponseEndpoint) -> Response:
+    async def _guard_request(self, request: Request, answer: RequestResponseEndpoint) -> Response:
         """Refuse foreign requests; no error contains a word of the data, nor does a log."""
         try:
             response = self._refusal(request) or await answer(request)

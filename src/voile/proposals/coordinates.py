@@ -10,7 +10,7 @@ from voile.data.column_words import split_name
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from voile.proposals.seen import Seen
+    from voile.proposals.seen import ColumnLook
 
 LATITUDES = frozenset(
     {"lat", "latitude", "breite", "breitengrad", "latitud", "latitudine", "breedtegraad"}
@@ -22,7 +22,7 @@ LONGITUDES = frozenset(
 WIDE = {"latitude": 90.0, "longitude": 180.0}
 
 
-def find_pairs(seen: Iterable[Seen], table: pa.Table) -> dict[str, str]:
+def find_pairs(seen: Iterable[ColumnLook], table: pa.Table) -> dict[str, str]:
     """Return the longitude that goes with each latitude: decimals in range, else called alike.
 
     ``home_lat`` goes with ``home_lon``, not with ``work_lon``.
@@ -38,7 +38,7 @@ def find_pairs(seen: Iterable[Seen], table: pa.Table) -> dict[str, str]:
     return {found["latitude"][rest]: found["longitude"][rest] for rest in both}
 
 
-def _lies_within(seen: Seen, table: pa.Table, degrees: float) -> bool:
+def _lies_within(seen: ColumnLook, table: pa.Table, degrees: float) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from voile.data.column_words import ends_in, find_words, mentions, split_name
 from voile.data.roles import Role
-from voile.documents.text.formats.quotes import Quote, read_quotes
+from voile.documents.text.formats.quotes import QuotedSpan, read_quotes
 from voile.documents.text.source import UNREAD
-from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
-from voile.proposals.seen import Seen, look
+from voile.proposals.proposal import ColumnProposal, RolesProposal, find_subject, identifying
+from voile.proposals.seen import ColumnLook, look
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,17 +29,17 @@ LOOK = 1_000  # rows whose annotations are read
 POS = "pos"
 UNKNOWN = "lists, objects or bytes: drop it, or give a text that is in it a column of its own"
 Said = tuple[Role, str, dict[str, Any]]
-Spans = Sequence[Sequence[Quote]]
+Spans = Sequence[Sequence[QuotedSpan]]
 
 
-def examine_documents(source: Source) -> Proposal:
+def examine_documents(source: Source) -> RolesProposal:
     """Propose a role for every column, from its name, its type and the first 20,000 rows.
 
     Reasons name types and counts, never values.
     """
-    table = _Table(_first_rows(source))
-    columns = tuple(ColumnProposal(name, *table.said(name)) for name in table.seen)
-    return Proposal(source.name, len(table.rows), columns, table.subject)
+    table = _DocumentsTable(_first_rows(source))
+    columns = tuple(ColumnProposal(name, *table.propose_role(name)) for name in table.column_looks)
+    return RolesProposal(source.name, len(table.rows), columns, table.subject)
 
 
 def holds_spans(source: Source) -> bool:
@@ -50,13 +50,13 @@ def holds_spans(source: Source) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class _DocumentsTable:
     """The rows looked at, and what was found in them."""
 
     rows: pa.Table
 
-    def said(self, name: str) -> Said:
-        seen = self.seen[name]
+    def propose_role(self, name: str) -> Said:
+        seen = self.column_looks[name]
         if name == self.subject:
             return "identifier", "says whose a document is", {}
         if name in self._spans:
@@ -70,7 +70,7 @@ class _Table:
         return "drop", _why_dropped(seen, self.rows.column(name)), {}
 
     @cached_property
-    def seen(self) -> Mapping[str, Seen]:
+    def column_looks(self) -> Mapping[str, ColumnLook]:
         return {one.name: one for one in look(self.rows)}
 
     @cached_property
@@ -78,13 +78,13 @@ class _Table:
         """The column that says whose a document is, where people have several."""
         named = [
             name
-            for name, one in self.seen.items()
+            for name, one in self.column_looks.items()
             if mentions(name, "people")
             and one.kind in ("text", "whole")
             and 1 < one.distinct < one.present
             and not one.free_text
         ]
-        return find_subject(self.seen.values()) or next(iter(named), None)
+        return find_subject(self.column_looks.values()) or next(iter(named), None)
 
     @cached_property
     def _spans(self) -> Mapping[str, Spans]:
@@ -101,7 +101,7 @@ class _Table:
         """The columns of text, and the column that marks identifiers of each, if any."""
         texts: dict[str, str | None] = {
             name: None
-            for name, one in self.seen.items()
+            for name, one in self.column_looks.items()
             if name != self.subject and name not in self._spans and _is_text(one)
         }
         for name, spans in self._spans.items():
@@ -120,7 +120,7 @@ class _Table:
             for _, end in quote.places
         )
 
-    def _text(self, seen: Seen) -> Said:
+    def _text(self, seen: ColumnLook) -> Said:
         spans = self._texts[seen.name]
         why = f"text, {seen.length:.0f} characters on average"
         if spans is None:
@@ -143,7 +143,7 @@ def _first_rows(source: Source) -> pa.Table:
     return pa.Table.from_batches(batches, source.schema())
 
 
-def _is_text(seen: Seen) -> bool:
+def _is_text(seen: ColumnLook) -> bool:
     if seen.kind != "text" or not seen.present or mentions(seen.name, "number"):
         return False
     if ends_in(seen.name, "texts"):
@@ -170,17 +170,17 @@ def _may_hold_spans(type_: pa.DataType) -> bool:
 def _spans(column: pa.Array | pa.ChunkedArray) -> Spans | None:
     """Return what is marked in each row; None where one holds something else, or none a span."""
     try:
-        found = [read_quotes(_unpacked(cell), "") for cell in column.to_pylist()]
+        found = [read_quotes(_unpack_cell(cell), "") for cell in column.to_pylist()]
     except (ValueError, RecursionError):
         return None
     return found if any(found) else None
 
 
-def _unpacked(cell: object) -> object:
+def _unpack_cell(cell: object) -> object:
     return json.loads(cell) if isinstance(cell, str) else cell
 
 
-def _why_dropped(seen: Seen, column: pa.ChunkedArray) -> str:
+def _why_dropped(seen: ColumnLook, column: pa.ChunkedArray) -> str:
     if not seen.present:
         return "empty"
     if seen.name == POS and _lists(column):
@@ -196,7 +196,9 @@ def _why_dropped(seen: Seen, column: pa.ChunkedArray) -> str:
 def _lists(column: pa.ChunkedArray) -> bool:
     """Whether all cells are JSON lists of lists or objects, and one is not empty."""
     try:
-        found = [_unpacked(cell) for cell in column.slice(0, LOOK).to_pylist() if cell is not None]
+        found = [
+            _unpack_cell(cell) for cell in column.slice(0, LOOK).to_pylist() if cell is not None
+        ]
     except (ValueError, RecursionError):
         return False
     parts = [part for one in found if isinstance(one, list) for part in one]

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from voile.data.column_words import Words, find_words, mentions
+from voile.data.column_words import ColumnWords, find_words, mentions
 from voile.data.roles import Role
 from voile.proposals.people import warn_of_people
-from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
-from voile.proposals.seen import Seen, count_present, first_rows, look, printable
+from voile.proposals.proposal import ColumnProposal, RolesProposal, find_subject, identifying
+from voile.proposals.seen import ColumnLook, count_present, first_rows, look, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,17 +32,17 @@ BITS = ("0", "1", "true", "false", "0.0", "1.0")
 Said = tuple[Role, str, dict[str, Any]]
 
 
-def examine_items(source: Source) -> Proposal:
+def examine_items(source: Source) -> RolesProposal:
     """Propose a role for every column, from its name, its type and the first 100,000 rows.
 
     A source is taken for a long table, in which a record is many rows, where an id repeats and one
     column differs within its rows. Reasons name types and counts, never values.
     """
     rows = first_rows(source)
-    table = _Table(rows, {seen.name: seen for seen in look(rows, written=True)})
-    columns = tuple(ColumnProposal(name, *table.said(name)) for name in table.seen)
+    table = _ItemsTable(rows, {seen.name: seen for seen in look(rows, written=True)})
+    columns = tuple(ColumnProposal(name, *table.propose_role(name)) for name in table.seen)
     warn_of_people(source.name, rows, table.subject)
-    return Proposal(source.name, len(rows), columns, table.subject)
+    return RolesProposal(source.name, len(rows), columns, table.subject)
 
 
 def holds_lists(source: Source) -> bool:
@@ -53,13 +53,13 @@ def holds_lists(source: Source) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class _ItemsTable:
     """The rows looked at, and what was counted of each column."""
 
     rows: pa.Table
-    seen: Mapping[str, Seen]
+    seen: Mapping[str, ColumnLook]
 
-    def said(self, name: str) -> Said:
+    def propose_role(self, name: str) -> Said:
         seen, (record, item) = self.seen[name], self._long
         if name == record:
             return "identifier", "identifies a record; a release numbers them anew", {}
@@ -120,14 +120,14 @@ class _Table:
         named = [name for name, found in may.items() if found and found[0].role == "label"]
         if named:
             return named[0]
-        two = [name for name in self._unnamed if self.seen[name].distinct == 2]
+        two = [name for name in self._unnamed_columns if self.seen[name].distinct == 2]
         for alone in (two, self._classes, self._unlike):
             if len(alone) == 1:
                 return alone[0]
         return None
 
     @cached_property
-    def _few_valued(self) -> Mapping[str, tuple[Words, str] | None]:
+    def _few_valued(self) -> Mapping[str, tuple[ColumnWords, str] | None]:
         """The columns that could be a label, and what their names say."""
         return {
             name: find_words(name)
@@ -140,7 +140,7 @@ class _Table:
         }
 
     @cached_property
-    def _unnamed(self) -> list[str]:
+    def _unnamed_columns(self) -> list[str]:
         """Those of them that are no quasi-identifier and no identifier by name."""
         return [
             name
@@ -155,7 +155,7 @@ class _Table:
             _of_items(self.rows.column(name).type) or seen.free_text
             for name, seen in self.seen.items()
         )
-        return [] if wide else self._unnamed
+        return [] if wide else self._unnamed_columns
 
     @property
     def _unlike(self) -> list[str]:
@@ -164,7 +164,7 @@ class _Table:
 
         values = {
             name: frozenset(pc.unique(self.rows.column(name)).drop_null().to_pylist())
-            for name in self._unnamed
+            for name in self._unnamed_columns
         }
         (shared, times), *_ = Counter(values.values()).most_common(1) or [(frozenset(), 0)]
         return [name for name, own in values.items() if not own <= shared] if times >= ALIKE else []
@@ -218,18 +218,18 @@ class _Table:
         }
 
 
-def _why_label(seen: Seen) -> str:
+def _why_label(seen: ColumnLook) -> str:
     without = seen.rows - seen.present
     more = f"; {without:,} rows have none: fit with --drop-unlabelled" if without else ""
     return f"what is to be predicted, it seems; {seen.counts}{more}"
 
 
-def _numbers_records(seen: Seen) -> bool:
+def _numbers_records(seen: ColumnLook) -> bool:
     """Whether its name speaks of records or ids, and it has more values than a class."""
     return mentions(seen.name, "records", "number") and seen.distinct > CLASSES
 
 
-def _feature(seen: Seen, column: pa.ChunkedArray) -> Said:
+def _feature(seen: ColumnLook, column: pa.ChunkedArray) -> Said:
     """Say in which form a column is features, or why it is none."""
     if _is_list(column.type) and not seen.present:
         return "drop", "empty", {}
@@ -253,7 +253,7 @@ def _feature(seen: Seen, column: pa.ChunkedArray) -> Said:
     return "items", f"a feature for each value; {seen.counts}", settings
 
 
-def _bits(seen: Seen) -> Said:
+def _bits(seen: ColumnLook) -> Said:
     """Take zeros and ones as they are; where some are missing, what is there."""
     if seen.present == seen.rows:
         return "items", f"0 and 1; {seen.counts}", {}
@@ -261,7 +261,7 @@ def _bits(seen: Seen) -> Said:
     return "items", f"0 and 1, some missing; {seen.counts}", settings
 
 
-def _numbers(seen: Seen) -> Said:
+def _numbers(seen: ColumnLook) -> Said:
     """Take numbers, in the form in which text writes them, and what says that none is known."""
     form = {"form": seen.written[0][1]} if seen.written else {}
     missing = {"missing": list(seen.missing.texts)} if seen.missing.texts else {}
@@ -273,7 +273,7 @@ def _numbers(seen: Seen) -> Said:
     )
 
 
-def _dates(seen: Seen) -> Said:
+def _dates(seen: ColumnLook) -> Said:
     if not seen.forms:
         return "drop", f"dates in several forms: name them all to cut them; {seen.counts}", {}
     form = {"form": seen.forms[0]} if seen.forms[0] else {}

@@ -37,7 +37,7 @@ STEPS = 5
 """and than so many times the widest gap between any two of them."""
 
 
-class Missing(NamedTuple):
+class MissingValues(NamedTuple):
     """Values that say that nothing is known, and those that are spelled so and are values.
 
     texts : as a roles file lists them, the numbers among them last.
@@ -65,10 +65,10 @@ class Missing(NamedTuple):
         return "".join(f"; {one}" for one in said)
 
 
-NONE = Missing()
+NONE = MissingValues()
 
 
-def find_missing(column: pa.ChunkedArray, *, is_text: bool, is_number: bool) -> Missing:
+def find_missing(column: pa.ChunkedArray, *, is_text: bool, is_number: bool) -> MissingValues:
     """Propose the missing values of a column, the most frequent first.
 
     >>> import pyarrow as pa
@@ -87,7 +87,7 @@ def find_missing(column: pa.ChunkedArray, *, is_text: bool, is_number: bool) -> 
     numbers = _find_sentinels({text: counts[text] for text in others})
     said, rows = (sum(counts[text] for text in some) for some in (spelled, numbers))
     texts = (*spelled, *(text.removesuffix(".0") for text in numbers))
-    return Missing(texts, len(numbers), rows, said, len(words))
+    return MissingValues(texts, len(numbers), rows, said, len(words))
 
 
 def _count(column: pa.ChunkedArray, *, is_text: bool) -> Mapping[str, int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from voile.data.column_words import ends_in, find_words, mentions
 from voile.data.roles import Role
-from voile.proposals.seen import FEW, Seen, printable
+from voile.proposals.seen import FEW, ColumnLook, printable
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ColumnProposal:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class RolesProposal:
     source: str
     rows: int
     columns: tuple[ColumnProposal, ...]
@@ -56,7 +56,7 @@ class Proposal:
         return "\n".join([*lines, ""])
 
 
-def find_subject(seen: Iterable[Seen]) -> str | None:
+def find_subject(seen: Iterable[ColumnLook]) -> str | None:
     """Choose an id that repeats and still has many values; one that names people goes first."""
     candidates = [
         (mentions(column.name, "people"), column.distinct, column.name)
@@ -69,12 +69,12 @@ def find_subject(seen: Iterable[Seen]) -> str | None:
     return max(candidates)[2] if candidates else None
 
 
-def names_a_subject(seen: Seen) -> bool:
+def names_a_subject(seen: ColumnLook) -> bool:
     """Whether a column's name is that of an id: patient_id, or patient where it holds text."""
     return mentions(seen.name, "number") or (seen.kind == "text" and ends_in(seen.name, "people"))
 
 
-def identifying(seen: Seen) -> str | None:
+def identifying(seen: ColumnLook) -> str | None:
     """Say why a column is an identifier, if its name, its values or their number say so."""
     if seen.identifiers is not None:
         return f"its values are {seen.identifiers}"
@@ -91,16 +91,16 @@ def identifying(seen: Seen) -> str | None:
 def _key(name: str) -> str:
     import tomli_w
 
-    return _seen(tomli_w.dumps({name: 0}).rpartition(" = ")[0])
+    return _escape_quoted(tomli_w.dumps({name: 0}).rpartition(" = ")[0])
 
 
 def _text(value: str) -> str:
     import tomli_w
 
-    return _seen(tomli_w.dumps({"x": value}).removeprefix("x = ").rstrip("\n"))
+    return _escape_quoted(tomli_w.dumps({"x": value}).removeprefix("x = ").rstrip("\n"))
 
 
-def _seen(quoted: str) -> str:
+def _escape_quoted(quoted: str) -> str:
     """Escape what an editor obeys or does not show, such as marks that turn the text around."""
     return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted)
 

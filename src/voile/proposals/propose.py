@@ -16,7 +16,7 @@ from voile.data.source import without_rows
 from voile.modules import find_module, find_opener
 from voile.proposals.documents import examine_documents, holds_spans
 from voile.proposals.items import examine_items, holds_lists
-from voile.proposals.proposal import Proposal
+from voile.proposals.proposal import RolesProposal
 from voile.proposals.readings import examine_readings
 from voile.proposals.tables import examine
 
@@ -24,10 +24,10 @@ from voile.proposals.tables import examine
 class ProposedRoles(Roles):
     """Roles with the reason for each; read them, and correct them with `corrected`."""
 
-    _proposal: Proposal = PrivateAttr()
+    _proposal: RolesProposal = PrivateAttr()
 
     @classmethod
-    def of_proposal(cls, proposal: Proposal) -> ProposedRoles:
+    def of_proposal(cls, proposal: RolesProposal) -> ProposedRoles:
         columns = {c.name: {"role": c.role, **c.settings} for c in proposal.columns}
         roles = cls.model_validate({"subject": proposal.subject, "columns": columns})
         roles._proposal = proposal
@@ -43,11 +43,11 @@ class ProposedRoles(Roles):
         return Path(path)
 
     def _repr_html_(self) -> str:
-        from voile.report.notebook import drawn
+        from voile.report.notebook import frame_blocks
         from voile.report.sections import Grid
 
         rows = tuple((c.name, c.role, c.why) for c in self._proposal.columns)
-        return drawn("Proposed roles: correct them", [Grid(("column", "role", "why"), rows)])
+        return frame_blocks("Proposed roles: correct them", [Grid(("column", "role", "why"), rows)])
 
 
 @check_arguments
@@ -71,7 +71,7 @@ def inspect(source: object, kind: str | None = None) -> ProposedRoles:
         return ProposedRoles.of_proposal(propose(find_opener(kind)(source), kind))
 
 
-def propose(source: Source, kind: str | None) -> Proposal:
+def propose(source: Source, kind: str | None) -> RolesProposal:
     """Propose roles for a kind of data; where none is named, spans and lists decide."""
     proposal = _propose(source, kind)
     if not proposal.rows:
@@ -79,7 +79,7 @@ def propose(source: Source, kind: str | None) -> Proposal:
     return proposal
 
 
-def _propose(source: Source, kind: str | None) -> Proposal:
+def _propose(source: Source, kind: str | None) -> RolesProposal:
     if kind == "documents" or (kind is None and holds_spans(source)):
         return examine_documents(source)
     if kind == "signals":

@@ -13,12 +13,12 @@ from voile.data.column_words import find_words
 from voile.proposals.people import warn_of_people
 from voile.proposals.proposal import (
     ColumnProposal,
-    Proposal,
+    RolesProposal,
     find_subject,
     identifying,
     names_a_subject,
 )
-from voile.proposals.seen import ID_WIDTH, Seen, first_rows, look
+from voile.proposals.seen import ID_WIDTH, ColumnLook, first_rows, look
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +31,7 @@ FEW_EACH = 20  # people a class, on average
 LEAST = 12  # distinct numbers of a reading
 
 
-def examine_readings(source: Source) -> Proposal:
+def examine_readings(source: Source) -> RolesProposal:
     """Propose a role for every column, from its name, its type and the first 100,000 rows.
 
     Reasons name types and counts, never values.
@@ -43,11 +43,13 @@ def examine_readings(source: Source) -> Proposal:
     people = rows.column(subject).to_pylist() if subject else []
     private = _private(seen, subject) or _find_class(rows, seen, people)
     time = _find_time(rows, seen, people)
-    columns = tuple(_said(one, subject, private, time) for one in seen.values())
-    return Proposal(source.name, len(rows), columns, subject)
+    columns = tuple(_propose_column(one, subject, private, time) for one in seen.values())
+    return RolesProposal(source.name, len(rows), columns, subject)
 
 
-def _said(seen: Seen, subject: str | None, private: str | None, time: str | None) -> ColumnProposal:
+def _propose_column(
+    seen: ColumnLook, subject: str | None, private: str | None, time: str | None
+) -> ColumnProposal:
     name, found = seen.name, find_words(seen.name)
     if name == subject:
         return ColumnProposal(name, "identifier", "says who a row is about")
@@ -72,7 +74,7 @@ def _may_be_read(about: str | None) -> bool:
     return about in (None, "a measure of the body")
 
 
-def _of_numbers(seen: Seen) -> ColumnProposal:
+def _of_numbers(seen: ColumnLook) -> ColumnProposal:
     if seen.number == "whole" and seen.width >= ID_WIDTH:
         why = f"whole numbers of {seen.width} digits each, as ids have; {seen.counts}"
         return ColumnProposal(seen.name, "drop", why)
@@ -80,7 +82,7 @@ def _of_numbers(seen: Seen) -> ColumnProposal:
     return ColumnProposal(seen.name, "reading", why)
 
 
-def _only_id(seen: Mapping[str, Seen]) -> str | None:
+def _only_id(seen: Mapping[str, ColumnLook]) -> str | None:
     """Return the one id that distinguishes almost every row, where nobody has two readings."""
     ids = [
         name
@@ -90,7 +92,7 @@ def _only_id(seen: Mapping[str, Seen]) -> str | None:
     return ids[0] if len(ids) == 1 else None
 
 
-def _find_class(rows: pa.Table, seen: Mapping[str, Seen], people: list[object]) -> str | None:
+def _find_class(rows: pa.Table, seen: Mapping[str, ColumnLook], people: list[object]) -> str | None:
     """Return the one text column of few values, of which each person has one."""
     found = []
     for name, one in seen.items() if people else ():
@@ -101,7 +103,7 @@ def _find_class(rows: pa.Table, seen: Mapping[str, Seen], people: list[object]) 
     return found[0] if len(found) == 1 else None
 
 
-def _find_time(rows: pa.Table, seen: Mapping[str, Seen], people: list[object]) -> str | None:
+def _find_time(rows: pa.Table, seen: Mapping[str, ColumnLook], people: list[object]) -> str | None:
     """Return the one column of whole numbers or dates that rises within each person."""
     if len(people) < max(2 * len(set(people)), 1):
         return None
@@ -119,7 +121,7 @@ def _rises(people: list[object], values: list[Any]) -> bool:
     return True
 
 
-def _private(seen: Mapping[str, Seen], subject: str | None) -> str | None:
+def _private(seen: Mapping[str, ColumnLook], subject: str | None) -> str | None:
     """Return the one column of few values whose name speaks of a class, or of health."""
     named = []
     for name, one in seen.items():

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from voile.data.column_words import is_of_places
 from voile.data.forms import Form, find_forms, find_usual_form
-from voile.proposals.missing import NONE, Missing, find_missing
+from voile.proposals.missing import NONE, MissingValues, find_missing
 from voile.proposals.values import (
     MOSTLY,
-    Values,
+    FrequentValues,
     are_names,
     are_nested,
     are_references,
@@ -42,7 +42,7 @@ ID_WIDTH = 7  # digits: whole numbers that all have as many are ids or times, ha
 
 
 @dataclass(frozen=True)
-class Seen:
+class ColumnLook:
     """What was counted of a column in the rows looked at.
 
     kind : ``text``, ``whole``, ``decimal``, ``float``, ``date``, ``truth``, ``nested`` (lists,
@@ -70,7 +70,7 @@ class Seen:
     width: int = 0
     forms: Sequence[str] = ("",)
     identifiers: str | None = None
-    missing: Missing = NONE
+    missing: MissingValues = NONE
     written: Sequence[Form] = ()
     mostly: Form | None = None
     codes: bool = False
@@ -116,7 +116,7 @@ def first_rows(source: Source) -> pa.Table:
     return pa.Table.from_batches(batches, source.schema())
 
 
-def look(table: pa.Table, *, written: bool = False) -> Iterator[Seen]:
+def look(table: pa.Table, *, written: bool = False) -> Iterator[ColumnLook]:
     """Count what the columns of a table hold, and look at the values.
 
     `written` looks for texts that say that nothing is known, and for how numbers are written.
@@ -128,11 +128,11 @@ def look(table: pa.Table, *, written: bool = False) -> Iterator[Seen]:
             is_number = kind in ("whole", "float", "decimal")
             missing = find_missing(column, is_text=kind == "text", is_number=is_number)
         column = _without(column, missing.texts)
-        seen = replace(_counted(name, column), missing=missing)
+        seen = replace(_count_column(name, column), missing=missing)
         if seen.present and seen.kind in ("text", "whole"):
-            values = Values(column)
+            values = FrequentValues(column)
             seen = _looked_at(seen, values)
-            seen = _written(seen, values) if written else seen
+            seen = _describe_written(seen, values) if written else seen
         yield seen
 
 
@@ -149,7 +149,7 @@ def _without(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray
     return pc.if_else(said, pa.scalar(None, column.type), column)
 
 
-def _written(seen: Seen, values: Values) -> Seen:
+def _describe_written(seen: ColumnLook, values: FrequentValues) -> ColumnLook:
     """Say how numbers and times are written, of texts that are nothing else."""
     if seen.kind != "text" or seen.number or seen.free_text or seen.identifiers:
         return seen
@@ -161,12 +161,12 @@ def _written(seen: Seen, values: Values) -> Seen:
     return replace(seen, mostly=mostly, codes=values.all(lambda text: bool(CODE.fullmatch(text))))
 
 
-def _counted(name: str, column: pa.ChunkedArray) -> Seen:
+def _count_column(name: str, column: pa.ChunkedArray) -> ColumnLook:
     import pyarrow.compute as pc
 
     kind = _kind(column.type)
     countable = kind not in ("nested", "other")
-    seen = Seen(
+    seen = ColumnLook(
         name,
         str(column.type),
         kind,
@@ -192,7 +192,7 @@ def count_present(column: pa.Array | pa.ChunkedArray) -> int:
     return len(column) - int(nothing)
 
 
-def _looked_at(seen: Seen, values: Values) -> Seen:
+def _looked_at(seen: ColumnLook, values: FrequentValues) -> ColumnLook:
     seen = replace(seen, number=find_number(values.column), width=find_width(values))
     if not seen.number or seen.width == DAY_WIDTH:
         forms = find_date_forms(values)
@@ -205,7 +205,7 @@ def _looked_at(seen: Seen, values: Values) -> Seen:
     return replace(seen, identifiers=_identifiers(seen, values))
 
 
-def _identifiers(seen: Seen, values: Values) -> str | None:
+def _identifiers(seen: ColumnLook, values: FrequentValues) -> str | None:
     if seen.kind != "text" or seen.free_text or (seen.number and seen.width < ID_WIDTH):
         return None
     if is_of_places(seen.name) and seen.distinct < FEW * seen.present:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from voile.data.column_words import ends_in, find_words, mentions
 from voile.proposals.coordinates import find_pairs
 from voile.proposals.people import warn_of_people
-from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
-from voile.proposals.seen import FEW, LEAST_ROWS, ROWS, Seen, first_rows, look, printable
+from voile.proposals.proposal import ColumnProposal, RolesProposal, find_subject, identifying
+from voile.proposals.seen import FEW, LEAST_ROWS, ROWS, ColumnLook, first_rows, look, printable
 
 if TYPE_CHECKING:
     from voile.data import Source
@@ -32,7 +32,7 @@ WEIGHT = "the role weight counts a group's people by it, which lowers the risks 
 Said = tuple["Role", str]
 
 
-def examine(source: Source) -> Proposal:
+def examine(source: Source) -> RolesProposal:
     """Propose a role for every column by its name, its type and the first 100,000 rows.
 
     Looks at no more than that many rows, which it holds in memory; reasons name types and counts,
@@ -43,13 +43,13 @@ def examine(source: Source) -> Proposal:
     columns = [_propose(column) for column in seen]
     quasi = [one for one, column in zip(seen, columns, strict=True) if column.role == "quasi"]
     pairs = find_pairs(quasi, table)
-    paired = tuple(_paired(column, pairs) for column in columns)
+    paired = tuple(_mention_pair(column, pairs) for column in columns)
     subject = find_subject(seen)
     warn_of_people(source.name, table, subject)
-    return Proposal(source.name, len(table), paired, subject)
+    return RolesProposal(source.name, len(table), paired, subject)
 
 
-def _paired(column: ColumnProposal, pairs: Mapping[str, str]) -> ColumnProposal:
+def _mention_pair(column: ColumnProposal, pairs: Mapping[str, str]) -> ColumnProposal:
     """Say of a latitude which column has its longitude; trees cut both, without bins of ours."""
     if column.name not in {*pairs, *pairs.values()}:
         return column
@@ -59,13 +59,13 @@ def _paired(column: ColumnProposal, pairs: Mapping[str, str]) -> ColumnProposal:
     return replace(column, settings=settings, why=f"{column.why}; one place with its pair")
 
 
-def _propose(seen: Seen) -> ColumnProposal:
+def _propose(seen: ColumnLook) -> ColumnProposal:
     role, why = _role(seen)
     settings = _settings(seen) if role == "quasi" else {}
     return ColumnProposal(seen.name, role, f"{why}{seen.missing.reason}", settings)
 
 
-def _settings(seen: Seen) -> dict[str, Any]:
+def _settings(seen: ColumnLook) -> dict[str, Any]:
     """Say how a quasi-identifier is read: its form, what is missing; how it is put into bins."""
     form = seen.written[0][1] if seen.written else next(iter(seen.forms), "")
     most = BINNED if find_words(seen.name) is None else NAMED_BINNED
@@ -81,15 +81,15 @@ def _settings(seen: Seen) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not None}
 
 
-def _is_time(seen: Seen) -> bool:
+def _is_time(seen: ColumnLook) -> bool:
     return bool(seen.written) and seen.written[0][0] == "time"
 
 
-def _is_tree(seen: Seen) -> bool:
+def _is_tree(seen: ColumnLook) -> bool:
     return mentions(seen.name, "codes") or (seen.codes and seen.distinct > FEW_CODES)
 
 
-def _role(seen: Seen) -> Said:
+def _role(seen: ColumnLook) -> Said:
     if not seen.present:
         return "drop", "empty"
     if why := identifying(seen):
@@ -109,25 +109,25 @@ def _role(seen: Seen) -> Said:
     return _as_it_is(seen, entry.role or "undecided", f'its name says "{word}": {entry.about}')
 
 
-def _nature(seen: Seen) -> str:
+def _nature(seen: ColumnLook) -> str:
     return "lists or objects" if seen.kind == "nested" else f"of type {printable(seen.type)}"
 
 
-def _of_text(seen: Seen) -> Said:
+def _of_text(seen: ColumnLook) -> Said:
     what = f"free text, {seen.length:.0f} characters on average"
     if ends_in(seen.name, "texts"):
         return "text", what
     return "undecided", f"{what}, which may name people: text or drop"
 
 
-def _as_it_is(seen: Seen, role: Role, why: str) -> Said:
+def _as_it_is(seen: ColumnLook, role: Role, why: str) -> Said:
     """Let leave what its name speaks for, but no column that tells almost every row apart."""
     if seen.nearly_unique or (role == "label" and seen.distinct > CLASSES):
         return "undecided", f"{why}, but as {role} it leaves as it is; {seen.counts}"
     return role, f"{why}; {seen.counts}"
 
 
-def _as_quasi(seen: Seen, sign: str) -> Said:
+def _as_quasi(seen: ColumnLook, sign: str) -> Said:
     """Take a column as known to others, if it can be generalised."""
     why = f"{sign}; {seen.counts}" if sign else f"others may know it; {seen.counts}"
     if seen.distinct < 2:
@@ -146,7 +146,7 @@ def _as_quasi(seen: Seen, sign: str) -> Said:
     return "quasi", f"{why}{_how(seen)}"
 
 
-def _ways(seen: Seen) -> str:
+def _ways(seen: ColumnLook) -> str:
     """Say of numbers, dates and times in text why no form reads them."""
     if seen.mostly is not None:
         kind, form = seen.mostly
@@ -155,21 +155,21 @@ def _ways(seen: Seen) -> str:
     return f"written {ways}: say which as its form"
 
 
-def _how(seen: Seen) -> str:
+def _how(seen: ColumnLook) -> str:
     """Say how text is read, where it is not just text."""
     found = [f"written {printable(form)}" for _, form in seen.written]
     found += ["codes, grouped by what they begin with"] * _is_tree(seen)
     return "".join(f"; {one}" for one in found)
 
 
-def _constant(seen: Seen, sign: str) -> Said:
+def _constant(seen: ColumnLook, sign: str) -> Said:
     some = seen.present < seen.rows or not LEAST_ROWS <= seen.rows < ROWS
     if sign or seen.kind == "date" or some:
         return "drop", "one value or none carries no information"
     return "keep", f"the same in all {seen.rows:,} rows"
 
 
-def _of_dates(seen: Seen, why: str) -> Said:
+def _of_dates(seen: ColumnLook, why: str) -> Said:
     if not seen.forms:
         return "drop", f"{why}; dates in several forms: written in one they could be quasi"
     more = "; day and month may stand in either order" if len(seen.forms) > 1 else ""

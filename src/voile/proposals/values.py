@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from voile.data.fhir.fields import read_reference
 from voile.data.forms import DATES, LOOKS_DATED, YEARS, read_as
-from voile.data.text import unpacked
+from voile.data.text import unpack_cell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +42,7 @@ NUMBERS = {
 REFERENCE = re.compile(r"(?:[A-Za-z]+/|urn:uuid:|https?://)\S+")
 
 
-class Values:
+class FrequentValues:
     """The most frequent values of a column, as text, and in how many rows each is."""
 
     def __init__(self, column: pa.ChunkedArray) -> None:
@@ -64,7 +64,7 @@ class Values:
         return bool(self.texts) and all(map(is_one, self.texts))
 
 
-def find_identifiers(values: Values) -> str | None:
+def find_identifiers(values: FrequentValues) -> str | None:
     """Name the identifiers that most values are: e-mail addresses, phone or card numbers, ..."""
     from voile.documents.patterns import PATTERNS as FINDERS
     from voile.documents.start.known.looks import is_all
@@ -75,7 +75,7 @@ def find_identifiers(values: Values) -> str | None:
     return None
 
 
-def are_names(values: Values) -> bool:
+def are_names(values: FrequentValues) -> bool:
     """Whether values are people's names, of which the shipped lists know some."""
     from voile.documents.start.known.looks import is_name
 
@@ -83,7 +83,7 @@ def are_names(values: Values) -> bool:
     return len(names) >= FEW_NAMES and values.share(names.__contains__) >= NAMED
 
 
-def find_date_forms(values: Values) -> Sequence[str] | None:
+def find_date_forms(values: FrequentValues) -> Sequence[str] | None:
     """Return the forms in which every value is a date: "" is ISO 8601.
 
     None where most values are not dates; none at all where they are dates of several forms.
@@ -125,17 +125,19 @@ def find_number(column: pa.ChunkedArray) -> str:
     return ""
 
 
-def find_width(values: Values) -> int:
+def find_width(values: FrequentValues) -> int:
     """Return how many digits each value has, where all have as many and nothing else; or 0."""
     widths = {len(text) if text.isdigit() else 0 for text in values.texts}
     return widths.pop() if len(widths) == 1 else 0
 
 
-def are_nested(values: Values) -> bool:
+def are_nested(values: FrequentValues) -> bool:
     """Whether each text is a JSON object or list."""
-    return values.all(lambda text: isinstance(unpacked(text), list | dict))
+    return values.all(lambda text: isinstance(unpack_cell(text), list | dict))
 
 
-def are_references(values: Values) -> bool:
+def are_references(values: FrequentValues) -> bool:
     """Whether each text is a reference of FHIR: an object that says where a person's record is."""
-    return values.all(lambda text: bool(REFERENCE.fullmatch(read_reference(unpacked(text)) or "")))
+    return values.all(
+        lambda text: bool(REFERENCE.fullmatch(read_reference(unpack_cell(text)) or ""))
+    )

@@ -11,15 +11,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.keys.macs import tokens_of, utf8_of
 from voile.release.manifest import ASIDE, CONTROL, PERSON, ROW, ROWS
-from voile.release.outcomes import Batch, Known, Notes, Outcome, Tally
-from voile.release.step import Applying
+from voile.release.outcomes import BatchOutcome, Known, Notes, RowTally, SourceBatch
+from voile.release.step import ApplyingStep
 
 
 @dataclass(frozen=True)
-class Accounted(Brief):
+class AccountedBatch(BriefRepr):
     """A batch, each of whose rows is accounted for.
 
     rows : those that are released, as they were made, and the `tail` of each.
@@ -29,22 +29,22 @@ class Accounted(Brief):
     """
 
     rows: pa.RecordBatch
-    tally: Tally
+    tally: RowTally
     dropped: NDArray[np.int64]
     beside: Sequence[tuple[str, pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
-class Accounting(Brief, Generic[Notes, Known]):
+class RowAccounting(BriefRepr, Generic[Notes, Known]):
     """Account for every row of a batch. `key` gives people their tokens, for one release."""
 
     shows = ()
 
-    applying: Applying[Notes, Known]
+    applying: ApplyingStep[Notes, Known]
     key: bytes
 
     @property
-    def shown(self) -> int:
+    def shown_columns(self) -> int:
         """How many columns stand before the tail."""
         return len(self.applying.unfinished or self.applying.schema)
 
@@ -57,7 +57,7 @@ class Accounting(Brief, Generic[Notes, Known]):
     @cached_property
     def beside(self) -> dict[str, pa.Schema]:
         """The files of the private folder that hold rows."""
-        named = [(name, self.applying.source.columns[name]) for name in self._named]
+        named = [(name, self.applying.source.columns[name]) for name in self._named_column]
         text = [(name, pa.string()) for name in ("column", "reason")]
         return {
             ROWS: self.tail,
@@ -66,10 +66,10 @@ class Accounting(Brief, Generic[Notes, Known]):
             **self.applying.beside,
         }
 
-    def __call__(self, batch: Batch, made: Outcome[Any]) -> Accounted:
-        tally = Tally()
+    def __call__(self, batch: SourceBatch, made: BatchOutcome[Any]) -> AccountedBatch:
+        tally = RowTally()
         aside = [*self._aside(batch, made, tally)]
-        left = batch.left(made.aside)
+        left = batch.find_remaining(made.aside)
         suppressed = np.zeros_like(left) if made.suppressed is None else made.suppressed & left
         kept = left & ~suppressed
         tally.read = len(kept)
@@ -86,20 +86,24 @@ class Accounting(Brief, Generic[Notes, Known]):
         rows = pa.RecordBatch.from_arrays([*made.columns, *tail], schema=whole)
         held = pa.RecordBatch.from_arrays([pa.array(batch.numbers[~batch.counted])], [ROW])
         beside = [(CONTROL, held), *made.beside.items(), *((ASIDE, one) for one in aside)]
-        return Accounted(rows.filter(pa.array(kept)), tally, dropped, beside)
+        return AccountedBatch(rows.filter(pa.array(kept)), tally, dropped, beside)
 
     @property
-    def _named(self) -> list[str]:
+    def _named_column(self) -> list[str]:
         return [] if self.applying.named is None else [self.applying.named]
 
-    def _aside(self, batch: Batch, made: Outcome[Any], tally: Tally) -> Iterator[pa.RecordBatch]:
+    def _aside(
+        self, batch: SourceBatch, made: BatchOutcome[Any], tally: RowTally
+    ) -> Iterator[pa.RecordBatch]:
         """Yield which rows are set aside for each column, and why."""
         for aside in made.aside:
             lost = aside.rows & batch.counted
             if n := int(lost.sum()):
                 tally.set_aside[aside.column, aside.reason] += n
                 why = [pa.repeat(text, n) for text in (aside.column, aside.reason)]
-                names = [batch.rows.column(name).filter(pa.array(lost)) for name in self._named]
+                names = [
+                    batch.rows.column(name).filter(pa.array(lost)) for name in self._named_column
+                ]
                 columns = [pa.array(batch.numbers[lost]), *why, *names]
                 yield pa.RecordBatch.from_arrays(columns, schema=self.beside[ASIDE])
 

@@ -8,35 +8,35 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from voile.core.errors import RequestError
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.data import Source
 from voile.data.frames import frame_of
 from voile.engines.spark import on_spark
 from voile.release.choice import Chosen
-from voile.release.entering import Entering, enter, no_bound
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.entering import EntryProcedure, enter, no_bound
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
 from voile.release.options import ApplyOptions
-from voile.release.run import Run
+from voile.release.run import ReleaseRun
 from voile.release.spread.run import SpreadRun
-from voile.release.step import Applying
+from voile.release.step import ApplyingStep
 from voile.release.verb_types import Prepare
-from voile.release.writing import Manifests, Parts, check_lists, write_release
+from voile.release.writing import Manifests, ReleaseParts, check_lists, write_release
 
 A = TypeVar("A", bound=ApplyOptions)
 
 
 def apply_by(
     prepare: Prepare[A],
-    kit: Kit,
+    kit: StoredKit,
     chosen: Chosen,
     source: Source,
     out: Path | None,
     options: A,
     *,
     force: bool,
-    progress: Progress,
-) -> Release:
+    progress: ProgressHook,
+) -> StoredRelease:
     """Write the release of a source under a chosen policy, with its two manifests.
 
     It appears whole or not at all; without `out` it is in memory.
@@ -48,22 +48,22 @@ def apply_by(
     chosen.check(kit)
     applying = prepare(kit, chosen, source, options)
     spread = partial(SpreadRun, prepare=prepare, engine=on_spark)
-    run = spread if options.engine == "spark" else Run
+    run = spread if options.engine == "spark" else ReleaseRun
     return write(applying, out, options, force=force, progress=progress, run=run)
 
 
 def write(
-    applying: Applying[Any, Any],
+    applying: ApplyingStep[Any, Any],
     out: Path | None,
     options: ApplyOptions,
     *,
     force: bool,
-    progress: Progress,
-    run: Callable[..., Run[Any, Any]] = Run,
-) -> Release:
+    progress: ProgressHook,
+    run: Callable[..., ReleaseRun[Any, Any]] = ReleaseRun,
+) -> StoredRelease:
     """Put every row of a source through the prepared step, and certify what was written."""
 
-    def fill(parts: Parts) -> Manifests:
+    def fill(parts: ReleaseParts) -> Manifests:
         return run(applying, options, progress).fill(parts, force=force)
 
     if out is not None:
@@ -75,7 +75,7 @@ def write(
         return write_release(out, fill, **how)
     with enter(entering, applying.kit, out) as entry:
 
-        def fill_entered(parts: Parts) -> Manifests:
+        def fill_entered(parts: ReleaseParts) -> Manifests:
             public, private = fill(parts)
             entry.write_beside(parts.private)
             return {**public, **entry.public}, {**private, **entry.private}
@@ -85,7 +85,7 @@ def write(
     return release
 
 
-def _entering(applying: Applying[Any, Any], options: ApplyOptions) -> Entering | None:
+def _entering(applying: ApplyingStep[Any, Any], options: ApplyOptions) -> EntryProcedure | None:
     """Return how the release enters a ledger, where one is given."""
     if options.ledger is None:
         if options.override is not None:
@@ -93,4 +93,4 @@ def _entering(applying: Applying[Any, Any], options: ApplyOptions) -> Entering |
         return None
     judge = applying.judge or no_bound(applying.kit.kind)
     recipient = getattr(options, "recipient", None)  # of wings whose releases have one
-    return Entering(options.ledger, options.key_file, judge, options.override, recipient)
+    return EntryProcedure(options.ledger, options.key_file, judge, options.override, recipient)

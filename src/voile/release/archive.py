@@ -13,7 +13,7 @@ from voile.data import open_source
 from voile.data.files.outputs import MANIFEST, PRIVATE, STUDY_FORMAT, STUDY_MANIFEST, json_at
 from voile.keys.pseudonyms import canonical_of
 from voile.keys.seal import file_sha256
-from voile.ledger.chain import Line
+from voile.ledger.chain import LedgerLine
 from voile.ledger.ledger import Ledger, OpenLedger
 from voile.release.manifest import PEOPLE, WHO, private_path
 
@@ -23,10 +23,10 @@ LEDGER_FOLDER = "ledger"
 
 def private_folders(folders: Sequence[Path]) -> dict[str, Path]:
     """Return where what stays private of each release lies, by its public manifest's SHA-256."""
-    return dict(_found(folders))
+    return dict(_find_private(folders))
 
 
-def _found(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+def _find_private(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
     for folder in folders:
         for manifest, release in releases_in(folder):
             private = private_path(release)
@@ -52,7 +52,7 @@ def close_published(opened: OpenLedger, folders: Sequence[Path]) -> list[int]:
     return lines
 
 
-def _lies_in(folder: Path, line: Line) -> bool:
+def _lies_in(folder: Path, line: LedgerLine) -> bool:
     """Say whether a folder holds the release of an intent; its manifest alone is not a release."""
     return any(
         release.exists() and file_sha256(manifest) == line.content["manifest"]
@@ -73,7 +73,7 @@ def erase(opened: OpenLedger, subjects: Sequence[str], reason: str) -> NDArray[n
         raise RequestError("a subject is blank", instead="name one subject a line")
     named = list(dict.fromkeys(canonical_of(pa.array(subjects, pa.string()))))
     tokens = opened.keys.tokens("subject", named)
-    known = opened.ledger.erased
+    known = opened.ledger.erased_hashes
     for token in tokens.tolist():
         if (who := f"{token:016x}") not in known:
             opened.append("erase", {"who": who, "reason": reason})
@@ -85,7 +85,7 @@ def showing(
 ) -> tuple[list[int], list[int]]:
     """Return the lines of the releases that show any of some people, and those not known."""
     private, shows, unknown = private_folders(folders), [], []
-    for line in ledger.released:
+    for line in ledger.released_lines:
         folder = private.get(line.content["manifest"])
         if folder is None or not (path := folder / PEOPLE).is_file():
             unknown.append(line.number)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.evidence import Evidence
 
 
 @dataclass(frozen=True)
-class Assessment(Brief):
+class ReleaseAssessment(BriefRepr):
     """The figures of a release of any origin, and what attacks on it found.
 
     Parameters

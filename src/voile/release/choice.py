@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from voile.core.arguments import check_arguments
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.mistakes import mistakes
 from voile.data.files.own_files import fitting
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voile.core.frontier import Frontier
-    from voile.release.kit import Kit
+    from voile.release.kit import StoredKit
 
 T = TypeVar("T")
 
@@ -126,14 +126,14 @@ class Choice:
         if RISKS[name] not in risks:
             known = [_as_option(limit) for limit in RISKS if RISKS[limit] in risks]
             raise RequestError(
-                f"these policies have no {_said(RISKS[name])}",
+                f"these policies have no {_format_name(RISKS[name])}",
                 instead=f"choose with {' or '.join(known)}",
             )
         limit, found = getattr(self, name), risks[RISKS[name]]
         (within,) = (found <= limit + ROUNDING).nonzero()
         if not len(within):
             raise InfeasibleError(
-                f"no policy has a {_said(RISKS[name])} of at most {limit:.6g}",
+                f"no policy has a {_format_name(RISKS[name])} of at most {limit:.6g}",
                 instead=f"the least is {found.min(initial=1.0):.6g}",
             )
         return int(within[-1])
@@ -142,7 +142,7 @@ class Choice:
         if self.knee or self.least_loss:
             return "at the knee" if self.knee else "least loss"
         [(name, value)] = self.to_data().items()
-        return f"{_said(name)} {f'{value:.4g}' if isinstance(value, float) else value}"
+        return f"{_format_name(name)} {f'{value:.4g}' if isinstance(value, float) else value}"
 
     def to_data(self) -> dict[str, Any]:
         """Return the one way that is given, as policy files and manifests hold it."""
@@ -179,7 +179,7 @@ class Choice:
             raise RequestError(mistakes(error, "choice"), where=where) from None
 
 
-def default_choice(kit: Kit) -> Choice:
+def default_choice(kit: StoredKit) -> Choice:
     """Return the choice of the policy that a kit names for who chooses none.
 
     Raises RequestError: it names none.
@@ -193,7 +193,7 @@ def default_choice(kit: Kit) -> Choice:
     return Choice(policy=number)
 
 
-def default_in_words(kit: Kit) -> str:
+def default_in_words(kit: StoredKit) -> str:
     """Say which policy a kit names for who chooses none, and what it is where the kit says so."""
     means = kit.facts.get("default_means")
     said = f": {means}" if isinstance(means, str) else ""
@@ -215,7 +215,7 @@ def in_words(choice: Choice, *, edited: bool) -> str:
     return f"{choice}{', then edited' * edited}"
 
 
-def _said(name: str) -> str:
+def _format_name(name: str) -> str:
     return name.replace("_", " ")
 
 
@@ -239,14 +239,14 @@ def read_fields(model: type[T], fields: Mapping[str, Any]) -> T:
         raise RequestError(mistakes(error), where="policy", instead=remedy) from None
 
 
-class Policy(Protocol):
+class ChoosablePolicy(Protocol):
     """A wing's policy; two that do the same are equal."""
 
     def to_data(self) -> Mapping[str, Any]:
         """Return what a policy file shows and lets a person correct."""
 
 
-class Policies(Protocol):
+class KitPolicies(Protocol):
     """What a wing reads of its kit: the policies of the frontier, by number, and their figures."""
 
     @property
@@ -257,7 +257,7 @@ class Policies(Protocol):
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
         """The risks of each that one may choose by; see `Choice.among`."""
 
-    def policy(self, number: int) -> Policy:
+    def policy(self, number: int) -> ChoosablePolicy:
         """Return one of them."""
 
     def figures_of(self, number: int) -> Mapping[str, float]:
@@ -265,7 +265,7 @@ class Policies(Protocol):
 
 
 @dataclass(frozen=True)
-class Chosen(Brief):
+class Chosen(BriefRepr):
     """One policy of a kit, as a file that a person can read and correct.
 
     Parameters
@@ -293,16 +293,17 @@ class Chosen(Brief):
     edited: bool = False
 
     def _repr_html_(self) -> str:
-        from voile.core.rounding import rounded
-        from voile.report.notebook import drawn
+        from voile.core.rounding import round_number
+        from voile.report.notebook import frame_blocks
         from voile.report.sections import Figure, Figures
 
         shown = [name for name in SHOWN if name in self.figures]
         figures = [
-            Figure(name.replace("_", " "), f"{rounded(self.figures[name]):g}") for name in shown
+            Figure(name.replace("_", " "), f"{round_number(self.figures[name]):g}")
+            for name in shown
         ]
         number = "An edited policy" if self.number is None else f"Policy {self.number}"
-        return drawn(f"{number} ({self.how})", [Figures(tuple(figures))])
+        return frame_blocks(f"{number} ({self.how})", [Figures(tuple(figures))])
 
     @check_arguments
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -321,8 +322,8 @@ class Chosen(Brief):
     @classmethod
     def from_kit(
         cls,
-        kit: Kit,
-        policies: Policies,
+        kit: StoredKit,
+        policies: KitPolicies,
         choice: Choice,
         beating: Callable[[str], int] | None = None,
     ) -> Chosen:
@@ -338,7 +339,7 @@ class Chosen(Brief):
             figures, policy = policies.figures_of(number), policies.policy(number).to_data()
         return cls(kit.kind, kit.id, number, choice, figures, policy)
 
-    def as_read(self, policies: Policies, policy: Policy) -> Chosen:
+    def as_read(self, policies: KitPolicies, policy: ChoosablePolicy) -> Chosen:
         """Return it with the kit's figures, if the policy that its file says is one of the kit's.
 
         A person may have edited the file: into another of the kit, or into one of which nothing
@@ -357,7 +358,7 @@ class Chosen(Brief):
             policy=policy.to_data(),
         )
 
-    def check(self, kit: Kit) -> None:
+    def check(self, kit: StoredKit) -> None:
         """Raise `RequestError` when this was chosen from another kit."""
         if self.kind != kit.kind:
             raise RequestError(

@@ -11,13 +11,13 @@ from voile.core.errors import RequestError
 if TYPE_CHECKING:
     from voile.data import Source
     from voile.release.choice import Chosen
-    from voile.release.kit import Kit
+    from voile.release.kit import StoredKit
     from voile.release.module import AnyModule
 
 
 def choose_by(
     module: AnyModule,
-    kit: Kit,
+    kit: StoredKit,
     ways: Mapping[str, Any],
     after: Path | None = None,
     *,

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from voile.core.evidence import Evidence
-from voile.release.criteria import Bounds, Measure, Measurement, Name, shown, worst_figure
+from voile.release.criteria import (
+    Bounds,
+    CriterionMeasure,
+    CriterionMeasurement,
+    Name,
+    format_figure,
+    worst_figure,
+)
 from voile.report.sections import Grid
 from voile.report.wording import odds, share
 
@@ -120,7 +127,7 @@ BOUNDING = ("ema-0070", "k-11")
 
 
 @dataclass(frozen=True)
-class Claim:
+class StandardClaim:
     """What may be said of a release by one standard."""
 
     standard: NamedStandard
@@ -129,8 +136,8 @@ class Claim:
 
 
 def find_claims(
-    public: Mapping[str, Any], measures: Sequence[Measure], evidence: Sequence[Evidence]
-) -> tuple[Claim, ...]:
+    public: Mapping[str, Any], measures: Sequence[CriterionMeasure], evidence: Sequence[Evidence]
+) -> tuple[StandardClaim, ...]:
     """Return the claim of each named standard, by the figures that allow it alone."""
     found = []
     for name, one in STANDARDS.items():
@@ -142,32 +149,32 @@ def find_claims(
     return tuple(found)
 
 
-def can_allow(standard: NamedStandard, figure: Measurement) -> bool:
+def can_allow(standard: NamedStandard, figure: CriterionMeasurement) -> bool:
     """Say whether a standard's table of figures has this one."""
     kind, _, rest = figure.evidence.partition(": ")
     return (rest.partition(",")[0] if kind == "manifest" else kind) in standard.figures
 
 
 def _claim_bounded(
-    one: NamedStandard, figure: Measurement | None, public: Mapping[str, Any]
-) -> Claim:
+    one: NamedStandard, figure: CriterionMeasurement | None, public: Mapping[str, Any]
+) -> StandardClaim:
     if figure is None or not can_allow(one, figure) or one.limit is None:
-        return Claim(one, "not measured", f"no figure of {' or '.join(one.figures)}")
-    text = shown("re-identification", figure)
+        return StandardClaim(one, "not measured", f"no figure of {' or '.join(one.figures)}")
+    text = format_figure("re-identification", figure)
     said = one.sentence.format(says=figure.says, figure=text, population=_population(public))
-    return Claim(one, "met" if figure.most <= one.limit else "not met", said)
+    return StandardClaim(one, "met" if figure.most <= one.limit else "not met", said)
 
 
-def _claim_counted(one: NamedStandard, public: Mapping[str, Any]) -> Claim:
+def _claim_counted(one: NamedStandard, public: Mapping[str, Any]) -> StandardClaim:
     known = {name: x for name in one.figures if (x := public["figures"].get(name)) is not None}
     worst, absent = max(known.values(), default=0), [x for x in one.figures if x not in known]
     exceeds = one.limit is not None and worst > one.limit
     if absent and not exceeds:
-        return Claim(one, "not measured", f"no figure of {' and '.join(absent)}")
+        return StandardClaim(one, "not measured", f"no figure of {' and '.join(absent)}")
     said = one.sentence.format(figure=f"{worst:,.0f}", population=_population(public))
     if one.limit is None:
-        return Claim(one, "stated", said)
-    return Claim(one, "not met" if exceeds else "met", said)
+        return StandardClaim(one, "stated", said)
+    return StandardClaim(one, "not met" if exceeds else "met", said)
 
 
 def _population(public: Mapping[str, Any]) -> str:
@@ -189,7 +196,7 @@ def threshold(name: Name, limit: float, source: str) -> str:
     return f"{source} ({most})"
 
 
-def list_claims(claims: Sequence[Claim]) -> Grid:
+def list_claims(claims: Sequence[StandardClaim]) -> Grid:
     """Return the table of claims of a page."""
     rows = tuple(
         (

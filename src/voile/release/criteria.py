@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, get_args
 
 from voile.core.evidence import FORBID, Evidence, Finding, difference
-from voile.core.rounding import rounded
+from voile.core.rounding import round_number
 from voile.report.wording import (
     estimate,
     is_hidden,
@@ -47,7 +47,7 @@ CERTIFIED = "certified"
 
 
 @dataclass(frozen=True)
-class Measurement:
+class CriterionMeasurement:
     """One figure, as the public may see it.
 
     Parameters
@@ -66,7 +66,7 @@ class Measurement:
     evidence: str
 
 
-def shown(name: Name, figure: Measurement) -> str:
+def format_figure(name: Name, figure: CriterionMeasurement) -> str:
     """Write a figure with its interval, or that it is certified; a risk as one in so many, too.
 
     >>> risk = Measurement("largest risk", "1.7%", CERTIFIED, 0.017, "manifest: max_risk")
@@ -79,21 +79,21 @@ def shown(name: Name, figure: Measurement) -> str:
     return f"{share_and_odds(figure.most) if is_risk else figure.shown}, {CERTIFIED}"
 
 
-class Measure(Protocol):
+class CriterionMeasure(Protocol):
     """How one wing answers one question."""
 
     @property
     def criterion(self) -> Name:
         """The question."""
 
-    def read(
+    def read_measurements(
         self, public: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds, /
-    ) -> Iterator[Measurement]:
+    ) -> Iterator[CriterionMeasurement]:
         """Yield what the manifest or the evidence has; nothing where the figure is absent."""
 
 
 @dataclass(frozen=True)
-class Certified:
+class CertifiedFigure:
     """A figure of the public manifest: the largest risk of a record, and the mean one.
 
     is_group_size : whether the figure is the size of the smallest released group.
@@ -105,9 +105,9 @@ class Certified:
     mean: str = ""
     is_group_size: bool = False
 
-    def read(
+    def read_measurements(
         self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds
-    ) -> Iterator[Measurement]:
+    ) -> Iterator[CriterionMeasurement]:
         """Yield the certified figure, or the mean where the context bounds that."""
         if bounds == "group" and self.criterion == "re-identification" and not self.is_group_size:
             return
@@ -119,11 +119,11 @@ class Certified:
             return
         if self.is_group_size:
             value = min(1.0, 1 / value) if value else 1.0
-        yield Measurement(says, share(value), CERTIFIED, value, f"manifest: {name}")
+        yield CriterionMeasurement(says, share(value), CERTIFIED, value, f"manifest: {name}")
 
 
 @dataclass(frozen=True)
-class Attacked:
+class AttackedFigure:
     """Findings of attacks, the largest of which counts.
 
     Parameters
@@ -139,9 +139,9 @@ class Attacked:
     gain: bool = False
     never_released: bool = True
 
-    def read(
+    def read_measurements(
         self, _: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds
-    ) -> Iterator[Measurement]:
+    ) -> Iterator[CriterionMeasurement]:
         """Yield the finding with the largest upper limit; nothing for a limit on groups."""
         if bounds == "group" and self.criterion == "re-identification":
             return
@@ -158,24 +158,26 @@ class Attacked:
 
 def worst_figure(
     name: Name,
-    measures: Sequence[Measure],
+    measures: Sequence[CriterionMeasure],
     public: Mapping[str, Any],
     evidence: Sequence[Evidence],
     bounds: Bounds = "largest",
-) -> Measurement | None:
+) -> CriterionMeasurement | None:
     """Return the figure with the largest upper limit that answers a question; None without one."""
     own = (measure for measure in measures if measure.criterion == name)
-    found = [one for measure in own for one in measure.read(public, evidence, bounds)]
+    found = [one for measure in own for one in measure.read_measurements(public, evidence, bounds)]
     return max(found, key=lambda one: one.most, default=None)
 
 
-def _rate(attack: Evidence, found: Finding) -> Measurement:
+def _rate(attack: Evidence, found: Finding) -> CriterionMeasurement:
     shown, interval = estimate(found.rate, "public")
-    most = rounded(min(1.0, upper_bound(found.rate, "public")), "up")
-    return Measurement(_capital(name_of(found, "public")), shown, interval, most, _of(attack))
+    most = round_number(min(1.0, upper_bound(found.rate, "public")), "up")
+    return CriterionMeasurement(
+        _capital(name_of(found, "public")), shown, interval, most, _of(attack)
+    )
 
 
-def _gain(attack: Evidence, found: Finding) -> Measurement:
+def _gain(attack: Evidence, found: Finding) -> CriterionMeasurement:
     """Measure how much more often a guess is right than without the release.
 
     Beyond people who were never released, where there is such a control; else beyond the baseline.
@@ -190,11 +192,15 @@ def _gain(attack: Evidence, found: Finding) -> Measurement:
     if is_hidden(found.rate, "public") or is_hidden(other, "public"):
         return _rate(attack, found)
     value, low, high = difference(found.rate, other)
-    low, high = rounded(low, "down"), rounded(high, "up")
+    low, high = round_number(low, "down"), round_number(high, "up")
     says = f"{_capital(name_of(found, 'public'))}, beyond {beyond}"
     interval = f"{_points(low)} to {_points(high)}"
-    return Measurement(
-        says, f"{_points(rounded(value))} percentage points", interval, max(0.0, high), _of(attack)
+    return CriterionMeasurement(
+        says,
+        f"{_points(round_number(value))} percentage points",
+        interval,
+        max(0.0, high),
+        _of(attack),
     )
 
 

@@ -6,20 +6,20 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.version import __version__
 from voile.data import Source
 from voile.data.column_digests import digest_columns
 from voile.data.places import PLACES
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.keys.secret import Secret
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
-from voile.release.options import ApplyOptions, leaves, stored
+from voile.release.kit import StoredKit
+from voile.release.options import ApplyOptions, leaves, list_stored
 
 
 @dataclass(frozen=True, eq=False)
-class ReleaseDraws(Brief):
+class ReleaseDraws(BriefRepr):
     """What one release draws at random.
 
     With a secret the draws are keyed by it, and by everything that shapes the rows: kit, policy,
@@ -33,15 +33,15 @@ class ReleaseDraws(Brief):
     shows = ()
 
     options: ApplyOptions
-    kit: Kit
+    kit: StoredKit
     chosen: Chosen
     source: Source
 
-    def draw(self, use: str) -> Protective:
+    def draw(self, use: str) -> ProtectiveRandom:
         """Return the draws of one use; those of different uses reveal nothing of each other."""
         if self._secret is None:
-            return Protective()
-        return Protective.keyed(self._secret, purpose=json.dumps([use, *self._shaping]))
+            return ProtectiveRandom()
+        return ProtectiveRandom.from_secret(self._secret, purpose=json.dumps([use, *self._shaping]))
 
     @cached_property
     def digests(self) -> dict[str, str]:
@@ -58,5 +58,5 @@ class ReleaseDraws(Brief):
     @cached_property
     def _shaping(self) -> list[object]:
         source = [self.source.name, self.source.fingerprint(), sorted(self.digests.items())]
-        asked = sorted(stored(self.options).items())
+        asked = sorted(list_stored(self.options).items())
         return [__version__, self.kit.id, self.chosen.to_toml(), source, asked]

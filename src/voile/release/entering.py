@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.core.warn import RecoveryWarning, warn
 from voile.data import open_writer
 from voile.data.files.memory import AnyPath
 from voile.data.opening import split_output
 from voile.data.stores.path import StorePath
-from voile.ledger.chain import Line
-from voile.ledger.judgement import Judge, Judgement, erased, judge_for
-from voile.ledger.ledger import Keys, Ledger, OpenLedger, open_ledger
+from voile.ledger.chain import LedgerLine
+from voile.ledger.judgement import Judge, ReleaseJudgement, explain_erasure, judge_for
+from voile.ledger.ledger import Ledger, LedgerKeys, OpenLedger, open_ledger
 from voile.release.archive import close_published
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.release.manifest import MANIFEST, RELEASE
 
 
 @dataclass(frozen=True)
-class Entering(Brief):
+class EntryProcedure(BriefRepr):
     """How a release enters a ledger.
 
     ledger : its file. key_file : of the secret. judge : the wing's.
@@ -42,7 +42,7 @@ class Entering(Brief):
 
 
 @dataclass(frozen=True)
-class Published(Brief):
+class PublishedLine(BriefRepr):
     """What is published: one line of a ledger, whatever made it.
 
     kind : ``tables``, ``itemsets``..., or ``study`` of several kinds judged as one.
@@ -58,12 +58,12 @@ class Published(Brief):
     kit: str
     hashes: Mapping[str, str]
     folder: str
-    judgement: Judgement
+    judgement: ReleaseJudgement
     override: str | None = None
     recipient: str | None = None
 
 
-def intend(opened: OpenLedger, published: Published) -> Line:
+def intend(opened: OpenLedger, published: PublishedLine) -> LedgerLine:
     """Write down what is about to be published; from now on it counts as released.
 
     The caller has checked the judgement, publishes next, and then appends `done` of this line.
@@ -92,17 +92,19 @@ def folder_of(out: Path) -> str:
     return str(split_output(out)[0].parent.resolve() if stored is None else stored.parent)
 
 
-def no_bound(kind: str, disclosed: Callable[[Keys], Mapping[str, Any]] = lambda _: {}) -> Judge:
+def no_bound(
+    kind: str, disclosed: Callable[[LedgerKeys], Mapping[str, Any]] = lambda _: {}
+) -> Judge:
     """Return the judge of a kind of data that no figure bounds beside others of the same people.
 
     disclosed : says what the ledger's line is to hold of the release, over keyed hashes.
     """
 
-    def judge(ledger: Ledger, keys: Keys) -> Judgement:
-        return Judgement(
+    def judge(ledger: Ledger, keys: LedgerKeys) -> ReleaseJudgement:
+        return ReleaseJudgement(
             disclosed(keys),
-            len(ledger.released),
-            unbounded=erased(ledger, kind)
+            len(ledger.released_lines),
+            unbounded=explain_erasure(ledger, kind)
             or f"no figure bounds what {kind} come to with other releases of the same people",
         )
 
@@ -110,14 +112,14 @@ def no_bound(kind: str, disclosed: Callable[[Keys], Mapping[str, Any]] = lambda 
 
 
 @dataclass(frozen=True)
-class LedgerEntry(Brief):
+class LedgerEntry(BriefRepr):
     """A release that a ledger allows, on its way; no other run may extend the ledger meanwhile."""
 
     shows = ()
 
     opened: OpenLedger
-    judgement: Judgement
-    kit: Kit
+    judgement: ReleaseJudgement
+    kit: StoredKit
     folder: str
     override: str | None
     recipient: str | None
@@ -143,7 +145,7 @@ class LedgerEntry(Brief):
     def intend(self, hashes: Mapping[str, str]) -> None:
         """Write down what is about to be published; from now on it counts as released."""
         kit, how = self.kit, (self.judgement, self.override, self.recipient)
-        intend(self.opened, Published(kit.kind, kit.id, hashes, self.folder, *how))
+        intend(self.opened, PublishedLine(kit.kind, kit.id, hashes, self.folder, *how))
 
     def finish(self) -> None:
         """Write down that it was published."""
@@ -151,7 +153,7 @@ class LedgerEntry(Brief):
 
 
 @contextmanager
-def enter(entering: Entering, kit: Kit, out: Path | None) -> Iterator[LedgerEntry]:
+def enter(entering: EntryProcedure, kit: StoredKit, out: Path | None) -> Iterator[LedgerEntry]:
     """Hold a ledger while a release is judged by it and written.
 
     Raises

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from voile.core.arguments import check_arguments
-from voile.core.errors import DamagedError, RequestError, VoileError, named
+from voile.core.errors import DamagedError, RequestError, VoileError, name_kind
 from voile.core.evidence import FORBID, Evidence, Rate
 from voile.core.mistakes import plainly
 from voile.data.files import outputs
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from voile.keys.secret import Secret
-    from voile.release.manifest import Release
+    from voile.release.manifest import StoredRelease
 
 
 READ = "acceptance"
@@ -30,11 +30,14 @@ READ = "acceptance"
 class AttackResults(tuple[Evidence, ...]):
     """The evidence of each attack on one release, in the order in which they were made."""
 
-    release: Release
+    release: StoredRelease
     given: tuple[Mapping[str, Any], ...]
 
     def __new__(
-        cls, release: Release, found: Iterable[Evidence], given: Iterable[Mapping[str, Any]] = ()
+        cls,
+        release: StoredRelease,
+        found: Iterable[Evidence],
+        given: Iterable[Mapping[str, Any]] = (),
     ) -> Self:
         """Keep evidence with the release that it is about, and with the options given for it."""
         results = super().__new__(cls, found)
@@ -110,7 +113,7 @@ class AttackResults(tuple[Evidence, ...]):
 
         Raises
         ------
-        RequestError : the release is in memory: `Release.save` takes its evidence.
+        RequestError : the release is in memory: `StoredRelease.save` takes its evidence.
         """
         from voile.keys.secret import Secret
 
@@ -125,7 +128,7 @@ def _share(rate: Rate | None) -> float | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _File:
+class _EvidenceFile:
     """What is in the file; nothing else may be."""
 
     __pydantic_config__ = FORBID
@@ -138,7 +141,7 @@ class _File:
     evidence: tuple[Evidence, ...]
 
 
-def default_place(release: Release) -> Path:
+def default_place(release: StoredRelease) -> Path:
     """Return where evidence of a release on disk is looked for."""
     from voile.release.manifest import EVIDENCE
 
@@ -151,7 +154,12 @@ def default_place(release: Release) -> Path:
 
 
 def write_evidence(
-    place: Path, release: Release, found: Sequence[Evidence], secret: Secret | None, *, force: bool
+    place: Path,
+    release: StoredRelease,
+    found: Sequence[Evidence],
+    secret: Secret | None,
+    *,
+    force: bool,
 ) -> None:
     """Write evidence with the hash of the release it is about, and seal it.
 
@@ -163,7 +171,7 @@ def write_evidence(
     read, is_all = kept_evidence(place, release, secret)
     names = {one.attack for one in found}
     given = found.given if isinstance(found, AttackResults) else ()
-    file = _File(
+    file = _EvidenceFile(
         kind=release.kind,
         release=release.public["sha256"],
         options=tuple(map(dict, given)),
@@ -179,7 +187,7 @@ def write_evidence(
 
 
 def kept_evidence(
-    place: Path, release: Release, secret: Secret | None
+    place: Path, release: StoredRelease, secret: Secret | None
 ) -> tuple[Sequence[Evidence], bool]:
     """Return what people read for in a file of evidence, and whether it has nothing else."""
     try:
@@ -190,7 +198,9 @@ def kept_evidence(
     return read, len(read) == len(found)
 
 
-def find_evidence(release: Release, secret: Secret | None, given: object = None) -> AttackResults:
+def find_evidence(
+    release: StoredRelease, secret: Secret | None, given: object = None
+) -> AttackResults:
     """Return evidence of a release from what a user has.
 
     Parameters
@@ -213,7 +223,9 @@ def find_evidence(release: Release, secret: Secret | None, given: object = None)
             raise _of_another(release, None)
         return given
     if not isinstance(given, Iterable) or isinstance(given, Mapping | Evidence):
-        raise RequestError(f"{named(given)} is not evidence", instead="give what attack returned")
+        raise RequestError(
+            f"{name_kind(given)} is not evidence", instead="give what attack returned"
+        )
     parts = [find_evidence(release, secret, one) for one in given]
     return AttackResults(
         release,
@@ -222,7 +234,7 @@ def find_evidence(release: Release, secret: Secret | None, given: object = None)
     )
 
 
-def read_evidence(place: Path, release: Release, secret: Secret | None) -> AttackResults:
+def read_evidence(place: Path, release: StoredRelease, secret: Secret | None) -> AttackResults:
     """Read evidence back; that of another release, or not as it was written, is refused."""
     from pydantic import TypeAdapter, ValidationError
 
@@ -230,19 +242,19 @@ def read_evidence(place: Path, release: Release, secret: Secret | None) -> Attac
     from voile.release.verify import check_evidence
 
     try:
-        found = TypeAdapter(_File).validate_json(read_bytes(place), strict=True)
+        found = TypeAdapter(_EvidenceFile).validate_json(read_bytes(place), strict=True)
     except (FileNotFoundError, NotADirectoryError):
         raise RequestError("no such evidence file", where=str(place)) from None
     except ValidationError as error:
         problems = {".".join(map(str, one["loc"])): plainly(one) for one in error.errors()}
-        raise _refused(problems, place) from None
+        raise _refuse_evidence(problems, place) from None
     if found.release != release.public["sha256"]:
         raise _of_another(release, place)
     check_evidence(release, place, secret)
     return AttackResults(release, found.evidence, found.options)
 
 
-def _of_another(release: Release, place: Path | None) -> RequestError:
+def _of_another(release: StoredRelease, place: Path | None) -> RequestError:
     return RequestError(
         "this evidence is about another release",
         where=None if place is None else str(place),
@@ -250,7 +262,7 @@ def _of_another(release: Release, place: Path | None) -> RequestError:
     )
 
 
-def _refused(problems: Mapping[str, str], place: Path) -> RequestError:
+def _refuse_evidence(problems: Mapping[str, str], place: Path) -> RequestError:
     """Say in one sentence why a file is not evidence; `problems` has a message by field."""
     if "" in problems or "format" in problems:
         return RequestError("not an evidence file", where=str(place))

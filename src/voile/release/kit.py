@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from voile.core.arguments import check_arguments
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import DamagedError, RequestError, TamperedError, as_keywords
 from voile.data.files.outputs import (
     KIT,
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class Kit(Brief):
+class StoredKit(BriefRepr):
     """What `fit` learnt: small facts as JSON, larger ones as Arrow tables.
 
     Parameters
@@ -67,7 +67,7 @@ class Kit(Brief):
     @cached_property
     def id(self) -> str:
         """Return what names this kit by its content: the same content has the same id."""
-        return hash_index(self._index(self._encoded()))
+        return hash_index(self._index(self._encode_tables()))
 
     @check_arguments
     @as_keywords()
@@ -75,7 +75,7 @@ class Kit(Brief):
         """Write the folder; it appears whole or not at all."""
         from voile.data.files.atomic import write_folder
 
-        encoded = self._encoded()
+        encoded = self._encode_tables()
         with write_folder(path, KIT, force=force) as folder:
             folder.chmod(0o700 if self.visibility == "private" else 0o755)
             for name, data in {KIT_INDEX: self._index(encoded), **encoded}.items():
@@ -105,7 +105,7 @@ class Kit(Brief):
         kit.__dict__["id"] = hash_index(raw)  # another Parquet writer's bytes would give another id
         return kit
 
-    def read(self, content: Callable[[Kit], T]) -> T:
+    def read_content(self, content: Callable[[StoredKit], T]) -> T:
         """Return what a wing makes of the kit; `DamagedError` when its parts are not of that."""
         try:
             with fitting("the kit"):
@@ -148,7 +148,7 @@ class Kit(Brief):
                 raise DamagedError(f"the kit's table {name} has a {column} that is not a number")
         return table
 
-    def _encoded(self) -> dict[str, bytes]:
+    def _encode_tables(self) -> dict[str, bytes]:
         return {f"{name}.parquet": _parquet(table) for name, table in self.tables.items()}
 
     def _index(self, encoded: Mapping[str, bytes]) -> bytes:

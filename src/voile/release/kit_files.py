@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from voile.core.errors import DamagedError, RequestError, SourceError, TamperedError
 from voile.data.files.outputs import KIT_FORMAT, KIT_INDEX, KIT_VERSION, Visibility
-from voile.data.files.own_files import checked, parse_json, read_bytes, read_toml
+from voile.data.files.own_files import check_model, parse_json, read_bytes, read_toml
 from voile.data.source import unreadable
 
 MOST_VALUES, MOST_BYTES = 1 << 29, 4 << 30
@@ -43,7 +43,7 @@ class IndexEntry(BaseModel):
     sha256: str
 
 
-class Index(BaseModel):
+class KitIndex(BaseModel):
     kind: str
     visibility: Visibility
     facts: dict[str, Any]
@@ -55,10 +55,10 @@ def read_policy(path: Path) -> PolicyFile:
         data = read_toml(path)
     except (FileNotFoundError, NotADirectoryError):
         raise RequestError("no such policy file", where=str(path)) from None
-    return checked(PolicyFile, data, "the policy", path)
+    return check_model(PolicyFile, data, "the policy", path)
 
 
-def read_index(path: Path, kind: str | None) -> tuple[bytes, Index]:
+def read_index(path: Path, kind: str | None) -> tuple[bytes, KitIndex]:
     """Read a kit's index, as its bytes too; of one kind, where that is said."""
     try:
         raw = read_bytes(path / KIT_INDEX)
@@ -79,7 +79,7 @@ def read_index(path: Path, kind: str | None) -> tuple[bytes, Index]:
         raise RequestError("an older voile wrote this kit", where=str(path), instead="fit again")
     if version != KIT_VERSION:
         raise DamagedError("the kit's index has no version", where=str(path))
-    index = checked(Index, data, "the kit's index", path)
+    index = check_model(KitIndex, data, "the kit's index", path)
     if kind is not None and index.kind != kind:
         raise RequestError(
             f"this is a kit of {index.kind}", where=str(path), instead=f"use voile {index.kind}"

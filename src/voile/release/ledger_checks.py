@@ -9,33 +9,35 @@ from typing import Any
 from voile.core.errors import RequestError, TamperedError
 from voile.data.files.own_files import read_json
 from voile.keys.seal import file_sha256
-from voile.ledger.ledger import Act, Keys, Ledger, OpenLedger
+from voile.ledger.ledger import Act, Ledger, LedgerKeys, OpenLedger
 from voile.release.archive import close_published, releases_in
-from voile.release.verify import Check
+from voile.release.verify import ReleaseCheck
 
 UNKNOWN_HEAD = "no line is gone from its end: only the secret's file can show it (--key-file)"
 
 
-def ledger_checks(ledger: Ledger, keys: Keys | None, manifests: Sequence[Path]) -> Iterator[Check]:
+def ledger_checks(
+    ledger: Ledger, keys: LedgerKeys | None, manifests: Sequence[Path]
+) -> Iterator[ReleaseCheck]:
     """Check a ledger whose lines follow on each other.
 
     keys : of its secret, beside which its last head is kept.
     manifests : of releases that were made under it; a folder stands for all in it.
     """
-    yield Check("each line follows the one before", True)
+    yield ReleaseCheck("each line follows the one before", True)
     yield _ends_where_written_down(ledger, keys)
     for path in _each(manifests):
         yield _made_under(ledger, path)
 
 
-def _ends_where_written_down(ledger: Ledger, keys: Keys | None) -> Check:
+def _ends_where_written_down(ledger: Ledger, keys: LedgerKeys | None) -> ReleaseCheck:
     if keys is None:
-        return Check(UNKNOWN_HEAD, None)
+        return ReleaseCheck(UNKNOWN_HEAD, None)
     try:
         keys.check(ledger)
     except TamperedError as error:
-        return Check(error.what, False)
-    return Check("the last line that was written down beside the secret is in it", True)
+        return ReleaseCheck(error.what, False)
+    return ReleaseCheck("the last line that was written down beside the secret is in it", True)
 
 
 def _each(manifests: Sequence[Path]) -> Iterator[Path]:
@@ -43,7 +45,7 @@ def _each(manifests: Sequence[Path]) -> Iterator[Path]:
         yield from [one for one, _ in releases_in(path)] if path.is_dir() else [path]
 
 
-def _made_under(ledger: Ledger, path: Path) -> Check:
+def _made_under(ledger: Ledger, path: Path) -> ReleaseCheck:
     """Hold a manifest to the line that it names; two ledgers that were one disagree here."""
     name = path.name
     try:
@@ -52,14 +54,14 @@ def _made_under(ledger: Ledger, path: Path) -> Check:
         raise RequestError("no such manifest", where=str(path)) from None
     place = manifest.get("ledger") if isinstance(manifest, dict) else None
     if not isinstance(place, dict) or place.get("id") != ledger.id:
-        return Check(f"{name} was made under this ledger", False)
+        return ReleaseCheck(f"{name} was made under this ledger", False)
     number, lines = place.get("line"), ledger.chain.lines
     if not isinstance(number, int) or not 0 <= number < len(lines):
-        return Check(f"the ledger ends before line {number}, which is that of {name}", False)
+        return ReleaseCheck(f"the ledger ends before line {number}, which is that of {name}", False)
     if lines[number].before != place.get("head"):
-        return Check(f"the lines before {number} are those that {name} was judged by", False)
+        return ReleaseCheck(f"the lines before {number} are those that {name} was judged by", False)
     same = lines[number].content.get("manifest") == file_sha256(path)
-    return Check(f"line {number} is that of {name}", same)
+    return ReleaseCheck(f"line {number} is that of {name}", same)
 
 
 def close_intents(opened: OpenLedger, folders: Sequence[Path]) -> list[tuple[int, Act]]:
@@ -75,7 +77,7 @@ def close_intents(opened: OpenLedger, folders: Sequence[Path]) -> list[tuple[int
     return [*((number, "done") for number in done), *((number, "void") for number in void)]
 
 
-def shown(ledger: Ledger) -> dict[str, Any]:
+def describe_ledger(ledger: Ledger) -> dict[str, Any]:
     """Return what a ledger says, line by line."""
     return {
         "ledger": str(ledger.path),

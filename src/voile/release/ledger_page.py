@@ -8,9 +8,9 @@ from typing import Any
 
 from voile.core.version import __version__
 from voile.core.wording import count
-from voile.ledger.chain import Line
+from voile.ledger.chain import LedgerLine
 from voile.ledger.ledger import Ledger
-from voile.ledger.promise import written
+from voile.ledger.promise import format_people
 from voile.report import render
 from voile.report.sections import Bullets, Commands, Figure, Figures, Grid, Prose, Section
 
@@ -54,7 +54,7 @@ def _sections(ledger: Ledger, name: str) -> Iterator[Section]:
     out = Grid(COLUMNS, rows, "Expected matches alone and together.", numeric=(0, 5, 6))
     nothing = Prose(("Nothing was released yet.",))
     yield Section("out", "Released", (out if rows else nothing,), first=True)
-    if erased := tuple(_erased(ledger)):
+    if erased := tuple(_list_erased(ledger)):
         grid = Grid(("when (UTC)", "reason", "people"), erased, numeric=(2,))
         yield Section("erased", "In no further release", (grid,))
     yield Section("limits", "What this page does not say", (Bullets(NOT_SAID),))
@@ -64,12 +64,12 @@ def _sections(ledger: Ledger, name: str) -> Iterator[Section]:
 
 
 def _figures(ledger: Ledger) -> Iterator[Figure]:
-    joint = [line.content["joint"].get("matches") for line in ledger.released]
+    joint = [line.content["joint"].get("matches") for line in ledger.released_lines]
     yield Figure(
         "Releases that are out", str(len(joint)), f"{count(len(ledger.open), 'line')} open"
     )
     if joint:
-        most = "no bound" if None in joint else written(max(joint))
+        most = "no bound" if None in joint else format_people(max(joint))
         promised = ledger.promise.expected_matches
         limit = "of all releases together" + (
             "" if promised is None else f"; {promised:g} promised"
@@ -77,7 +77,7 @@ def _figures(ledger: Ledger) -> Iterator[Figure]:
         yield Figure("Expected matches at most", most, limit)
 
 
-def _row(ledger: Ledger, line: Line) -> tuple[str, ...]:
+def _row(ledger: Ledger, line: LedgerLine) -> tuple[str, ...]:
     said = line.content
     figures = (said[name].get("matches") for name in ("alone", "joint"))
     return (
@@ -85,14 +85,14 @@ def _row(ledger: Ledger, line: Line) -> tuple[str, ...]:
         _day(line),
         said["kind"],
         said.get("recipient", "anybody"),
-        STATE[ledger.closed.get(line.number)],
-        *("no bound" if x is None else written(x) for x in figures),
+        STATE[ledger.closing_acts.get(line.number)],
+        *("no bound" if x is None else format_people(x) for x in figures),
         said.get("override", ""),
     )
 
 
-def _erased(ledger: Ledger) -> Iterator[tuple[str, ...]]:
-    def by(line: Line) -> tuple[str, str]:
+def _list_erased(ledger: Ledger) -> Iterator[tuple[str, ...]]:
+    def by(line: LedgerLine) -> tuple[str, str]:
         return _day(line), line.content["reason"]
 
     lines = [line for line in ledger.chain.lines if line.content["act"] == "erase"]
@@ -100,6 +100,6 @@ def _erased(ledger: Ledger) -> Iterator[tuple[str, ...]]:
         yield day, reason, str(len(list(some)))
 
 
-def _day(line: Line) -> str:
+def _day(line: LedgerLine) -> str:
     time: Any = line.content["time"]
     return f"{time[:10]} {time[11:16]}"

@@ -15,13 +15,13 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from voile.core.arguments import check_arguments
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import DamagedError, RequestError, TamperedError
 from voile.data.files.memory import AnyPath, MemoryPath
 from voile.data.files.outputs import RELEASE_FORMAT, json_at
 from voile.data.files.own_files import read_json
 from voile.data.stores.path import StorePath
-from voile.keys.seal import SEAL, Seal, file_sha256
+from voile.keys.seal import SEAL, FileSeal, file_sha256
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,7 +101,7 @@ def encode(manifest: Mapping[str, Any]) -> bytes:
 
 
 @dataclass(frozen=True, eq=False)
-class Release(Brief):
+class StoredRelease(BriefRepr):
     """A release, on disk or in memory.
 
     Parameters
@@ -130,7 +130,7 @@ class Release(Brief):
         return str(self.public["kind"])
 
     def _repr_html_(self) -> str:
-        from voile.report.notebook import drawn
+        from voile.report.notebook import frame_blocks
         from voile.report.sections import Figure, Figures, codebook
 
         said = self.public["figures"].items()
@@ -139,7 +139,7 @@ class Release(Brief):
             Figure(name.replace("_", " "), f"{x:g}", "predicted by the fit" * (name in predicted))
             for name, x in said
         )
-        return drawn(
+        return frame_blocks(
             f"A release of {self.kind}: {self.path.name}",
             [Figures(figures), *codebook(self.public["columns"]).blocks],
         )
@@ -199,12 +199,12 @@ class Release(Brief):
         DamagedError : a manifest is damaged or lacks a part.
         """
         from voile.data.opening import split_output
-        from voile.data.postgres.address import Address
+        from voile.data.postgres.address import DatabaseAddress
 
         if (stored := StorePath.parse(path)) is not None:
             return cls._open_stored(stored, like, secret)
         if not isinstance(path, MemoryPath):
-            if (table := Address.parse(path)) is not None:
+            if (table := DatabaseAddress.parse(path)) is not None:
                 raise RequestError(
                     "a release in a database is known by the file that stands for it",
                     instead=f"open {table.file}",
@@ -212,27 +212,27 @@ class Release(Brief):
             path, _ = split_output(path)
         if not path.exists():
             raise RequestError("no such release", where=str(path))
-        public = _read(manifest_path(path), PUBLIC)
+        public = _read_manifest(manifest_path(path), PUBLIC)
         private = private_path(path) / PRIVATE_MANIFEST
-        hidden = _read(private, PRIVATE) if private.exists() else None
+        hidden = _read_manifest(private, PRIVATE) if private.exists() else None
         return cls(path, public, hidden, like, secret)
 
     @classmethod
     def _open_stored(cls, path: StorePath, like: Frame, secret: Secret | None) -> Self:
         """Read the manifest of a release in a store; the private one lies here, if anywhere."""
-        public = _read(manifest_path(path), PUBLIC)
+        public = _read_manifest(manifest_path(path), PUBLIC)
         folder = stored_private_path(path)
         private = folder / PRIVATE_MANIFEST
         is_own = private.exists() and is_private_of(folder, path)
-        return cls(path, public, _read(private, PRIVATE) if is_own else None, like, secret)
+        return cls(path, public, _read_manifest(private, PRIVATE) if is_own else None, like, secret)
 
     def rows(self) -> Source:
         """Open what was released, without the apostrophes that make formulas text."""
-        from voile.data.formulas import Unescaped
+        from voile.data.formulas import UnescapedSource
         from voile.data.opening import open_released
 
         rows = open_released(self.local)
-        return Unescaped(rows) if self.public.get("formulas") == ESCAPED else rows
+        return UnescapedSource(rows) if self.public.get("formulas") == ESCAPED else rows
 
     def people(self) -> Source | None:
         """Return whose each released row is, as tokens; None where that is not known."""
@@ -257,12 +257,12 @@ class Release(Brief):
         public = {RELEASE: self.local, MANIFEST: manifest_path(self.local)}
         return public.get(name, self.folder / name)
 
-    def seal(self, name: str) -> Seal:
+    def seal(self, name: str) -> FileSeal:
         """Read a seal of its private folder; `TamperedError` where there is none."""
         place = self.folder / name
         if isinstance(place, MemoryPath):
             raise TamperedError("there is no seal here", where=str(place))
-        return Seal.read(place)
+        return FileSeal.read_file(place)
 
     def check_source(self, source: Source, rows: int) -> None:
         """Raise `RequestError` if original data of so many rows are not the released source.
@@ -337,7 +337,7 @@ class Release(Brief):
             self.rows()
 
 
-def _read(path: AnyPath | StorePath, parts: frozenset[str]) -> dict[str, Any]:
+def _read_manifest(path: AnyPath | StorePath, parts: frozenset[str]) -> dict[str, Any]:
     try:
         manifest = read_json(path, "the manifest")
     except (FileNotFoundError, NotADirectoryError):

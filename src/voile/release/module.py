@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from voile.core.progress import Progress
+    from voile.core.progress import ProgressHook
     from voile.data import Source
     from voile.release import verb_types as verb
     from voile.release.choice import Chosen
-    from voile.release.criteria import Measure
-    from voile.release.kit import Kit
-    from voile.release.manifest import Release
+    from voile.release.criteria import CriterionMeasure
+    from voile.release.kit import StoredKit
+    from voile.release.manifest import StoredRelease
     from voile.release.options import ApplyOptions, AttackOptions, FitOptions
     from voile.release.own_verbs import OwnVerb
 
@@ -43,7 +43,7 @@ class ModuleOptions(NamedTuple, Generic[F, A, K]):
     attack: type[K]
 
 
-class Assessing(Protocol[B]):
+class ModuleAssessing(Protocol[B]):
     """How a module assesses releases that voile did not make."""
 
     @property
@@ -59,7 +59,7 @@ class Assessing(Protocol[B]):
         """Return the sections of an assessment's report."""
 
 
-class Module(Protocol[F, A, K]):
+class KindModule(Protocol[F, A, K]):
     """One kind of data: its verbs, their options, and the capabilities that not every kind has.
 
     A module is a class that derives from this protocol. An unsupported capability is None.
@@ -74,7 +74,7 @@ class Module(Protocol[F, A, K]):
     summary: str
     ways: tuple[str, ...]
     requires_roles: bool = True
-    assessing: Assessing[Any] | None = None
+    assessing: ModuleAssessing[Any] | None = None
 
     @property
     def options(self) -> ModuleOptions[F, A, K]:
@@ -85,7 +85,7 @@ class Module(Protocol[F, A, K]):
         """The names of its risk and its loss, for screens and reports."""
 
     @property
-    def criteria(self) -> tuple[Measure, ...]:
+    def criteria(self) -> tuple[CriterionMeasure, ...]:
         """The figures and findings by which a determination judges its releases."""
 
     @property
@@ -102,15 +102,15 @@ class Module(Protocol[F, A, K]):
 
     def apply(
         self,
-        kit: Kit,
+        kit: StoredKit,
         chosen: Chosen,
         source: Source,
         out: Path | None,
         options: A,
         *,
         force: bool,
-        progress: Progress,
-    ) -> Release:
+        progress: ProgressHook,
+    ) -> StoredRelease:
         """Write the release of a source under a policy; see `voile.release.apply.apply_by`."""
         from voile.release.apply import apply_by
 
@@ -166,7 +166,7 @@ class Module(Protocol[F, A, K]):
         return None
 
 
-AnyModule: TypeAlias = "Module[Any, Any, Any]"
+AnyModule: TypeAlias = "KindModule[Any, Any, Any]"
 
 
 def find_own_verb(module: AnyModule, name: str) -> OwnVerb[Any]:

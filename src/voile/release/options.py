@@ -14,11 +14,11 @@ from pydantic_core import PydanticSerializationError
 
 from voile.core.errors import RequestError, nearest
 from voile.core.mistakes import plainly
-from voile.data.places import PLACES, Data, with_places
+from voile.data.places import PLACES, RowsPlace, with_places
 from voile.keys.secret import Secret
 
 if TYPE_CHECKING:
-    from voile.release.kit import Kit
+    from voile.release.kit import StoredKit
 
 M = TypeVar("M", bound=BaseModel)
 OPTIONS, VERB = "options", "verb"
@@ -61,7 +61,7 @@ RENAMED = {
 """What options were called before, and what they are called now."""
 
 
-def checked(model: type[M], given: Mapping[str, Any], spelt: Callable[[str], str] = str) -> M:
+def check_options(model: type[M], given: Mapping[str, Any], spelt: Callable[[str], str] = str) -> M:
     """Build the options; every mistake is reported at once, by the option it was made with.
 
     spelt : how the user writes an option's name: ``--hold-out`` on the command line.
@@ -97,13 +97,13 @@ def request_error(
     return RequestError("; ".join(said))
 
 
-def with_options(kit: Kit, options: BaseModel, verb: str | None = None) -> Kit:
+def with_options(kit: StoredKit, options: BaseModel, verb: str | None = None) -> StoredKit:
     """Return a kit that stores the options with which it was fitted, or made by another verb."""
     made = {} if verb is None else {VERB: verb}
-    return replace(kit, facts={**kit.facts, OPTIONS: {**stored(options), **made}})
+    return replace(kit, facts={**kit.facts, OPTIONS: {**list_stored(options), **made}})
 
 
-def stored(options: BaseModel) -> dict[str, Any]:
+def list_stored(options: BaseModel) -> dict[str, Any]:
     """Return the options that a user gave; of each place that one names, None.
 
     >>> stored(ApplyOptions(key_file="/home/me/key", keep_order=True, formulas="keep"))
@@ -216,7 +216,7 @@ def whole_path(thing: Any) -> Any:
     return os.path.abspath(thing) if is_here else thing
 
 
-class Pseudonymous(ApplyOptions):
+class PseudonymOptions(ApplyOptions):
     """How a release is written that names its subjects by pseudonyms."""
 
     no_pseudonyms: bool = Field(False, description="leave out the column of subjects")
@@ -240,9 +240,9 @@ class AttackOptions(Options):
     """What every wing's adversary has beside the release."""
 
 
-class Controlled(AttackOptions):
+class ControlOptions(AttackOptions):
     """How an attack is scored against people whom no release could have given away."""
 
-    control: Data | None = Field(
+    control: RowsPlace | None = Field(
         None, description="people who are not in the release, as a control"
     )

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.data import Source
 from voile.data.files.memory import AnyPath
-from voile.data.formulas import Unescaped
+from voile.data.formulas import UnescapedSource
 from voile.data.opening import open_released
 from voile.release.manifest import PERSON
 
@@ -23,7 +23,7 @@ Notes = TypeVar("Notes")
 Known = TypeVar("Known")
 
 
-class Aside(NamedTuple):
+class AsideRows(NamedTuple):
     """Rows that cannot be released: (n,) bool, the column that stands against it, and why."""
 
     column: str
@@ -32,7 +32,7 @@ class Aside(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Batch(Brief):
+class SourceBatch(BriefRepr):
     """Rows of the source on their way.
 
     rows : the columns that were asked for.
@@ -44,7 +44,7 @@ class Batch(Brief):
     numbers: NDArray[np.int64]
     counted: NDArray[np.bool_]
 
-    def left(self, aside: Iterable[Aside]) -> NDArray[np.bool_]:
+    def find_remaining(self, aside: Iterable[AsideRows]) -> NDArray[np.bool_]:
         """Return which rows are counted and not set aside."""
         left = self.counted.copy()
         for one in aside:
@@ -54,15 +54,15 @@ class Batch(Brief):
     def __reduce__(self) -> tuple[Any, ...]:
         """Send these rows alone: a slice takes the whole of its buffers along."""
         packed = self.rows.serialize().to_pybytes()
-        return _unpacked, (packed, self.rows.schema, self.numbers, self.counted)
+        return _unpack_batch, (packed, self.rows.schema, self.numbers, self.counted)
 
 
-def _unpacked(packed: bytes, schema: pa.Schema, *rest: Any) -> Batch:
-    return Batch(pa.ipc.read_record_batch(packed, schema), *rest)
+def _unpack_batch(packed: bytes, schema: pa.Schema, *rest: Any) -> SourceBatch:
+    return SourceBatch(pa.ipc.read_record_batch(packed, schema), *rest)
 
 
 @dataclass(frozen=True)
-class Outcome(Brief, Generic[Notes]):
+class BatchOutcome(BriefRepr, Generic[Notes]):
     """What became of a batch.
 
     columns : of the release, or what `finish` makes it of; as many rows as came in.
@@ -74,13 +74,13 @@ class Outcome(Brief, Generic[Notes]):
 
     columns: Sequence[pa.Array]
     notes: Notes
-    aside: Sequence[Aside] = ()
+    aside: Sequence[AsideRows] = ()
     suppressed: NDArray[np.bool_] | None = None
     beside: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
 
 
 @dataclass
-class Tally:
+class RowTally:
     """Count what became of every row; `check` asserts that none was lost or made."""
 
     read: int = 0
@@ -90,7 +90,7 @@ class Tally:
     set_aside: Counter[tuple[str, str]] = field(default_factory=Counter)
     set_aside_rows: int = 0
 
-    def add(self, more: Tally) -> None:
+    def add(self, more: RowTally) -> None:
         """Count what became of the next rows."""
         self.read += more.read
         self.released += more.released
@@ -119,7 +119,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Written(Brief, Generic[Known]):
+class WrittenRelease(BriefRepr, Generic[Known]):
     """A release that was written and has not appeared, for its certificate.
 
     path, escaped : where it is, and whether formulas in it were escaped.
@@ -133,7 +133,7 @@ class Written(Brief, Generic[Known]):
     escaped: bool
     truth: Source
     known: Known
-    tally: Tally
+    tally: RowTally
     dropped: NDArray[np.int64]
     scratch: Path | None
 
@@ -141,7 +141,7 @@ class Written(Brief, Generic[Known]):
     def rows(self) -> Source:
         """The release, as the wing made it."""
         rows = open_released(self.path)
-        return Unescaped(rows) if self.escaped else rows
+        return UnescapedSource(rows) if self.escaped else rows
 
     @property
     def people(self) -> Source | None:

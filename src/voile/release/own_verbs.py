@@ -17,17 +17,17 @@ from typing import (
     TypeVar,
 )
 
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 
 if TYPE_CHECKING:
     from voile.data import Source
-    from voile.data.files.outputs import Output
+    from voile.data.files.outputs import OutputKind
     from voile.release.options import Options
 
 G = TypeVar("G", bound="Options")
 
 
-class Reporter(Protocol):
+class VerbReporter(Protocol):
     """Where a verb reports what happens: the command line's screen is one."""
 
     def say(self, text: str) -> None:
@@ -36,11 +36,11 @@ class Reporter(Protocol):
     def insist(self, text: str) -> None:
         """Report a sentence in any case."""
 
-    def progress(self) -> AbstractContextManager[Progress]:
+    def progress(self) -> AbstractContextManager[ProgressHook]:
         """Give what progress is reported to."""
 
 
-class Ended(NamedTuple):
+class EndedVerb(NamedTuple):
     """How a verb ended: its result, as `--json` prints it, its exit code, and a table to show."""
 
     result: Mapping[str, Any]
@@ -48,7 +48,7 @@ class Ended(NamedTuple):
     rows: Sequence[Mapping[str, Any]] = ()
 
 
-RunVerb: TypeAlias = Callable[Concatenate[G, Reporter, ...], Ended]
+RunVerb: TypeAlias = Callable[Concatenate[G, VerbReporter, ...], EndedVerb]
 """A verb as a function: `run(options, reporter, **places)`."""
 
 
@@ -70,7 +70,7 @@ class OwnVerb(Generic[G]):
     load_options: Callable[[], type[G]]
     load: Callable[[], RunVerb[G]]
     arguments: tuple[str, ...]
-    outputs: Mapping[str, Output | None] = field(default_factory=dict)
+    outputs: Mapping[str, OutputKind | None] = field(default_factory=dict)
     reads_source: bool = True
     evidence: str = ""
 
@@ -81,7 +81,7 @@ class OwnVerb(Generic[G]):
 
 
 def open_reported(
-    reporter: Reporter, place: object, *, table: str | None, encoding: str | None
+    reporter: VerbReporter, place: object, *, table: str | None, encoding: str | None
 ) -> Source:
     from voile.data import open_source
 

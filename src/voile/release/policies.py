@@ -6,17 +6,17 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from voile.core.frontier import Frontier
-    from voile.release.kit import Kit
+    from voile.release.kit import StoredKit
 
 
 @dataclass(frozen=True, eq=False)
-class StoredPolicies(Brief):
+class StoredPolicies(BriefRepr):
     """The frontier of a fit, and a table of the figures of its policies.
 
     What choosing reads is a class of its own in every wing; what applying reads derives from it.
@@ -26,13 +26,13 @@ class StoredPolicies(Brief):
     figures: pa.Table
 
     @classmethod
-    def of(cls, kit: Kit) -> Self:
+    def of(cls, kit: StoredKit) -> Self:
         """Read a kit; what does not fit together raises `DamagedError`."""
-        return kit.read(lambda kit: cls(**cls.parts(kit)))
+        return kit.read_content(lambda kit: cls(**cls.parts(kit)))
 
     @classmethod
     @abstractmethod
-    def parts(cls, kit: Kit) -> dict[str, Any]:
+    def parts(cls, kit: StoredKit) -> dict[str, Any]:
         """Read what a kit holds of each field."""
 
     def row(self, number: int) -> dict[str, Any]:

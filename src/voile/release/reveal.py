@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from voile.core.errors import RequestError
-from voile.data.files.locks import Lock
+from voile.data.files.locks import FolderLock
 from voile.data.files.own_files import read_bytes
 from voile.keys.pseudonyms import pseudonyms_of
 from voile.keys.secret import Secret
-from voile.ledger.chain import Chain, read_chain
+from voile.ledger.chain import LedgerChain, read_chain
 from voile.ledger.ledger import now, write_line
 
 SUFFIX = ".reveals"
@@ -79,11 +79,11 @@ def reveal(
 
 
 def _record(path: Path, content: dict[str, str]) -> None:
-    lock = Lock(path.with_name(f".{path.name}.voile") / "lock")
+    lock = FolderLock(path.with_name(f".{path.name}.voile") / "lock")
     if not lock.acquire():
         raise RequestError("another run uses it", where=str(path), instead="wait for it")
     try:
-        chain = read_chain(read_bytes(path), path) if path.exists() else Chain()
+        chain = read_chain(read_bytes(path), path) if path.exists() else LedgerChain()
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
         write_line(path, chain.next(content))
     finally:

@@ -14,17 +14,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.core.version import __version__, versions
 from voile.core.warn import warn
 from voile.data import open_source, open_writer
 from voile.data.files.memory import AnyPath
-from voile.data.writer import Writer
+from voile.data.writer import BatchWriter
 from voile.engines.processes import in_order
-from voile.engines.shuffle import held, shuffled
+from voile.engines.shuffle import hold_batches, shuffle_rows
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.gate.values.findings import ValueFinding
-from voile.release.accounting import Accounting
+from voile.release.accounting import RowAccounting
 from voile.release.draws import ReleaseDraws
 from voile.release.found_values import VALUES, VALUES_FOUND, ValuesWarning, detail_values
 from voile.release.inventory import list_fates
@@ -39,39 +39,39 @@ from voile.release.manifest import (
     ROWS,
     VERSION,
 )
-from voile.release.options import OPTIONS, ApplyOptions, stored
-from voile.release.outcomes import Known, Notes, Tally, Written
-from voile.release.step import Applying
-from voile.release.writing import Manifests, Parts
+from voile.release.options import OPTIONS, ApplyOptions, list_stored
+from voile.release.outcomes import Known, Notes, RowTally, WrittenRelease
+from voile.release.step import ApplyingStep
+from voile.release.writing import Manifests, ReleaseParts
 from voile.report.suppression import is_few
 
 
-class Run(Generic[Notes, Known]):
+class ReleaseRun(Generic[Notes, Known]):
     """One release on its way: what has become of the rows, and what was noted of them."""
 
     searches_values = True
     """Whether the release by itself is searched for unreleased values of its people."""
 
     def __init__(
-        self, applying: Applying[Notes, Known], options: ApplyOptions, progress: Progress
+        self, applying: ApplyingStep[Notes, Known], options: ApplyOptions, progress: ProgressHook
     ) -> None:
         self._applying, self._options, self._progress = applying, options, progress
         self._escape = options.formulas == "escape"
-        self._tally, self._notes = Tally(), applying.nothing()
+        self._tally, self._notes = RowTally(), applying.nothing()
         self._dropped = [np.zeros(0, np.int64)]
         self._draws = ReleaseDraws(options, applying.kit, applying.chosen, applying.source)
-        self._account = Accounting(applying, self._draws.draw("people").bytes(16))
+        self._account = RowAccounting(applying, self._draws.draw("people").bytes(16))
 
-    def fill(self, parts: Parts, *, force: bool) -> Manifests:
+    def fill(self, parts: ReleaseParts, *, force: bool) -> Manifests:
         """Write the parts of the release, measure it, and return its manifests."""
         formulas = self._stream(parts, force=force)
         self._tally.check()
         self._progress("checking the release", 0)
-        written = Written(
+        written = WrittenRelease(
             path=parts.release,
             escaped=self._escape,
             truth=open_source(parts.private / ROWS),
-            known=self._known,
+            known=self._known_summary,
             tally=self._tally,
             dropped=np.unique(np.concatenate(self._dropped)),
             scratch=parts.scratch,
@@ -79,7 +79,7 @@ class Run(Generic[Notes, Known]):
         return self._manifests(written, formulas)
 
     @cached_property
-    def _known(self) -> Known:
+    def _known_summary(self) -> Known:
         """What is known of all rows; asked for when the last was made."""
         return self._applying.conclude(self._summary)
 
@@ -87,18 +87,21 @@ class Run(Generic[Notes, Known]):
     def _summary(self) -> Any:
         return self._applying.summarise(self._notes)
 
-    def _stream(self, parts: Parts, *, force: bool) -> Mapping[str, int]:
+    def _stream(self, parts: ReleaseParts, *, force: bool) -> Mapping[str, int]:
         """Write the rows and what stays beside them; return how many cells are formulas."""
-        applying, shown = self._applying, self._account.shown  # a kept column may have any name
+        applying, shown = (
+            self._applying,
+            self._account.shown_columns,
+        )  # a kept column may have any name
         with ExitStack() as files:
             beside = self._open_beside(files, parts)
-            batches = self._in_order(self._released(beside), parts.scratch)
+            batches = self._in_order(self._release_rows(beside), parts.scratch)
             writer = applying.writer(parts.rows, force=force, escape=self._escape)
             release = files.enter_context(writer)
             written = 0
             for batch in batches:
                 columns = batch.columns
-                made = finished(applying, columns[:shown], lambda: self._known)
+                made = finish_columns(applying, columns[:shown], lambda: self._known_summary)
                 release.write(pa.RecordBatch.from_arrays(made, schema=applying.schema))
                 tail = pa.RecordBatch.from_arrays(columns[shown:], schema=self._account.tail)
                 beside[ROWS].write(tail)
@@ -108,21 +111,21 @@ class Run(Generic[Notes, Known]):
             self._write_last(beside)
         return release.formulas
 
-    def _open_beside(self, files: ExitStack, parts: Parts) -> dict[str, Writer]:
+    def _open_beside(self, files: ExitStack, parts: ReleaseParts) -> dict[str, BatchWriter]:
         return {
             name: files.enter_context(_open_beside(parts.private / name, schema))
             for name, schema in self._account.beside.items()
         }
 
-    def _write_last(self, beside: Mapping[str, Writer]) -> None:
-        for name, rows in self._applying.last(self._known).items():
+    def _write_last(self, beside: Mapping[str, BatchWriter]) -> None:
+        for name, rows in self._applying.last(self._known_summary).items():
             beside[name].write(rows)
 
     def _in_order(
         self, batches: Iterator[pa.RecordBatch], scratch: Path | None
     ) -> Iterator[pa.RecordBatch]:
         if not self._options.keep_order:
-            return shuffled(
+            return shuffle_rows(
                 batches,
                 rng=self._draws.draw("order").generator(),
                 directory=scratch,
@@ -130,9 +133,9 @@ class Run(Generic[Notes, Known]):
                 batch_rows=self._applying.batch_rows,
             )
         unfinished = self._applying.unfinished is not None
-        return held(batches, directory=scratch) if unfinished else batches
+        return hold_batches(batches, directory=scratch) if unfinished else batches
 
-    def _released(self, beside: Mapping[str, Writer]) -> Iterator[pa.RecordBatch]:
+    def _release_rows(self, beside: Mapping[str, BatchWriter]) -> Iterator[pa.RecordBatch]:
         """Yield released rows beside their number in the source and their person's token."""
         applying, rows = self._applying, self._applying.source.about_rows()
         for batch, made in in_order(applying.make, applying.batches(), jobs=applying.jobs):
@@ -143,15 +146,15 @@ class Run(Generic[Notes, Known]):
             yield accounted.rows
             self._progress("applying the policy", self._tally.read, rows)
 
-    def _take(self, notes: Iterable[Notes], tally: Tally, dropped: NDArray[np.int64]) -> None:
+    def _take(self, notes: Iterable[Notes], tally: RowTally, dropped: NDArray[np.int64]) -> None:
         """Take in what became of the next rows of the source, and what is noted of each batch."""
         for one in notes:
             self._applying.merge(self._notes, one)
         self._tally.add(tally)
         self._dropped.append(dropped)
 
-    def _manifests(self, written: Written[Known], formulas: Mapping[str, int]) -> Manifests:
-        applying, known = self._applying, self._known
+    def _manifests(self, written: WrittenRelease[Known], formulas: Mapping[str, int]) -> Manifests:
+        applying, known = self._applying, self._known_summary
         measured = applying.measure(written)
         shown = applying.public_manifest(figures_of(measured), known)
         values, counted = self._search(written, shown["columns"])
@@ -168,7 +171,10 @@ class Run(Generic[Notes, Known]):
             },
             "kit": applying.kit.id,
             "made_with": versions(),
-            OPTIONS: {"fit": applying.kit.facts.get(OPTIONS, {}), "apply": stored(self._options)},
+            OPTIONS: {
+                "fit": applying.kit.facts.get(OPTIONS, {}),
+                "apply": list_stored(self._options),
+            },
             "chosen": {
                 "number": chosen.number,
                 "choice": chosen.choice.to_data(),
@@ -199,7 +205,7 @@ class Run(Generic[Notes, Known]):
         return {**both, "voile": __version__, **escaped, **shown}, hidden
 
     def _search(
-        self, written: Written[Known], described: Sequence[Mapping[str, Any]]
+        self, written: WrittenRelease[Known], described: Sequence[Mapping[str, Any]]
     ) -> tuple[tuple[ValueFinding, ...], tuple[GateFinding, ...]]:
         """Search the release for unreleased values; warn of people who have more than by chance."""
         applying = self._applying
@@ -229,14 +235,14 @@ class Run(Generic[Notes, Known]):
         return values, (count_beyond_chance(values),) if is_whole else skipped
 
 
-def finished(
-    applying: Applying[Any, Known], columns: Sequence[pa.Array], known: Callable[[], Known]
+def finish_columns(
+    applying: ApplyingStep[Any, Known], columns: Sequence[pa.Array], known: Callable[[], Known]
 ) -> Sequence[pa.Array]:
     """Return the release's columns of what was made."""
     return columns if applying.unfinished is None else applying.finish(columns, known())
 
 
-class _Lines(Writer):
+class _TextLines(BatchWriter):
     """A table of text that is read as text in memory as well."""
 
     def __init__(self, place: AnyPath, schema: pa.Schema) -> None:
@@ -252,5 +258,5 @@ class _Lines(Writer):
         self._file.close()
 
 
-def _open_beside(place: AnyPath, schema: pa.Schema) -> Writer:
-    return _Lines(place, schema) if place.name.endswith(".csv") else open_writer(place, schema)
+def _open_beside(place: AnyPath, schema: pa.Schema) -> BatchWriter:
+    return _TextLines(place, schema) if place.name.endswith(".csv") else open_writer(place, schema)

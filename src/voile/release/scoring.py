@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.data import Source, open_source
-from voile.release.manifest import CONTROL, PERSON, ROW, ROWS, Release
+from voile.release.manifest import CONTROL, PERSON, ROW, ROWS, StoredRelease
 
 
-def private_manifest_of(release: Release) -> Mapping[str, Any]:
+def private_manifest_of(release: StoredRelease) -> Mapping[str, Any]:
     """Return the private manifest.
 
     Raises
@@ -28,23 +28,23 @@ def private_manifest_of(release: Release) -> Mapping[str, Any]:
     return release.private
 
 
-def rows_released(release: Release) -> NDArray[np.int64]:
+def rows_released(release: StoredRelease) -> NDArray[np.int64]:
     """Return of each released row which of the source it is."""
-    return _numbers(_opened(release, ROWS), ROW)
+    return _numbers(_open_scoring(release, ROWS), ROW)
 
 
-def rows_held_out(release: Release) -> NDArray[np.int64]:
+def rows_held_out(release: StoredRelease) -> NDArray[np.int64]:
     """Return the rows of the source that were held out."""
-    return _numbers(_opened(release, CONTROL), ROW)
+    return _numbers(_open_scoring(release, CONTROL), ROW)
 
 
-def people_released(release: Release) -> NDArray[np.int64] | None:
+def people_released(release: StoredRelease) -> NDArray[np.int64] | None:
     """Return of each released row whose it is, as a token; None without subjects."""
-    rows = _opened(release, ROWS)
+    rows = _open_scoring(release, ROWS)
     return _numbers(rows, PERSON) if PERSON in rows.columns else None
 
 
-def _opened(release: Release, name: str) -> Source:
+def _open_scoring(release: StoredRelease, name: str) -> Source:
     private_manifest_of(release)
     path = release.folder / name
     if not path.exists():

@@ -10,21 +10,21 @@ from typing import Any, ClassVar, Generic, Self, cast
 import numpy as np
 import pyarrow as pa
 
-from voile.core.brief import Brief
-from voile.core.rounding import Stating
+from voile.core.brief import BriefRepr
+from voile.core.rounding import StatingRules
 from voile.data import Source, open_writer
 from voile.data.files.memory import AnyPath
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.data.source import BATCH_ROWS
-from voile.data.writer import Writer
+from voile.data.writer import BatchWriter
 from voile.engines.shuffle import MEMORY
 from voile.gate.finding import GateFinding
 from voile.keys.secret import Secret
 from voile.ledger.judgement import Judge
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
-from voile.release.outcomes import Batch, Known, Notes, Outcome, Written
+from voile.release.kit import StoredKit
+from voile.release.outcomes import BatchOutcome, Known, Notes, SourceBatch, WrittenRelease
 
 
 def released_schema(
@@ -36,7 +36,7 @@ def released_schema(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Applying(Brief, ABC, Generic[Notes, Known]):
+class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
     """What a wing makes of the rows of one source, and what the manifests say of it.
 
     It never changes: what is found in rows is in their outcomes. So `make` gives the same in any
@@ -56,7 +56,7 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
     judge : how the release is judged with others of a ledger; None where no figure bounds that.
     """
 
-    stating: ClassVar[Stating]
+    stating: ClassVar[StatingRules]
     """How the figures of the public manifest are rounded."""
 
     note_types: ClassVar[tuple[type, ...]] = ()
@@ -68,7 +68,7 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
     shuffle_bytes: ClassVar[int] = MEMORY
     """How many bytes of rows are put in order at a time."""
 
-    kit: Kit
+    kit: StoredKit
     chosen: Chosen
     source: Source
     roles: Roles
@@ -100,7 +100,7 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
         more = [name for name in (self.named, self.roles.subject) if name is not None]
         return [*dict.fromkeys([*self.columns, *more])]
 
-    def batches(self, piece: Source | None = None, first: int = 0) -> Iterator[Batch]:
+    def batches(self, piece: Source | None = None, first: int = 0) -> Iterator[SourceBatch]:
         """Read the source's rows, and say which are held out.
 
         piece : a part of the source, whose first row has this number there; all without it.
@@ -108,11 +108,11 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
         source = self.source if piece is None else piece
         for rows in source.batches(self.read_columns(), batch_rows=self.batch_rows):
             numbers = np.arange(first, first + len(rows))
-            yield Batch(rows, numbers, ~self.hold_out.held(rows, first))
+            yield SourceBatch(rows, numbers, ~self.hold_out.find_held(rows, first))
             first += len(rows)
 
     @abstractmethod
-    def make(self, batch: Batch) -> Outcome[Notes]:
+    def make(self, batch: SourceBatch) -> BatchOutcome[Notes]:
         """Put a batch through the policy."""
 
     @abstractmethod
@@ -140,7 +140,7 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
         return columns
 
     @abstractmethod
-    def measure(self, written: Written[Known]) -> tuple[GateFinding, ...]:
+    def measure(self, written: WrittenRelease[Known]) -> tuple[GateFinding, ...]:
         """Return the gate's findings on the written release.
 
         Raises
@@ -160,7 +160,7 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
     def private_manifest(self, known: Known) -> dict[str, Any]:
         """Return the wing's part of the manifest that stays here."""
 
-    def described(self, made: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
+    def describe_columns(self, made: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
         """Describe the columns of the release: these as given, the others kept as they are."""
         return [
             {"column": name, **(made.get(name) or self._as_it_is(name))}
@@ -170,6 +170,6 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
     def _as_it_is(self, name: str) -> dict[str, str]:
         return {"role": self.roles.columns[name].role, "what": "as in the source"}
 
-    def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
+    def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> BatchWriter:
         dialect = self.source.origin.dialect
         return open_writer(out, self.schema, force=force, escape=escape, dialect=dialect)

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from voile.data import Source
 from voile.data.roles import AS_IT_IS
-from voile.gate.finding import Adversary, GateFinding
+from voile.gate.finding import GateFinding, StatedAdversary
 from voile.gate.values.findings import ValueFinding
 from voile.gate.values.search import (
     TEXT_COLUMNS,
@@ -31,7 +31,7 @@ from voile.release.found_values import NOT_SEARCHED, VALUES_FOUND, is_large
 
 MOST_ROWS = 100_000
 """Released rows that `apply` searches: more would take longer than the release itself."""
-HOLDER = Adversary("has the source, and knows each person's values", "release and source")
+HOLDER = StatedAdversary("has the source, and knows each person's values", "release and source")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class SearchedPart:
     most_rows: int | None = None
 
     @property
-    def unreleased(self) -> list[str]:
+    def unreleased_columns(self) -> list[str]:
         """The columns of the source that are not released as they are, nor in part."""
         released = (*AS_IT_IS, "text", "items")
         return [
@@ -68,7 +68,7 @@ class SearchedPart:
         ]
 
     @property
-    def searched(self) -> list[str]:
+    def searched_columns(self) -> list[str]:
         """The released columns that are searched."""
         every = self.rows.columns if self.only is None else self.only
         return [one for one in every if one not in self.skipped]
@@ -88,7 +88,7 @@ class SearchedPart:
 
     def values(self) -> Iterator[pa.RecordBatch]:
         """Yield the unreleased values of every person of the source."""
-        columns, first, some = self.unreleased, 0, self._searched_people()
+        columns, first, some = self.unreleased_columns, 0, self._searched_people()
         subject = [] if self.subject is None else [self.subject]
         for rows in self.source.batches(list(dict.fromkeys([*subject, *columns]))):
             batch, people = rows, self._people_of(rows, first)
@@ -103,7 +103,7 @@ class SearchedPart:
         """Yield the released cells of the searched columns, with the person of each row."""
         people = None if self.subject is None else self._read_people(self.subject)
         first = 0
-        for rows in self.rows.batches(self.searched):
+        for rows in self.rows.batches(self.searched_columns):
             left = len(rows) if self.most_rows is None else self.most_rows - first
             if left <= 0:
                 return
@@ -180,12 +180,12 @@ def search_part(
     The findings of the search, and the number of columns that are too large for it, if any is.
     """
     whole = find_text_columns(part)
-    if not whole or not part.unreleased:
+    if not whole or not part.unreleased_columns:
         return (), ()
-    large = [*find_large(part.rows, whole), *find_large(part.source, part.unreleased)]
+    large = [*find_large(part.rows, whole), *find_large(part.source, part.unreleased_columns)]
     skipped = (HOLDER.finds(NOT_SEARCHED, len(large), "columns"),) if large else ()
     left = replace(part, only=whole, skipped=frozenset(large), most_rows=MOST_ROWS)
-    if not left.searched or not left.unreleased:
+    if not left.searched_columns or not left.unreleased_columns:
         return (), skipped
     return search_values(inputs_of([left]), directory=directory), skipped
 

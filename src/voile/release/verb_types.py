@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from voile.core.evidence import Evidence
-    from voile.core.progress import Progress
+    from voile.core.progress import ProgressHook
     from voile.data import Source
-    from voile.ledger.judgement import Judgement
-    from voile.ledger.ledger import Keys, Ledger
-    from voile.release.assessment import Assessment
+    from voile.ledger.judgement import ReleaseJudgement
+    from voile.ledger.ledger import Ledger, LedgerKeys
+    from voile.release.assessment import ReleaseAssessment
     from voile.release.choice import Choice, Chosen
-    from voile.release.kit import Kit
-    from voile.release.manifest import Release
+    from voile.release.kit import StoredKit
+    from voile.release.manifest import StoredRelease
     from voile.release.options import ApplyOptions, AttackOptions, FitOptions
-    from voile.release.step import Applying
-    from voile.release.verify import Check
+    from voile.release.step import ApplyingStep
+    from voile.release.verify import ReleaseCheck
     from voile.report.sections import Audience, Section
 
 F_in = TypeVar("F_in", bound="FitOptions", contravariant=True)
@@ -35,22 +35,28 @@ class Fit(Protocol[F_in, R_in]):
     """Fit the policies of the frontier to a source."""
 
     def __call__(
-        self, source: Source, roles: R_in, options: F_in, *, seed: int | None, progress: Progress
-    ) -> Kit: ...
+        self,
+        source: Source,
+        roles: R_in,
+        options: F_in,
+        *,
+        seed: int | None,
+        progress: ProgressHook,
+    ) -> StoredKit: ...
 
 
 class Choose(Protocol):
     """Pick one policy of the kit's frontier."""
 
-    def __call__(self, kit: Kit, choice: Choice) -> Chosen: ...
+    def __call__(self, kit: StoredKit, choice: Choice) -> Chosen: ...
 
 
 class Prepare(Protocol[A_in]):
     """Return the step that each row goes through; deterministic for equal inputs."""
 
     def __call__(
-        self, kit: Kit, chosen: Chosen, source: Source, options: A_in
-    ) -> Applying[Any, Any]: ...
+        self, kit: StoredKit, chosen: Chosen, source: Source, options: A_in
+    ) -> ApplyingStep[Any, Any]: ...
 
 
 class Attack(Protocol[K_in]):
@@ -58,12 +64,12 @@ class Attack(Protocol[K_in]):
 
     def __call__(
         self,
-        release: Release,
+        release: StoredRelease,
         truth: Source,
         options: K_in,
         *,
         seed: int | None,
-        progress: Progress,
+        progress: ProgressHook,
     ) -> tuple[Evidence, ...]: ...
 
 
@@ -71,14 +77,18 @@ class ReportSections(Protocol):
     """Return the sections of the report of a kit or a release, as data."""
 
     def __call__(
-        self, subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
+        self,
+        subject: StoredKit | StoredRelease,
+        evidence: Sequence[Evidence],
+        *,
+        audience: Audience,
     ) -> tuple[Section, ...]: ...
 
 
 class Verify(Protocol):
     """Check a release with code independent of `apply`."""
 
-    def __call__(self, release: Release) -> Iterator[Check]: ...
+    def __call__(self, release: StoredRelease) -> Iterator[ReleaseCheck]: ...
 
 
 class OpenSource(Protocol):
@@ -100,14 +110,16 @@ class Assess(Protocol[B_in, R_in]):
         options: B_in,
         *,
         seed: int | None,
-        progress: Progress,
-    ) -> Assessment: ...
+        progress: ProgressHook,
+    ) -> ReleaseAssessment: ...
 
 
 class AssessedSections(Protocol):
     """Return the sections of an assessment's report, as data."""
 
-    def __call__(self, assessment: Assessment, *, audience: Audience) -> tuple[Section, ...]: ...
+    def __call__(
+        self, assessment: ReleaseAssessment, *, audience: Audience
+    ) -> tuple[Section, ...]: ...
 
 
 class JudgePolicy(Protocol):
@@ -115,14 +127,14 @@ class JudgePolicy(Protocol):
 
     def __call__(
         self,
-        kit: Kit,
+        kit: StoredKit,
         chosen: Chosen,
         ledger: Ledger,
-        keys: Keys,
+        keys: LedgerKeys,
         *,
         source: Source | None = None,
         releases: Sequence[Path] = (),
-    ) -> Judgement: ...
+    ) -> ReleaseJudgement: ...
 
 
 class ChooseAfter(Protocol):
@@ -130,7 +142,7 @@ class ChooseAfter(Protocol):
 
     def __call__(
         self,
-        kit: Kit,
+        kit: StoredKit,
         after: Path,
         *,
         key_file: Path | None,
@@ -147,5 +159,5 @@ class ExpandRows(Protocol):
     """Expand intervals to values, with weights."""
 
     def __call__(
-        self, release: Release, columns: Sequence[str], *, weight: str, row: str
+        self, release: StoredRelease, columns: Sequence[str], *, weight: str, row: str
     ) -> Any: ...

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from voile.core.errors import TamperedError, VoileError
-from voile.core.rounding import Stating, rounded
+from voile.core.rounding import StatingRules, round_number
 from voile.data import Source, open_source
 from voile.data.files.memory import MemoryPath
 from voile.data.files.outputs import SEALS
-from voile.keys.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
+from voile.keys.seal import EVIDENCE_SEAL, SEAL, FileSeal, file_sha256
 from voile.keys.secret import Secret
 from voile.release.manifest import (
     ASIDE,
@@ -32,10 +32,10 @@ from voile.release.manifest import (
     PRIVATE_MANIFEST,
     RELEASE,
     ROWS,
-    Release,
+    StoredRelease,
     hashes_of,
 )
-from voile.report.wording import listed
+from voile.report.wording import join_names
 
 NAMES = {RELEASE: "the release", MANIFEST: "the public manifest"}
 UNSEALED = (
@@ -44,14 +44,14 @@ UNSEALED = (
 """Without this check a release is not verified."""
 
 
-class Check(NamedTuple):
+class ReleaseCheck(NamedTuple):
     """One thing that was looked at: in words, and whether it holds; None: it could not be."""
 
     says: str
     holds: bool | None
 
 
-def are_whole(checks: Iterable[Check]) -> bool:
+def are_whole(checks: Iterable[ReleaseCheck]) -> bool:
     """Say whether a release is verified: no check fails, and its private folder is there."""
     return all(check.holds is not False and check.says != UNSEALED for check in checks)
 
@@ -62,29 +62,33 @@ MALFORMED = (VoileError, LookupError, TypeError, ValueError, ArithmeticError, At
 
 
 def checks(
-    release: Release, own_checks: Callable[[Release], Iterable[Check]], secret: Secret | None
-) -> Iterator[Check]:
+    release: StoredRelease,
+    own_checks: Callable[[StoredRelease], Iterable[ReleaseCheck]],
+    secret: Secret | None,
+) -> Iterator[ReleaseCheck]:
     """Check a release in every way; `own_checks` are those of its kind."""
     own = _has_own_bytes(release)
-    yield Check("the bytes are those that the manifest names", own)
-    yield from _read(release, parts(release))
-    yield from sealed(release, secret)
+    yield ReleaseCheck("the bytes are those that the manifest names", own)
+    yield from _guard_checks(release, parts(release))
+    yield from check_seals(release, secret)
     yield from evidence_sealed(release, secret)
-    yield from _read(release, accounted(release))
-    yield from _read(release, as_published(release))
+    yield from _guard_checks(release, check_counts(release))
+    yield from _guard_checks(release, as_published(release))
     if own:
-        yield from _read(release, own_checks(release))
+        yield from _guard_checks(release, own_checks(release))
 
 
-def _read(release: Release, checks: Iterable[Check]) -> Iterator[Check]:
+def _guard_checks(release: StoredRelease, checks: Iterable[ReleaseCheck]) -> Iterator[ReleaseCheck]:
     """Yield checks; a manifest that cannot be read as its kind's fails, whatever it lacks."""
     try:
         yield from checks
     except MALFORMED:
-        yield Check(f"the manifests can be read as those of a release of {release.kind}", False)
+        yield ReleaseCheck(
+            f"the manifests can be read as those of a release of {release.kind}", False
+        )
 
 
-def _has_own_bytes(release: Release) -> bool:
+def _has_own_bytes(release: StoredRelease) -> bool:
     try:
         release.check_hash()
     except TamperedError:
@@ -92,7 +96,7 @@ def _has_own_bytes(release: Release) -> bool:
     return True
 
 
-def parts(release: Release) -> Iterator[Check]:
+def parts(release: StoredRelease) -> Iterator[ReleaseCheck]:
     """Hold each part of a release in a store to the manifest; name those that are not so."""
     named = release.public.get(PARTS_OF)
     if named is None or not isinstance(release.local, Path):
@@ -100,47 +104,51 @@ def parts(release: Release) -> Iterator[Check]:
     found = hashes_of(release.local)
     wrong = sorted(name for name in {*named, *found} if named.get(name) != found.get(name))
     for name in wrong:
-        yield Check(f"{name} is the part that the manifest names", False)
+        yield ReleaseCheck(f"{name} is the part that the manifest names", False)
     if not wrong:
-        yield Check(f"each part is as the manifest names it: {len(named)}", True)
+        yield ReleaseCheck(f"each part is as the manifest names it: {len(named)}", True)
 
 
-def sealed(release: Release, secret: Secret | None) -> Iterator[Check]:
+def check_seals(release: StoredRelease, secret: Secret | None) -> Iterator[ReleaseCheck]:
     """Hold the public files and the private folder to what apply sealed."""
     folder = release.folder
     if isinstance(folder, MemoryPath):  # sealed when it is saved
         return
     if not release.is_sealed:
-        yield Check(UNSEALED, None)
+        yield ReleaseCheck(UNSEALED, None)
         return
     private = stat.S_IMODE(folder.stat().st_mode) & 0o077 == 0
-    yield Check("the private folder is open to its owner alone", private)
-    yield from _held(release, SEAL, {RELEASE, MANIFEST, PRIVATE_MANIFEST}, secret)
+    yield ReleaseCheck("the private folder is open to its owner alone", private)
+    yield from _check_seal(release, SEAL, {RELEASE, MANIFEST, PRIVATE_MANIFEST}, secret)
 
 
-def evidence_sealed(release: Release, secret: Secret | None) -> Iterator[Check]:
+def evidence_sealed(release: StoredRelease, secret: Secret | None) -> Iterator[ReleaseCheck]:
     """Hold evidence to what attack sealed; name what else is in the private folder."""
     if isinstance(release.folder, MemoryPath) or not release.folder.is_dir():
         return
     if (release.folder / EVIDENCE_SEAL).exists():
-        yield from _held(release, EVIDENCE_SEAL, {RELEASE}, secret)
+        yield from _check_seal(release, EVIDENCE_SEAL, {RELEASE}, secret)
     known = {SEAL, EVIDENCE_SEAL, *_files(release, SEAL), *_files(release, EVIDENCE_SEAL)}
     for name in sorted({path.name for path in release.folder.iterdir()} - known):
         planted = False if name == EVIDENCE else None
-        yield Check(f"{name} was written into the private folder by apply or attack", planted)
+        yield ReleaseCheck(
+            f"{name} was written into the private folder by apply or attack", planted
+        )
 
 
-def _files(release: Release, seal: str) -> Mapping[str, str]:
+def _files(release: StoredRelease, seal: str) -> Mapping[str, str]:
     try:
         return release.seal(seal).files
     except TamperedError:
         return {}
 
 
-def _held(release: Release, name: str, least: set[str], secret: Secret | None) -> Iterator[Check]:
+def _check_seal(
+    release: StoredRelease, name: str, least: set[str], secret: Secret | None
+) -> Iterator[ReleaseCheck]:
     """Hold files to one seal, and the seal to the secret."""
     files = _files(release, name)
-    yield Check(f"{name} names the files of a release", least <= files.keys())
+    yield ReleaseCheck(f"{name} names the files of a release", least <= files.keys())
     for file, hashed in files.items():
         place = release.sealed_place(file)
         elsewhere = file != Path(file).name and not place.exists()
@@ -149,40 +157,44 @@ def _held(release: Release, name: str, least: set[str], secret: Secret | None) -
         own = {hashed, files.get(f"{file}{BEFORE}")}  # a killed attack leaves either
         state = file_sha256(place) if isinstance(place, Path) and place.exists() else ABSENT
         whole = isinstance(place, Path) and state in own
-        yield Check(f"{NAMES.get(file, file)} is as {name} has it", None if elsewhere else whole)
+        yield ReleaseCheck(
+            f"{NAMES.get(file, file)} is as {name} has it", None if elsewhere else whole
+        )
     if files:
         yield _under(release.seal(name), name, secret)
 
 
-def _under(seal: Seal, name: str, secret: Secret | None) -> Check:
+def _under(seal: FileSeal, name: str, secret: Secret | None) -> ReleaseCheck:
     if secret is not None:
-        return Check(f"{name} was made under this secret", seal.holds_under(secret))
+        return ReleaseCheck(f"{name} was made under this secret", seal.holds_under(secret))
     if seal.mac is not None:
-        return Check(f"{name} was made under a secret: give it by --key-file or VOILE_SECRET", None)
+        return ReleaseCheck(
+            f"{name} was made under a secret: give it by --key-file or VOILE_SECRET", None
+        )
     said = "was made without a secret: who can write the private folder can forge it"
-    return Check(f"{name} {said}", None)
+    return ReleaseCheck(f"{name} {said}", None)
 
 
-def check_seal(release: Release, secret: Secret | None) -> None:
+def check_seal(release: StoredRelease, secret: Secret | None) -> None:
     """Raise `TamperedError` when a file of the release is not as apply sealed it."""
     release.check_hash()
-    _refuse(sealed(release, secret), release.path)
+    _refuse(check_seals(release, secret), release.path)
 
 
-def is_keyed(release: Release) -> bool:
+def is_keyed(release: StoredRelease) -> bool:
     return (release.folder / SEAL).exists() and release.seal(SEAL).mac is not None
 
 
-def check_evidence(release: Release, place: Path, secret: Secret | None) -> None:
+def check_evidence(release: StoredRelease, place: Path, secret: Secret | None) -> None:
     """Raise `TamperedError` when evidence is not as attack sealed it; received, nothing is."""
     if not release.folder.is_dir():
         return
     _refuse(evidence_sealed(release, secret), place)
     if file_sha256(place) not in _files(release, EVIDENCE_SEAL).values():
-        _refuse([Check("attack wrote it about this release", False)], place)
+        _refuse([ReleaseCheck("attack wrote it about this release", False)], place)
 
 
-def _refuse(checks: Iterable[Check], place: object) -> None:
+def _refuse(checks: Iterable[ReleaseCheck], place: object) -> None:
     failed = next((says for says, holds in checks if holds is False), None)
     if failed is not None:
         raise TamperedError(
@@ -193,7 +205,7 @@ def _refuse(checks: Iterable[Check], place: object) -> None:
 
 
 def seal_evidence(
-    release: Release, place: Path, secret: Secret | None, *, coming: bytes | None = None
+    release: StoredRelease, place: Path, secret: Secret | None, *, coming: bytes | None = None
 ) -> None:
     """Seal an evidence file, and keep the earlier seals under the same secret.
 
@@ -205,95 +217,103 @@ def seal_evidence(
     if isinstance(folder, MemoryPath) or not folder.is_dir():
         return
     name = os.path.relpath(place.resolve(), folder.resolve())
-    files = {one: x for one, x in _trusted(release, secret).items() if one != f"{name}{BEFORE}"}
+    files = {
+        one: x for one, x in _list_trusted(release, secret).items() if one != f"{name}{BEFORE}"
+    }
     files[RELEASE] = str(release.public["sha256"])
     if coming is not None:
         files[f"{name}{BEFORE}"] = files.get(name, ABSENT)
     files[name] = file_sha256(place) if coming is None else sha256(coming).hexdigest()
-    seal = Seal(files).under(secret)
+    seal = FileSeal(files).under(secret)
     write_bytes(folder / EVIDENCE_SEAL, seal.to_bytes(), SEALS, force=True)
 
 
-def _trusted(release: Release, secret: Secret | None) -> Mapping[str, str]:
+def _list_trusted(release: StoredRelease, secret: Secret | None) -> Mapping[str, str]:
     files = _files(release, EVIDENCE_SEAL)
     if files and secret is not None:
         return files if release.seal(EVIDENCE_SEAL).holds_under(secret) else {}
     return files
 
 
-def accounted(release: Release) -> Iterator[Check]:
+def check_counts(release: StoredRelease) -> Iterator[ReleaseCheck]:
     """Hold the counts of the private manifest to each other and to the files of its folder."""
     if release.private is None:
         return
     counts = release.private["counts"]
     fates = sum(counts[name] for name in ("released", "set_aside", "suppressed", "held_out"))
     same = counts["read"] == fates
-    yield Check("rows in = released + set aside + suppressed + held out", same)
+    yield ReleaseCheck("rows in = released + set aside + suppressed + held out", same)
     for name, file in (("released", ROWS), ("held_out", CONTROL)):
         rows = _rows(open_source(release.folder / file))
-        yield Check(f"{file} has a row for each row {name.replace('_', ' ')}", rows == counts[name])
+        yield ReleaseCheck(
+            f"{file} has a row for each row {name.replace('_', ' ')}", rows == counts[name]
+        )
     with (release.folder / ASIDE).open(newline="", encoding="utf-8") as lines:
         noted = [(line["row"], (line["column"], line["reason"])) for line in csv.DictReader(lines)]
     by = {(one["column"], one["reason"]): one["rows"] for one in counts["set_aside_by"]}
     same = len({row for row, _ in noted}) == counts["set_aside"]
     same = same and Counter(why for _, why in noted) == by
-    yield Check(f"{ASIDE} has every row set aside, and why", same)
+    yield ReleaseCheck(f"{ASIDE} has every row set aside, and why", same)
 
 
-def has_columns(source: Source, public: Mapping[str, Any]) -> Check:
+def has_columns(source: Source, public: Mapping[str, Any]) -> ReleaseCheck:
     """Hold a release's columns to its manifest."""
     named = [column["column"] for column in public["columns"]]
-    return Check("the columns are those of the manifest", list(source.columns) == named)
+    return ReleaseCheck("the columns are those of the manifest", list(source.columns) == named)
 
 
-def has_rows(release: Release, source: Source) -> Iterator[Check]:
+def has_rows(release: StoredRelease, source: Source) -> Iterator[ReleaseCheck]:
     """Hold a release's rows to the counts."""
     if release.private is not None:
         same = _rows(source) == release.private["counts"]["released"]
-        yield Check("the release has as many rows as were released", same)
+        yield ReleaseCheck("the release has as many rows as were released", same)
 
 
 def _rows(source: Source) -> int:
     return sum(len(batch) for batch in source.batches(list(source.columns)[:1]))
 
 
-def as_published(release: Release) -> Iterator[Check]:
+def as_published(release: StoredRelease) -> Iterator[ReleaseCheck]:
     """Hold the public manifest to the private one: figures, in two digits, and roles."""
     if release.private is None:
         return
     private = release.private
     known = {**private["chosen"]["figures"], **private["figures"]}
     told = release.public["figures"].items()
-    yield Check(
+    yield ReleaseCheck(
         "the public figures are the private ones", all(_is_of(x, known.get(n)) for n, x in told)
     )
     if PREDICTED in release.public:
         found = {name for name in release.public["figures"] if name not in private["figures"]}
         said = "each public figure is a finding, or listed as a prediction of the fit"
-        yield Check(said, found == {*release.public[PREDICTED]})
+        yield ReleaseCheck(said, found == {*release.public[PREDICTED]})
     roles = {name: column["role"] for name, column in private["roles"]["columns"].items()}
     columns = release.public["columns"]
     own = (roles.get(one.get("from", one["column"]), one["role"]) == one["role"] for one in columns)
-    yield Check("the columns have the roles that the source's had", all(own))
+    yield ReleaseCheck("the columns have the roles that the source's had", all(own))
 
 
 def _is_of(told: float, exact: float | None) -> bool:
     """Say whether a public figure is a private one, in two digits, or of few people in tens."""
     if exact is None:
         return False
-    tens = Stating(people=frozenset({"people"}))(exact, "people")
-    return told in (rounded(exact, "up"), rounded(exact, "down"), tens)
+    tens = StatingRules(people=frozenset({"people"}))(exact, "people")
+    return told in (round_number(exact, "up"), round_number(exact, "down"), tens)
 
 
-def recounted(release: Release, found: Mapping[str, float], *, left: str) -> Iterator[Check]:
+def check_recount(
+    release: StoredRelease, found: Mapping[str, float], *, left: str
+) -> Iterator[ReleaseCheck]:
     """Hold the certified figures to those counted anew; say which were not counted, and why."""
     certified = (release.private or {}).get("figures", {})
     for name in (again := [name for name in found if name in certified]):
         same = isclose(found[name], certified[name], rel_tol=1e-9)
-        yield Check(f"{name} is as certified", same)
+        yield ReleaseCheck(f"{name} is as certified", same)
     rest = [name for name in {**release.public["figures"], **certified} if name not in again]
     predicted = [name for name in rest if name in release.public.get(PREDICTED, ())]
     if rest := [name for name in rest if name not in predicted]:
-        yield Check(f"{listed(rest)}: {left}", None)
+        yield ReleaseCheck(f"{join_names(rest)}: {left}", None)
     if predicted:
-        yield Check(f"{listed(predicted)}: not counted in the release, predicted by the fit", None)
+        yield ReleaseCheck(
+            f"{join_names(predicted)}: not counted in the release, predicted by the fit", None
+        )

@@ -18,7 +18,7 @@ from voile.data.frames import Frame
 from voile.data.opening import check_address, split_output
 from voile.data.stores.path import StorePath
 from voile.data.stores.upload import check_free, settle, upload
-from voile.keys.seal import SEAL, Seal, file_sha256
+from voile.keys.seal import SEAL, FileSeal, file_sha256
 from voile.keys.secret import Secret
 from voile.release.manifest import (
     ESCAPED,
@@ -27,7 +27,7 @@ from voile.release.manifest import (
     PRIVATE_MANIFEST,
     PUBLISHED,
     RELEASE,
-    Release,
+    StoredRelease,
     encode,
     hashes_of,
     is_private_of,
@@ -41,7 +41,7 @@ NO_LISTS = (".csv", ".tsv")
 
 
 @dataclass(frozen=True)
-class Parts:
+class ReleaseParts:
     """Where the parts of a release are written before they appear.
 
     release : the file, or the rows in memory.
@@ -57,7 +57,7 @@ class Parts:
 
 Manifests: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 """The public one and the private one, still without the hash of the release."""
-Fill: TypeAlias = Callable[[Parts], Manifests]
+Fill: TypeAlias = Callable[[ReleaseParts], Manifests]
 Before: TypeAlias = Callable[[Mapping[str, str]], None]
 """What is done when all parts are written and none has appeared; it is given their hashes."""
 
@@ -70,7 +70,7 @@ def write_release(
     like: Frame,
     force: bool,
     before: Before | None = None,
-) -> Release:
+) -> StoredRelease:
     """Let `fill` write the parts of a release, and let them appear together.
 
     out : where; None in memory.
@@ -88,12 +88,12 @@ def write_release(
         private = staging.folder(private_path(out), mode=0o700)
         part = staging.part(out)
         rows = f"{part}::{table}" if table else part
-        manifests = fill(Parts(part, rows, private, staging.scratch()))
+        manifests = fill(ReleaseParts(part, rows, private, staging.scratch()))
         manifest = staging.part(manifest_path(out))
         _seal(manifests, part, manifest, private, secret, before)
         with publishing(part, table, force=force) as publish:
             staging.commit(publish)
-    return Release.open(out, like=like)
+    return StoredRelease.open(out, like=like)
 
 
 def _publish(
@@ -104,20 +104,20 @@ def _publish(
     before: Before | None,
     *,
     force: bool,
-) -> Release:
+) -> StoredRelease:
     """Write and certify a release in a private folder here, then send it to a store."""
     with preparing(out, force=force) as staging:
         private = staging.folder(staging.out, mode=0o700)
         scratch = staging.scratch()
         part = scratch / out.name
-        public, hidden = fill(Parts(part, part, private, scratch))
+        public, hidden = fill(ReleaseParts(part, part, private, scratch))
         parts = hashes_of(part)
         manifests = {**public, PARTS_OF: parts}, {**hidden, PUBLISHED: str(out)}
         manifest = manifest_path(part)
         _seal(manifests, part, manifest, private, secret, before)
         journal = staging.journal
         staging.commit(lambda: upload(out, part, manifest, parts, journal, force=force))
-    return Release.open(str(out), like=like)
+    return StoredRelease.open(str(out), like=like)
 
 
 @contextmanager
@@ -148,33 +148,33 @@ def _seal(
     before: Before | None,
 ) -> None:
     """Write the manifests of a release's bytes, and the seal of all its files."""
-    for place, content in _encoded(manifests, file_sha256(part), manifest, private):
+    for place, content in _encode_manifests(manifests, file_sha256(part), manifest, private):
         place.write_bytes(content)
-    seal = Seal.of({RELEASE: part, MANIFEST: manifest}, private, secret)
+    seal = FileSeal.of({RELEASE: part, MANIFEST: manifest}, private, secret)
     (private / SEAL).write_bytes(seal.to_bytes())
     if before is not None:
         before(seal.files)
 
 
-def _hold(fill: Fill, secret: Secret | None, like: Frame) -> Release:
+def _hold(fill: Fill, secret: Secret | None, like: Frame) -> StoredRelease:
     """Write a release into memory; its hash is that of its rows."""
     place = MemoryPath(IN_MEMORY)
     manifest, private = manifest_path(place), private_path(place)
-    manifests = fill(Parts(place, place, private, None))
+    manifests = fill(ReleaseParts(place, place, private, None))
     sha256 = open_source(place).fingerprint()
-    for part, content in _encoded(manifests, sha256, manifest, private):
+    for part, content in _encode_manifests(manifests, sha256, manifest, private):
         part.write_bytes(content)
-    return Release.open(place, like=like, secret=secret)
+    return StoredRelease.open(place, like=like, secret=secret)
 
 
-def _encoded(
+def _encode_manifests(
     manifests: Manifests, sha256: str, manifest: AnyPath, private: AnyPath
 ) -> list[tuple[AnyPath, bytes]]:
     public, hidden = ({**one, "sha256": sha256} for one in manifests)
     return [(manifest, encode(public)), (private / PRIVATE_MANIFEST, encode(hidden))]
 
 
-def save_release(release: Release, out: Path, *, escape: bool, force: bool) -> Release:
+def save_release(release: StoredRelease, out: Path, *, escape: bool, force: bool) -> StoredRelease:
     """Write a release that is in memory to disk, as apply would have."""
     place, folder = release.path, release.folder
     if not isinstance(place, MemoryPath) or not isinstance(folder, MemoryPath):
@@ -184,7 +184,7 @@ def save_release(release: Release, out: Path, *, escape: bool, force: bool) -> R
     items = [one["column"] for one in release.public["columns"] if one["role"] == "items"]
     check_lists(out, [name for name in items if pa.types.is_list(types[name])])
 
-    def fill(parts: Parts) -> Manifests:
+    def fill(parts: ReleaseParts) -> Manifests:
         for part in folder.iterdir():
             if part.rows is None:
                 (parts.private / part.name).write_bytes(part.read_bytes())

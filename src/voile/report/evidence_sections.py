@@ -14,7 +14,7 @@ from typing import get_args
 
 from voile.core.evidence import Count, Evidence, Finding
 from voile.core.evidence import Heading as Question
-from voile.core.rounding import rounded
+from voile.core.rounding import round_number
 from voile.report import wording
 from voile.report.sections import (
     Audience,
@@ -100,7 +100,7 @@ def _blocks(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Block]
             yield Heading(f"{_capital(one.attack)}: {one.of}")
         elif one.attack != one.heading:
             yield Heading(_capital(one.attack))
-        yield Prose((wording.said(one.story, audience),))
+        yield Prose((wording.format_note(one.story, audience),))
         yield from _grids(one, audience)
         yield from [Bullets(new)] if new else []
         yield from _charts(one)
@@ -115,7 +115,7 @@ def _notes(evidence: Evidence, audience: Audience) -> Iterator[str]:
     }
     for note in evidence.notes:
         if not note.by or note.by not in hidden:
-            yield wording.said(note, audience)
+            yield wording.format_note(note, audience)
 
 
 def _meanings(evidence: Evidence, audience: Audience) -> Iterator[str]:
@@ -146,7 +146,7 @@ def _grids(evidence: Evidence, audience: Audience) -> Iterator[Block]:
     told = shown_findings(evidence, audience)
     whole = [one for one in told if not one.of and one.rate.trials]
     if whole:
-        yield from _folded(*_cells(whole, audience), audience, "Found, with 95% intervals")
+        yield from _fold_grid(*_cells(whole, audience), audience, "Found, with 95% intervals")
     if kinds := [one for one in told if one.of]:
         yield from _by_kind(kinds, audience)
 
@@ -178,13 +178,13 @@ def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Block]
     hidden = withheld([_parts(cells, kind) for kind in kinds])
     if audience == "internal" or hidden is None:
         few: Audience = "public" if hidden == frozenset() else "internal"
-        for block in _folded(parts, cells, audience, f"By {parts}"):
+        for block in _fold_grid(parts, cells, audience, f"By {parts}"):
             yield replace(block, audience=few)
         return
     gone = {kinds[x] for x in hidden}
     if shown := {key: one for key, one in cells.items() if key[0] not in gone}:
         caption = f"By {parts}; {WITHHELD}" if gone else f"By {parts}"
-        yield from _folded(parts, shown, audience, caption)
+        yield from _fold_grid(parts, shown, audience, caption)
 
 
 def _parts(cells: Cells, kind: str) -> list[int]:
@@ -198,7 +198,7 @@ def _parts(cells: Cells, kind: str) -> list[int]:
     return counts
 
 
-def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iterator[Block]:
+def _fold_grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Iterator[Block]:
     """Lay findings out; what found nothing, or few, is sentences and one small picture."""
     sentences: list[str] = []
     bars: dict[bool, float] = {}
@@ -209,8 +209,8 @@ def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iter
             cells = {key: one for key, one in cells.items() if key[axis] not in bounds}
             if bounds:
                 most = max(bounds.values())
-                bound = wording.share(rounded(most, "up") if audience == "public" else most)
-                of = f", of {wording.listed(kinds)}" if corner not in OF_ALL and axis else ""
+                bound = wording.share(round_number(most, "up") if audience == "public" else most)
+                of = f", of {wording.join_names(kinds)}" if corner not in OF_ALL and axis else ""
                 sentences.append(f"{form.format(bound)}: {_series(list(bounds))}{of}.")
                 bars[few] = max(most, bars.get(few, 0.0))
     if any(one.rate.trials for one in cells.values()):
@@ -231,7 +231,7 @@ def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iter
 
 def _series(names: Sequence[str]) -> str:
     """Join names as a sentence does; by semicolons where a name holds a comma."""
-    return "; ".join(names) if any(", " in name for name in names) else wording.listed(names)
+    return "; ".join(names) if any(", " in name for name in names) else wording.join_names(names)
 
 
 def _nothing(cells: Cells, axis: int, audience: Audience, *, few: bool) -> Mapping[str, float]:

@@ -22,9 +22,9 @@ def markdown(title: str, sections: Sequence[blocks.Section], facts: Mapping[str,
     >>> markdown("A *page*", [Section("x", "X", (Prose(("<b> said.",)),))], {})
     '# A \\\\*page\\\\*\\n\\n## X\\n\\n\\\\<b\\\\> said.\\n'
     """
-    lines = [f"# {_escaped(title)}", ""]
+    lines = [f"# {_escape_line(title)}", ""]
     for section in readable_sections(sections, "public"):
-        lines += [f"## {_escaped(section.title)}", ""]
+        lines += [f"## {_escape_line(section.title)}", ""]
         for block in section.blocks:
             lines += [*_lines(block)]
     if facts:
@@ -36,11 +36,11 @@ def _lines(block: blocks.Block) -> Iterator[str]:
     match block:
         case blocks.Prose():
             for paragraph in block.paragraphs:
-                yield from (_escaped(paragraph), "")
+                yield from (_escape_line(paragraph), "")
         case blocks.Heading():
-            yield from (f"### {_escaped(block.text)}", "")
+            yield from (f"### {_escape_line(block.text)}", "")
         case blocks.Bullets():
-            yield from (*(f"- {_escaped(item)}" for item in block.items), "")
+            yield from (*(f"- {_escape_line(item)}" for item in block.items), "")
         case blocks.Commands():
             yield from ("```sh", *(line.replace("```", "'''") for line in block.lines), "```", "")
         case blocks.Figures():
@@ -52,12 +52,12 @@ def _lines(block: blocks.Block) -> Iterator[str]:
         case blocks.Grid():
             yield from _table(block)
         case _:
-            yield from (f"{_escaped(block.caption)} (chart: see the page)", "")
+            yield from (f"{_escape_line(block.caption)} (chart: see the page)", "")
 
 
 def _table(grid: blocks.Grid) -> Iterator[str]:
     if grid.caption:
-        yield from (_escaped(grid.caption), "")
+        yield from (_escape_line(grid.caption), "")
     yield _row(grid.columns)
     yield _row(["---"] * len(grid.columns), escape=False)
     yield from map(_row, grid.rows)
@@ -65,10 +65,10 @@ def _table(grid: blocks.Grid) -> Iterator[str]:
 
 
 def _row(cells: Sequence[str], *, escape: bool = True) -> str:
-    return f"| {' | '.join(_escaped(cell) if escape else cell for cell in cells)} |"
+    return f"| {' | '.join(_escape_line(cell) if escape else cell for cell in cells)} |"
 
 
-def _escaped(text: str) -> str:
+def _escape_line(text: str) -> str:
     """Write a text on one line, so that Markdown shows it and does nothing else with it."""
     line = " ".join(text.split())
     return _STARTS.sub(r"\1\\\2", _MARKS.sub(r"\\\1", line))

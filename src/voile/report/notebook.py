@@ -21,7 +21,7 @@ FITTED = (
 """What a frame does once it is loaded, where the notebook lets it."""
 
 
-def framed(page: str, *, title: str, height: int, fitted: bool = False) -> str:
+def frame_page(page: str, *, title: str, height: int, fitted: bool = False) -> str:
     """Return a page as a frame of a notebook's output, `height` pixels high or as it needs."""
     onload = f' onload="{FITTED}"' if fitted else ""
     return (
@@ -30,10 +30,10 @@ def framed(page: str, *, title: str, height: int, fitted: bool = False) -> str:
     )
 
 
-def drawn(title: str, blocks: Sequence[Block], audience: Audience = "public") -> str:
+def frame_blocks(title: str, blocks: Sequence[Block], audience: Audience = "public") -> str:
     """Return blocks of a report as a frame of a notebook's output."""
     page = render_part(title, blocks, audience)
-    return framed(page, title=title, height=520, fitted=True)
+    return frame_page(page, title=title, height=520, fitted=True)
 
 
 def drawn_evidence(title: str, evidence: Sequence[Evidence]) -> str:
@@ -41,7 +41,7 @@ def drawn_evidence(title: str, evidence: Sequence[Evidence]) -> str:
     blocks: list[Block] = []
     for section in evidence_sections(evidence, "public"):
         blocks += [Heading(section.title), *section.blocks]
-    return drawn(title, blocks)
+    return frame_blocks(title, blocks)
 
 
 @singledispatch
@@ -61,7 +61,7 @@ def _frontier(frontier: Frontier) -> str:
         "risk",
         "loss",
     )
-    return drawn(f"{len(frontier):,} policies that no other beats", [chart])
+    return frame_blocks(f"{len(frontier):,} policies that no other beats", [chart])
 
 
 @html_of.register

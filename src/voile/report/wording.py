@@ -9,16 +9,16 @@ import re
 from collections.abc import Sequence
 
 from voile.core.evidence import Count, Finding, Note, Rate, Value, difference
-from voile.core.rounding import Stating, exact, outwards, rounded
+from voile.core.rounding import StatingRules, exact, outwards, round_number
 from voile.report.sections import Audience
 from voile.report.suppression import FEW, is_few
 
 TOO_FEW = "too few cases to show"
-_SIZES = Stating(people=frozenset({"size"}))
+_SIZES = StatingRules(people=frozenset({"size"}))
 _ZEROS = re.compile(r"\.?0+(?=%?$)")
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Join names as a sentence does; one at least.
 
     >>> listed(["age", "sex", "race"])
@@ -127,7 +127,7 @@ def rate(found: Rate | None, audience: Audience) -> str:
 
 
 def _digits(value: float, audience: Audience) -> float:
-    return rounded(value) if audience == "public" else value
+    return round_number(value) if audience == "public" else value
 
 
 def estimate(found: Rate, audience: Audience) -> tuple[str, str]:
@@ -148,7 +148,11 @@ def estimate(found: Rate, audience: Audience) -> tuple[str, str]:
     if not is_hidden(found, audience):
         value, (low, high) = found.value, found.interval()
         if audience == "public":
-            value, low, high = rounded(value, "up"), rounded(low, "down"), rounded(high, "up")
+            value, low, high = (
+                round_number(value, "up"),
+                round_number(low, "down"),
+                round_number(high, "up"),
+            )
         return share(value), f"{share(low)} to {share(high)}"
     if is_few(found.trials):
         return TOO_FEW, ""
@@ -195,7 +199,7 @@ def _points(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.1f}"
 
 
-def counted(count: Count, audience: Audience) -> str:
+def format_count(count: Count, audience: Audience) -> str:
     """Write a count, of its whole where it has one.
 
     >>> [counted(Count(4), audience) for audience in ("internal", "public")]
@@ -232,26 +236,26 @@ def size(count: float, audience: Audience) -> str:
     return f"{count:,.0f}"
 
 
-def said(note: Note, audience: Audience) -> str:
+def format_note(note: Note, audience: Audience) -> str:
     """Write a note; a public reader is shown no count of 1 to 10.
 
     >>> note = Note("Cut off after examining {tokens} tokens.", {"tokens": Count(4)})
     >>> said(note, "internal"), said(note, "public")
     ('Cut off after examining 4 tokens.', 'Cut off after examining fewer than 11 tokens.')
     """
-    values = {name: _written(value, name, audience) for name, value in note.values.items()}
+    values = {name: _format_value(value, name, audience) for name, value in note.values.items()}
     return note.text.format(**values)
 
 
-def _written(value: Value, name: str, audience: Audience) -> Value:
+def _format_value(value: Value, name: str, audience: Audience) -> Value:
     if isinstance(value, Count):
-        return counted(value, audience)
+        return format_count(value, audience)
     if isinstance(value, float):
-        return _Stated(outwards(value, name) if audience == "public" else value)
+        return _NoteNumber(outwards(value, name) if audience == "public" else value)
     return value
 
 
-class _Stated(float):
+class _NoteNumber(float):
     """A number that a note shows with no zero at its end that nobody measured."""
 
     def __format__(self, form: str) -> str:
@@ -284,5 +288,5 @@ def circumstance(finding: Finding, audience: Audience) -> str:
     >>> circumstance(Finding("identifiers found", Rate(3, 9), of="NAME", at=at), "public")
     'NAME, 1,200 inspections'
     """
-    at = said(finding.at, audience) if finding.at is not None else ""
+    at = format_note(finding.at, audience) if finding.at is not None else ""
     return ", ".join(filter(None, (finding.part, at)))

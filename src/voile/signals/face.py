@@ -7,16 +7,16 @@ from pathlib import Path
 
 from voile.core.arguments import check_arguments
 from voile.core.errors import as_keywords
-from voile.core.progress import Progress, silent
+from voile.core.progress import ProgressHook, silent
 from voile.data import open_source
 from voile.face.kit import policy_of
 from voile.face.verbs import fit_of, own_of
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
 from voile.signals.module import SIGNALS
 from voile.signals.verbs import decode as verb
-from voile.signals.verbs.decode import Decoded
+from voile.signals.verbs.decode import DecodedReadings
 from voile.signals.verbs.release_columns import CLASSES
 
 fit = fit_of(SIGNALS)
@@ -27,15 +27,15 @@ receive = own_of(SIGNALS, "receive")
 
 @check_arguments
 def decode(
-    kit: Kit,
-    release: Release | str | os.PathLike[str],
+    kit: StoredKit,
+    release: StoredRelease | str | os.PathLike[str],
     policy: Chosen | str | os.PathLike[str],
     classes: object = None,
     out: str | os.PathLike[str] | None = None,
     *,
     force: bool = False,
-    progress: Progress | None = None,
-) -> Decoded:
+    progress: ProgressHook | None = None,
+) -> DecodedReadings:
     """Decode the readings of a release, knowing each subject's class.
 
     Parameters
@@ -52,7 +52,7 @@ def decode(
     ------
     RequestError : another kit or policy than the release's; a subject without a class.
     """
-    sent = release if isinstance(release, Release) else _open_release(release)
+    sent = release if isinstance(release, StoredRelease) else _open_release(release)
     known: object = sent.folder / CLASSES if classes is None else classes
     with as_keywords():
         return verb.decode(
@@ -67,5 +67,5 @@ def decode(
 
 
 @check_arguments
-def _open_release(release: str | os.PathLike[str]) -> Release:
-    return Release.open(release)
+def _open_release(release: str | os.PathLike[str]) -> StoredRelease:
+    return StoredRelease.open(release)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voile.release.module import Module, ModuleOptions
+from voile.release.module import KindModule, ModuleOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voile.data.roles import Roles
     from voile.release import verb_types as verb
-    from voile.release.criteria import Measure
+    from voile.release.criteria import CriterionMeasure
     from voile.release.own_verbs import OwnVerb
     from voile.signals.options import ApplyOptions, AttackOptions, FitOptions
 
 
-class SignalsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
+class SignalsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
     """Signals: readings sent again and again to a recipient who knows each person's class."""
 
     kind = "signals"
@@ -38,7 +38,7 @@ class SignalsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
         return AXES
 
     @property
-    def criteria(self) -> tuple[Measure, ...]:
+    def criteria(self) -> tuple[CriterionMeasure, ...]:
         """The figures and findings by which a determination judges its releases."""
         from voile.signals.verbs.criteria import CRITERIA
 

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 import voile.release.options
-from voile.data.places import Data
-from voile.release.options import Options, Pseudonymous
+from voile.data.places import RowsPlace
+from voile.release.options import Options, PseudonymOptions
 
 Method = Literal["transport", "normal", "exponential", "gamma", "uniform", "affine"]
 Base = Literal["normal", "uniform", "barycentre"]
@@ -45,7 +45,7 @@ class FitOptions(voile.release.options.FitOptions):
         description="keep the map of sequences even where whole sessions are shown to reveal the "
         "class of subjects held out",
     )
-    beliefs: Data | None = Field(
+    beliefs: RowsPlace | None = Field(
         None,
         description="table of the eavesdropper's prior beliefs: a column of subjects, and one of "
         "probabilities for each class",
@@ -72,7 +72,7 @@ class FitOptions(voile.release.options.FitOptions):
         return tuple(sorted(set(self.strength))) or TENTHS
 
 
-class ApplyOptions(Pseudonymous):
+class ApplyOptions(PseudonymOptions):
     """How the release is written."""
 
     missing: Literal["set-aside", "pass"] = Field(
@@ -86,14 +86,14 @@ class ApplyOptions(Pseudonymous):
     )
 
 
-class AttackOptions(voile.release.options.Controlled):
+class AttackOptions(voile.release.options.ControlOptions):
     """The adversary's background knowledge."""
 
     public_map: Path | None = Field(None, description="kit whose maps the adversary knows")
     knows: tuple[str, ...] = Field(
         (), description="columns that the adversary knows as well. Repeatable [known and kept ones]"
     )
-    beliefs: Data | None = Field(
+    beliefs: RowsPlace | None = Field(
         None,
         description="table of the adversary's prior beliefs: a column of subjects, and one of "
         "probabilities for each class",
@@ -112,15 +112,15 @@ class DecodeOptions(Options):
     """
 
     policy: Path = Field(description="policy file that the release was applied with")
-    classes: Data | None = Field(
+    classes: RowsPlace | None = Field(
         None,
         title="CLASSES",
         description="class of each pseudonym [RELEASE.private/classes.csv]",
     )
 
 
-class _Enrolled(Options):
-    classes: Data = Field(title="CLASSES", description="class of each subject")
+class _EnrolledOptions(Options):
+    classes: RowsPlace = Field(title="CLASSES", description="class of each subject")
     generation: str | None = Field(
         None,
         title="COLUMN",
@@ -131,7 +131,7 @@ class _Enrolled(Options):
     )
 
 
-class _Line(Options):
+class _LineOptions(Options):
     """The broker, and how it is reached."""
 
     broker: str = Field(
@@ -154,7 +154,7 @@ class _Line(Options):
     )
 
 
-class EnrolOptions(_Enrolled):
+class EnrolOptions(_EnrolledOptions):
     """Write the keys with which one device proves and encrypts what it sends.
 
     The device receives this file and the kit, never the secret. A thief of the file can forge
@@ -168,7 +168,7 @@ class EnrolOptions(_Enrolled):
     )
 
 
-class SendOptions(_Line):
+class SendOptions(_LineOptions):
     """Send readings live, encoded, until each has its receipt.
 
     SOURCE is a table with the columns that the kit was fitted to, or - for such rows as JSON
@@ -192,7 +192,7 @@ class SendOptions(_Line):
     )
 
 
-class ReceiveOptions(_Enrolled, _Line):
+class ReceiveOptions(_EnrolledOptions, _LineOptions):
     """Receive readings live, and decode them, until stopped.
 
     Writes FOLDER/readings.jsonl, a line for each reading, before its receipt goes back;
@@ -218,7 +218,7 @@ class DecodeFhirOptions(Options):
     OUT.set-aside.jsonl, and the exit code is 1.
     """
 
-    classes: Data = Field(
+    classes: RowsPlace = Field(
         title="CLASSES",
         description="class and known columns of each subject, named as the Observations do: "
         "Patient/17",

@@ -9,23 +9,23 @@ from typing import Any
 
 from voile.core.errors import RequestError, TamperedError
 from voile.core.evidence import Evidence
-from voile.core.rounding import rounded
+from voile.core.rounding import round_number
 from voile.face.report import today
 from voile.keys.secret import Secret
 from voile.modules import MODULES
 from voile.release.criteria import (
     CERTIFIED,
-    Attacked,
+    AttackedFigure,
     Bounds,
-    Certified,
-    Measure,
-    Measurement,
+    CertifiedFigure,
+    CriterionMeasure,
+    CriterionMeasurement,
     Name,
 )
-from voile.release.verify import Check
+from voile.release.verify import ReleaseCheck
 from voile.report.sections import Section
 from voile.report.suppression import FEW
-from voile.report.wording import listed, share
+from voile.report.wording import join_names, share
 from voile.study.study_release import MANIFEST, StudyRelease, has_proofs, unaccepted_in
 from voile.study.verbs.evidence import ALONE, LINKED, StudyEvidence, read_evidence
 from voile.study.verbs.report import sections
@@ -40,41 +40,41 @@ class OfParts:
     """A measure of one kind of data, of each part of that kind."""
 
     kind: str
-    measure: Measure
+    measure: CriterionMeasure
 
     @property
     def criterion(self) -> Name:
         return self.measure.criterion
 
-    def read(
+    def read_measurements(
         self, public: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds, /
-    ) -> Iterator[Measurement]:
+    ) -> Iterator[CriterionMeasurement]:
         """Yield what the manifests of the parts certify, and what attacks on them found."""
         found = evidence.of_part if isinstance(evidence, StudyEvidence) else {}
         for name, part in public["parts"].items():
             if part["kind"] == self.kind:
-                for one in self.measure.read(part, found.get(name, ()), bounds):
+                for one in self.measure.read_measurements(part, found.get(name, ()), bounds):
                     where = f"{one.evidence}, of part {name}"
                     yield replace(one, says=f"{name}: {one.says}", evidence=where)
 
 
 @dataclass(frozen=True)
-class Guessed:
+class GuessedColumns:
     """How much better than chance a classifier guesses a column from the texts, at most."""
 
     criterion: Name = "inference"
 
-    def read(
+    def read_measurements(
         self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds, /
-    ) -> Iterator[Measurement]:
+    ) -> Iterator[CriterionMeasurement]:
         """Yield a measurement for each column; nothing where the rows show it."""
         for one in public.get("guesses", ()):
             low, high = (max(0.0, one[end] - one["chance"]) for end in ("low", "high"))
-            most = rounded(high, "up")
-            yield Measurement(
+            most = round_number(high, "up")
+            yield CriterionMeasurement(
                 f"{one['column']} guessed from the texts, beyond chance",
                 share(max(0.0, one["accuracy"] - one["chance"])),
-                f"{share(rounded(low, 'down'))} to {share(most)}",
+                f"{share(round_number(low, 'down'))} to {share(most)}",
                 most,
                 "manifest: guesses",
             )
@@ -89,15 +89,17 @@ class JointGroup:
 
     criterion: Name = "re-identification"
 
-    def read(
+    def read_measurements(
         self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds, /
-    ) -> Iterator[Measurement]:
+    ) -> Iterator[CriterionMeasurement]:
         """Yield the risk for a limit on persons; nothing of a release from before."""
         most = public["figures"].get("all_parts_group_risk")
         if bounds != "mean" and most is not None:
             says = "people in the smallest group by all parts and numbers of rows: "
             says += f"fewer than {FEW}" if most == 1 else f"at least {FEW}"
-            yield Measurement(says, share(most), CERTIFIED, most, "manifest: all_parts_group_risk")
+            yield CriterionMeasurement(
+                says, share(most), CERTIFIED, most, "manifest: all_parts_group_risk"
+            )
 
 
 @dataclass(frozen=True)
@@ -107,51 +109,57 @@ class AtRecall:
     Where a part waits for acceptance, it is the figure if no name is hidden.
     """
 
-    measure: Certified
+    measure: CertifiedFigure
 
     @property
     def criterion(self) -> Name:
         return self.measure.criterion
 
-    def read(
+    def read_measurements(
         self, public: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds, /
-    ) -> Iterator[Measurement]:
+    ) -> Iterator[CriterionMeasurement]:
         """Yield the figure, and name the parts that wait."""
         waiting = unaccepted_in(public)
-        for one in self.measure.read(public, evidence, bounds):
+        for one in self.measure.read_measurements(public, evidence, bounds):
             proved = "readers' proofs" if has_proofs(public) else "recall of the notes' kits"
             says = f"{one.says}, at the {proved}"
             if waiting:
                 says = f"{one.says}, if no name is hidden: it waits for voile study accept of "
-                says += listed(list(waiting))
+                says += join_names(list(waiting))
             yield replace(one, says=says)
 
 
-CRITERIA: tuple[Measure, ...] = (
+CRITERIA: tuple[CriterionMeasure, ...] = (
     JointGroup(),
     AtRecall(
-        Certified(
+        CertifiedFigure(
             "re-identification",
             "joint_at_recall_max_risk",
             "largest risk of a person by all parts",
             "joint_at_recall_mean_risk",
         )
     ),
-    Attacked("re-identification", lambda _, found: found.quantity == LINKED),
-    Attacked("singling-out", lambda _, found: found.quantity == ALONE),
-    Certified("singling-out", "all_parts_alone", "people whom no other equals in all parts"),
-    Certified("singling-out", "all_facts_alone", "people whom all facts and days single out"),
-    Certified("singling-out", "one_row_alone", "people with an unlinked row that nobody else has"),
-    Certified("linkability", "three_dates_known_mean_risk", "people found by three true dates"),
-    Certified(
+    AttackedFigure("re-identification", lambda _, found: found.quantity == LINKED),
+    AttackedFigure("singling-out", lambda _, found: found.quantity == ALONE),
+    CertifiedFigure("singling-out", "all_parts_alone", "people whom no other equals in all parts"),
+    CertifiedFigure("singling-out", "all_facts_alone", "people whom all facts and days single out"),
+    CertifiedFigure(
+        "singling-out", "one_row_alone", "people with an unlinked row that nobody else has"
+    ),
+    CertifiedFigure(
+        "linkability", "three_dates_known_mean_risk", "people found by three true dates"
+    ),
+    CertifiedFigure(
         "linkability",
         "two_facts_known_mean_risk",
         "people found by their group and two facts, at most",
     ),
-    Guessed(),
-    AtRecall(Certified("text-left", "named_in_text", "people whom a text names")),
-    Certified("text-left", "values_in_text", "people with an own unreleased value in the bytes"),
-    Certified("kept-columns", "all_parts_alone", "people whom no other equals in all parts"),
+    GuessedColumns(),
+    AtRecall(CertifiedFigure("text-left", "named_in_text", "people whom a text names")),
+    CertifiedFigure(
+        "text-left", "values_in_text", "people with an own unreleased value in the bytes"
+    ),
+    CertifiedFigure("kept-columns", "all_parts_alone", "people whom no other equals in all parts"),
     *(OfParts(kind, measure) for kind, one in MODULES.items() for measure in one.criteria),
 )
 
@@ -205,7 +213,7 @@ class OfStudy:
         hidden = (self.release.private or {}).get("parts", {})
         return {name: (one, hidden.get(name)) for name, one in self.public["parts"].items()}
 
-    def checks(self, secret: Secret | None) -> Iterator[Check]:
+    def checks(self, secret: Secret | None) -> Iterator[ReleaseCheck]:
         return verify(self.release, secret)
 
 

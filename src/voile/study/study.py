@@ -12,9 +12,9 @@ from typing import NoReturn, Self
 import pyarrow as pa
 
 from voile.core.arguments import check_arguments
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError, TamperedError, as_keywords
-from voile.core.progress import Progress, silent
+from voile.core.progress import ProgressHook, silent
 from voile.core.removed_names import removed_method
 from voile.data import open_source
 from voile.data.files.atomic import write_text
@@ -23,20 +23,20 @@ from voile.documents.verbs.options import ReadingOptions, ReviewOptions
 from voile.face.enough import is_it_enough
 from voile.face.report import today
 from voile.keys.secret import Secret
-from voile.release.kit import Kit
-from voile.release.own_verbs import Ended, Reporter
-from voile.release.verify import Check
+from voile.release.kit import StoredKit
+from voile.release.own_verbs import EndedVerb, VerbReporter
+from voile.release.verify import ReleaseCheck
 from voile.report.sections import Audience
 from voile.study.determined import CRITERIA
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 from voile.study.study_kit import FRONTIER, load, unpack
 from voile.study.study_release import StudyRelease
 from voile.study.verbs.accept import accept
 from voile.study.verbs.apply import apply
-from voile.study.verbs.attack import Attacked, attack
+from voile.study.verbs.attack import AttackedStudy, attack
 from voile.study.verbs.check import check
 from voile.study.verbs.evidence import attack_parts, keep_found, read_evidence
-from voile.study.verbs.export import unpacked
+from voile.study.verbs.export import unpack_export
 from voile.study.verbs.fit import fit
 from voile.study.verbs.report import report
 from voile.study.verbs.review import review
@@ -46,7 +46,7 @@ Words = Callable[[], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True)
-class Study(Brief):
+class Study(BriefRepr):
     """A plan over tables and notes of the same people, and its verbs.
 
     >>> Study.open("study.toml")
@@ -56,7 +56,7 @@ class Study(Brief):
 
     shows = ()
 
-    plan: Plan
+    plan: StudyPlan
     words: Words = as_keywords
 
     @classmethod
@@ -74,7 +74,7 @@ class Study(Brief):
         words : how options are named in what goes wrong: force, or --force on the command line.
         """
         with words():
-            plan = Plan.read(Path(path))
+            plan = StudyPlan.read_file(Path(path))
             return cls(plan.under(None if ledger is None else Path(ledger)), words)
 
     @check_arguments
@@ -86,35 +86,35 @@ class Study(Brief):
         RequestError : a row names nobody, roles disagree, a column has one value, notes are empty.
         InfeasibleError : k is more than the people allow.
         """
-        with self.words(), unpacked(self.plan) as plan:
+        with self.words(), unpack_export(self.plan) as plan:
             check(plan)
 
     @check_arguments
-    def fit(self, *, force: bool = False, progress: Progress = silent) -> Kit:
+    def fit(self, *, force: bool = False, progress: ProgressHook = silent) -> StoredKit:
         """Make the kits of notes, fit the table, judge its policies, and write the study's kit.
 
         force : replace kits if voile wrote them; one of notes only where it is to be made again.
         """
         with self.words():
             KIT.check_free(self.plan.kit, force=force)  # before the work, and when it is written
-            with unpacked(self.plan) as plan:
+            with unpack_export(self.plan) as plan:
                 kit = fit(plan, force=force, progress=progress)
             kit.save(self.plan.kit, force=force)
             return kit
 
     def review(
-        self, options: ReviewOptions, reporter: Reporter, *, part: str | None = None
-    ) -> Ended:
+        self, options: ReviewOptions, reporter: VerbReporter, *, part: str | None = None
+    ) -> EndedVerb:
         """Serve the page on which people read what the kit of a part of notes proposes.
 
         An export lies open, in a folder of mode 0700, until they end it.
         """
-        with self.words(), unpacked(self.plan) as plan:
+        with self.words(), unpack_export(self.plan) as plan:
             return review(plan, part, options, reporter)
 
     @check_arguments
     def apply(
-        self, *, override: str | None = None, force: bool = False, progress: Progress = silent
+        self, *, override: str | None = None, force: bool = False, progress: ProgressHook = silent
     ) -> StudyRelease:
         """Write the release of all parts, whole or not at all.
 
@@ -123,19 +123,19 @@ class Study(Brief):
         """
         with self.words():
             kit = load(self.plan)
-            with unpacked(self.plan) as plan:
+            with unpack_export(self.plan) as plan:
                 return apply(plan, kit, override=override, force=force, progress=progress)
 
     def accept(
-        self, options: ReadingOptions, reporter: Reporter, *, part: str | None = None
-    ) -> Ended:
+        self, options: ReadingOptions, reporter: VerbReporter, *, part: str | None = None
+    ) -> EndedVerb:
         """Go on with the reading of the release's texts, as far as answers are at hand.
 
         What readers find is removed from the release; a proved limit enters its joint figures.
         """
         with self.words():
             kit = load(self.plan)
-            with unpacked(self.plan) as plan:
+            with unpack_export(self.plan) as plan:
                 return accept(plan, kit, part, options, reporter)
 
     @property
@@ -149,7 +149,7 @@ class Study(Brief):
             return load(self.plan).tables[FRONTIER]
 
     @check_arguments
-    def part_kit(self, name: str) -> Kit:
+    def part_kit(self, name: str) -> StoredKit:
         """Return the kit of one part, as a kit of its kind.
 
         With it and the study's secret, `voile.signals.enrol`, `send` and `receive` hold sessions
@@ -172,8 +172,8 @@ class Study(Brief):
         register: object | None = None,
         *,
         parts: bool = False,
-        progress: Progress = silent,
-    ) -> Attacked:
+        progress: ProgressHook = silent,
+    ) -> AttackedStudy:
         """Attack all parts together: by what each shows, by true dates, and with a register.
 
         The findings are kept, sealed, for `determine`.
@@ -184,7 +184,7 @@ class Study(Brief):
         with self.words():
             named = None if register is None else open_source(register)
             release = StudyRelease.open(self.plan.release)
-            with unpacked(self.plan) as plan:
+            with unpack_export(self.plan) as plan:
                 found = attack(plan, release, named)
                 keep_found(release, found.known, found.linked, plan.secret)
                 if not parts:
@@ -217,9 +217,9 @@ class Study(Brief):
         raise removed_method("study", "Study.determine")
 
     @check_arguments
-    def verify(self) -> tuple[Check, ...]:
+    def verify(self) -> tuple[ReleaseCheck, ...]:
         """Check the release against its manifest and its seal: what each says, and if it holds."""
         with self.words():
             release = StudyRelease.open(self.plan.release)
-            with unpacked(self.plan) as plan:
+            with unpack_export(self.plan) as plan:
                 return tuple(verify(release, Secret.find(plan.key_file), plan))

@@ -13,14 +13,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Self
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import DamagedError, RequestError
 from voile.data.files import outputs
 from voile.data.files.own_files import read_json
 from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.gate.finding import GateFinding, findings_from_data
 from voile.keys.seal import EVIDENCE_SEAL, SEAL, file_sha256
-from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, Release, private_path
+from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, StoredRelease, private_path
 
 FORMAT, VERSION, MANIFEST = outputs.STUDY_FORMAT, 1, outputs.STUDY_MANIFEST
 OF_ATTACKS = (EVIDENCE, EVIDENCE_SEAL)
@@ -70,11 +70,11 @@ def has_proofs(public: Mapping[str, Any]) -> bool:
     return any(ACCEPTANCE in one for one in public.get("parts", {}).values())
 
 
-STUDY = outputs.Output("a study", {"": _is_study, outputs.PRIVATE: _is_private})
+STUDY = outputs.OutputKind("a study", {"": _is_study, outputs.PRIVATE: _is_private})
 
 
 @dataclass(frozen=True, eq=False)
-class PartRelease(Release):
+class PartRelease(StoredRelease):
     """A part of a study's release, for the verbs of its kind."""
 
     beside: Path = Path()
@@ -85,7 +85,7 @@ class PartRelease(Release):
 
 
 @dataclass(frozen=True, eq=False)
-class StudyRelease(Brief):
+class StudyRelease(BriefRepr):
     """What `voile study apply` wrote.
 
     path : the folder. public : its manifest. private : the one that never leaves, if it is here.
@@ -142,7 +142,7 @@ class StudyRelease(Brief):
         return first, last
 
     @property
-    def unaccepted(self) -> Sequence[str]:
+    def unaccepted_parts(self) -> Sequence[str]:
         """The parts of texts of which no person has checked how many identifiers are missed."""
         return unaccepted_in(self.public)
 

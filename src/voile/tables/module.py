@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voile.release.module import Assessing, Module, ModuleOptions
+from voile.release.module import KindModule, ModuleAssessing, ModuleOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voile.data.roles import Roles
     from voile.release import verb_types as verb
-    from voile.release.criteria import Measure
+    from voile.release.criteria import CriterionMeasure
     from voile.release.own_verbs import OwnVerb
     from voile.tables.verbs.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
 
 
-class TablesAssessing(Assessing["AssessOptions"]):
+class TablesAssessing(ModuleAssessing["AssessOptions"]):
     """Assess a release of tables from any maker."""
 
     @property
@@ -41,7 +41,7 @@ class TablesAssessing(Assessing["AssessOptions"]):
         return assessed_sections
 
 
-class TablesModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
+class TablesModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
     """Tables: records with quasi-identifiers: age, sex, race, ZIP code."""
 
     kind = "tables"
@@ -64,7 +64,7 @@ class TablesModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
         return AXES
 
     @property
-    def criteria(self) -> tuple[Measure, ...]:
+    def criteria(self) -> tuple[CriterionMeasure, ...]:
         """The figures and findings by which a determination judges its releases."""
         from voile.tables.verbs.criteria import CRITERIA
 

@@ -58,12 +58,12 @@ class ProjectHistory:
     @property
     def shell(self) -> str:
         """The shell script."""
-        return self._read(SHELL) or SHELL_HEAD
+        return self._read_file(SHELL) or SHELL_HEAD
 
     @property
     def python(self) -> str:
         """The Python script."""
-        return self._read(PYTHON) or PYTHON_HEAD
+        return self._read_file(PYTHON) or PYTHON_HEAD
 
     @property
     def entries(self) -> list[HistoryEntry]:
@@ -108,7 +108,7 @@ class ProjectHistory:
     def note_process(self, pid: int) -> None:
         """Note the process of the verb that was begun."""
         with self._lock:
-            noted = json.loads(self._read(PENDING) or "null")
+            noted = json.loads(self._read_file(PENDING) or "null")
             if noted:  # else it has ended already
                 replace_file(self._folder / PENDING, json.dumps({**noted, "pid": pid}))
 
@@ -120,7 +120,7 @@ class ProjectHistory:
         The step, the command and the process of a verb that still runs, if there is one.
         """
         try:
-            noted = json.loads(self._read(PENDING) or "null")
+            noted = json.loads(self._read_file(PENDING) or "null")
         except json.JSONDecodeError:
             noted = None
         writes = noted.get("writes") if isinstance(noted, dict) else None
@@ -177,7 +177,7 @@ class ProjectHistory:
     def _snapshot(self, number: int) -> Path:
         return self._folder / UNDO / str(number)
 
-    def _read(self, name: str) -> str:
+    def _read_file(self, name: str) -> str:
         try:
             return (self._folder / name).read_text("utf-8")
         except FileNotFoundError:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from voile.face.commands import typed
+from voile.face.commands import format_command
 
 MARK = "END_OF_FILE"
 LISTS = frozenset(
@@ -53,7 +53,7 @@ class VerbCall:
     @property
     def shell(self) -> str:
         """The command as a person types it."""
-        return typed(["voile", *self.words])
+        return format_command(["voile", *self.words])
 
     @property
     def python(self) -> str:
@@ -70,7 +70,7 @@ def write_python(words: Sequence[str]) -> str:
     >>> print(write_python(["tables", "choose", "a.kit", "--policy", "3", "--out", "p.toml"]))
     voile.open_kit('a.kit').choose(policy=3).save('p.toml', force=True)
     """
-    given, options = _split(words)
+    given, options = _split_words(words)
     out = options.pop("out", "")
     options.pop("force", None)
     pairs = {name: _literal(name, value) for name, value in options.items()}
@@ -108,7 +108,7 @@ def write_python(words: Sequence[str]) -> str:
     raise AssertionError(given[0])
 
 
-def _split(words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
+def _split_words(words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
     """Separate a command's arguments from its options."""
     given: list[str] = []
     options: dict[str, object] = {}

@@ -61,7 +61,7 @@ class ProjectFolder:
             replace_file(folder / PROJECT, _begin(given, folder))
         return cls(folder)
 
-    def read(self) -> ProjectFile:
+    def read_project(self) -> ProjectFile:
         """Read `project.toml`.
 
         Raises
@@ -96,7 +96,7 @@ class ProjectFolder:
     @property
     def kit(self) -> str:
         """The name of the kit's folder."""
-        stem = Path(self.read().source.path).stem or "table"
+        stem = Path(self.read_project().source.path).stem or "table"
         return f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', stem).strip('-.') or 'table'}.kit"
 
     def make_key(self) -> None:
@@ -130,7 +130,7 @@ class ProjectFolder:
     def fingerprint(self) -> str:
         """Return a hash that changes with every file of the project and with the source."""
         names = sorted(one.name for one in self.path.iterdir() if not one.name.startswith("."))
-        names += [self.read().source.path, f"{DETERMINATION}/statements"]
+        names += [self.read_project().source.path, f"{DETERMINATION}/statements"]
         seen = "\n".join(f"{name} {self.find_hash(name)}" for name in names)
         return hashlib.sha256(seen.encode()).hexdigest()[:16]
 

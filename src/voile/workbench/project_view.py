@@ -12,7 +12,7 @@ from typing import Any
 
 from voile.core.errors import RequestError
 from voile.data.files.outputs import KIT_INDEX
-from voile.release.kit import Kit, hash_index
+from voile.release.kit import StoredKit, hash_index
 from voile.workbench.history import ProjectHistory
 from voile.workbench.project_folder import CONTEXT, POLICY, ROLES, ProjectFolder
 from voile.workbench.project_kinds import KINDS, ProjectKind
@@ -51,14 +51,14 @@ class VerbReader:
         index, policy = map(self._folder.find_hash, (f"{name}/{KIT_INDEX}", POLICY))
         with self._lock:
             if self._kit[0] != index:
-                self._kit = index, Kit.load(self._folder.path / name, "tables")
+                self._kit = index, StoredKit.load(self._folder.path / name, "tables")
             if self._shown[0] != f"{index} {policy}":
                 show = own_of(MODULES["tables"], "show")
                 answer = show(self._kit[1], policy=self._folder.path / POLICY)
                 self._shown = f"{index} {policy}", answer
             return self._shown[1]
 
-    def read(self, words: Sequence[str], inputs: Sequence[str]) -> Any:
+    def read_verb(self, words: Sequence[str], inputs: Sequence[str]) -> Any:
         """Return the JSON of a verb."""
         hashes = tuple(map(self._folder.find_hash, inputs))
         with self._lock:
@@ -80,7 +80,7 @@ class ProjectView:
     @cached_property
     def project(self) -> Any:
         """The content of `project.toml`."""
-        return self.folder.read()
+        return self.folder.read_project()
 
     @property
     def kind(self) -> ProjectKind:
@@ -140,7 +140,7 @@ class ProjectView:
     def policies(self) -> Mapping[str, Any]:
         """The answer of `voile tables frontier`."""
         words = [self.project.kind, "frontier", self.kit]
-        answer: Mapping[str, Any] = self.reader.read(words, [f"{self.kit}/{KIT_INDEX}"])
+        answer: Mapping[str, Any] = self.reader.read_verb(words, [f"{self.kit}/{KIT_INDEX}"])
         return answer
 
     @cached_property

@@ -10,7 +10,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from voile.core.errors import RequestError, install
-from voile.data.files.locks import locked
+from voile.data.files.locks import hold_lock
 from voile.localpage.guard import BrowserGuard
 from voile.localpage.server import listen, open_browser, run_application
 from voile.workbench.project_folder import PROJECT, ProjectFolder
@@ -47,7 +47,7 @@ def serve_project(
         served = RequestError(
             "another voile serves this project", where=str(folder.path), instead=remedy
         )
-        stack.enter_context(locked(folder.path / LOCK, served))
+        stack.enter_context(hold_lock(folder.path / LOCK, served))
         listening = stack.enter_context(closing(listen(port)))
         guard = BrowserGuard(listening.getsockname()[1], ["Data holder"])
         (address,) = guard.addresses.values()

@@ -23,7 +23,7 @@ from tests.cli.documents.ward import (
 
 import voile.documents as vd
 from voile.opening import open_kit
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_a_kit_from_notes_is_applied_to_a_column_of_a_table(
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert [list(row) for row in rows] == [["note"]] * 24
     assert [row["note"] for row in rows] == released(folder)
-    private = Release.open(out).private
+    private = StoredRelease.open(out).private
     assert private is not None
     assert private["roles"]["subject"] == "patient_id"
     removals = pq.read_table(f"{out}.private/removals.parquet")

@@ -21,7 +21,7 @@ from tests.cli.documents.ward import HARMLESS, WORD, Notes, attack_on, refused, 
 from voile.documents import Corpus
 from voile.documents.text.source import open_source
 from voile.opening import open_kit
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 
 HIDDEN = re.compile(WORD.pattern.replace(f"|{HARMLESS}", ""), re.IGNORECASE)
 
@@ -99,7 +99,7 @@ def test_marks_are_annotations_of_brat(voile: Any, notes: Notes, tmp_path: Path)
     check_no_canary(out)
     assert voile("verify", out).code == 0
     assert voile(*attack_on(notes, out), "--quiet").code == 0
-    shown = Release.open(out).rows().columns
+    shown = StoredRelease.open(out).rows().columns
     assert list(shown) == ["file", "text", "spans"]
 
 

@@ -26,11 +26,11 @@ from tests.cli.documents.ward import (
     roles_of,
 )
 
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 
 def test_fit_finds_policies_of_several_costs(voile: Any, notes: Notes) -> None:
-    kit = Kit.load(notes.kit)
+    kit = StoredKit.load(notes.kit)
     assert kit.facts["labels"] == ["DATE", "NAME"]
     assert kit.visibility == "private"
     policies = voile("documents", "frontier", notes.kit, "--json").json["policies"]
@@ -40,7 +40,7 @@ def test_fit_finds_policies_of_several_costs(voile: Any, notes: Notes) -> None:
 
 def test_the_same_seed_gives_the_same_kit(voile: Any, notes: Notes, tmp_path: Path) -> None:
     assert voile(*notes.fit(tmp_path / "kit"), "--quiet").code == 0
-    assert Kit.load(tmp_path / "kit").id == Kit.load(notes.kit).id
+    assert StoredKit.load(tmp_path / "kit").id == StoredKit.load(notes.kit).id
 
 
 SPANS = {
@@ -142,7 +142,7 @@ def test_a_kit_with_a_list_works_without_its_file(voile: Any, notes: Notes, tmp_
     assert ran.code == 0
     assert not WORD.search(ran.out + ran.err)
     path.unlink()
-    facts = Kit.load(kit).facts
+    facts = StoredKit.load(kit).facts
     assert facts["lists"] == {"given": sorted(name.lower() for name in [*FIRST, "Nowhere"])}
     assert facts["holds_words"]
     choose = ["documents", "choose", kit, "--policy", 0, "--out", policy, "--quiet"]
@@ -176,11 +176,11 @@ def test_documents_without_spans_are_not_learnt_from(
         "voile: warning: documents without spans are not learnt from: 3 of 12, the first is row 3; "
         "give [] where an annotator found none\n"
     ) in ran.err
-    assert Kit.load(tmp_path / "half").facts["documents"] == 9
+    assert StoredKit.load(tmp_path / "half").facts["documents"] == 9
     put_lines(lines, [*rows[:2], *({**row, "marks": []} for row in rows[2:5]), *rows[5:]])
     ran = voile(*words, "--out", tmp_path / "whole")
     assert "warning" not in ran.err
-    assert Kit.load(tmp_path / "whole").facts["documents"] == 12
+    assert StoredKit.load(tmp_path / "whole").facts["documents"] == 12
 
 
 @pytest.mark.parametrize(("share", "folds"), [(0.99, 4), (0.5, 20)])

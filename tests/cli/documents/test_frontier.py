@@ -11,14 +11,14 @@ from tests.cli.documents.ward import WORD, Notes
 
 from voile.cli.screen import short
 from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 FIRST = ["number", "risk", "risk_low", "risk_high", "loss", "miss_cost", "passes"]
 FOUND = [*AS_LEFT, *ONE_PERCENT]
 
 
 def test_words_that_a_kit_holds_are_not_shown(voile: Any, notes: Notes, tmp_path: Path) -> None:
-    kit = Kit.load(notes.kit)
+    kit = StoredKit.load(notes.kit)
     rows = kit.tables["frontier"].to_pylist()
     words = {"false_words": [{"word": "Zyxandra", "removed": 2}], "context": ["Florbnix"]}
     planted = pa.Table.from_pylist([{**row, **words} for row in rows])
@@ -38,7 +38,7 @@ def test_what_is_found_at_given_inspections_stands_beside_the_risk(
 ) -> None:
     header, *lines = voile("documents", "frontier", notes.kit).out.splitlines()
     assert header.split("\t")[:15] == FIRST + FOUND
-    rows = Kit.load(notes.kit).tables["frontier"].to_pylist()
+    rows = StoredKit.load(notes.kit).tables["frontier"].to_pylist()
     for line, row in zip(lines, rows, strict=True):
         cells = dict(zip(header.split("\t"), line.split("\t"), strict=True))
         shown = [short(row[name], thousands="") for name in FOUND]

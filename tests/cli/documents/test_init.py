@@ -125,11 +125,11 @@ def test_fit_points_to_init_where_nothing_is_marked(voile: Voile, made: Path) ->
 
 
 def test_apply_without_a_policy_needs_a_kit_that_names_one(voile: Voile, made: Path) -> None:
-    from voile.release.kit import Kit
+    from voile.release.kit import StoredKit
 
-    kit = Kit.load(made / "work")
+    kit = StoredKit.load(made / "work")
     plain = {name: x for name, x in kit.facts.items() if name != "default_policy"}
-    Kit(kit.kind, kit.visibility, plain, kit.tables).save(made / "plain")
+    StoredKit(kit.kind, kit.visibility, plain, kit.tables).save(made / "plain")
     refused = voile(
         "documents", "apply", made / "plain", made / "notes.csv", "--out", made / "r.csv"
     )

@@ -14,13 +14,13 @@ import pyarrow.parquet as pq
 from tests.cli.conftest import Voile
 
 from voile.data.files.outputs import EVIDENCE_FORMAT
-from voile.keys.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
+from voile.keys.seal import EVIDENCE_SEAL, SEAL, FileSeal, file_sha256
 from voile.keys.secret import Secret
 from voile.release.manifest import (
     FORMAT,
     MANIFEST,
     RELEASE,
-    Release,
+    StoredRelease,
     encode,
     manifest_path,
     private_path,
@@ -88,9 +88,9 @@ class Home:
         for name in (SEAL, EVIDENCE_SEAL, "evidence.json"):
             (self.folder / name).unlink(missing_ok=True)
         named = {RELEASE: self.out, MANIFEST: manifest_path(self.out)}
-        (self.folder / SEAL).write_bytes(Seal.of(named, self.folder, secret).to_bytes())
+        (self.folder / SEAL).write_bytes(FileSeal.of(named, self.folder, secret).to_bytes())
         self.evidence.write_bytes(encode({"format": EVIDENCE_FORMAT}))
-        seal_evidence(Release.open(self.out), self.evidence, secret)
+        seal_evidence(StoredRelease.open(self.out), self.evidence, secret)
 
 
 def write_home(folder: Path) -> Home:

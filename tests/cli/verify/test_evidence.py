@@ -16,10 +16,10 @@ from tests.cli.verify.home import (
 
 from voile.core.errors import TamperedError
 from voile.data.files.outputs import EVIDENCE_FORMAT
-from voile.keys.seal import EVIDENCE_SEAL, Seal
+from voile.keys.seal import EVIDENCE_SEAL, FileSeal
 from voile.release.manifest import (
     RELEASE,
-    Release,
+    StoredRelease,
     encode,
 )
 from voile.release.verify import check_evidence, seal_evidence
@@ -32,7 +32,7 @@ def test_evidence_that_was_edited(voile: Voile, home: Home) -> None:
 
 
 def test_evidence_that_attack_did_not_write_about_this_release(home: Home, tmp_path: Path) -> None:
-    release = Release.open(home.out)
+    release = StoredRelease.open(home.out)
     check_evidence(release, home.evidence, SECRET)
     mine = tmp_path / "mine.json"
     mine.write_bytes(encode({"format": EVIDENCE_FORMAT, "found": 0}))
@@ -49,19 +49,19 @@ def test_what_a_forger_sealed_is_not_sealed_again(home: Home, tmp_path: Path) ->
     forged, mine = home.folder / "forged.json", home.folder / "mine.json"
     for path in (forged, mine):
         path.write_bytes(encode({"format": EVIDENCE_FORMAT, "path": path.name}))
-    release = Release.open(home.out)
+    release = StoredRelease.open(home.out)
     seal_evidence(release, forged, OTHER)
     seal_evidence(release, mine, SECRET)
-    assert Seal.read(home.folder / EVIDENCE_SEAL).files.keys() == {RELEASE, "mine.json"}
+    assert FileSeal.read_file(home.folder / EVIDENCE_SEAL).files.keys() == {RELEASE, "mine.json"}
 
 
 def test_without_a_secret_all_evidence_stays_sealed(home: Home) -> None:
     mine = home.folder / "mine.json"
     mine.write_bytes(encode({"format": EVIDENCE_FORMAT}))
     home.seal(None)
-    seal_evidence(Release.open(home.out), mine, None)
+    seal_evidence(StoredRelease.open(home.out), mine, None)
     for path in (mine, home.evidence):
-        check_evidence(Release.open(home.out), path, None)
+        check_evidence(StoredRelease.open(home.out), path, None)
 
 
 @pytest.mark.usefixtures("key")
@@ -71,7 +71,7 @@ def test_evidence_that_was_moved_elsewhere_is_not_checked(
     (tmp_path / "away").mkdir()
     away = tmp_path / "away" / "found.json"
     away.write_bytes(encode({"format": EVIDENCE_FORMAT}))
-    seal_evidence(Release.open(home.out), away, SECRET)
+    seal_evidence(StoredRelease.open(home.out), away, SECRET)
     said = "../away/found.json is as evidence-seal.json has it"
     assert states(voile, home)[said] is True
     before = away.read_bytes()

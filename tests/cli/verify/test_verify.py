@@ -26,11 +26,11 @@ from tests.cli.verify.home import (
 
 from voile.core.errors import TamperedError
 from voile.data import open_source
-from voile.keys.seal import EVIDENCE_SEAL, SEAL, Seal
+from voile.keys.seal import EVIDENCE_SEAL, SEAL, FileSeal
 from voile.release.manifest import (
     MANIFEST,
     RELEASE,
-    Release,
+    StoredRelease,
     manifest_path,
 )
 from voile.release.verify import (
@@ -81,7 +81,7 @@ def test_all_that_can_be_checked_holds(voile: Voile, home: Home) -> None:
     ],
 )
 def test_bytes_that_apply_did_not_write(voile: Voile, home: Home, name: str, said: str) -> None:
-    release, path = Release.open(home.out), home.out.parent / name
+    release, path = StoredRelease.open(home.out), home.out.parent / name
     check_seal(release, SECRET)
     path.write_bytes(path.read_bytes() + b"\n")
     assert said in failed(voile, home)
@@ -116,10 +116,10 @@ def test_a_private_folder_that_others_can_read(voile: Voile, home: Home, mode: i
 
 @pytest.mark.usefixtures("key")
 def test_a_seal_that_is_gone_or_not_as_it_was_written(voile: Voile, home: Home) -> None:
-    whole = Seal.read(home.folder / SEAL)
+    whole = FileSeal.read_file(home.folder / SEAL)
     for name in (RELEASE, MANIFEST, "manifest.json"):
         less = {file: sha256 for file, sha256 in whole.files.items() if file != name}
-        (home.folder / SEAL).write_bytes(Seal(less).under(SECRET).to_bytes())
+        (home.folder / SEAL).write_bytes(FileSeal(less).under(SECRET).to_bytes())
         assert failed(voile, home) >= {"seal.json names the files of a release"}
     (home.folder / SEAL).write_bytes(whole.to_bytes() + b"\n")
     assert "seal.json names the files of a release" in failed(voile, home)
@@ -128,23 +128,25 @@ def test_a_seal_that_is_gone_or_not_as_it_was_written(voile: Voile, home: Home) 
 
 
 def test_a_seal_need_name_no_more_than_the_release_and_its_manifests(home: Home) -> None:
-    whole = Seal.read(home.folder / SEAL)
+    whole = FileSeal.read_file(home.folder / SEAL)
     least = {name: whole.files[name] for name in (RELEASE, MANIFEST, "manifest.json")}
-    (home.folder / SEAL).write_bytes(Seal(least).under(SECRET).to_bytes())
-    check_seal(Release.open(home.out), SECRET)
+    (home.folder / SEAL).write_bytes(FileSeal(least).under(SECRET).to_bytes())
+    check_seal(StoredRelease.open(home.out), SECRET)
 
 
 def test_a_release_says_whether_it_was_sealed_under_a_secret(home: Home) -> None:
-    assert is_keyed(Release.open(home.out))
+    assert is_keyed(StoredRelease.open(home.out))
     home.seal(None)
-    assert not is_keyed(Release.open(home.out))
+    assert not is_keyed(StoredRelease.open(home.out))
     (home.folder / SEAL).unlink()
-    assert not is_keyed(Release.open(home.out))
+    assert not is_keyed(StoredRelease.open(home.out))
 
 
 def test_rows_are_counted_only_where_it_is_known_how_many_were_released(home: Home) -> None:
     def counted() -> list[bool | None]:
-        return [check.holds for check in has_rows(Release.open(home.out), open_source(home.out))]
+        return [
+            check.holds for check in has_rows(StoredRelease.open(home.out), open_source(home.out))
+        ]
 
     assert counted() == [True]
     of_counts(released=3)(home)
@@ -205,7 +207,7 @@ def test_a_recipient_is_told_that_only_the_private_folder_could_say(
     assert first == UNSEALED
     assert found["the columns are those of the manifest"] is True
     assert not any(f"{name} " in says for says in found for name in (SEAL, EVIDENCE_SEAL))
-    release = Release.open(home.out)
+    release = StoredRelease.open(home.out)
     check_seal(release, None)
     check_evidence(release, tmp_path / "kept" / "evidence.json", None)
     assert not home.folder.exists()

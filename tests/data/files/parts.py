@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from voile.data.files.atomic import Staging
-from voile.data.files.outputs import SUFFIXES, Output
+from voile.data.files.outputs import SUFFIXES, OutputKind
 
 PARTS = ("release.csv", "release.csv.manifest.json", "release.csv.private")
-ANY = Output("an output", dict.fromkeys(SUFFIXES, lambda _: True))
+ANY = OutputKind("an output", dict.fromkeys(SUFFIXES, lambda _: True))
 
 
 def publish(folder: Path, mark: str, *, force: bool = True) -> None:

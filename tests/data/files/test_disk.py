@@ -107,11 +107,11 @@ import resource, sys
 from pathlib import Path
 from voile.core.errors import VoileError
 from voile.data.files.atomic import Staging
-from voile.data.files.outputs import Output
+from voile.data.files.outputs import OutputKind
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 out = Path(sys.argv[1])
 try:
-    with Staging(out, Output("an output", {"": Path.exists}), force=True) as staging:
+    with Staging(out, OutputKind("an output", {"": Path.exists}), force=True) as staging:
         if out.suffix == ".csv":
             staging.part(out).write_bytes(bytes(200_000))
         else:

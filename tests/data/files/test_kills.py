@@ -55,9 +55,9 @@ WRITER = f"""
 import itertools, sys
 from pathlib import Path
 from voile.data.files.atomic import Staging
-from voile.data.files.outputs import SUFFIXES, Output
+from voile.data.files.outputs import SUFFIXES, OutputKind
 PARTS = {PARTS}
-ANY = Output("an output", dict.fromkeys(SUFFIXES, lambda _: True))
+ANY = OutputKind("an output", dict.fromkeys(SUFFIXES, lambda _: True))
 {inspect.getsource(publish)}
 print("ready", flush=True)
 for i in itertools.count():

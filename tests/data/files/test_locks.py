@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from voile.data.files import locks
-from voile.data.files.locks import Lock
+from voile.data.files.locks import FolderLock
 
 OPEN = Path("/proc/self/fd")
 
 
 def test_one_holds_it_until_it_is_released(tmp_path: Path) -> None:
-    one, other = (Lock(tmp_path / "folder" / "lock") for _ in range(2))
+    one, other = (FolderLock(tmp_path / "folder" / "lock") for _ in range(2))
     assert (one.acquire(), other.acquire()) == (True, False)
     assert (tmp_path / "folder").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "folder" / "lock").stat().st_mode & 0o777 == 0o600
@@ -26,7 +26,7 @@ def test_a_lock_on_a_file_just_removed_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The holder removes the file between the opening and the locking of another."""
-    holder, waiting, third = (Lock(tmp_path / "lock") for _ in range(3))
+    holder, waiting, third = (FolderLock(tmp_path / "lock") for _ in range(3))
     assert holder.acquire()
     try_lock = locks._try_lock
 
@@ -48,7 +48,7 @@ def test_nothing_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_lock_whose_file_somebody_removed_is_released(tmp_path: Path) -> None:
-    lock, next_ = (Lock(tmp_path / "lock") for _ in range(2))
+    lock, next_ = (FolderLock(tmp_path / "lock") for _ in range(2))
     assert lock.acquire()
     (tmp_path / "lock").unlink()
     lock.release()

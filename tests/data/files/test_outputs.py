@@ -14,7 +14,7 @@ import pytest
 from voile.core.errors import RequestError
 from voile.data.files import outputs
 from voile.data.files.atomic import write_bytes
-from voile.data.files.outputs import MOST, Output
+from voile.data.files.outputs import MOST, OutputKind
 
 Make = Callable[[Path], Any]
 
@@ -73,7 +73,7 @@ SEAL = form("voile-seal", files={"rows.parquet": "", "manifest.json": ""})
 EVIDENCE, REPORT = form("voile-evidence"), text('<meta name="generator" content="voile 1">')
 POLICY = 'kind = "tables"\nkit = "1"\n[choice]\n[figures]\n[policy]\n'
 ROLES = '[columns]\nzip = "quasi"\nage = { role = "keep" }\n'
-OURS: list[tuple[Output, Make]] = [
+OURS: list[tuple[OutputKind, Make]] = [
     (outputs.KIT, folder(kit_json=KIT)),
     (outputs.KIT, folder(kit_json=KIT, frontier_parquet=text(""))),
     (outputs.POLICY, text(POLICY)),
@@ -93,7 +93,7 @@ OURS: list[tuple[Output, Make]] = [
     (outputs.REPORT, REPORT),
     (outputs.DEMO, folder(demo_json=form("voile-demo"), anything=text("x"))),
 ]
-FOREIGN: list[tuple[Output, Make]] = [
+FOREIGN: list[tuple[OutputKind, Make]] = [
     (outputs.KIT, folder()),
     (outputs.KIT, KIT),
     (outputs.KIT, folder(kit_json=form("voile-seal"))),
@@ -138,7 +138,7 @@ FOREIGN: list[tuple[Output, Make]] = [
 
 @pytest.mark.parametrize(("output", "make"), OURS)
 def test_what_voile_wrote_is_replaced_when_that_is_asked_for(
-    tmp_path: Path, output: Output, make: Make
+    tmp_path: Path, output: OutputKind, make: Make
 ) -> None:
     out = tmp_path / "out"
     output.check_free(out, force=False)
@@ -151,7 +151,7 @@ def test_what_voile_wrote_is_replaced_when_that_is_asked_for(
 @pytest.mark.parametrize(("output", "make"), FOREIGN)
 @pytest.mark.parametrize("force", [True, False])
 def test_what_voile_did_not_write_stays(
-    tmp_path: Path, output: Output, make: Make, force: bool
+    tmp_path: Path, output: OutputKind, make: Make, force: bool
 ) -> None:
     out = tmp_path / "out"
     make(out)
@@ -160,7 +160,9 @@ def test_what_voile_did_not_write_stays(
 
 
 @pytest.mark.parametrize(("output", "make"), OURS)
-def test_a_link_stays_even_to_what_voile_wrote(tmp_path: Path, output: Output, make: Make) -> None:
+def test_a_link_stays_even_to_what_voile_wrote(
+    tmp_path: Path, output: OutputKind, make: Make
+) -> None:
     (tmp_path / "elsewhere").mkdir()
     make(tmp_path / "elsewhere" / "out")
     for path in (tmp_path / "elsewhere").iterdir():
@@ -178,7 +180,7 @@ def test_a_link_that_leads_nowhere_stays(tmp_path: Path) -> None:
 @pytest.mark.parametrize("force", [True, False])
 @pytest.mark.parametrize("output", [outputs.LEDGER, outputs.STATEMENT])
 def test_a_ledger_and_a_statement_replace_nothing(
-    tmp_path: Path, output: Output, force: bool
+    tmp_path: Path, output: OutputKind, force: bool
 ) -> None:
     (tmp_path / "out").touch()
     with pytest.raises(RequestError, match=f"is there already, and {output.name} replaces nothing"):
@@ -191,13 +193,18 @@ def test_what_may_not_be_looked_at_stays(tmp_path: Path) -> None:
 
     (tmp_path / "out").touch()
     with pytest.raises(RequestError, match="is not a thing that voile wrote"):
-        Output("a thing", {"": locked}).check_free(tmp_path / "out", force=True)
+        OutputKind("a thing", {"": locked}).check_free(tmp_path / "out", force=True)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the system has no such permissions")
 def test_what_tells_of_people_or_opens_readings_is_for_its_owner_alone(tmp_path: Path) -> None:
     private = [outputs.POLICY, outputs.READINGS, outputs.EVIDENCE, outputs.SEALS, outputs.ENROLMENT]
-    public = [outputs.ROLES, outputs.RELEASE, outputs.REPORT, Output("a page", {"": Path.is_file})]
+    public = [
+        outputs.ROLES,
+        outputs.RELEASE,
+        outputs.REPORT,
+        OutputKind("a page", {"": Path.is_file}),
+    ]
     before = os.umask(0o022)
     try:
         for n, output in enumerate((*private, *public)):
@@ -210,7 +217,7 @@ def test_what_tells_of_people_or_opens_readings_is_for_its_owner_alone(tmp_path:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes that have a name")
 @pytest.mark.parametrize("output", [outputs.POLICY, outputs.EVIDENCE, outputs.REPORT])
-def test_a_pipe_is_not_read(tmp_path: Path, output: Output) -> None:
+def test_a_pipe_is_not_read(tmp_path: Path, output: OutputKind) -> None:
     os.mkfifo(tmp_path / "out")
     with pytest.raises(RequestError, match="that voile wrote"):
         output.check_free(tmp_path / "out", force=True)

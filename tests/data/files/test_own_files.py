@@ -11,7 +11,7 @@ from pydantic import BaseModel, create_model
 
 from voile.core.errors import DamagedError, RequestError
 from voile.data.files.memory import MemoryPath
-from voile.data.files.own_files import LONGEST, checked, fitting, read_bytes, read_toml
+from voile.data.files.own_files import LONGEST, check_model, fitting, read_bytes, read_toml
 
 NUMBERS = {f"n{i}": (int, 0) for i in range(30)}
 WIDE: type[BaseModel] = create_model("Wide", __config__={"extra": "forbid"}, **NUMBERS)
@@ -46,7 +46,7 @@ def test_a_dozen_mistakes_are_said_and_how_many_more_there_are(
 ) -> None:
     data = {f"n{i}": "SECRET" for i in range(wrong)}
     with pytest.raises(DamagedError) as refused:
-        checked(WIDE, data, "the file", Path("a.json"))
+        check_model(WIDE, data, "the file", Path("a.json"))
     said = str(refused.value)
     assert said.startswith("a.json: the file is not whole: n0, n1, ")
     assert ("n11: " in said, "n12: " in said, "SECRET" in said) == (True, False, False)
@@ -56,7 +56,7 @@ def test_a_dozen_mistakes_are_said_and_how_many_more_there_are(
 def test_a_place_with_a_long_name_is_cut_short() -> None:
     for length, said in ((200, "x" * 200), (201, "x" * 200 + "...")):
         with pytest.raises(DamagedError, match=f"whole: {said}: is not known here$"):
-            checked(WIDE, {"x" * length: 1}, "the file", Path("a.json"))
+            check_model(WIDE, {"x" * length: 1}, "the file", Path("a.json"))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import SourceError
 from voile.data.formats.word import WordFile
-from voile.data.formats.word_writing import Change, changed, rewrite
+from voile.data.formats.word_writing import TextChange, change_text, rewrite
 
 CANARY = "Qwertzuiop"
 SPACE = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -103,7 +103,7 @@ def removing(raw, *words):
     """The text of a file, and changes that put a mark for each word."""
     text = WordFile(raw, NAME).text
     found = sorted(m.span() for word in words for m in re.finditer(re.escape(word), text))
-    return text, [Change(start, end, "[NAME]") for start, end in found]
+    return text, [TextChange(start, end, "[NAME]") for start, end in found]
 
 
 def parts_of(raw):
@@ -133,7 +133,7 @@ def test_nothing_removed_is_in_any_byte_and_the_styles_are_kept():
     assert [(one.text, one.author) for one in again.comments] == [("a comment", "")]
     assert not {name for name in parts if "customXml" in name or "docProps" in name}
     assert rewrite(raw, NAME, text, changes) == made
-    assert rewrite(made, NAME, changed(text, changes), []) is not None
+    assert rewrite(made, NAME, change_text(text, changes), []) is not None
 
 
 def test_text_boxes_become_paragraphs():
@@ -167,13 +167,15 @@ def test_any_changes_are_made_where_they_are(data):
     text = WordFile(raw, NAME).text
     places = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=8)))
     pairs = list(zip(places[::2], places[1::2], strict=False))
-    changes = [Change(start, end, data.draw(st.sampled_from(["[X]", "é"]))) for start, end in pairs]
+    changes = [
+        TextChange(start, end, data.draw(st.sampled_from(["[X]", "é"]))) for start, end in pairs
+    ]
     if any("\n" in text[a:b] or not text[a:b].strip("\t") for a, b, _ in changes):
         with pytest.raises(SourceError, match="goes over the end of a paragraph"):
             rewrite(raw, NAME, text, changes)
     else:
         made = rewrite(raw, NAME, text, changes)
-        assert WordFile(made, NAME).text == changed(text, changes)
+        assert WordFile(made, NAME).text == change_text(text, changes)
 
 
 def packed(raw, **more):

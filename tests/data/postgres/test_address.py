@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.opening import split_table
-from voile.data.postgres.address import Address
-from voile.release.manifest import Release
+from voile.data.postgres.address import DatabaseAddress
+from voile.release.manifest import StoredRelease
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,15 @@ from voile.release.manifest import Release
     ],
 )
 def test_what_is_written_is_what_is_meant(written: str, url: str, table: str | None) -> None:
-    assert Address.parse(written) == Address(url, table)
-    assert Address.parse(Path(written)) == Address(url, table)  # a Path drops a slash
+    assert DatabaseAddress.parse(written) == DatabaseAddress(url, table)
+    assert DatabaseAddress.parse(Path(written)) == DatabaseAddress(
+        url, table
+    )  # a Path drops a slash
 
 
 @pytest.mark.parametrize("name", ["visits.csv", "a.duckdb::t", "service.csv", "postgresql.csv"])
 def test_a_file_is_no_address(name: str) -> None:
-    assert Address.parse(name) is None
+    assert DatabaseAddress.parse(name) is None
 
 
 @pytest.mark.parametrize(
@@ -52,7 +54,7 @@ def test_a_file_is_no_address(name: str) -> None:
 def test_a_password_is_refused_and_not_said(end: str) -> None:
     written = f"postgresql://{end.format('hunter2')}"
     for given_as in (written, Path(written)):
-        for read in (Address.parse, open_source, split_table):
+        for read in (DatabaseAddress.parse, open_source, split_table):
             with pytest.raises(RequestError, match="PGPASSWORD") as caught:
                 read(given_as)
             assert "hunter2" not in str(caught.value)
@@ -69,7 +71,7 @@ def test_a_password_is_refused_and_not_said(end: str) -> None:
     ],
 )
 def test_a_password_is_refused_in_other_programs_addresses(written: str) -> None:
-    for read in (Address.parse, open_source, split_table):
+    for read in (DatabaseAddress.parse, open_source, split_table):
         with pytest.raises(RequestError, match="PGPASSWORD") as caught:
             read(written)
         assert "hunter2" not in str(caught.value)
@@ -78,17 +80,19 @@ def test_a_password_is_refused_in_other_programs_addresses(written: str) -> None
 @given(st.text(st.sampled_from("ab:@/?%[]."), max_size=12))
 def test_whatever_stands_between_colon_and_at_is_refused(noise: str) -> None:
     with pytest.raises(RequestError, match="PGPASSWORD"):
-        Address.parse(f"postgresql://u:{noise.replace('?', '')}@h/db::t")
+        DatabaseAddress.parse(f"postgresql://u:{noise.replace('?', '')}@h/db::t")
 
 
 @pytest.mark.parametrize("written", ["postgresql://h", "postgresql://h::t", "postgresql://a/b/c"])
 def test_an_address_names_its_database(written: str) -> None:
     with pytest.raises(RequestError, match="names no database"):
-        Address.parse(written)
+        DatabaseAddress.parse(written)
 
 
 def test_messages_name_neither_host_nor_user() -> None:
-    address = Address.parse("postgresql://ann@db.example:5432/county?sslmode=require::care.visits")
+    address = DatabaseAddress.parse(
+        "postgresql://ann@db.example:5432/county?sslmode=require::care.visits"
+    )
     assert address is not None
     assert address.name == "county::care.visits"
     assert address.file == "care.visits.postgresql"
@@ -98,7 +102,7 @@ def test_messages_name_neither_host_nor_user() -> None:
 
 def test_a_release_in_a_table_is_opened_by_its_file_and_a_password_is_never_echoed() -> None:
     with pytest.raises(RequestError, match=r"open care\.visits\.postgresql"):
-        Release.open(Path("postgresql://h/d::care.visits"))
+        StoredRelease.open(Path("postgresql://h/d::care.visits"))
     with pytest.raises(RequestError) as caught:
-        Release.open(Path("postgresql://u:hunter2@h/d::visits"))
+        StoredRelease.open(Path("postgresql://u:hunter2@h/d::visits"))
     assert "hunter2" not in str(caught.value)

@@ -14,7 +14,7 @@ import pytest
 from voile.cli.run import run
 from voile.demo.county import ROLES, make_county, write_county
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 TABLES = """
 CREATE SCHEMA care;
@@ -108,7 +108,7 @@ def figures(release: Path) -> dict[str, Any]:
 
 
 def test_the_same_people_have_the_same_frontier(ways: tuple[Way, Way]) -> None:
-    files, database = (Kit.load(way.folder / "kit") for way in ways)
+    files, database = (StoredKit.load(way.folder / "kit") for way in ways)
     assert database.id == files.id  # every policy, figure and count
     policies = [Chosen.read(way.folder / "policy.toml") for way in ways]
     assert policies[0] == policies[1]

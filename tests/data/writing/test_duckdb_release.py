@@ -15,7 +15,7 @@ from voile.core.errors import RequestError, SourceError, TamperedError
 from voile.data import open_source, open_writer
 from voile.data.files.outputs import RELEASE
 from voile.keys.seal import file_sha256
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 
 
 def told(place: object) -> list[dict[str, object]]:
@@ -70,7 +70,7 @@ def test_other_tables_stay_and_may_change(county: Path) -> None:
         connection.execute("UPDATE clean.clean.visits SET tiny = 0")
     with pytest.raises(TamperedError, match="not those that were released"):
         told(out)
-    made = Release(out, {"sha256": file_sha256(out)})
+    made = StoredRelease(out, {"sha256": file_sha256(out)})
     with pytest.raises(TamperedError, match="not those that were released"):
         made.check_hash()
     with duckdb.connect(str(county)) as connection:

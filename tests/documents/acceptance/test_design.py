@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from voile.documents.acceptance.design import Design, design, stops
+from voile.documents.acceptance.design import SampleDesign, design, stops
 
 
 def naive_stops(units: int, turns: tuple[int, ...], there: int) -> list[float]:
@@ -67,7 +67,7 @@ def test_no_number_of_identifiers_is_accepted_falsely_more_often(
             assert false <= level + 4 * (level / 600) ** 0.5
 
 
-def _false(made: Design, there: int, rng: np.random.Generator, *, draws: int) -> float:
+def _false(made: SampleDesign, there: int, rng: np.random.Generator, *, draws: int) -> float:
     """Draw, read, remove what is found, and count how often too many are left where it accepts."""
     wrong = 0
     for _ in range(draws):
@@ -100,4 +100,4 @@ def test_a_reader_who_misses_too_many_proves_nothing_of_few() -> None:
 
 
 def test_what_allows_all_needs_no_reading() -> None:
-    assert design(100, 100, 0.9, 0.05, 4) == Design(100, 100, 0.9, (0,))
+    assert design(100, 100, 0.9, 0.05, 4) == SampleDesign(100, 100, 0.9, (0,))

@@ -5,29 +5,29 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voile.documents.acceptance.kept import Kept
-from voile.documents.acceptance.reading import Due
-from voile.documents.acceptance.screens import Plant, draw_plants, identifiers, screens
+from voile.documents.acceptance.kept import KeptTokens
+from voile.documents.acceptance.reading import DueTokens
+from voile.documents.acceptance.screens import PlantedToken, draw_plants, identifiers, screens
 from voile.documents.committee.publication import PublishedDocument
-from voile.documents.replacements import Reason
-from voile.documents.replacements.published import Edit
+from voile.documents.replacements import RemovalReason
+from voile.documents.replacements.published import PublishedEdit
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import tokenise
 
 TEXT = "Seen by Ana Rivera , who called Luz ."
-BY = (Reason("known", "name"),)
+BY = (RemovalReason("known", "name"),)
 NAMES = ("Ana Rivera", "Luz")
 
 
-def pool_of(scores: dict[str, float]) -> list[Plant]:
+def pool_of(scores: dict[str, float]) -> list[PlantedToken]:
     """Return what can be planted of the text, where the classifiers say so much of its words."""
     places = [(TEXT.index(name), TEXT.index(name) + len(name)) for name in NAMES]
-    edits = tuple(Edit(0, 0, *place, "NAME", BY) for place in places)
+    edits = tuple(PublishedEdit(0, 0, *place, "NAME", BY) for place in places)
     tokens = tokenise([TEXT])
     words = [TEXT[a:b] for a, b in zip(tokens.starts, tokens.ends, strict=True)]
     score = np.array([scores.get(word, 0.0) for word in words])
     left = np.array([word not in " ".join(NAMES).split() for word in words])
-    kept = Kept(tokens.document, tokens.starts, tokens.ends, score, score, left, score < 0)
+    kept = KeptTokens(tokens.document, tokens.starts, tokens.ends, score, score, left, score < 0)
     pair = PublishedDocument(TEXT, edits=edits), Document(TEXT)
     return identifiers([pair], kept, frozenset({"known"}))
 
@@ -53,12 +53,12 @@ def test_a_screen_shows_whole_words_of_the_released_line() -> None:
     text = f"Alta\r\n{words}Ana pregunta por Luz . {words}\r\nFin"
     tokens = tokenise([text])
     none = np.zeros(len(tokens))
-    kept = Kept(tokens.document, tokens.starts, tokens.ends, none, none, none == 0, none > 0)
+    kept = KeptTokens(tokens.document, tokens.starts, tokens.ends, none, none, none == 0, none > 0)
     place = text.index("Ana")
-    edits = (Edit(place, place + 6, place, place + 3, "NAME", BY),)
+    edits = (PublishedEdit(place, place + 6, place, place + 3, "NAME", BY),)
     pair = PublishedDocument(text.replace("Ana", "[NAME]"), edits=edits), Document(text)
     asked = np.flatnonzero(tokens.starts == text.index("Luz"))
-    (line,) = screens(Due("sample", asked, 0), [], kept, [pair], np.random.default_rng(0))
+    (line,) = screens(DueTokens("sample", asked, 0), [], kept, [pair], np.random.default_rng(0))
     assert line.text == "Luz"
     assert line.before.endswith("otorrinolaringología [NAME] pregunta por ")
     assert line.before.startswith("… otorrinolaringología ")
@@ -71,8 +71,8 @@ def test_a_screen_ends_where_its_line_does(end: str) -> None:
     text = f"Alta{end}Ana pregunta por Luz hoy{end}Fin"
     tokens = tokenise([text])
     none = np.zeros(len(tokens))
-    kept = Kept(tokens.document, tokens.starts, tokens.ends, none, none, none == 0, none > 0)
+    kept = KeptTokens(tokens.document, tokens.starts, tokens.ends, none, none, none == 0, none > 0)
     asked = np.flatnonzero(tokens.starts == text.index("Luz"))
     pair = PublishedDocument(text), Document(text)
-    (line,) = screens(Due("sample", asked, 0), [], kept, [pair], np.random.default_rng(0))
+    (line,) = screens(DueTokens("sample", asked, 0), [], kept, [pair], np.random.default_rng(0))
     assert (line.before, line.text, line.after) == ("Ana pregunta por ", "Luz", " hoy")

@@ -13,10 +13,10 @@ from tests.documents.adapters.made_models import write_onnx, write_spacy
 from tests.documents.learners.made import FORMS, harmless, made, of_forms
 
 from voile.core.errors import RequestError
-from voile.documents.adapters.model import Model, ModelClassifier, odds_of, put_on_tokens
+from voile.documents.adapters.model import ExternalModel, ModelClassifier, odds_of, put_on_tokens
 from voile.documents.adapters.model_folder import ModelFolder
 from voile.documents.adapters.onnx_folder import open_folder
-from voile.documents.adapters.reading import FAR, Pieces
+from voile.documents.adapters.reading import FAR, ModelPieces
 from voile.documents.learners.arrays import from_table, to_table
 from voile.documents.reader.windows import place_windows
 from voile.documents.words.tokens import BLANK, GLUED, LINE
@@ -43,17 +43,17 @@ def pipeline(tmp_path_factory):
 def test_its_types_become_the_texts_types(kind, request):
     where = str(request.getfixturevalue(kind))
     train, other = made(20, length=30), made(10, seed=1, length=30)
-    classifier = Model.of("ner", where).fit(train, seed=0)
+    classifier = ExternalModel.of("ner", where).fit(train, seed=0)
     margins = classifier.margins(other)
     np.testing.assert_array_equal(margins[:, 0] > 0, other.labels == 1)
     np.testing.assert_array_equal(margins[:, 1] > 0, other.labels == 2)
-    assert (Model.of("ner", where).fit(harmless(train)).margins(other) < 0).all()
+    assert (ExternalModel.of("ner", where).fit(harmless(train)).margins(other) < 0).all()
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipeline"])
 def test_it_is_stored_by_its_place_and_hashes(kind, request):
     where = request.getfixturevalue(kind)
-    classifier = Model.of("ner", str(where)).fit(made(20))
+    classifier = ExternalModel.of("ner", str(where)).fit(made(20))
     arrays = from_table(to_table(classifier.to_arrays()))
     again = ModelClassifier.from_arrays(arrays)
     np.testing.assert_array_equal(again.margins(made(5)), classifier.margins(made(5)))
@@ -91,7 +91,7 @@ def shown(examples, words, gap=()):
 
 def test_pieces_and_tokens_meet_by_characters():
     starts, ends = np.array([0, 4, 5, 9]), np.array([3, 5, 8, 12])
-    pieces = Pieces(
+    pieces = ModelPieces(
         np.array([0, 2, 3, 8, 12, 6]),
         np.array([2, 3, 6, 9, 14, 6]),
         np.array([[1], [2], [3], [4], [5], [6]], dtype=np.float32),
@@ -179,7 +179,7 @@ def test_a_pickle_in_the_place_of_a_file_is_not_run(name, tmp_path):
     folder = write_onnx(tmp_path / "model", KINDS)
     (folder / name).write_bytes(pickle.dumps(Evil(str(tmp_path / "ran"))))
     with pytest.raises(RequestError):
-        Model.of("ner", str(folder))
+        ExternalModel.of("ner", str(folder))
     assert not (tmp_path / "ran").exists()
 
 
@@ -187,11 +187,11 @@ def test_a_pickle_in_the_place_of_a_file_is_not_run(name, tmp_path):
 def test_other_files_are_not_opened(name, tmp_path):
     folder = write_onnx(tmp_path / "model", KINDS)
     (folder / name).write_bytes(pickle.dumps(Evil(str(tmp_path / "ran"))))
-    model = Model.of("ner", str(folder))
+    model = ExternalModel.of("ner", str(folder))
     assert name not in dict(model.model.files)
     (folder / "model.onnx").unlink()
     with pytest.raises(RequestError, match="exported to ONNX first"):
-        Model.of("ner", str(folder))
+        ExternalModel.of("ner", str(folder))
     assert not (tmp_path / "ran").exists()
 
 
@@ -211,23 +211,23 @@ def test_other_files_are_not_opened(name, tmp_path):
 )
 def test_what_is_no_token_classifier_is_refused(made_so, why, tmp_path):
     with pytest.raises(RequestError, match=why):
-        Model.of("ner", str(write_onnx(tmp_path, KINDS, **made_so)))
+        ExternalModel.of("ner", str(write_onnx(tmp_path, KINDS, **made_so)))
 
 
 def test_what_a_model_was_given_is_in_no_error(tmp_path):
     """The tokenizer knows a word that the model does not."""
     folder = write_onnx(tmp_path, {"A": 0, "Zyxandra": 1}, rows=5)
-    reader = Model.of("ner", str(folder)).model.open()
+    reader = ExternalModel.of("ner", str(folder)).model.open()
     for text in ("Zyxandra", "Zyxandra \ud800"):
         with pytest.raises(RequestError, match="cannot be run on text") as refused:
-            reader.read(text)
+            reader.read_text(text)
         assert "Zyx" not in str(refused.value)
         assert refused.value.__cause__ is None
 
 
 def test_weights_beside_the_model_are_read_and_hashed(tmp_path, folder):
     other = write_onnx(tmp_path, KINDS, external="model.bin")
-    model = Model.of("ner", str(other)).model
+    model = ExternalModel.of("ner", str(other)).model
     assert "model.bin" in dict(model.files)
     expected = odds_of(ModelFolder.of(str(folder)), made(3))
     np.testing.assert_array_equal(odds_of(model, made(3)), expected)
@@ -238,18 +238,18 @@ def test_a_link_out_of_the_folder_is_refused(tmp_path):
     (folder / "model.bin").rename(tmp_path / "model.bin")
     (folder / "model.bin").symlink_to(tmp_path / "model.bin")
     with pytest.raises(RequestError, match="from outside of its folder"):
-        Model.of("ner", str(folder))
+        ExternalModel.of("ner", str(folder))
 
 
 def test_a_folder_without_a_model_says_what_one_holds(tmp_path):
     with pytest.raises(RequestError, match="there is no folder of a model"):
-        Model.of("ner", str(tmp_path / "absent"))
+        ExternalModel.of("ner", str(tmp_path / "absent"))
     with pytest.raises(RequestError, match=r"give a folder with model\.onnx, tokenizer\.json"):
-        Model.of("ner", str(tmp_path))
+        ExternalModel.of("ner", str(tmp_path))
     write_onnx(tmp_path, KINDS)
     (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(RequestError, match=r"lacks a file that can be read: tokenizer\.json"):
-        Model.of("ner", str(tmp_path))
+        ExternalModel.of("ner", str(tmp_path))
 
 
 def test_without_the_libraries_the_extra_is_named(folder, monkeypatch):

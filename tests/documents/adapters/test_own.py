@@ -13,7 +13,7 @@ from tests.documents.learners.made import harmless, made, of_forms
 
 from voile.core.errors import RequestError
 from voile.documents.adapters.scikit_learn import Sklearn
-from voile.documents.adapters.spacy import Spacy
+from voile.documents.adapters.spacy import SpacyLearner
 from voile.documents.learning.named_learners import learners_of
 
 
@@ -71,7 +71,7 @@ def test_who_gives_only_labels_is_refused():
 def test_a_recogniser_of_spacy_is_trained():
     pytest.importorskip("spacy")
     train, other = made(30, types=1), made(10, seed=1, types=1)
-    margins = Spacy(epochs=8).fit(train, seed=0).margins(other)[:, 0]
+    margins = SpacyLearner(epochs=8).fit(train, seed=0).margins(other)[:, 0]
     assert set(margins.tolist()) == {-1.0, 1.0}
     names = other.labels == 1
     assert (margins[names] > 0).mean() > 0.8
@@ -85,14 +85,14 @@ def test_a_pipeline_of_spacy_is_taken_as_it_is():
     nlp.add_pipe("entity_ruler").add_patterns(rules)
     examples = made(20)
     expected = np.array(examples.words) == "Name3"
-    margins = Spacy(nlp, {"PER": 2}).fit(examples).margins(examples)
+    margins = SpacyLearner(nlp, {"PER": 2}).fit(examples).margins(examples)
     np.testing.assert_array_equal(margins[:, 1] > 0, expected)
     assert (margins[:, 0] < 0).all()
     with pytest.raises(RequestError, match="the label PER stands for type 3 of 2"):
-        Spacy(nlp, {"PER": 3}).fit(examples)
+        SpacyLearner(nlp, {"PER": 3}).fit(examples)
 
 
 def test_a_library_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(RequestError, match="spacy is not installed; install it with: pip install"):
-        Spacy().fit(made(2))
+        SpacyLearner().fit(made(2))

@@ -10,7 +10,7 @@ import pytest
 from voile.core.errors import RequestError
 from voile.documents import Corpus, Document, GreedySanitizer, Span
 from voile.documents.adapters.spacy_pipeline import spacy_tokeniser, tagged_by
-from voile.documents.learning.training import Training
+from voile.documents.learning.training import TrainingText
 from voile.documents.words.tokens import tokenise
 
 spacy = pytest.importorskip("spacy")
@@ -87,7 +87,7 @@ def test_tags_are_the_pipelines(tagger):
     corpus = tagged_by(Corpus([Document("Ana is Leo", id="1", subject="s"), Document(" ")]), tagger)
     assert corpus[0].pos == ((0, 3, "UP"), (7, 10, "UP"))
     assert (corpus[0].id, corpus[0].subject, corpus[1].pos) == ("1", "s", ())
-    training = Training.of(tagged_by(notes(), tagger))
+    training = TrainingText.of(tagged_by(notes(), tagger))
     assert training.space.tags == ("UP",)
 
 

@@ -18,7 +18,7 @@ from voile.documents.start.starter import load_starter
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import tokenise
-from voile.report.wording import name_of, said
+from voile.report.wording import format_note, name_of
 
 SOURCES = ("published", "released", "foreign")
 OTHERS = notes(12, label="PERSON", names=["Kim", "Zoe", "Ron", "Gus"])
@@ -54,7 +54,9 @@ def test_where_nothing_is_left_nothing_is_found_and_that_is_not_no_risk(labels):
     evidence = attacked(release, truth, labels, inspections=200)
     assert evidence.true_positives == 0
     assert evidence.curve.high[-1] >= 3
-    assert any("Nothing found in 200 inspections" in said(n, "internal") for n in evidence.notes)
+    assert any(
+        "Nothing found in 200 inspections" in format_note(n, "internal") for n in evidence.notes
+    )
 
 
 @pytest.mark.parametrize("labels", SOURCES)

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import binom
 
 from voile.documents.adversary.inspections import (
-    Inspections,
+    InspectionOrder,
     average_found,
     expect_at_random,
     inspection_order,
@@ -24,7 +24,7 @@ ORDERS = ("margin", "paper", "negatives")
 def walks(draw, least=0):
     types = draw(st.lists(st.integers(0, 2), min_size=least, max_size=40))
     subject = draw(st.lists(st.integers(0, 5), min_size=len(types), max_size=len(types)))
-    return Inspections(np.array(types, np.int16), np.array(subject, np.intp))
+    return InspectionOrder(np.array(types, np.int16), np.array(subject, np.intp))
 
 
 @given(MARGINS, st.sampled_from(ORDERS), st.integers(0, 9))
@@ -58,15 +58,15 @@ def test_finding_never_stops_and_ends_at_all_that_is_left(walk):
     steps = np.diff(found)
     assert found[0] == 0
     assert ((steps == 0) | (steps == 1)).all()
-    assert found[-1] == walk.left == sum(one > 0 for one in walk.types.tolist())
+    assert found[-1] == walk.identifier_count == sum(one > 0 for one in walk.types.tolist())
 
 
 @given(arrays(np.int16, st.integers(0, 40), elements=st.integers(0, 1)), st.integers(0, 9))
 def test_who_knows_the_truth_finds_as_many_as_may_be(types, seed):
     way = inspection_order(types - 0.5, "margin", np.random.default_rng(seed))
-    walk = Inspections(types[way], np.zeros(len(types), np.intp))
+    walk = InspectionOrder(types[way], np.zeros(len(types), np.intp))
     for inspections in range(50):
-        assert walk.found(np.array([inspections]))[0] == min(inspections, types.sum())
+        assert walk.count_found(np.array([inspections]))[0] == min(inspections, types.sum())
 
 
 @given(walks(), walks())
@@ -80,7 +80,7 @@ def test_the_interval_holds_the_mean_and_stays_possible(one, other):
 
 
 def test_nothing_found_has_an_upper_end_of_three_in_the_inspections():
-    walk = Inspections(np.zeros(1000, np.int16), np.arange(1000))
+    walk = InspectionOrder(np.zeros(1000, np.int16), np.arange(1000))
     told = average_found([walk], np.array([100]))
     assert (told.mean[0], told.low[0]) == (0, 0)
     assert told.high[0] >= 3
@@ -88,8 +88,8 @@ def test_nothing_found_has_an_upper_end_of_three_in_the_inspections():
 
 def test_names_of_few_subjects_make_the_interval_wide():
     types = np.array([1] * 100 + [0] * 900, np.int16)
-    alone = Inspections(types, np.arange(1000))
-    joint = Inspections(types, np.arange(1000) // 100)  # all of one subject
+    alone = InspectionOrder(types, np.arange(1000))
+    joint = InspectionOrder(types, np.arange(1000) // 100)  # all of one subject
     wide, narrow = (average_found([one], np.array([100])) for one in (joint, alone))
     assert wide.low[0] == 0 < 80 < narrow.low[0]
 
@@ -99,14 +99,14 @@ def test_a_random_draw_finds_its_share(walk):
     at = np.array([0, 3, 10, len(walk), 100])
     told = expect_at_random([walk], at)
     for inspections, mean in zip(at, told.mean, strict=True):
-        share = walk.left / len(walk) if len(walk) else 0
+        share = walk.identifier_count / len(walk) if len(walk) else 0
         assert mean == pytest.approx(min(inspections, len(walk)) * share)
     assert (told.low <= told.mean + 1e-9).all()
     assert (told.high >= told.mean - 1e-9).all()
 
 
 def test_its_interval_holds_95_of_100_draws():
-    walk = Inspections(np.array([1] * 60 + [0] * 540, np.int16), np.zeros(600, np.intp))
+    walk = InspectionOrder(np.array([1] * 60 + [0] * 540, np.int16), np.zeros(600, np.intp))
     told = expect_at_random([walk], np.array([100]))
     rng = np.random.default_rng(1)
     draws = [int((rng.permutation(600)[:100] < 60).sum()) for _ in range(2000)]
@@ -118,7 +118,7 @@ def test_its_interval_holds_95_of_100_draws():
 def test_the_interval_is_95_of_100_draws_of_subjects():
     """Of 400 people 1 in 4 is named, 5 tokens each: how many are drawn is binomial."""
     named = np.repeat(np.arange(400) % 4 == 0, 5).astype(np.int16)
-    told = average_found([Inspections(named, np.arange(2000) // 5)], np.array([2000]))
+    told = average_found([InspectionOrder(named, np.arange(2000) // 5)], np.array([2000]))
     low, high = (5 * binom.ppf(end, 400, 0.25) for end in (0.025, 0.975))
     assert told.mean[0] == 500
     assert told.low[0] == pytest.approx(low, abs=8)

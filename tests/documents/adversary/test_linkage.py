@@ -14,7 +14,7 @@ from voile.documents.adversary import link_surrogates
 from voile.documents.adversary.linkage import ReadDocument, _rare_words
 from voile.documents.adversary.mentions import mentions_in
 from voile.documents.committee.publication import publish
-from voile.documents.replacements import Marks, Removal, Surrogates
+from voile.documents.replacements import LabelMarks, Surrogates, TextRemoval
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import tokenise
@@ -68,7 +68,7 @@ def sentence(*parts):
         if label:
             spans.append(Span(len(text), len(text) + len(words), label))
             if removed:
-                removals.append(Removal(len(text), len(text) + len(words), label))
+                removals.append(TextRemoval(len(text), len(text) + len(words), label))
         text += words + " "
     return Document(text, tuple(spans)), removals
 
@@ -156,7 +156,7 @@ def test_one_true_date_undoes_its_subjects_dates():
     assert (people.successes, people.trials) == (1, 4)
     dates = found["moved dates that one true date undoes"].rate
     assert (dates.successes, dates.trials) == (2, 11)
-    marks = published([dated(True), dated(False)], Marks())
+    marks = published([dated(True), dated(False)], LabelMarks())
     assert not link_surrogates(*marks, random_state=1).findings
 
 
@@ -169,7 +169,7 @@ def test_labels_of_ones_own_are_told_what_they_are():
     assert found["subjects with a true date beside moved ones"].rate.trials == 1
 
 
-@pytest.mark.parametrize("put", [PUT, Marks()])
+@pytest.mark.parametrize("put", [PUT, LabelMarks()])
 @pytest.mark.parametrize("subjects", [0, 1, 5])
 def test_the_same_seed_gives_the_same_and_small_releases_pass(put, subjects):
     truth = notes(subjects, each=2)

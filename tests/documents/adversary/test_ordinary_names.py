@@ -25,7 +25,7 @@ from voile.documents.adversary.ordinary_names import (
 )
 from voile.documents.adversary.words_left import WordsLeft
 from voile.documents.committee.publication import publish
-from voile.documents.replacements import Marks, Removal, Surrogates
+from voile.documents.replacements import LabelMarks, Surrogates, TextRemoval
 from voile.documents.start.lists import public_lists
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
@@ -47,7 +47,7 @@ def note(id, subject, name, leak, rng):
             start = len(text) + place.index("{")
             spans.append(Span(start, start + len(name), "NAME"))
             if rng.random() >= leak:
-                removals.append(Removal(start, start + len(name), "NAME"))
+                removals.append(TextRemoval(start, start + len(name), "NAME"))
             text += place.format(name) + " "
         else:
             word = rng.choice(ORDINARY)
@@ -65,7 +65,7 @@ def notes(leak, seed=0, people=60):
 
 
 def released(found, put=None):
-    put = put or Marks()
+    put = put or LabelMarks()
     return Corpus(publish(*one, put) for one in found), Corpus(one for one, _ in found)
 
 
@@ -75,7 +75,7 @@ def rates(found, put=None, seed=1):
 
 
 def test_where_some_mentions_are_left_the_names_behind_the_marks_are_guessed():
-    for put in (Marks(), Surrogates(Secret(bytes(32)))):
+    for put in (LabelMarks(), Surrogates(Secret(bytes(32)))):
         guessed, left = rates(notes(0.2), put)
         assert guessed.quantity == GUESSED
         assert guessed.rate.trials == left.rate.trials == 30
@@ -120,9 +120,9 @@ def written(drawn):
             if true != word:
                 spans.append(Span(len(text), len(text) + len(true), "NAME"))
             text += true + " "
-        removals = [Removal(one.start, one.end, "NAME") for one in spans]
+        removals = [TextRemoval(one.start, one.end, "NAME") for one in spans]
         found.append((Document(text, tuple(spans), str(number), f"s{subject}"), removals))
-    return [(publish(*one, Marks()), one[0]) for one in found]
+    return [(publish(*one, LabelMarks()), one[0]) for one in found]
 
 
 def naive_scores(pairs):
@@ -190,7 +190,9 @@ def test_scores_are_those_of_the_naive_twin(drawn):
 
 def test_a_name_that_stands_nowhere_counts_as_not_guessed():
     text, spans = "Patient Summer came .", (Span(8, 14, "NAME"),)
-    found = [(Document(text, spans, str(n), f"s{n}"), [Removal(8, 14, "NAME")]) for n in range(4)]
+    found = [
+        (Document(text, spans, str(n), f"s{n}"), [TextRemoval(8, 14, "NAME")]) for n in range(4)
+    ]
     guessed, left = rates(found)
     assert (guessed.rate.successes, guessed.rate.trials) == (0, 4)
     assert left.rate.successes == 0

@@ -13,14 +13,14 @@ from voile.core.errors import RequestError
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.adversary.remaining import match_documents
 from voile.documents.committee.publication import publish
-from voile.documents.replacements import Marks, Removal, Surrogates
+from voile.documents.replacements import LabelMarks, Surrogates, TextRemoval
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import tokenise
 from voile.keys.pseudonyms import Secret
 
 WORDS = st.lists(st.sampled_from(["Ana", "Smith", "of", "12", ",", "[X]", "D’Or"]), max_size=12)
-PUTS = st.sampled_from([Marks(), Surrogates(Secret(bytes(32)))])
+PUTS = st.sampled_from([LabelMarks(), Surrogates(Secret(bytes(32)))])
 
 
 @st.composite
@@ -30,7 +30,7 @@ def cases(draw):
     text = "".join(word + draw(st.sampled_from([" ", "\n", "  "])) for word in words)
     places = [(one.start(), one.end()) for one in re.finditer(r"\S+", text)]
     spans = tuple(Span(a, b, "NAME") for a, b in places if draw(st.booleans()))
-    removals = [Removal(a, b, "NAME") for a, b in places if draw(st.booleans())]
+    removals = [TextRemoval(a, b, "NAME") for a, b in places if draw(st.booleans())]
     return Document(text, spans), removals
 
 
@@ -60,7 +60,7 @@ def test_as_many_identifiers_are_left_as_were_not_removed(case, put):
 def test_marks_are_not_counted_but_a_name_in_brackets_is():
     text = "Seen: [ANA] and Leo ."
     document = Document(text, (Span(7, 10, "NAME"), Span(16, 19, "NAME")))
-    release = Corpus([publish(document, [Removal(16, 19, "NAME")], Marks())])
+    release = Corpus([publish(document, [TextRemoval(16, 19, "NAME")], LabelMarks())])
     ground = ground_of(release, Corpus([document]))
     shown = [
         word
@@ -74,7 +74,7 @@ def test_marks_are_not_counted_but_a_name_in_brackets_is():
 def test_a_surrogate_is_a_token_like_any_other():
     document = Document("Seen: Ana .", (Span(6, 9, "NAME"),))
     put = Surrogates(Secret(bytes(32)))
-    release = Corpus([publish(document, [Removal(6, 9, "NAME")], put)])
+    release = Corpus([publish(document, [TextRemoval(6, 9, "NAME")], put)])
     ground = ground_of(release, Corpus([document]))
     assert ground.examples.counted.all()
     assert not ground.examples.labels.any()

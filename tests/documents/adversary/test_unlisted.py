@@ -9,7 +9,7 @@ from tests.real_data import DATA
 from voile.documents.adversary import link_surrogates
 from voile.documents.adversary.unlisted import LEAST
 from voile.documents.committee.publication import publish
-from voile.documents.replacements import Removal, Surrogates
+from voile.documents.replacements import Surrogates, TextRemoval
 from voile.documents.replacements.names import builtin_names, fold
 from voile.documents.replacements.published import replace_removals
 from voile.documents.text.corpus import Corpus
@@ -36,7 +36,8 @@ def notes(pairs: int) -> Corpus:
 
 def released(truth, put):
     return Corpus(
-        publish(one, [Removal(s.start, s.end, s.label) for s in one.spans], put) for one in truth
+        publish(one, [TextRemoval(s.start, s.end, s.label) for s in one.spans], put)
+        for one in truth
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voile.documents.committee.publication import publish
-from voile.documents.replacements import Marks, Removal
+from voile.documents.replacements import LabelMarks, TextRemoval
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 
@@ -44,11 +44,11 @@ def released(corpus, removed, put=None):
         publish(
             document,
             [
-                Removal(span.start, span.end, span.label)
+                TextRemoval(span.start, span.end, span.label)
                 for place, span in enumerate(document.spans)
                 if removed(number, place)
             ],
-            put or Marks(),
+            put or LabelMarks(),
         )
         for number, document in enumerate(corpus)
     )

@@ -12,27 +12,29 @@ from tests.documents.made import Told, notes
 
 from voile.core.errors import RequestError
 from voile.documents.committee.committee import (
-    Committee,
-    Member,
-    Remover,
+    CommitteeMember,
+    TokenCommittee,
+    TokenRemover,
     put_marks,
     types_by_own_rule,
 )
-from voile.documents.learners.calibration import Calibration
+from voile.documents.learners.calibration import IsotonicCalibration
 from voile.documents.learners.svm import SVM
-from voile.documents.learning.training import Training
+from voile.documents.learning.training import TrainingText
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import tokenise
 
-TRAINING = Training.of(notes(2))
+TRAINING = TrainingText.of(notes(2))
 EXAMPLES = TRAINING.examples(TRAINING.truth * 0, np.ones(2))
 LABELS = ("AGE", "NAME")
 
 
 def committee(*classifiers, training=TRAINING, decision="accuracy", costs=(1.0, 1.0)):
-    members = tuple(Member(f"m{n}", one, None, decision) for n, one in enumerate(classifiers))
-    return Committee(training.labels, np.array(costs), training.space, members)
+    members = tuple(
+        CommitteeMember(f"m{n}", one, None, decision) for n, one in enumerate(classifiers)
+    )
+    return TokenCommittee(training.labels, np.array(costs), training.space, members)
 
 
 def of(removed, number=0):
@@ -98,7 +100,7 @@ def test_by_own_rule(rows):
 
 
 def test_a_member_decides_by_cost_or_by_its_own_rule():
-    calibration = Calibration.fit(
+    calibration = IsotonicCalibration.fit(
         np.array([[-1.0]] * 10 + [[1.0]] * 10),
         np.array([1, 0, 0, 0, 0, 0, 0, 0, 0, 0] + [1] * 10, dtype=np.int16),
         np.ones(20, dtype=np.bool_),
@@ -109,8 +111,8 @@ def test_a_member_decides_by_cost_or_by_its_own_rule():
         ("cost", 99, [1, 1]),
         ("cost", 2, [0, 1]),
     ):
-        member = Member("m", Told({}, 1), calibration, decision)
-        found = member.decided(tokens, margins, np.array([float(cost)]), left)
+        member = CommitteeMember("m", Told({}, 1), calibration, decision)
+        found = member.decide_tokens(tokens, margins, np.array([float(cost)]), left)
         assert found.types.tolist() == expected
 
 
@@ -160,7 +162,7 @@ def test_memory_does_not_follow_the_text():
     remover.MOST_BYTES = 0
     remover(["What is forgotten"])
     remover(["by then"])
-    assert remover._known.known == ["[AGE]", "[NAME]", "by", "then"]
+    assert remover._known.known_words == ["[AGE]", "[NAME]", "by", "then"]
     remover = committee(*SVMS).remover()
     remover.MOST_FORMS = 50
     most = 0
@@ -178,7 +180,7 @@ def test_what_is_removed_is_what_the_matrix_says(texts_):
     corpus = Corpus([Document(text) for text in texts_])
     forms = [removed.tokens.forms[form] for form in removed.tokens.form]
     found = np.zeros(len(forms), dtype=np.int16)
-    from voile.documents.words.features import Extractor
+    from voile.documents.words.features import FeatureExtractor
     from voile.documents.words.tokens import tokenise
 
     for svm in SVMS:
@@ -186,7 +188,7 @@ def test_what_is_removed_is_what_the_matrix_says(texts_):
         marks = tokens.known.number(["[AGE]", "[NAME]"])
         form = [marks[t - 1] if t else f for t, f in zip(found, tokens.form, strict=True)]
         shown = replace(tokens, form=np.array(form, dtype=np.int32))
-        matrix = Extractor(TRAINING.space, tokens.known).features(shown).matrix
+        matrix = FeatureExtractor(TRAINING.space, tokens.known).features(shown).matrix
         sight = replace(EXAMPLES, matrix=matrix, first=tokens.first)
         types = types_by_own_rule(svm.margins(sight))
         found = np.where(found > 0, found, types)
@@ -229,7 +231,7 @@ def tagged_notes():
 
 
 def test_who_learnt_from_tags_is_given_them():
-    training = Training.of(tagged_notes())
+    training = TrainingText.of(tagged_notes())
     assert training.space.tags == ("FIRST",)
     svm = SVM().fit(training.examples(training.truth * 0, np.ones(2)), seed=1)
     remover = committee(svm, training=training).remover()
@@ -254,7 +256,7 @@ def test_who_learnt_from_tags_is_given_them():
 
 
 def test_a_mark_has_no_part_of_speech():
-    tokens = Training.of(tagged_notes()).tokens
+    tokens = TrainingText.of(tagged_notes()).tokens
     gone = np.arange(len(tokens)) % 2
     shown = put_marks(tokens, gone.astype(np.int16), np.array([0], dtype=np.int32))
     assert set(tokens.tag[gone > 0].tolist()) == {-1, 0}
@@ -272,4 +274,4 @@ def test_who_learnt_from_none_looks_at_none():
 def test_a_part_of_a_committee_and_what_it_cuts_with():
     made = replace(committee(*SVMS), tokeniser=lambda text: [(0, len(text))])
     assert len(made.first(1).members) == 1
-    assert Remover(made.first(1))(["Ana is in"]).tokens.forms[-1] == "Ana is in"
+    assert TokenRemover(made.first(1))(["Ana is in"]).tokens.forms[-1] == "Ana is in"

@@ -7,7 +7,7 @@ import pytest
 from tests.documents.made import Told, corpus_of, notes
 
 from voile.core.errors import RequestError
-from voile.documents.committee.committee import Committee, Member
+from voile.documents.committee.committee import CommitteeMember, TokenCommittee
 from voile.documents.committee.publication import (
     BATCH,
     PublishedDocument,
@@ -15,19 +15,27 @@ from voile.documents.committee.publication import (
     removals_by_text,
     sanitize_texts,
 )
-from voile.documents.learning.training import Training
-from voile.documents.replacements import Edit, Marks, PublishedText, Reason, Removal
+from voile.documents.learning.training import TrainingText
+from voile.documents.replacements import (
+    LabelMarks,
+    PublishedEdit,
+    PublishedText,
+    RemovalReason,
+    TextRemoval,
+)
 from voile.documents.replacements.published import replace_removals
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 
-FIRST, SECOND = Reason("pass", "m0", 1), Reason("pass", "m1", 2)
-TRAINING = Training.of(notes(2))
+FIRST, SECOND = RemovalReason("pass", "m0", 1), RemovalReason("pass", "m1", 2)
+TRAINING = TrainingText.of(notes(2))
 
 
 def committee(*known):
-    members = tuple(Member(f"m{n}", Told(one, 2), None, "accuracy") for n, one in enumerate(known))
-    return Committee(TRAINING.labels, np.ones(2), TRAINING.space, members)
+    members = tuple(
+        CommitteeMember(f"m{n}", Told(one, 2), None, "accuracy") for n, one in enumerate(known)
+    )
+    return TokenCommittee(TRAINING.labels, np.ones(2), TRAINING.space, members)
 
 
 NAMES = committee({"Ana": 2, "30": 1}, {"Leo": 2})
@@ -58,7 +66,10 @@ def test_a_corpus_keeps_its_documents_and_the_spans_that_are_left():
         (Span(11, 14, "NAME"),),
         "0",
         "a",
-        edits=(Edit(0, 6, 0, 3, "NAME", (FIRST,)), Edit(17, 22, 14, 16, "AGE", (FIRST,))),
+        edits=(
+            PublishedEdit(0, 6, 0, 3, "NAME", (FIRST,)),
+            PublishedEdit(17, 22, 14, 16, "AGE", (FIRST,)),
+        ),
     )
     assert (made[1].text, made[1].id, made[1].subject, made[1].edits) == ("Zoë", "1", "b", ())
     assert made[0].text[11:14] == "Eva"
@@ -75,8 +86,8 @@ def test_any_callable_says_what_comes_instead():
 
     assert sanitize_texts(NAMES, ["Ana Leo is 30"], stars) == ["******* is **"]
     assert seen == [
-        Removal(0, 7, "NAME", (FIRST, SECOND)),
-        Removal(11, 13, "AGE", (FIRST,)),
+        TextRemoval(0, 7, "NAME", (FIRST, SECOND)),
+        TextRemoval(11, 13, "AGE", (FIRST,)),
     ]
 
 
@@ -85,9 +96,9 @@ def test_one_token_is_one_removal_by_one_member():
     removed = remover(["a", "Leo 30", "", "Ana"])
     assert list(removals_by_text(remover, removed)) == [
         [],
-        [Removal(0, 3, "NAME", (SECOND,)), Removal(4, 6, "AGE", (FIRST,))],
+        [TextRemoval(0, 3, "NAME", (SECOND,)), TextRemoval(4, 6, "AGE", (FIRST,))],
         [],
-        [Removal(0, 3, "NAME", (FIRST,))],
+        [TextRemoval(0, 3, "NAME", (FIRST,))],
     ]
 
 
@@ -107,7 +118,7 @@ def test_memory_follows_the_batch():
     def put(document, removals):
         return PublishedText(f"{document.text}", ())
 
-    made = publish_documents(NAMES.remover(), documents(), Marks())
+    made = publish_documents(NAMES.remover(), documents(), LabelMarks())
     first = next(made)
     assert (first.text, taken) == ("[NAME] 0", BATCH)
     rest = [one.text for one in made]

@@ -13,28 +13,28 @@ from tests.documents.flow import kit_of
 from tests.documents.made import Told
 
 from voile.documents.committee import worker as working
-from voile.documents.committee.committee import Committee, Member, TokenRemovals
+from voile.documents.committee.committee import CommitteeMember, TokenCommittee, TokenRemovals
 from voile.documents.committee.repeats import NameWords, find_mentions
-from voile.documents.committee.worker import Recipe, Worker
+from voile.documents.committee.worker import DocumentWorker, RemovalRecipe
 from voile.documents.patterns import PhraseList, patterns_of
-from voile.documents.replacements import Marks, Reason
+from voile.documents.replacements import LabelMarks, RemovalReason
 from voile.documents.text.document import Document
-from voile.documents.verbs.content import Content
-from voile.documents.words.tokens import Forms, tokenise
+from voile.documents.verbs.content import DocumentsContent
+from voile.documents.words.tokens import TokenNumbers, tokenise
 
 LABELS = ("NAME", "AGE", "DOCTOR")
-SAYS, DENIED = Reason("pass", "says", 1), Reason("list", "deny-list")
+SAYS, DENIED = RemovalReason("pass", "says", 1), RemovalReason("list", "deny-list")
 TEXT = "Patient Ana Ruiz came on foot with May , and was well ."
 
 
 def recipe(**changes):
     """Remove Ana and Ruiz in a first pass, Eva and an age in a second."""
-    content = Content.of(kit_of())
+    content = DocumentsContent.of(kit_of())
     space = content.committee(content.policy(0)).space
     told = (Told({"Ana": 1, "Ruiz": 1}, 3), Told({"Eva": 1, "34": 2}, 3))
-    members = tuple(Member("says", one, None, "accuracy") for one in told)
-    committee = Committee(LABELS, np.ones(3), space, members)
-    made = Recipe(committee, (), None, frozenset({"NAME"}), Marks())
+    members = tuple(CommitteeMember("says", one, None, "accuracy") for one in told)
+    committee = TokenCommittee(LABELS, np.ones(3), space, members)
+    made = RemovalRecipe(committee, (), None, frozenset({"NAME"}), LabelMarks())
     return replace(made, **changes)
 
 
@@ -103,9 +103,9 @@ def test_repeats_are_the_names_removed_elsewhere_in_the_same_document(texts, typ
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), max_size=6))
 def test_repeats_are_the_same_whatever_texts_came_before(texts):
     types, names = {"Ana": 1, "Li": 1, "Eva": 2}, np.array([False, True, True, False])
-    words, known = NameWords(), Forms()
+    words, known = NameWords(), TokenNumbers()
     for number, text in enumerate(texts):
-        known = Forms() if number == len(texts) // 2 else known
+        known = TokenNumbers() if number == len(texts) // 2 else known
         alone, _ = removed_of([text], types)
         tokens = tokenise([text.replace("=", "")], known)
         after = find_mentions(replace(alone, tokens=tokens), names, words)
@@ -195,16 +195,16 @@ def done(work, *texts):
 def test_who_removed_what_is_told():
     finders = (PhraseList(["on foot"]), *patterns_of(["phone"]))
     text = f"{TEXT} ANA called 555-123-4567 . Eva , 34 , and RUIZ did not ."
-    (one,) = done(Worker(recipe(finders=finders)), text)
+    (one,) = done(DocumentWorker(recipe(finders=finders)), text)
     told = [(text[e.source_start : e.source_end], e.label, *e.by) for e in one.edits]
     assert told == [
         ("Ana Ruiz", "NAME", SAYS),
         ("on foot", "LISTED", DENIED),
-        ("ANA", "NAME", Reason("repeat")),
-        ("555-123-4567", "PHONE", Reason("pattern", "phone")),
-        ("Eva", "NAME", Reason("pass", "says", 2)),
-        ("34", "AGE", Reason("pass", "says", 2)),
-        ("RUIZ", "NAME", Reason("repeat")),
+        ("ANA", "NAME", RemovalReason("repeat")),
+        ("555-123-4567", "PHONE", RemovalReason("pattern", "phone")),
+        ("Eva", "NAME", RemovalReason("pass", "says", 2)),
+        ("34", "AGE", RemovalReason("pass", "says", 2)),
+        ("RUIZ", "NAME", RemovalReason("repeat")),
     ]
     assert one.text == (
         "Patient [NAME] came [LISTED] with May , and was well . [NAME] called [PHONE] . "
@@ -214,14 +214,14 @@ def test_who_removed_what_is_told():
 
 def test_two_numbers_beside_each_other_have_a_mark_each():
     text = "From 10.0.0.1 10.0.0.1 and 615-555-0123 615-555-0123 ."
-    (one,) = done(Worker(recipe(finders=patterns_of(["ip", "phone"]))), text)
+    (one,) = done(DocumentWorker(recipe(finders=patterns_of(["ip", "phone"]))), text)
     assert one.text == "From [IP] [IP] and [PHONE] [PHONE] ."
     assert len(one.edits) == 4
 
 
 def test_several_removers_of_one_value_are_all_told():
     finders = (PhraseList(["Ana Ruiz came"]),)
-    (one,) = done(Worker(recipe(finders=finders)), TEXT)
+    (one,) = done(DocumentWorker(recipe(finders=finders)), TEXT)
     assert [(e.source_start, e.source_end, e.label, e.by) for e in one.edits] == [
         (8, 16, "NAME", (SAYS,)),
         (17, 21, "LISTED", (DENIED,)),
@@ -236,7 +236,7 @@ def spoken(**types):
     """Return a committee of one pass that removes these words, as types from 1."""
     whole = recipe().committee
     words = {word.strip("_"): kind for word, kind in types.items()}
-    return replace(whole, members=(Member("says", Told(words, 3), None, "accuracy"),))
+    return replace(whole, members=(CommitteeMember("says", Told(words, 3), None, "accuracy"),))
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def spoken(**types):
 def test_who_knows_best_what_it_is_gives_the_label(committee, phrases, label, words):
     finders = (*([PhraseList(phrases)] if phrases else []), *patterns_of())
     made = recipe(committee=spoken(**committee), finders=finders)
-    (one,) = done(Worker(made), PAID)
+    (one,) = done(DocumentWorker(made), PAID)
     assert (label, words) in [(e.label, PAID[e.source_start : e.source_end]) for e in one.edits]
 
 
@@ -284,7 +284,7 @@ def test_whatever_gives_the_label_all_that_is_removed_stays_removed(committee, p
         (learnt, (*lists, *patterns_of())),
     ]
     *alone, both = [
-        done(Worker(recipe(committee=who, finders=finders, names=frozenset())), PAID)[0]
+        done(DocumentWorker(recipe(committee=who, finders=finders, names=frozenset())), PAID)[0]
         for who, finders in ways
     ]
     assert places(both) == set().union(*map(places, alone))
@@ -293,13 +293,13 @@ def test_whatever_gives_the_label_all_that_is_removed_stays_removed(committee, p
 
 
 def test_without_names_nothing_is_repeated():
-    (one,) = done(Worker(recipe(names=frozenset())), f"{TEXT} ANA left .")
+    (one,) = done(DocumentWorker(recipe(names=frozenset())), f"{TEXT} ANA left .")
     assert [edit.by for edit in one.edits] == [(SAYS,)]
 
 
 def test_repeats_of_types_that_are_no_names_stay():
     text = f"{TEXT} ANA left ."
-    (one,) = done(Worker(recipe(names=frozenset({"AGE", "DOCTOR"}))), text)
+    (one,) = done(DocumentWorker(recipe(names=frozenset({"AGE", "DOCTOR"}))), text)
     assert [edit.by for edit in one.edits] == [(SAYS,)]
 
 
@@ -307,8 +307,10 @@ def test_repeats_of_types_that_are_no_names_stay():
 def test_an_allow_list_only_subtracts(phrases):
     text = f"{TEXT} ANA left the foot of May ."
     finders = (PhraseList(["foot", "well"]),)
-    (before,) = done(Worker(recipe(finders=finders)), text)
-    (after,) = done(Worker(recipe(finders=finders, allow=PhraseList(phrases, name="allow"))), text)
+    (before,) = done(DocumentWorker(recipe(finders=finders)), text)
+    (after,) = done(
+        DocumentWorker(recipe(finders=finders, allow=PhraseList(phrases, name="allow"))), text
+    )
 
     def gone(one):
         parts = (range(edit.source_start, edit.source_end) for edit in one.edits)
@@ -326,22 +328,22 @@ class Failing:
     def __call__(self, document, removals):
         if "fail" in document.text:
             raise KeyError(document.text)
-        return Marks()(document, removals)
+        return LabelMarks()(document, removals)
 
 
 def test_a_document_that_fails_fails_alone():
     texts = [TEXT, "fail Ana", TEXT, "", "Ana Ruiz will fail", TEXT]
-    whole = done(Worker(recipe()), *texts)
-    found = done(Worker(recipe(put=Failing())), *texts)
+    whole = done(DocumentWorker(recipe()), *texts)
+    found = done(DocumentWorker(recipe(put=Failing())), *texts)
     assert [one is None for one in found] == ["fail" in text for text in texts]
     assert [a == b for a, b in zip(found, whole, strict=True) if a] == [True] * 4
 
 
 def test_documents_are_the_same_in_whatever_company():
     texts = [f"{TEXT} Number {n} ." for n in range(23)]
-    alone = done(Worker(recipe()), *texts)
+    alone = done(DocumentWorker(recipe()), *texts)
     assert [f"Number {n} " in one.text for n, one in enumerate(alone)] == [True] * 23
-    worker = Worker(recipe())
+    worker = DocumentWorker(recipe())
     documents = [Document(text, id=f"row {n}") for n, text in enumerate(texts, 1)]
     parts = [worker(documents[at : at + 5]) for at in range(0, 23, 5)]
     assert [one for part in parts for one in part] == alone
@@ -353,10 +355,10 @@ def test_documents_are_the_same_in_whatever_company():
 @given(st.lists(st.integers(0, 60), max_size=6), st.integers(1, 100))
 def test_what_is_looked_at_together_changes_nothing(lengths, limit):
     texts = [f"{TEXT} " * (n // 20) + "Ana Ruiz " * (n % 3) for n in lengths]
-    whole = done(Worker(recipe()), *texts)
+    whole = done(DocumentWorker(recipe()), *texts)
     before, working.CHARACTERS = working.CHARACTERS, limit
     try:
-        assert done(Worker(recipe()), *texts) == whole
+        assert done(DocumentWorker(recipe()), *texts) == whole
     finally:
         working.CHARACTERS = before
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from voile.documents.context.pointing_words import outside_removals, value_incidence
 from voile.documents.context.rules import ContextRules
-from voile.documents.replacements import Removal
+from voile.documents.replacements import TextRemoval
 from voile.documents.text.corpus import Corpus
 
 
@@ -25,7 +25,7 @@ class RuleTrial:
 def try_rules(
     rules: ContextRules,
     corpus: Corpus,
-    removals: Sequence[Sequence[Removal]],
+    removals: Sequence[Sequence[TextRemoval]],
 ) -> RuleTrial:
     """Guess removed values by rules that were mined from other subjects."""
     left = outside_removals(corpus, removals)

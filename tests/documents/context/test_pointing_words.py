@@ -8,7 +8,7 @@ from tests.documents.context.rule_trial import try_rules
 
 from voile.core.errors import RequestError
 from voile.documents.context import RuleThresholds, find_pointing_words
-from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.spans import settle_spans
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
@@ -31,9 +31,9 @@ def wards(subjects, seed, ward=0.9):
         documents.append(Document(text, subject=f"p{number}"))
         removals.append(
             [
-                Removal(0, len(name), "NAME"),
-                Removal(at, at + 5, "HOSPITAL"),  # token by token: one value all the same
-                Removal(at + 7, at + 8, "HOSPITAL"),
+                TextRemoval(0, len(name), "NAME"),
+                TextRemoval(at, at + 5, "HOSPITAL"),  # token by token: one value all the same
+                TextRemoval(at + 7, at + 8, "HOSPITAL"),
             ]
         )
     return Corpus(documents), removals
@@ -121,7 +121,7 @@ def test_removals_are_of_each_document_and_inside_it():
     with pytest.raises(RequestError, match="3 documents and removals of 2"):
         find_pointing_words(corpus, removals[:2])
     with pytest.raises(RequestError, match="0 to 9999 is not inside the text"):
-        find_pointing_words(corpus, [[Removal(0, 9999, "NAME")], [], []])
+        find_pointing_words(corpus, [[TextRemoval(0, 9999, "NAME")], [], []])
 
 
 def test_nothing_removed_and_nothing_there():

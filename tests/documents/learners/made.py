@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from voile.documents.learners.learner import Examples
+from voile.documents.learners.learner import LabelledExamples
 from voile.documents.learners.reader_head import ReaderLearner
 from voile.documents.learning.named_learners import LEARNERS
 
@@ -20,7 +20,7 @@ NUMBER = {form: number for number, form in enumerate(FORMS)}
 
 def made(
     documents: int = 30, *, seed: int = 0, types: int = 2, length: int = 12, noise: float = 0.0
-) -> Examples:
+) -> LabelledExamples:
     """Make documents; the place is of type 2, or harmless if there is one type only.
 
     Parameters
@@ -52,7 +52,7 @@ def made(
 
 def of_forms(
     form: np.ndarray, labels: np.ndarray, first: np.ndarray, types: int, cost: float = 10.0
-) -> Examples:
+) -> LabelledExamples:
     """Return examples whose columns are the word here, before and after."""
     n, size = len(form), len(FORMS)
     start = np.repeat(first[:-1], np.diff(first))
@@ -66,7 +66,7 @@ def of_forms(
     where = (np.concatenate(rows), np.concatenate(columns))
     ones = np.ones(len(where[0]), np.float32)
     matrix = sp.csr_array((ones, where), shape=(n, 3 * size))
-    return Examples(
+    return LabelledExamples(
         matrix,
         labels.astype(np.int16),
         form != 0,
@@ -77,7 +77,7 @@ def of_forms(
     )
 
 
-def harmless(examples: Examples) -> Examples:
+def harmless(examples: LabelledExamples) -> LabelledExamples:
     """Return the same tokens with no identifier among them."""
     return of_forms(examples.form, np.zeros_like(examples.labels), examples.first, examples.types)
 

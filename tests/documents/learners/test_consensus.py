@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.learners.made import FORMS, NUMBER, harmless, made, of_forms
 
-from voile.documents.learners.consensus import FAR, Consensus, compare_same_form, regressors
+from voile.documents.learners.consensus import FAR, ConsensusLearner, compare_same_form, regressors
 from voile.documents.learning.named_learners import LEARNERS
 
 texts = st.lists(st.lists(st.integers(0, 4), max_size=6), min_size=1, max_size=4)
@@ -73,4 +73,4 @@ def test_nothing_to_learn_from_warns_of_nothing():
     nothing = harmless(made(0))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert Consensus().fit(nothing, seed=1).margins(nothing).shape == (0, 2)
+        assert ConsensusLearner().fit(nothing, seed=1).margins(nothing).shape == (0, 2)

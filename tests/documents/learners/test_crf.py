@@ -10,7 +10,7 @@ import pytest
 from tests.documents.learners.made import harmless, made, of_forms
 
 from voile.documents.learners.chain import MOST
-from voile.documents.learners.crf import CRF, Chain
+from voile.documents.learners.crf import CRF, CrfClassifier
 
 
 def probabilities(odds):
@@ -83,4 +83,4 @@ def test_labels_that_do_not_rise_are_refused():
     arrays = CRF().fit(made()).to_arrays()
     for labels in ([0, 2, 1], [0, 1, 3], [-1, 0, 1]):
         with pytest.raises(ValueError, match="'labels'"):
-            Chain.from_arrays({**arrays, "labels": np.array(labels, np.int16)})
+            CrfClassifier.from_arrays({**arrays, "labels": np.array(labels, np.int16)})

@@ -8,7 +8,7 @@ from tests.documents.learners.made import harmless, learner_of, made, of_forms
 
 from voile.core.errors import RequestError
 from voile.documents.adapters.scikit_learn import Sklearn
-from voile.documents.learners.linear import Linear
+from voile.documents.learners.linear import LinearClassifier
 from voile.documents.learning.named_learners import LEARNERS, learners_of
 from voile.documents.learning.saved_classifiers import check_saveable
 
@@ -121,10 +121,10 @@ def test_what_is_no_array_is_not_saved(fitted):
 
 
 def test_what_is_not_voiles_own_is_not_saved(fitted):
-    class Other(Linear):
+    class Other(LinearClassifier):
         """Made of arrays, but loading it would run code from elsewhere."""
 
-    linear = next(one for one in fitted[1].values() if type(one) is Linear)
+    linear = next(one for one in fitted[1].values() if type(one) is LinearClassifier)
     check_saveable([linear])
     with pytest.raises(RequestError, match="a kit cannot hold a classifier of kind Other"):
         check_saveable([Other(**vars(linear))])

@@ -68,7 +68,7 @@ def test_the_slope_is_that_of_the_loss(encoder, reader):
 
 
 def test_it_needs_the_reader_that_it_learnt_on(reader, monkeypatch):
-    classifier = ReaderLearner.installed().fit(made(20))
+    classifier = ReaderLearner.from_installed().fit(made(20))
     other = ReaderClassifier.from_arrays({**classifier.to_arrays(), "layer": np.array(3)})
     with pytest.raises(RequestError, match=r"this needs layer 3 of the reader .* and layer 2 of"):
         other.margins(made(2))
@@ -76,7 +76,7 @@ def test_it_needs_the_reader_that_it_learnt_on(reader, monkeypatch):
     with pytest.raises(RequestError, match="this needs a reader, and none is installed; install"):
         classifier.margins(made(2))
     with pytest.raises(RequestError, match="the learner reader needs a reader; install it with"):
-        ReaderLearner.installed()
+        ReaderLearner.from_installed()
 
 
 PROGRAM = """

@@ -6,7 +6,7 @@ import numpy as np
 from tests.documents.made import Says
 
 from voile.core.progress import silent
-from voile.documents.learning.fits import Fits
+from voile.documents.learning.fits import StoredFits
 from voile.documents.learning.greedy import sanitize_greedily
 from voile.documents.learning.training import costs_by_type
 
@@ -14,7 +14,7 @@ from voile.documents.learning.training import costs_by_type
 def loop_of(training, learners, cost=10, decision="accuracy", folds=4, **given_):
     """Run the algorithm, by documents; `least_left` is 1 unless given."""
     documents = len(training.subject)
-    fits = Fits(
+    fits = StoredFits(
         training,
         {one.name: one for one in learners},
         seeds={one.name: 1 for one in learners},

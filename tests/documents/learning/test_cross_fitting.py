@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tests.documents.made import NAMES, Remembers, notes, training_of
 
 from voile.core.errors import RequestError
-from voile.documents.learners.calibration import Calibration
-from voile.documents.learners.learner import Examples
+from voile.documents.learners.calibration import IsotonicCalibration
+from voile.documents.learners.learner import LabelledExamples
 from voile.documents.learners.svm import SVM
 from voile.documents.learning.cross_fitting import OutOfFold, cross_fit, drop_rare_columns
-from voile.documents.learning.training import Training
+from voile.documents.learning.training import TrainingText
 from voile.documents.words.decoder import decode_types
 from voile.documents.words.tokens import tokenise
 
@@ -84,7 +84,7 @@ def test_margins_of_another_shape_are_refused(shape):
 
 @pytest.mark.whole
 def test_processes_change_nothing():
-    training = Training.of(notes(2))
+    training = TrainingText.of(notes(2))
     folds = training.folds(3, np.random.default_rng(1))
     examples = training.examples(training.truth * 0, np.ones(2))
     one, two = (
@@ -110,7 +110,7 @@ judged = st.integers(1, 3).flatmap(
 def examples_of(rows, seed=0):
     folds, labels, counted, margins = zip(*rows, strict=True)
     n, types = len(rows), len(margins[0])
-    examples = Examples(
+    examples = LabelledExamples(
         sp.csr_array((n, 1), dtype=np.float32),
         np.where(counted, labels, 0).astype(np.int16),
         np.array(counted),
@@ -125,14 +125,14 @@ def examples_of(rows, seed=0):
 def test_the_calibration_of_a_fold_is_of_the_others(rows):
     examples, look = examples_of(rows)
     tokens = tokenise(["w"] * len(rows))
-    found = look.decided(tokens, examples, "cost").types
+    found = look.decide_tokens(tokens, examples, "cost").types
     assert (found[~examples.counted] == 0).all()
     for fold in set(look.fold.tolist()):
         here = look.fold == fold
         others = ~here if examples.counted[~here].any() else here
         if not examples.counted[here].any():
             continue
-        known = Calibration.fit(
+        known = IsotonicCalibration.fit(
             look.margins[others], examples.labels[others], examples.counted[others]
         )
         chances = known.probabilities(look.margins[here])
@@ -145,7 +145,7 @@ def test_the_calibration_of_a_fold_is_of_the_others(rows):
 def test_by_its_own_rule_the_highest_margin_above_0_decides(rows):
     examples, look = examples_of(rows)
     for type_, counted, margins in zip(
-        look.decided(tokenise(["w"] * len(rows)), examples, "accuracy").types,
+        look.decide_tokens(tokenise(["w"] * len(rows)), examples, "accuracy").types,
         examples.counted,
         look.margins.tolist(),
         strict=True,
@@ -160,9 +160,9 @@ def test_the_calibration_of_a_member_is_of_all_folds():
     ]
     examples, look = examples_of(rows)
     every = look.calibration(examples).probabilities(np.array([[2.0]]))
-    assert every == Calibration.fit(look.margins, examples.labels, examples.counted).probabilities(
-        np.array([[2.0]])
-    )
+    assert every == IsotonicCalibration.fit(
+        look.margins, examples.labels, examples.counted
+    ).probabilities(np.array([[2.0]]))
     assert every == 54 / 55
 
 
@@ -179,7 +179,7 @@ def test_what_one_subject_alone_has_is_not_learnt_from(documents, own):
     dense = np.array([[c in row for c in range(6)] for _, row in rows], dtype=np.float32)
     matrix = sp.csr_array(dense.reshape(-1, 6))
     n = len(rows)
-    examples = Examples(
+    examples = LabelledExamples(
         matrix,
         np.zeros(n, np.int16),
         np.ones(n, np.bool_),

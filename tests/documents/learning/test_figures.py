@@ -20,7 +20,7 @@ from voile.documents.learning.figures import (
     policy_figures,
 )
 from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
-from voile.documents.learning.training import Training
+from voile.documents.learning.training import TrainingText
 from voile.documents.words.features import CLASSES
 
 WORDS = ["Ana/NAME", "Leo/NAME", "Ana", "ANA", "ana", "34/AGE", "34", "may", ".", "It", "x7/ID"]
@@ -29,7 +29,7 @@ WORDS += ["Leo/PLACE", "was\nBAD", "Leo/?", "Ana/?", "34/?"]
 
 def measured(texts, learners, cost=10, repeats=True, **options):
     corpus = corpus_of(*texts, subjects=[str(number) for number in range(len(texts))])
-    training = Training.of(corpus)
+    training = TrainingText.of(corpus)
     loop = loop_of(training, learners, cost, **options)
     return corpus, training, loop, list(policy_figures(training, cost, loop, repeats=repeats))
 
@@ -219,7 +219,7 @@ def test_words_of_one_subject_are_counted_and_not_named():
     said = Says((("Ana", 1), ("Zoe", 1), ("Max", 1)), "says")
     for subjects, words in (("abc", ["Zoe"]), ("aab", []), ("aaa", [])):
         corpus = corpus_of(*texts * 4, subjects=list(subjects) * 4)
-        training = Training.of(corpus)
+        training = TrainingText.of(corpus)
         *_, row = policy_figures(training, 10.0, loop_of(training, [said], 10))
         assert [one["word"] for one in row["false_words"]] == words
         assert sum(row["false_by_kind"]) == 12

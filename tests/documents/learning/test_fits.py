@@ -10,28 +10,28 @@ import pytest
 from tests.documents.made import NAMES, Counted, Remembers, corpus_of, notes
 
 from voile.core.errors import RequestError
-from voile.documents.learners.consensus import Consensus
+from voile.documents.learners.consensus import ConsensusLearner
 from voile.documents.learners.crf import CRF
 from voile.documents.learners.svm import SVM
-from voile.documents.learning.fits import Fits
+from voile.documents.learning.fits import StoredFits
 from voile.documents.learning.fits import _digest_of as digest_of
 from voile.documents.learning.fits import _looks_at_costs as looks_at_costs
 from voile.documents.learning.named_learners import LEARNERS
 from voile.documents.learning.saved_classifiers import saved_name
-from voile.documents.learning.training import Training
-from voile.documents.paper.ensemble import Ensemble
-from voile.documents.paper.selection import Selection
+from voile.documents.learning.training import TrainingText
+from voile.documents.paper.ensemble import EnsembleLearner
+from voile.documents.paper.selection import LearnerSelection
 from voile.documents.text.corpus import Corpus
-from voile.documents.words.tokens import Forms
+from voile.documents.words.tokens import TokenNumbers
 
 FOLDS = np.arange(24) % 12 % 3
 COSTS = np.full(2, 5.0)
 
 
 def fits_of(folder=None, learner=None, training=None, seed=1, folds=FOLDS):
-    training = training or Training.of(notes(2))
+    training = training or TrainingText.of(notes(2))
     learner = learner or Counted()
-    return Fits(
+    return StoredFits(
         training, {learner.name: learner}, seeds={learner.name: seed}, folds=folds, folder=folder
     )
 
@@ -116,7 +116,7 @@ def test_a_foreign_file_is_fitted_anew(tmp_path):
         tmp_path.glob("*.npz"), key=lambda path: len(np.load(path).files)
     )
     n = len(np.load(margins)["margins"])
-    few = Training.of(notes(1)[:7])
+    few = TrainingText.of(notes(1)[:7])
     other = SVM().fit(few.examples(few.truth * 0, COSTS), seed=1)
     three = SVM().fit(
         fits_of().training.examples(fits_of().training.truth * 0, np.full(3, 5.0)), seed=1
@@ -145,17 +145,17 @@ def changed():
     yield "seed", {"seed": 2}, {}
     yield "folds", {"folds": (FOLDS + 1) % 3}, {}
     yield "setting", {"learner": Counted(C=0.2)}, {}
-    yield "lists", {"training": Training.of(corpus, lists=LISTS)}, {}
+    yield "lists", {"training": TrainingText.of(corpus, lists=LISTS)}, {}
     others = [type(one)(**{**fields(one), "subject": f"{n // 2}"}) for n, one in enumerate(corpus)]
-    yield "subjects", {"training": Training.of(type(corpus)(others))}, {}
+    yield "subjects", {"training": TrainingText.of(type(corpus)(others))}, {}
     gaps = [
         type(one)(**{**fields(one), "text": one.text.replace(" and ", "\nand ")}) for one in corpus
     ]
-    yield "gaps", {"training": Training.of(type(corpus)(gaps))}, {}
+    yield "gaps", {"training": TrainingText.of(type(corpus)(gaps))}, {}
     tags = [type(one)(**{**fields(one), "pos": ((0, 4, "X"),)}) for one in corpus]
-    yield "tags", {"training": Training.of(type(corpus)(tags))}, {}
+    yield "tags", {"training": TrainingText.of(type(corpus)(tags))}, {}
     spans = [type(one)(**{**fields(one), "spans": one.spans[:1]}) for one in corpus]
-    yield "truth", {"training": Training.of(type(corpus)(spans))}, {"costs": None}
+    yield "truth", {"training": TrainingText.of(type(corpus)(spans))}, {"costs": None}
 
 
 def fields(document):
@@ -179,8 +179,8 @@ def test_another_run_takes_nothing(tmp_path, case):
     [
         (SVM(), True),
         (SVM(cost_sensitive=True), False),
-        (Selection((SVM(), SVM(C=1.0))), True),
-        (Selection((SVM(), SVM(cost_sensitive=True))), False),
+        (LearnerSelection((SVM(), SVM(C=1.0))), True),
+        (LearnerSelection((SVM(), SVM(cost_sensitive=True))), False),
         (Remembers(), True),
     ],
 )
@@ -216,7 +216,7 @@ def test_what_no_kit_can_hold_is_fitted_again(tmp_path):
 
 
 def test_what_is_forgotten_is_fitted_again(monkeypatch):
-    monkeypatch.setattr(Fits, "MOST_BYTES", 0)
+    monkeypatch.setattr(StoredFits, "MOST_BYTES", 0)
     fits = fits_of()
     assert same(both(fits), both(fits))
     assert len(fits.learners["svm"].fits) == 3 + 1 + 3
@@ -227,7 +227,7 @@ def test_those_used_are_remembered_longest(monkeypatch):
     removed = np.zeros((3, len(fits.training.tokens)), np.int16)
     removed[1, 0], removed[2, 1] = 1, 1
     size = both(fits, removed=removed[0])[0].margins.nbytes
-    monkeypatch.setattr(Fits, "MOST_BYTES", 2 * size)
+    monkeypatch.setattr(StoredFits, "MOST_BYTES", 2 * size)
     for number in (1, 0, 2, 0):
         both(fits, removed=removed[number])
     assert len(fits.learners["svm"].fits) == 12
@@ -237,7 +237,7 @@ def test_those_used_are_remembered_longest(monkeypatch):
 
 def test_all_that_is_seen_of_a_corpus_tells_it_from_others():
     corpus = Corpus(replace(one, pos=((0, 4, "X"),)) for one in notes(2))
-    training = Training.of(corpus, lists=LISTS)
+    training = TrainingText.of(corpus, lists=LISTS)
     tokens, space, other = training.tokens, training.space, training.tokens.tag.copy()
     other[3] = 0
     swapped = training.truth.copy()
@@ -247,8 +247,8 @@ def test_all_that_is_seen_of_a_corpus_tells_it_from_others():
         {"tokens": replace(tokens, layout=replace(tokens.layout, gap=tokens.gap * 0))},
         {"tokens": replace(tokens, layout=replace(tokens.layout, first=tokens.first[:-1]))},
         {"tokens": replace(tokens, tag=other)},
-        {"tokens": replace(tokens, tags=Forms())},
-        {"tokens": replace(tokens, known=Forms())},
+        {"tokens": replace(tokens, tags=TokenNumbers())},
+        {"tokens": replace(tokens, known=TokenNumbers())},
         {"truth": swapped},
         {"labels": ("AGE", "PLACE")},
         {"subject": training.subject[::-1]},
@@ -263,7 +263,7 @@ def test_all_that_is_seen_of_a_corpus_tells_it_from_others():
 
 def test_what_one_subject_alone_has_is_not_learnt_from():
     texts = ["Zed/NAME said no ."] * 2 + [f"{name} said no ." for name in NAMES[:8]]
-    training = Training.of(corpus_of(*texts, subjects=[str(number) for number in range(10)]))
+    training = TrainingText.of(corpus_of(*texts, subjects=[str(number) for number in range(10)]))
     fits = fits_of(learner=SVM(), training=training, folds=np.arange(10) % 2)
     look, classifier = both(fits, costs=np.ones(1))
     assert look.margins[0, 0] < 0
@@ -277,9 +277,9 @@ def test_what_one_subject_alone_has_is_not_learnt_from():
 
 
 def test_who_looks_at_costs():
-    blind = (SVM(), Consensus(), Ensemble(), Selection(), Remembers())
-    seeing = (Ensemble(crf=CRF(cost_sensitive=True)), CRF(cost_sensitive=True), object())
-    seeing += (Consensus(svm=SVM(cost_sensitive=True)),)
+    blind = (SVM(), ConsensusLearner(), EnsembleLearner(), LearnerSelection(), Remembers())
+    seeing = (EnsembleLearner(crf=CRF(cost_sensitive=True)), CRF(cost_sensitive=True), object())
+    seeing += (ConsensusLearner(svm=SVM(cost_sensitive=True)),)
     assert not any(map(looks_at_costs, blind))
     assert all(map(looks_at_costs, seeing))
 
@@ -301,7 +301,7 @@ def test_margins_that_are_no_numbers_are_refused(tmp_path):
 
 
 def test_kinds():
-    training = Training.of(notes(1))
+    training = TrainingText.of(notes(1))
     examples = training.examples(training.truth * 0, COSTS)
     kinds = {name: saved_name(LEARNERS[name]().fit(examples, seed=1)) for name in ("svm", "crf")}
     assert kinds == {"svm": "linear", "crf": "chain"}

@@ -12,9 +12,9 @@ from tests.documents.learning.loops import ANA, LEO, MAY, TEXTS, loop_of
 from tests.documents.made import Counted, Remembers, Says, corpus_of, notes, training_of
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.documents.learners.learner import Examples
+from voile.documents.learners.learner import LabelledExamples
 from voile.documents.learning.greedy import check_left, count_attempt
-from voile.documents.learning.training import Training
+from voile.documents.learning.training import TrainingText
 
 
 def t_of(training, removed, costs):
@@ -124,7 +124,7 @@ def test_lemma_1(tokens, costs):
     truth, before, found = (np.array(one, dtype=np.int16) for one in zip(*tokens, strict=True))
     training = SimpleNamespace(truth=truth)
     counted = before == 0
-    examples = Examples(
+    examples = LabelledExamples(
         None, np.where(counted, truth, 0).astype(np.int16), counted, None, np.array(costs, float)
     )
     tried = count_attempt("h", "cost", found, examples)
@@ -221,7 +221,7 @@ def test_too_little_left_is_refused():
 
 
 def run_of(learner, **given_):
-    return loop_of(Training.of(notes(3)), [learner], cost=3, decision="cost", **given_)
+    return loop_of(TrainingText.of(notes(3)), [learner], cost=3, decision="cost", **given_)
 
 
 def described(loop):
@@ -257,7 +257,7 @@ def test_an_interrupt_keeps_what_was_found_and_another_run_goes_on(tmp_path, com
 
 def test_the_corpus_is_not_changed_by_the_loop():
     corpus = corpus_of(*TEXTS)
-    training = Training.of(corpus)
+    training = TrainingText.of(corpus)
     before = training.tokens.form.copy()
     loop_of(training, [ANA, LEO])
     assert (training.tokens.form == before).all()

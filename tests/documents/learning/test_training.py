@@ -7,7 +7,7 @@ import pytest
 from tests.documents.made import corpus_of, training_of
 
 from voile.core.errors import RequestError
-from voile.documents.learning.training import Training, costs_by_type
+from voile.documents.learning.training import TrainingText, costs_by_type
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 
@@ -55,7 +55,7 @@ def test_marks_have_their_columns_from_the_first():
 )
 def test_without_identifiers_nothing_is_learnt(corpus):
     with pytest.raises(RequestError, match="no identifier"):
-        Training.of(corpus)
+        TrainingText.of(corpus)
 
 
 def test_costs():

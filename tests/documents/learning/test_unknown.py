@@ -12,11 +12,11 @@ from tests.documents.learning.loops import ANA, LEO, TEXTS, loop_of
 from tests.documents.made import Says, corpus_of, notes, training_of
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.documents.learners.calibration import Calibration
+from voile.documents.learners.calibration import IsotonicCalibration
 from voile.documents.learning.cross_fitting import OutOfFold
 from voile.documents.learning.fits import prepare_fits
 from voile.documents.learning.greedy import sanitize_greedily
-from voile.documents.learning.training import Training
+from voile.documents.learning.training import TrainingText
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import tokenise, unknown_tokens
@@ -31,7 +31,7 @@ def test_it_is_neither_an_identifier_nor_harmless():
     assert training.unknown.tolist() == [False, False, False, True, False, False, False, False]
     assert examples.labels.tolist() == [0, 1, 0, 0, 0, 0, 1, 0]
     assert examples.counted.tolist() == (~training.unknown).tolist()
-    assert examples.left.all()
+    assert examples.unmarked_tokens.all()
     assert training.harmless.sum() == 5
 
 
@@ -41,12 +41,12 @@ def test_a_removed_one_is_a_mark_as_any_other():
     examples = training.examples(removed, ONE)
     assert examples.words[3] == "[NAME]"
     assert not examples.unknown.any()
-    assert examples.left.tolist() == (removed == 0).tolist()
+    assert examples.unmarked_tokens.tolist() == (removed == 0).tolist()
 
 
 def test_a_span_over_unknown_characters_counts():
     document = Document("Ask Ana May .", (Span(4, 7, "NAME"),), unknown=((4, 11),))
-    training = Training.of(Corpus([document]))
+    training = TrainingText.of(Corpus([document]))
     assert training.unknown.tolist() == [False, False, True, False]
 
 
@@ -91,7 +91,9 @@ def test_calibration_takes_known_tokens_alone():
     margins = np.random.default_rng(1).normal(size=(len(examples.labels), 1))
     look = OutOfFold(margins, np.zeros(len(margins), dtype=np.intp))
     kept = ~training.unknown
-    twin = Calibration.fit(margins[kept], examples.labels[kept], np.ones(kept.sum(), dtype=bool))
+    twin = IsotonicCalibration.fit(
+        margins[kept], examples.labels[kept], np.ones(kept.sum(), dtype=bool)
+    )
     np.testing.assert_array_equal(look.calibration(examples).knots, twin.knots)
     np.testing.assert_array_equal(look.calibration(examples).chances, twin.chances)
 
@@ -109,7 +111,7 @@ def test_none_unknown_fits_as_ever():
     marked = Corpus(replace(one, unknown=()) for one in known)
     loops = []
     for corpus in (known, marked):
-        fits = prepare_fits(Training.of(corpus), ["svm"], cross_fit=3, seed=1, n_jobs=1)
+        fits = prepare_fits(TrainingText.of(corpus), ["svm"], cross_fit=3, seed=1, n_jobs=1)
         costs = np.full(len(corpus.labels), 10.0)
         loops.append(
             sanitize_greedily(

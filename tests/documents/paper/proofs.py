@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import log, sqrt
 
-from voile.documents.theory.bound import Bound, first_failure
-from voile.documents.theory.counts import Confusion, exact
+from voile.documents.theory.bound import TheoryBound, first_failure
+from voile.documents.theory.counts import TokenConfusion, exact
 from voile.documents.theory.game import is_local_optimum, utility
 from voile.documents.theory.optimum import NO_OPTIMUM, NOTHING_FOUND
 from voile.documents.theory.sampling import refuse_outside
 
 
-def passes_by_identifiers(changes: Sequence[Fraction], identifiers: int) -> Bound:
+def passes_by_identifiers(changes: Sequence[Fraction], identifiers: int) -> TheoryBound:
     """Bound the iterations of GreedySanitize by the identifiers: closer than Theorem 1.
 
     Proof: a classifier is added only where C FP < L TP (Lemma 1), so TP >= 1: each pass but the
@@ -28,11 +28,13 @@ def passes_by_identifiers(changes: Sequence[Fraction], identifiers: int) -> Boun
     for number, one in enumerate(changes, start=1):
         if one >= 0:
             reason = f"the classifier of pass {number} was added and did not lower T"
-            return Bound(name, statement, "<=", applies=False, reason=reason)
-    return Bound(name, statement, "<=", Fraction(identifiers + 1), Fraction(len(changes) + 1))
+            return TheoryBound(name, statement, "<=", applies=False, reason=reason)
+    return TheoryBound(name, statement, "<=", Fraction(identifiers + 1), Fraction(len(changes) + 1))
 
 
-def negatives_first(attacker: Confusion, inspections: int, miss_cost: float | Fraction) -> Bound:
+def negatives_first(
+    attacker: TokenConfusion, inspections: int, miss_cost: float | Fraction
+) -> TheoryBound:
     """State that an attacker does best to inspect negatives first, for any B.
 
     At a local optimum with L/C >= (1 - alpha) / alpha. Proof: FP_A / TP_A >= L/C >=
@@ -45,8 +47,8 @@ def negatives_first(attacker: Confusion, inspections: int, miss_cost: float | Fr
         [(rich, "L/C is less than (1 - alpha) / alpha")]
     )
     if failure:
-        return Bound(name, statement, ">=", applies=False, reason=failure)
-    return Bound(
+        return TheoryBound(name, statement, ">=", applies=False, reason=failure)
+    return TheoryBound(
         name,
         statement,
         ">=",
@@ -55,7 +57,9 @@ def negatives_first(attacker: Confusion, inspections: int, miss_cost: float | Fr
     )
 
 
-def best_of_negatives(attacker: Confusion, inspections: int, miss_cost: float | Fraction) -> Bound:
+def best_of_negatives(
+    attacker: TokenConfusion, inspections: int, miss_cost: float | Fraction
+) -> TheoryBound:
     """Bound how far B inspections of negatives are from those of one who knows the truth.
 
     Proof: U = L B FN / (FN + TN), the best L min(B, FN), so their ratio is
@@ -72,9 +76,9 @@ def best_of_negatives(attacker: Confusion, inspections: int, miss_cost: float | 
         ]
     )
     if failure:
-        return Bound(name, statement, "<=", applies=False, reason=failure)
+        return TheoryBound(name, statement, "<=", applies=False, reason=failure)
     best = min(inspections, attacker.fn)
-    return Bound(
+    return TheoryBound(
         name,
         statement,
         "<=",
@@ -84,11 +88,11 @@ def best_of_negatives(attacker: Confusion, inspections: int, miss_cost: float | 
 
 
 def ratio_within(
-    training: Confusion,
-    attacker: Confusion,
+    training: TokenConfusion,
+    attacker: TokenConfusion,
     miss_cost: float | Fraction,
     within: float | Fraction,
-) -> Bound:
+) -> TheoryBound:
     """Bound FP_A / TP_A from below, where false and true positives each keep within lambda.
 
     With q = TP^ / m: FP_A / n >= FP^ / m - lambda >= q L/C - lambda, and TP_A / n <= q + lambda.
@@ -105,9 +109,11 @@ def ratio_within(
         ]
     )
     if failure:
-        return Bound(name, statement, ">=", applies=False, reason=failure)
+        return TheoryBound(name, statement, ">=", applies=False, reason=failure)
     observed = Fraction(attacker.fp, attacker.tp)
-    return Bound(name, statement, ">=", value=(q * ratio - far) / (q + far), observed=observed)
+    return TheoryBound(
+        name, statement, ">=", value=(q * ratio - far) / (q + far), observed=observed
+    )
 
 
 def deviation_of_choice(delta: float, m: int, classifiers: int) -> float:
@@ -131,7 +137,9 @@ def deviation_of_dimension(delta: float, m: int, dimension: int) -> float:
     return min(1.0, sqrt(spread) + 1 / m)
 
 
-def _no_true_positive_at_an_optimum(attacker: Confusion, miss_cost: float | Fraction) -> str | None:
+def _no_true_positive_at_an_optimum(
+    attacker: TokenConfusion, miss_cost: float | Fraction
+) -> str | None:
     return first_failure(
         [(is_local_optimum(attacker, miss_cost), NO_OPTIMUM), (attacker.tp >= 1, NOTHING_FOUND)]
     )

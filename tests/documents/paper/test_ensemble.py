@@ -8,15 +8,15 @@ from tests.documents.learners.made import harmless, made
 
 from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.crf import CRF
-from voile.documents.learners.learner import Saveable
+from voile.documents.learners.learner import SaveableClassifier
 from voile.documents.learners.out_of_fold import (
     classes_by_own_rule,
     deal_subjects,
     margins_out_of_fold,
 )
 from voile.documents.learners.svm import SVM
-from voile.documents.paper.ensemble import NEAR, Ensemble, neighbours
-from voile.documents.paper.selection import Selection
+from voile.documents.paper.ensemble import NEAR, EnsembleLearner, neighbours
+from voile.documents.paper.selection import LearnerSelection
 
 
 def test_neighbours_are_of_the_same_document():
@@ -28,7 +28,7 @@ def test_neighbours_are_of_the_same_document():
 
 def test_only_candidates_are_judged():
     examples = made(60, noise=0.05)
-    judged = Ensemble(least=0.1).fit(examples)
+    judged = EnsembleLearner(least=0.1).fit(examples)
     margins = judged.margins(examples)
     odds = judged.chain.margins(examples)
     candidates = odds.max(axis=1) > judged.cut
@@ -39,7 +39,7 @@ def test_only_candidates_are_judged():
 
 def test_scores_are_asked_for_once():
     examples = made(40)
-    judged = Ensemble().fit(examples)
+    judged = EnsembleLearner().fit(examples)
     asked = []
 
     class Sight:
@@ -60,13 +60,13 @@ def test_the_svm_sends_false_candidates_away():
     eager = CRF(iterations=25, cost_sensitive=True)
     harm = other.labels == 0
     alone = (eager.fit(train).margins(other).max(axis=1) > 0) & harm
-    both = (Ensemble(crf=eager).fit(train).margins(other).max(axis=1) > 0) & harm
+    both = (EnsembleLearner(crf=eager).fit(train).margins(other).max(axis=1) > 0) & harm
     assert both.sum() < alone.sum()
 
 
 def test_only_harmless_text_teaches_that_nothing_is_found():
     examples = harmless(made())
-    assert (Ensemble().fit(examples).margins(examples) < 0).all()
+    assert (EnsembleLearner().fit(examples).margins(examples) < 0).all()
 
 
 def test_parts_keep_a_subject_together():
@@ -104,7 +104,7 @@ def test_selection_takes_the_most_accurate():
     examples = made(60, noise=0.02)
     weak, strong = AdaBoost(rounds=1), SVM()
     for learners in ((weak, strong), (strong, weak)):
-        selection = Selection(learners)
+        selection = LearnerSelection(learners)
         few, many = (
             selection.errors(selection.look(one, examples, 0), examples) for one in (strong, weak)
         )
@@ -115,10 +115,10 @@ def test_selection_takes_the_most_accurate():
 
 def test_selection_by_cost_counts_the_missed_at_their_costs():
     examples = made(60, noise=0.2)
-    selection = Selection(cost_sensitive=True)
+    selection = LearnerSelection(cost_sensitive=True)
     eager, wary = (selection.look(one, examples, 0) for one in (SVM(cost_sensitive=True), SVM()))
     assert selection.errors(eager, examples) < selection.errors(wary, examples)
-    assert Selection().errors(wary, examples) < Selection().errors(eager, examples)
+    assert LearnerSelection().errors(wary, examples) < LearnerSelection().errors(eager, examples)
     found = classes_by_own_rule(wary)
     missed = (examples.labels > 0) & (found == 0)
     false = (examples.labels == 0) & (found > 0) & examples.counted
@@ -128,7 +128,9 @@ def test_selection_by_cost_counts_the_missed_at_their_costs():
 
 def test_whoever_is_chosen_the_margins_are_of_one_size():
     examples, other = made(120, noise=0.2), made(60, noise=0.2, seed=3)
-    odds = [Selection((one,)).fit(examples).margins(other) for one in (CRF(), SVM(), AdaBoost())]
+    odds = [
+        LearnerSelection((one,)).fit(examples).margins(other) for one in (CRF(), SVM(), AdaBoost())
+    ]
     plain = [one.fit(examples).margins(other) for one in (CRF(), SVM(), AdaBoost())]
     spreads = [np.std([one.std() for one in several]) for several in (odds, plain)]
     assert spreads[0] < spreads[1] / 2
@@ -146,6 +148,6 @@ def test_a_selection_of_the_users_own_is_not_kept():
             chain = CRF().fit(examples)
             return type("Plainly", (), {"margins": staticmethod(chain.margins)})()
 
-    fitted = Selection((Plain(),)).fit(made(30))
+    fitted = LearnerSelection((Plain(),)).fit(made(30))
     assert fitted.margins(made(5)).shape[1] == made(5).types
-    assert not isinstance(fitted, Saveable)
+    assert not isinstance(fitted, SaveableClassifier)

@@ -20,7 +20,7 @@ from tests.documents.paper.proofs import (
 )
 
 from voile.core.errors import RequestError
-from voile.documents.theory import Confusion, is_local_optimum, utility
+from voile.documents.theory import TokenConfusion, is_local_optimum, utility
 
 TINY = Fraction(1, 10**9)
 SMALL = st.integers(0, 40)
@@ -30,7 +30,7 @@ MANY = st.integers(0, 500)
 @given(st.data(), st.integers(1, 40), st.integers(0, 300), SMALL)
 def test_negatives_first_are_best_and_random_lies_between(data, tp, fp, fn):
     # as many harmless negatives as keep them at least as rich in identifiers as the positives
-    counts = Confusion(tp, fp + 1, data.draw(st.integers(0, (fp + 1) * fn // tp)), fn)
+    counts = TokenConfusion(tp, fp + 1, data.draw(st.integers(0, (fp + 1) * fn // tp)), fn)
     B = data.draw(st.integers(0, counts.n))
     told = negatives_first(counts, B, Fraction(counts.fp, counts.tp))
     assert told.applies
@@ -39,18 +39,20 @@ def test_negatives_first_are_best_and_random_lies_between(data, tp, fp, fn):
 
 
 def test_negatives_first_needs_its_conditions():
-    rare = Confusion(tp=2, fp=4, tn=94, fn=1)  # at L/C = 2 an optimum, yet positives are worth more
+    rare = TokenConfusion(
+        tp=2, fp=4, tn=94, fn=1
+    )  # at L/C = 2 an optimum, yet positives are worth more
     assert is_local_optimum(rare, 2)
     assert utility(rare, 5) > utility(rare, 5, first="negatives")
     assert negatives_first(rare, 5, 2).reason == "L/C is less than (1 - alpha) / alpha"
-    precise = Confusion(tp=20, fp=10, tn=1, fn=1)
+    precise = TokenConfusion(tp=20, fp=10, tn=1, fn=1)
     assert utility(precise, 2) > utility(precise, 2, first="negatives")
     assert negatives_first(precise, 2, 1).reason.endswith("(P is not a local optimum)")
-    assert negatives_first(Confusion(0, 9, 90, 10), 5, 200).reason.endswith("(TP_A = 0)")
+    assert negatives_first(TokenConfusion(0, 9, 90, 10), 5, 200).reason.endswith("(TP_A = 0)")
 
 
 @given(
-    st.builds(Confusion, SMALL, st.integers(0, 300), st.integers(0, 300), SMALL),
+    st.builds(TokenConfusion, SMALL, st.integers(0, 300), st.integers(0, 300), SMALL),
     st.fractions(Fraction(1, 4), 60),
     st.data(),
 )
@@ -58,7 +60,7 @@ def test_the_best_of_negatives_is_bounded_at_any_local_optimum_with_a_true_posit
     counts, ratio, data
 ):
     tp = max(counts.tp, 1)
-    counts = Confusion(tp, counts.fp + int(ratio * tp) + 1, counts.tn, counts.fn)
+    counts = TokenConfusion(tp, counts.fp + int(ratio * tp) + 1, counts.tn, counts.fn)
     B = data.draw(st.integers(0, counts.n))
     told = best_of_negatives(counts, B, ratio)
     assert told.applies == (counts.fn >= 1 and 1 <= B <= counts.negatives)
@@ -67,7 +69,7 @@ def test_the_best_of_negatives_is_bounded_at_any_local_optimum_with_a_true_posit
 
 @pytest.mark.parametrize(
     "counts",
-    [Confusion(1, 4, 3, 2), Confusion(2, 9, 5, 1), Confusion(1, 3, 0, 4)],
+    [TokenConfusion(1, 4, 3, 2), TokenConfusion(2, 9, 5, 1), TokenConfusion(1, 3, 0, 4)],
 )
 def test_the_best_of_negatives_is_over_all_choices_of_inspections(counts):
     negatives = [1] * counts.fn + [0] * counts.tn
@@ -79,8 +81,8 @@ def test_the_best_of_negatives_is_over_all_choices_of_inspections(counts):
 
 
 @given(
-    st.builds(Confusion, MANY, MANY, MANY, MANY),
-    st.builds(Confusion, MANY, MANY, MANY, MANY),
+    st.builds(TokenConfusion, MANY, MANY, MANY, MANY),
+    st.builds(TokenConfusion, MANY, MANY, MANY, MANY),
     st.fractions(Fraction(1, 2), 20),
 )
 def test_the_ratio_holds_where_false_and_true_positives_keep_within_lambda(
@@ -101,7 +103,7 @@ def test_the_ratio_holds_where_false_and_true_positives_keep_within_lambda(
 
 
 def test_with_more_data_the_ratio_becomes_that_of_the_training_data():
-    training, attacker = Confusion(10, 500, 8500, 990), Confusion(1, 50, 850, 99)
+    training, attacker = TokenConfusion(10, 500, 8500, 990), TokenConfusion(1, 50, 850, 99)
     values = [ratio_within(training, attacker, 50, far).value for far in (1e-2, 1e-3, 1e-4, 1e-9)]
     assert values[1] < values[2] < values[3]
     assert float(values[3]) == pytest.approx(50, rel=1e-5)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.patterns import PATTERNS, Pattern, PhraseList, find, patterns_of
-from voile.documents.replacements.removal import Reason, Removal
+from voile.documents.patterns import PATTERNS, PhraseList, TextPattern, find, patterns_of
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
 
 EXAMPLES = {
     "iban": "GB82WEST12345698765432",
@@ -36,11 +36,13 @@ def test_every_pattern_has_an_example():
 def test_it_is_found_where_it_stands(name):
     found = EXAMPLES[name]
     pattern = PATTERNS[name]
-    removal = Removal(6, 6 + len(found), pattern.label, (Reason("pattern", name),))
+    removal = TextRemoval(6, 6 + len(found), pattern.label, (RemovalReason("pattern", name),))
     for before, after in (("Write ", "."), ("Write ", ", or else"), ("Ask:\n(", ") now")):
         text = f"{before}{found}{after}"
         start = len(before)
-        assert pattern.find(text) == [Removal(start, start + len(found), removal.label, removal.by)]
+        assert pattern.find(text) == [
+            TextRemoval(start, start + len(found), removal.label, removal.by)
+        ]
     assert pattern.find("") == pattern.find("nothing to see 12 here") == []
 
 
@@ -93,7 +95,7 @@ def test_hidden_characters_and_look_alikes_do_not_hide_it(name, data):
 @given(st.lists(st.lists(slices, max_size=4), max_size=4))
 def test_overlaps(places):
     finders = [
-        Pattern(str(rank), f"L{rank}", lambda _, these=these: these)
+        TextPattern(str(rank), f"L{rank}", lambda _, these=these: these)
         for rank, these in enumerate(places)
     ]
     found = find("x" * 40, finders)
@@ -106,7 +108,7 @@ def test_overlaps(places):
         inside = [item for item in flat if one.start <= item[0] and item[1] <= one.end]
         best = min(inside, key=lambda item: (item[0] - item[1], item[0], item[2]))
         assert one.label == f"L{best[2]}"
-        assert set(one.by) <= {Reason("pattern", str(rank)) for _, _, rank in inside}
+        assert set(one.by) <= {RemovalReason("pattern", str(rank)) for _, _, rank in inside}
 
 
 def test_the_order_of_the_table_settles_what_is_as_long():

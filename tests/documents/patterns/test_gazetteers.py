@@ -14,9 +14,9 @@ from voile.documents.patterns.gazetteers import gazetteer_words, read_gazetteers
 from voile.documents.start.lists import clusters_of, name_clusters
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.options import AttackOptions, FitOptions
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 START, MIDDLE = ("Ab", "Ed", "Il", "Ol", "Ur", "Yv"), ("ba", "de", "fi", "go", "lu", "ny", "so")
 MADE_UP = [a + b + c for a in START for b in MIDDLE for c in ("na", "rik")]
@@ -70,7 +70,7 @@ def test_a_kit_knows_its_lists_without_their_files(tmp_path):
     gone = []
     for number, kit in enumerate(kits):
         kit.save(tmp_path / f"{number}")
-        again = Kit.load(tmp_path / f"{number}")
+        again = StoredKit.load(tmp_path / f"{number}")
         release = applied(unseen, tmp_path / f"{number}.jsonl", kit=again)
         gone.append(["[NAME]" in row["note"] for row in read(release.path)])
     assert gone[1] == [True] * len(NEW) + [False] * len(OTHER)
@@ -92,7 +92,7 @@ def test_clusters_of_words_tell_of_names_that_no_note_had(tmp_path):
     for clusters in (None, "english"):
         kit = fitted(rows, miss_cost=[3], clusters=clusters)
         kit.save(tmp_path / f"{clusters}")
-        again = Kit.load(tmp_path / f"{clusters}")
+        again = StoredKit.load(tmp_path / f"{clusters}")
         release = applied(unseen, tmp_path / f"{clusters}.jsonl", kit=again)
         gone.append(["[NAME]" in row["note"] for row in read(release.path)])
     assert gone[1] == [True] * 20 + [False] * 20
@@ -105,7 +105,7 @@ def test_clusters_of_words_tell_of_names_that_no_note_had(tmp_path):
         fitted(spanish, clusters="english")
     changed = replace(kit, facts={**kit.facts, "clusters": "english 0000"})
     with pytest.raises(RequestError, match="another version of the clusters of words"):
-        Content.of(changed)
+        DocumentsContent.of(changed)
 
 
 def cluster_of(word):

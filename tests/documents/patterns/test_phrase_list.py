@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError, SourceError
 from voile.documents.patterns import PhraseList
 from voile.documents.patterns.phrase_list import read_phrases
-from voile.documents.replacements.removal import Reason, Removal
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
 
 words = st.sampled_from(["Ann", "ann", "Lee", "Jo", "-", ".", "x1", "_"])
 phrases = st.lists(st.lists(words, min_size=1, max_size=3).map(" ".join), min_size=1, max_size=4)
@@ -43,7 +43,7 @@ def test_worked_examples():
     assert found(listed, "ANN  LEE, Anne, Ann-Marie, o’neil, STRASSE 5, straße 5") == [
         "ANN  LEE", "Ann", "o’neil", "straße 5",
     ]  # fmt: skip
-    assert listed.find("Ann") == [Removal(0, 3, "NAME", (Reason("list", "my list"),))]
+    assert listed.find("Ann") == [TextRemoval(0, 3, "NAME", (RemovalReason("list", "my list"),))]
     assert found(PhraseList(["Ann"], ignore_case=False), "ann ANN Ann") == ["Ann"]
     assert found(listed, "Ann_2020.pdf, my_ann lee_, annex_1") == ["Ann", "ann lee"]
 
@@ -59,14 +59,14 @@ def test_an_allow_list_keeps_what_lies_wholly_inside_a_phrase():
     text = "Washington Hospital, Washington, Parkinson disease of Parkinson"
     allowed = PhraseList(["Washington Hospital", "parkinson disease"])
     removals = [
-        Removal(0, 10, "NAME"),
-        Removal(21, 31, "NAME"),
-        Removal(31, 42, "NAME"),  # reaches over the phrase's beginning
-        Removal(54, 63, "NAME"),
+        TextRemoval(0, 10, "NAME"),
+        TextRemoval(21, 31, "NAME"),
+        TextRemoval(31, 42, "NAME"),  # reaches over the phrase's beginning
+        TextRemoval(54, 63, "NAME"),
     ]
     assert allowed.subtract(text, removals) == removals[1:]
-    edges = [Removal(0, 19, "NAME"), Removal(11, 19, "NAME")]
-    beyond = [Removal(0, 20, "NAME"), Removal(42, 61, "NAME")]
+    edges = [TextRemoval(0, 19, "NAME"), TextRemoval(11, 19, "NAME")]
+    beyond = [TextRemoval(0, 20, "NAME"), TextRemoval(42, 61, "NAME")]
     assert allowed.subtract(text, [*edges, *beyond]) == beyond
     assert allowed.subtract(text, []) == []
     assert allowed.subtract("none here", removals) == removals

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.documents.replacements import codes
-from voile.documents.replacements.draws import Draws
+from voile.documents.replacements.draws import SurrogateDraws
 from voile.keys.secret import Secret
 
-DRAWS = Draws(Secret(bytes(range(32))), "17", frozenset())
-OTHER = Draws(Secret(bytes(range(32))), "18", frozenset())
+DRAWS = SurrogateDraws(Secret(bytes(range(32))), "17", frozenset())
+OTHER = SurrogateDraws(Secret(bytes(range(32))), "18", frozenset())
 NETS = [ip_network(n) for n in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")]
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.documents.replacements import (
-    Categories,
-    Marks,
-    Removal,
+    CategoryMarks,
+    LabelMarks,
     Surrogates,
+    TextRemoval,
     kind_of,
     make_replacer,
 )
@@ -23,17 +23,17 @@ from voile.keys.secret import Secret
 
 TEXT = "Anna Smith, 12 High Street, Leeds LS1"
 WHERE = [(0, 4, "NAME"), (5, 10, "NAME"), (12, 26, "STREET"), (28, 33, "CITY"), (34, 37, "ZIP")]
-REMOVALS = [Removal(start, end, label) for start, end, label in WHERE]
+REMOVALS = [TextRemoval(start, end, label) for start, end, label in WHERE]
 
 
 def test_a_run_has_one_mark():
-    assert Marks()(Document(TEXT), REMOVALS).text == "[NAME], [STREET], [CITY] [ZIP]"
+    assert LabelMarks()(Document(TEXT), REMOVALS).text == "[NAME], [STREET], [CITY] [ZIP]"
 
 
 def test_categories_make_one_mark_of_labels_that_they_group():
-    own = Categories({"STREET": "where", "CITY": "where", "ZIP": "where"})
+    own = CategoryMarks({"STREET": "where", "CITY": "where", "ZIP": "where"})
     assert own(Document(TEXT), REMOVALS).text == "[NAME], [WHERE], [WHERE]"
-    kinds = Categories({})(Document(TEXT), [*REMOVALS[:2], Removal(12, 26, "ODD")])
+    kinds = CategoryMarks({})(Document(TEXT), [*REMOVALS[:2], TextRemoval(12, 26, "ODD")])
     assert kinds.text == "[NAME], [OTHER], Leeds LS1"
     assert [edit.label for edit in kinds.edits] == ["NAME", "OTHER"]
 
@@ -114,8 +114,8 @@ def test_the_words_of_a_label_tell_its_kind(kind):
 
 
 def test_a_replacer_by_its_name():
-    assert isinstance(make_replacer("mark"), Marks)
-    assert isinstance(make_replacer("category", categories={"CITY": "PLACE"}), Categories)
+    assert isinstance(make_replacer("mark"), LabelMarks)
+    assert isinstance(make_replacer("category", categories={"CITY": "PLACE"}), CategoryMarks)
     assert isinstance(make_replacer("surrogate", Secret(bytes(16)), language="spanish"), Surrogates)
 
 
@@ -141,12 +141,13 @@ def test_what_is_asked_wrongly_is_refused_in_a_sentence(how, options, sentence):
 
 
 def test_examples_of_marks():
-    removals = [Removal(4, 8, "NAME"), Removal(9, 14, "NAME")]
-    assert Marks()(Document("Ask Anna Smith."), removals).text == "Ask [NAME]."
+    removals = [TextRemoval(4, 8, "NAME"), TextRemoval(9, 14, "NAME")]
+    assert LabelMarks()(Document("Ask Anna Smith."), removals).text == "Ask [NAME]."
 
 
 def test_examples_of_categories():
-    removals = [Removal(3, 8, "STREET"), Removal(9, 13, "CITY")]
+    removals = [TextRemoval(3, 8, "STREET"), TextRemoval(9, 13, "CITY")]
     assert (
-        Categories({"STREET": "place"})(Document("of Green Road."), removals).text == "of [PLACE]."
+        CategoryMarks({"STREET": "place"})(Document("of Green Road."), removals).text
+        == "of [PLACE]."
     )

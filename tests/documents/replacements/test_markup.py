@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.documents.committee.publication import publish
-from voile.documents.replacements import Removal, make_replacer
+from voile.documents.replacements import TextRemoval, make_replacer
 from voile.documents.replacements.markup import are_markup
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import tokenise
@@ -33,7 +33,7 @@ def test_json_stays_json(put, note, data):
         if text[start:end].isdecimal()
     ]
     gone = data.draw(st.sets(st.sampled_from(words))) if words else set()
-    removals = [Removal(*at, "ID") for at in sorted(gone)]
+    removals = [TextRemoval(*at, "ID") for at in sorted(gone)]
     made = publish(Document(text, subject="1"), removals, put)
     assert json.loads(made.text).keys() == note.keys() or any(
         any(one.isdigit() for one in key) for key in note

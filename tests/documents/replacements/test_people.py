@@ -7,27 +7,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.replacements import Names
-from voile.documents.replacements.draws import Draws
+from voile.documents.replacements import NameLists
+from voile.documents.replacements.draws import SurrogateDraws
 from voile.documents.replacements.names import (
     LANGUAGES,
-    Pool,
+    NamePool,
     builtin_names,
     builtin_pool,
     fold,
     name_words,
 )
-from voile.documents.replacements.people import People, read_mention
+from voile.documents.replacements.people import RenamedPeople, read_mention
 from voile.keys.secret import Secret
 
 ENGLISH, SPANISH = builtin_names("english"), builtin_names("spanish")
 SECRET = Secret(bytes(range(32)))
 
 
-def people(*names: str, language: str = "english", subject: str = "17") -> People:
+def people(*names: str, language: str = "english", subject: str = "17") -> RenamedPeople:
     taken = frozenset(word for name in names for word in name_words(name))
     mentions = [read_mention(name) for name in names]
-    return People(Draws(SECRET, subject, taken), builtin_pool(language), mentions, language)
+    return RenamedPeople(
+        SurrogateDraws(SECRET, subject, taken), builtin_pool(language), mentions, language
+    )
 
 
 def renamed(*names: str, language: str = "english", subject: str = "17") -> list[str | None]:
@@ -178,18 +180,20 @@ def test_an_initial_without_its_name_is_keyed_and_another():
 def test_own_lists_are_read_and_come_first(tmp_path):
     for what, names in [("female", "Ada\nBea"), ("male", "Cai\nDov"), ("surnames", "Ek\nFå\n\n")]:
         (tmp_path / f"{what}.txt").write_text(names, encoding="utf-8")
-    own = Names.read(tmp_path)
-    assert own == Names(("Ada", "Bea"), ("Cai", "Dov"), ("Ek", "Få"))
+    own = NameLists.read(tmp_path)
+    assert own == NameLists(("Ada", "Bea"), ("Cai", "Dov"), ("Ek", "Få"))
     ada = read_mention("Ada", before="Dear ")
-    those = People(Draws(SECRET, "17", frozenset(["ada"])), Pool([own]), [ada], "english")
+    those = RenamedPeople(
+        SurrogateDraws(SECRET, "17", frozenset(["ada"])), NamePool([own]), [ada], "english"
+    )
     assert those.rename(ada) == "Bea"
 
 
 def test_lists_that_leave_no_choice_are_refused(tmp_path):
     with pytest.raises(RequestError, match="male: a list of names holds fewer than two"):
-        Names(("Ada", "Bea"), ("José", "JOSE"), ("Ek", "Få"))
+        NameLists(("Ada", "Bea"), ("José", "JOSE"), ("Ek", "Få"))
     with pytest.raises(RequestError, match=r"female\.txt cannot be read"):
-        Names.read(tmp_path)
+        NameLists.read(tmp_path)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.documents.replacements import Removal
+from voile.documents.replacements import TextRemoval
 from voile.documents.replacements.published import replace_removals
 from voile.documents.text.document import Span
 
@@ -15,7 +15,9 @@ def publications(draw):
     """Return a text with its removals and their replacements, some of them empty."""
     text = draw(st.text("ab é\n😀", min_size=1, max_size=30))
     cuts = draw(st.lists(st.integers(0, len(text)), max_size=8, unique=True).map(sorted))
-    removals = [Removal(a, b, "NAME") for a, b in zip(cuts[::2], cuts[1::2], strict=False) if a < b]
+    removals = [
+        TextRemoval(a, b, "NAME") for a, b in zip(cuts[::2], cuts[1::2], strict=False) if a < b
+    ]
     new = [draw(st.text("XY", max_size=4)) for _ in removals]
     return text, removals, new
 
@@ -81,24 +83,24 @@ def test_spans_carried_over_are_what_is_left_of_them(case, data):
         if place not in gone and not text[place].isspace()
     }
     twin = origins(*case)
-    kept = [x for span in made.carried(spans) for x in range(span.start, span.end)]
+    kept = [x for span in made.carry_spans(spans) for x in range(span.start, span.end)]
     letters = [x for x in kept if not made.text[x].isspace()]
     assert {twin[x][0] for x in letters} == left
     assert all(twin[x][1] - twin[x][0] == 1 and twin[x][0] not in gone for x in kept)
-    for span in made.carried(spans):
+    for span in made.carry_spans(spans):
         part = made.text[span.start : span.end]
         assert part == part.strip() != ""
 
 
 def test_a_span_that_is_cut_leaves_its_parts():
     text = "Ask Anna Maria Smith."
-    made = replace_removals(text, [Removal(9, 14, "NAME")], ["[NAME]"])
-    spans = made.carried([Span(4, 20, "NAME")])
+    made = replace_removals(text, [TextRemoval(9, 14, "NAME")], ["[NAME]"])
+    spans = made.carry_spans([Span(4, 20, "NAME")])
     assert [made.text[span.start : span.end] for span in spans] == ["Anna", "Smith"]
 
 
 def test_a_place_between_edits_that_touch_is_the_same_in_both():
-    pair = [Removal(0, 2, "A"), Removal(2, 4, "B")]
+    pair = [TextRemoval(0, 2, "A"), TextRemoval(2, 4, "B")]
     made = replace_removals("abcd", pair, ["XYZ", "U"])
     assert made.to_source(3, 3) == (2, 2)
     assert made.to_published(2, 2) == (3, 3)
@@ -106,7 +108,7 @@ def test_a_place_between_edits_that_touch_is_the_same_in_both():
 
 
 def test_examples_of_publishedtext():
-    one = replace_removals("Ask Anna Smith.", [Removal(4, 14, "NAME")], ["[NAME]"])
+    one = replace_removals("Ask Anna Smith.", [TextRemoval(4, 14, "NAME")], ["[NAME]"])
     assert (one.text, one.to_source(5, 6), one.to_published(14, 15)) == (
         "Ask [NAME].",
         (4, 14),

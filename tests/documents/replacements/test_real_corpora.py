@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from tests.real_data import DATA
 
-from voile.documents.replacements import Removal, Surrogates, kind_of
+from voile.documents.replacements import Surrogates, TextRemoval, kind_of
 from voile.documents.replacements.names import fold
 from voile.documents.text.document import Document
 from voile.keys.secret import Secret
@@ -28,7 +28,7 @@ def published(name: str, replacer: Surrogates):
         for number, line in enumerate(lines):
             read = json.loads(line)
             document = Document(read["text"], id=str(number))
-            spans = [Removal(s["start"], s["end"], s["label"]) for s in read["spans"]]
+            spans = [TextRemoval(s["start"], s["end"], s["label"]) for s in read["spans"]]
             made = replacer(document, spans)
             for edit in made.edits:
                 old = read["text"][edit.source_start : edit.source_end]

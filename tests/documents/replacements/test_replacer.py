@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.replacer import make_replacer
 from voile.documents.text.document import Document
 
 
 def test_examples_of_make_replacer():
     assert (
-        make_replacer("mark")(Document("Ask Anna."), [Removal(4, 8, "NAME")]).text == "Ask [NAME]."
+        make_replacer("mark")(Document("Ask Anna."), [TextRemoval(4, 8, "NAME")]).text
+        == "Ask [NAME]."
     )

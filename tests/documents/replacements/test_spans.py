@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.documents.replacements import (
-    Marks,
-    Reason,
-    Removal,
+    LabelMarks,
+    RemovalReason,
+    TextRemoval,
     complete_units,
     join_adjacent,
     settle_spans,
@@ -21,14 +21,14 @@ from voile.documents.text.document import Document
 
 TEXT = "Anna  Smith,\tBerta\nJones of Leeds and York"
 
-LEARNT, IP = Reason("pass", "crf", 1), Reason("pattern", "ip")
-A, B = Reason("list", "a"), Reason("list", "b")
+LEARNT, IP = RemovalReason("pass", "crf", 1), RemovalReason("pattern", "ip")
+A, B = RemovalReason("list", "a"), RemovalReason("list", "b")
 
 
-def removals(by: Reason):
+def removals(by: RemovalReason):
     """Return removals anywhere in 30 characters, those of one source over each other too."""
     one = st.builds(
-        lambda start, length, label: Removal(start, start + length, label, (by,)),
+        lambda start, length, label: TextRemoval(start, start + length, label, (by,)),
         st.integers(0, 29),
         st.integers(1, 8),
         st.sampled_from(["NAME", "DATE"]),
@@ -57,7 +57,7 @@ def test_no_word_has_two_types(text, first, second):
 
 
 def test_spans_that_only_touch_stay_apart():
-    assert len(settle_spans(TEXT, [Removal(0, 4, "NAME")], [Removal(4, 6, "AGE")])) == 2
+    assert len(settle_spans(TEXT, [TextRemoval(0, 4, "NAME")], [TextRemoval(4, 6, "AGE")])) == 2
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_the_earlier_source_has_its_spans_and_no_word_is_cut(first, second, sett
 
     def spans(written):
         pairs = (one.split(":") for one in written.split("|") if one)
-        return [Removal(text.index(w), text.index(w) + len(w), label) for label, w in pairs]
+        return [TextRemoval(text.index(w), text.index(w) + len(w), label) for label, w in pairs]
 
     assert settle_spans(text, spans(first), spans(second)) == spans(settled)
 
@@ -95,7 +95,9 @@ def test_the_earlier_source_has_its_spans_and_no_word_is_cut(first, second, sett
 def test_a_span_that_cuts_a_unit_has_all_of_it(unit, found, whole):
     text = f"on {unit} she"
     start = text.index(found)
-    spans = complete_units(text, [Removal(start, start + len(found), "DATE")], [(3, 3 + len(unit))])
+    spans = complete_units(
+        text, [TextRemoval(start, start + len(found), "DATE")], [(3, 3 + len(unit))]
+    )
     assert [text[one.start : one.end] for one in spans] == [whole]
 
 
@@ -113,54 +115,56 @@ def test_blanks_within_a_line_part_no_names(words, runs):
     found = []
     for word in words:
         start = TEXT.index(word, found[-1].end if found else 0)
-        found.append(Removal(start, start + len(word), "NAME"))
+        found.append(TextRemoval(start, start + len(word), "NAME"))
     assert [TEXT[r.start : r.end] for r in join_adjacent(TEXT, found)] == runs
 
 
 def test_another_label_is_another_run():
-    pair = [Removal(0, 4, "NAME"), Removal(6, 11, "PLACE")]
+    pair = [TextRemoval(0, 4, "NAME"), TextRemoval(6, 11, "PLACE")]
     assert join_adjacent(TEXT, pair) == pair
 
 
 def test_what_patterns_find_is_whole():
     text = "10.0.0.1 10.0.0.1 x 10.0.0.1"
-    first = Removal(0, 8, "IP", (IP,))
-    other = Removal(9, 17, "IP", (LEARNT, IP))
+    first = TextRemoval(0, 8, "IP", (IP,))
+    other = TextRemoval(9, 17, "IP", (LEARNT, IP))
     assert join_adjacent(text, [first, other]) == [first, other]
-    learnt = Removal(18, 19, "IP", (LEARNT,))
-    runs = [Removal(9, 19, "IP", (LEARNT, IP)), Removal(20, 28, "IP", (IP,))]
+    learnt = TextRemoval(18, 19, "IP", (LEARNT,))
+    runs = [TextRemoval(9, 19, "IP", (LEARNT, IP)), TextRemoval(20, 28, "IP", (IP,))]
     assert join_adjacent(text, [first, other, learnt, runs[1]]) == [first, *runs]
 
 
 def test_a_list_is_no_pattern_whatever_its_name():
-    listed = (Reason("list", "pattern words"),)
-    pair = [Removal(0, 4, "NAME", listed), Removal(6, 11, "NAME", listed)]
-    assert join_adjacent(TEXT, pair) == [Removal(0, 11, "NAME", listed)]
+    listed = (RemovalReason("list", "pattern words"),)
+    pair = [TextRemoval(0, 4, "NAME", listed), TextRemoval(6, 11, "NAME", listed)]
+    assert join_adjacent(TEXT, pair) == [TextRemoval(0, 11, "NAME", listed)]
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        [Removal(0, 0, "NAME")],
-        [Removal(-1, 3, "NAME")],
-        [Removal(40, 60, "NAME")],
-        [Removal(0, 5, "NAME"), Removal(4, 6, "NAME")],
+        [TextRemoval(0, 0, "NAME")],
+        [TextRemoval(-1, 3, "NAME")],
+        [TextRemoval(40, 60, "NAME")],
+        [TextRemoval(0, 5, "NAME"), TextRemoval(4, 6, "NAME")],
     ],
 )
 def test_what_cannot_be_removed_is_refused_without_a_word_of_the_text(wrong):
     with pytest.raises(RequestError, match="the removal") as refused:
-        Marks()(Document(TEXT), wrong)
+        LabelMarks()(Document(TEXT), wrong)
     assert not any(word in str(refused.value) for word in TEXT.split())
 
 
 def test_examples_of_reason():
-    assert [str(one) for one in (Reason("pass", "svm", 2), Reason("list", "deny-list"))] == [
+    assert [
+        str(one) for one in (RemovalReason("pass", "svm", 2), RemovalReason("list", "deny-list"))
+    ] == [
         "pass 2, svm",
         "deny-list",
     ]
 
 
 def test_examples_of_join_adjacent():
-    assert join_adjacent("Anna Smith", [Removal(0, 4, "NAME"), Removal(5, 10, "NAME")]) == [
-        Removal(start=0, end=10, label="NAME", by=())
+    assert join_adjacent("Anna Smith", [TextRemoval(0, 4, "NAME"), TextRemoval(5, 10, "NAME")]) == [
+        TextRemoval(start=0, end=10, label="NAME", by=())
     ]

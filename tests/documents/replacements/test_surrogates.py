@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.replacements import KINDS, Names, Removal, Surrogates
+from voile.documents.replacements import KINDS, NameLists, Surrogates, TextRemoval
 from voile.documents.replacements.names import fold, name_words
 from voile.documents.text.document import Document, Span
 from voile.keys.secret import Secret
@@ -24,12 +24,12 @@ REPLACER = Surrogates(SECRET, date_order="dmy", lists={"place": PLACES}, ages="m
 
 def document(
     *values: tuple[str, str], subject: str | None = "17"
-) -> tuple[Document, list[Removal]]:
+) -> tuple[Document, list[TextRemoval]]:
     """Return a document of these (label, value), each removed, with a word before each."""
     text, removals = "", []
     for label, value in values:
         text += " so "
-        removals.append(Removal(len(text), len(text) + len(value), label))
+        removals.append(TextRemoval(len(text), len(text) + len(value), label))
         text += value
     return Document(text, subject=subject), removals
 
@@ -139,8 +139,8 @@ def test_a_document_without_a_subject_is_one_of_its_own():
     named = [Document("Anna", id=str(n)) for n in range(30)]
     plain = [Document("Anna" + " " * n) for n in range(30)]
     for documents in (named, plain):
-        found = [REPLACER(one, [Removal(0, 4, "NAME")]).text.strip() for one in documents]
-        again = [REPLACER(one, [Removal(0, 4, "NAME")]).text.strip() for one in documents]
+        found = [REPLACER(one, [TextRemoval(0, 4, "NAME")]).text.strip() for one in documents]
+        again = [REPLACER(one, [TextRemoval(0, 4, "NAME")]).text.strip() for one in documents]
         assert found == again
         assert len(set(found)) > 15
 
@@ -158,11 +158,11 @@ def test_another_secret_gives_other_surrogates():
 
 PINNED = """
 from voile.documents.text.document import Document
-from voile.documents.replacements import Removal, Surrogates
+from voile.documents.replacements import TextRemoval, Surrogates
 from voile.keys.secret import Secret
 text = "Anna Smith, 12 March 1999, 0113 496 0101, anna@clinic.test"
-removals = [Removal(0, 10, "NAME"), Removal(12, 25, "DATE"), Removal(27, 40, "PHONE"),
-            Removal(42, 58, "EMAIL")]
+removals = [TextRemoval(0, 10, "NAME"), TextRemoval(12, 25, "DATE"), TextRemoval(27, 40, "PHONE"),
+            TextRemoval(42, 58, "EMAIL")]
 print(Surrogates(Secret(bytes(range(32))))(Document(text, subject="17"), removals).text)
 """
 
@@ -183,8 +183,8 @@ def test_the_same_secret_gives_the_same_bytes_in_every_process():
 
 def test_spans_that_were_missed_are_where_they_moved_to():
     text = "Anna Smith and her sister Berta."
-    made = REPLACER(Document(text, subject="17"), [Removal(0, 10, "NAME")])
-    (left,) = made.carried([Span(0, 10, "NAME"), Span(26, 31, "NAME")])
+    made = REPLACER(Document(text, subject="17"), [TextRemoval(0, 10, "NAME")])
+    (left,) = made.carry_spans([Span(0, 10, "NAME"), Span(26, 31, "NAME")])
     assert made.text[left.start : left.end] == "Berta"
 
 
@@ -194,6 +194,6 @@ def test_no_removal_changes_nothing():
 
 
 def test_lists_of_names_can_be_the_users_own():
-    own = Names(("Ada", "Bea"), ("Cai", "Dov"), ("Ek", "Falk"))
+    own = NameLists(("Ada", "Bea"), ("Cai", "Dov"), ("Ek", "Falk"))
     replacer = Surrogates(SECRET, names=[own])
     assert surrogates(("NAME", "Ada Ek"), replacer=replacer) == ["Bea Falk"]

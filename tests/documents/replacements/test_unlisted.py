@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.replacements.test_surrogates import SECRET, document, surrogates
 
-from voile.documents.replacements import KINDS, Removal, Surrogates
+from voile.documents.replacements import KINDS, Surrogates, TextRemoval
 from voile.documents.replacements.names import (
     LANGUAGES,
     builtin_names,
@@ -118,7 +118,7 @@ def read(text: str, language="english") -> str:
     for part in re.split(r"(\{[^}]+\})", text):
         value, _, label = part.strip("{}").partition("|")
         if label:
-            removals.append(Removal(len(plain), len(plain) + len(value), label))
+            removals.append(TextRemoval(len(plain), len(plain) + len(value), label))
         plain += value if label else part
     return Surrogates(SECRET, language=language)(Document(plain, subject="17"), removals).text
 

@@ -14,17 +14,17 @@ from tests.documents.reviewing.window import Window
 from tests.documents.start.made import hospital
 
 import voile
-from voile.documents.reviewing.line import Line
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.line import ReviewLine
+from voile.documents.reviewing.store import ReviewStore
 
 
 @pytest.fixture
 def made(tmp_path: Path) -> Callable[..., Path]:
     """Write a store of these lines, those of a letter and three more unless others are given."""
 
-    def make(*lines: Line, **meta: str) -> Path:
+    def make(*lines: ReviewLine, **meta: str) -> Path:
         path = tmp_path / "review.sqlite"
-        with Store.create(path, meta={"fingerprint": "f", **meta}) as store:
+        with ReviewStore.create(path, meta={"fingerprint": "f", **meta}) as store:
             store.add(lines or [letter(), *summers()], batch=1)
         return path
 

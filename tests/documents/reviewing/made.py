@@ -13,28 +13,28 @@ from threading import Thread
 from typing import Any
 
 from voile.core.errors import VoileError
-from voile.documents.reviewing.line import Line, Shown
+from voile.documents.reviewing.line import ReviewLine, ShownSpan
 from voile.documents.reviewing.server import serve
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.store import ReviewStore
 
 TYPES = ("NAME", "DATE", "PHONE", "ADDRESS")
 LETTER = "Seen by Dr. Amara Osei with her daughter Summer; call 020 7946 0123 before 12/03/2024."
 CLOSER = "closer"  # ends the server when a test is over
 
 
-def found(text: str, words: str, label: str, by: str = "", doubt: float = 0.0) -> Shown:
+def found(text: str, words: str, label: str, by: str = "", doubt: float = 0.0) -> ShownSpan:
     start = text.index(words)
-    return Shown(start, start + len(words), label, by, doubt)
+    return ShownSpan(start, start + len(words), label, by, doubt)
 
 
-def line(text: str, *shown: Shown, purpose: str = "review", **more: Any) -> Line:
+def line(text: str, *shown: ShownSpan, purpose: str = "review", **more: Any) -> ReviewLine:
     given = {"before": "Discharge letter\n", "after": "\nNo oedema.\n", "why": "Near the cut."}
-    return Line(
+    return ReviewLine(
         0, 0, purpose, 3, 0, len(text), text=text, proposals=tuple(sorted(shown)), **given | more
     )  # type: ignore[arg-type]
 
 
-def letter() -> Line:
+def letter() -> ReviewLine:
     return line(
         LETTER,
         found(LETTER, "Amara Osei", "NAME", "known staff.surname"),
@@ -43,7 +43,7 @@ def letter() -> Line:
     )
 
 
-def summers(n: int = 3) -> list[Line]:
+def summers(n: int = 3) -> list[ReviewLine]:
     texts = [f"Summer is better on day {day}." for day in range(n)]
     return [line(text, found(text, "Summer", "NAME", "starter", 0.6)) for text in texts]
 
@@ -51,7 +51,7 @@ def summers(n: int = 3) -> list[Line]:
 class Served:
     """A server at work on a store, and a client that sends it what a browser or a rogue would."""
 
-    def __init__(self, store: Store, said: Queue[str], addresses: Mapping[str, str]) -> None:
+    def __init__(self, store: ReviewStore, said: Queue[str], addresses: Mapping[str, str]) -> None:
         self.store, self.said, self.addresses = store, said, addresses
         self.port = int(re.search(r":(\d+)/", addresses[CLOSER])[1])  # type: ignore[index]
         self.cookies: dict[str, str] = {}
@@ -104,7 +104,7 @@ class Served:
 def served(path: Path, *reviewers: str, **options: Any) -> Iterator[Served]:
     """Serve the store at a path, as `voile documents review` does, while the block runs."""
     said: Queue[str] = Queue()
-    store = Store.open(path)
+    store = ReviewStore.open(path)
     given = {"reviewers": [*reviewers, CLOSER], "types": TYPES, "browser": False} | options
 
     def run() -> None:

@@ -14,8 +14,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.documents.reviewing.command import started
 from tests.documents.start.made import FAMILY, GIVEN, STAFF
 
-from voile.documents.reviewing.store import Store
-from voile.release.kit import Kit
+from voile.documents.reviewing.store import ReviewStore
+from voile.release.kit import StoredKit
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
 NAMES = {*GIVEN, *FAMILY, *(one.split()[1] for one in STAFF)}
@@ -92,7 +92,7 @@ def page(chromium: Browser, width: int) -> Iterator[Page]:
 def test_notes_are_read_by_keyboard_alone_until_a_new_kit_is_there(
     work: Path, page: Page, width: int, tmp_path: Path
 ) -> None:
-    before = Kit.load(work).id
+    before = StoredKit.load(work).id
     corrected: list[set[str]] = []
     with started("review", work, "--goal", "300", "--reviewer", "Eva", "--json") as (
         process,
@@ -121,10 +121,10 @@ def test_notes_are_read_by_keyboard_alone_until_a_new_kit_is_there(
     assert process.returncode == 0, heard
     result: dict[str, Any] = json.loads(said)
     assert result["answered"] == result["lines"] > CORRECTED
-    kit = Kit.load(work, "documents")
+    kit = StoredKit.load(work, "documents")
     assert kit.id != before
     assert kit.facts["marks"] == "reviewed"
-    with Store.open(work / "review.sqlite") as store:
+    with ReviewStore.open(work / "review.sqlite") as store:
         marked = [
             {word for one in answer.spans for word in _words(store, answer.line, one)}
             for answer in store.answers()[:CORRECTED]
@@ -133,6 +133,6 @@ def test_notes_are_read_by_keyboard_alone_until_a_new_kit_is_there(
     assert not [word for word in NAMES if word in said + heard]
 
 
-def _words(store: Store, line: int, span: Any) -> set[str]:
+def _words(store: ReviewStore, line: int, span: Any) -> set[str]:
     text = store.line(line).text[span.start : span.end]
     return {word for word in re.findall(r"[\w]+", text) if identifies(word)}

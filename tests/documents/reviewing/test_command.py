@@ -18,17 +18,17 @@ from tests.documents.start.made import FAMILY, GIVEN, STAFF
 import voile.documents
 from voile.cli.run import run
 from voile.core.errors import RequestError
-from voile.documents.reviewing.line import Line
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.line import ReviewLine
+from voile.documents.reviewing.store import ReviewStore
 from voile.documents.verbs.refit import harmless_in
-from voile.documents.verbs.work import Work
-from voile.release.kit import Kit
+from voile.documents.verbs.work import UnmarkedWork
+from voile.release.kit import StoredKit
 
 pytestmark = pytest.mark.whole
 
 
 def answered(work: Path) -> list[int]:
-    with Store.open(work / "review.sqlite") as store:
+    with ReviewStore.open(work / "review.sqlite") as store:
         return [one.line for one in store.answers()]
 
 
@@ -45,7 +45,7 @@ def test_every_answer_survives_a_kill_and_the_review_goes_on(work: Path) -> None
 
 
 def test_ctrl_c_ends_it_and_says_what_was_done(work: Path) -> None:
-    before = Kit.load(work).id
+    before = StoredKit.load(work).id
     with started("review", work, "--json", "--reviewer", "Eva", "--goal", "300") as (
         process,
         address,
@@ -62,7 +62,7 @@ def test_ctrl_c_ends_it_and_says_what_was_done(work: Path) -> None:
     result = json.loads(said)
     assert (result["answered"], result["compared"], result["agreed"]) == (1, 0, 0)
     assert result["lines"] >= 15
-    assert Kit.load(work).id != before  # the answers were learnt
+    assert StoredKit.load(work).id != before  # the answers were learnt
     assert not [word for word in (*GIVEN, *FAMILY, *STAFF) if word in heard]
 
 
@@ -76,9 +76,9 @@ def test_a_word_that_is_never_a_name_is_left_in_by_the_kit(work: Path) -> None:
         client.confirm()
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=120)
-    with Store.open(work / "review.sqlite") as store:
+    with ReviewStore.open(work / "review.sqlite") as store:
         assert store.never == {"Rastrup"}
-    notes = Work.open(work)
+    notes = UnmarkedWork.open(work)
     for document in notes.corpus([*harmless_in(notes.documents, {"Rastrup"})]):
         for found in re.finditer("Rastrup", document.text):
             inside = [
@@ -112,9 +112,11 @@ def test_what_cannot_be_reviewed_is_refused_in_one_sentence(
 
 
 def test_a_line_that_is_not_in_the_notes_is_refused(work: Path, wrong: Callable[..., str]) -> None:
-    with Store.create(work / "review.sqlite", meta={"fingerprint": fingerprint(work)}) as store:
-        text = Work.open(work).documents[3].text[:9]
-        store.add([Line(0, 1, "review", 3, 0, 9, "", text, "")], batch=1)
+    with ReviewStore.create(
+        work / "review.sqlite", meta={"fingerprint": fingerprint(work)}
+    ) as store:
+        text = UnmarkedWork.open(work).documents[3].text[:9]
+        store.add([ReviewLine(0, 1, "review", 3, 0, 9, "", text, "")], batch=1)
     for change in ("text = 'Another .'", "start = 1", "document = 999"):
         other = sqlite3.connect(work / "review.sqlite")
         with other:
@@ -128,7 +130,7 @@ def fingerprint(work: Path) -> str:
 
 
 def test_a_review_of_other_notes_is_refused(work: Path, wrong: Callable[..., str]) -> None:
-    with Store.create(work / "review.sqlite", meta={"fingerprint": "of others"}):
+    with ReviewStore.create(work / "review.sqlite", meta={"fingerprint": "of others"}):
         assert "the review is of other notes, or the notes changed since" in wrong(work)
 
 

@@ -9,9 +9,9 @@ import pytest
 from tests.documents.reviewing.made import LETTER, found, letter, line, summers
 
 from voile.core.errors import RequestError
-from voile.documents.reviewing.desk import SHEET, Desk, Stroke
-from voile.documents.reviewing.line import Line, Shown
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.desk import SHEET, KeyStroke, ReviewDesk
+from voile.documents.reviewing.line import ReviewLine, ShownSpan
+from voile.documents.reviewing.store import ReviewStore
 from voile.localpage.guard import StaleError
 
 Make = Callable[..., Path]
@@ -20,15 +20,17 @@ Make = Callable[..., Path]
 class Reader:
     """One reviewer at a desk."""
 
-    def __init__(self, path: Path, name: str = "Eva", desk: Desk | None = None) -> None:
+    def __init__(self, path: Path, name: str = "Eva", desk: ReviewDesk | None = None) -> None:
         self.now = 0.0
-        self.desk = desk or Desk(Store.open(path), ["review", "census"], clock=lambda: self.now)
+        self.desk = desk or ReviewDesk(
+            ReviewStore.open(path), ["review", "census"], clock=lambda: self.now
+        )
         self.store, self.name = self.desk.store, name
 
     def press(self, act: str, words: str = "", label: str = "") -> str:
         look = self.desk.look(self.name)
         if look is None:
-            return self.desk.strike(self.name, Stroke(act, 0, 0))  # type: ignore[arg-type]
+            return self.desk.strike(self.name, KeyStroke(act, 0, 0))  # type: ignore[arg-type]
         place = (0, 0)
         if words:
             start = look.line.text.index(words)
@@ -38,7 +40,7 @@ class Reader:
             place = inside[0], inside[-1] + 1
         return self.desk.strike(
             self.name,
-            Stroke(act, look.line.number, look.key, place, label),  # type: ignore[arg-type]
+            KeyStroke(act, look.line.number, look.key, place, label),  # type: ignore[arg-type]
         )
 
     @property
@@ -153,13 +155,13 @@ def test_what_another_window_showed_is_refused(made: Make) -> None:
     reader = Reader(made())
     look = reader.desk.look("Eva")
     assert look is not None
-    stale = Stroke("confirm", 1, look.key)
+    stale = KeyStroke("confirm", 1, look.key)
     reader.press("clear", "Summer")
     with pytest.raises(StaleError, match="another window"):
         reader.desk.strike("Eva", stale)
     with pytest.raises(RequestError, match="no such words"):
         reader.desk.strike(
-            "Eva", Stroke("mark", 1, reader.store.last_key(1, "Eva"), (0, 99), "NAME")
+            "Eva", KeyStroke("mark", 1, reader.store.last_key(1, "Eva"), (0, 99), "NAME")
         )
     assert reader.store.answers() == []
 
@@ -192,7 +194,7 @@ def test_two_readers_who_disagree_are_shown_each_others_marks_and_one_decides(ma
 
 
 def test_further_lines_come_when_none_waits_until_there_are_none(made: Make) -> None:
-    store = Store.open(made(*summers(1)))
+    store = ReviewStore.open(made(*summers(1)))
     reader = Reader(store.path, "Eva", in_turns(store, 1))
     reader.press("confirm")
     assert (reader.at, [one.batch for one in store.lines()]) == (2, [1, 2])
@@ -200,18 +202,18 @@ def test_further_lines_come_when_none_waits_until_there_are_none(made: Make) -> 
     assert reader.at == 0
 
 
-def in_turns(store: Store, *sizes: int) -> Desk:
+def in_turns(store: ReviewStore, *sizes: int) -> ReviewDesk:
     """Return a desk that is given further lines, so many at a time."""
     turns = [summers(size) for size in sizes]
 
     def more() -> bool:
         return bool(turns and store.add(turns.pop(0), batch=store.last_batch("review") + 1))
 
-    return Desk(store, ["review"], more)
+    return ReviewDesk(store, ["review"], more)
 
 
 def test_what_further_lines_came_of_is_not_undone(made: Make) -> None:
-    store = Store.open(made(*summers(2)))
+    store = ReviewStore.open(made(*summers(2)))
     reader = Reader(store.path, "Eva", in_turns(store, 2))
     reader.press("confirm")
     reader.press("confirm")
@@ -222,7 +224,7 @@ def test_what_further_lines_came_of_is_not_undone(made: Make) -> None:
 
 
 def test_a_line_that_another_answered_is_closed_once_further_lines_came_of_it(made: Make) -> None:
-    store = Store.open(made(*summers(1)))
+    store = ReviewStore.open(made(*summers(1)))
     desk = in_turns(store, 2)
     eva, bo = Reader(store.path, "Eva", desk), Reader(store.path, "Bo", desk)
     assert (eva.at, bo.at) == (1, 1)
@@ -230,13 +232,13 @@ def test_a_line_that_another_answered_is_closed_once_further_lines_came_of_it(ma
     bo.press("confirm")
     assert bo.at == 2
     with pytest.raises(StaleError):
-        desk.strike("Eva", Stroke("confirm", 1, 0))
+        desk.strike("Eva", KeyStroke("confirm", 1, 0))
     assert eva.at == 3
     assert [(one.line, one.reviewer) for one in store.answers()] == [(1, "Bo")]
 
 
 def test_where_further_lines_come_of_all_answers_none_is_adjudicated(made: Make) -> None:
-    store = Store.open(made(*summers(1)))
+    store = ReviewStore.open(made(*summers(1)))
     desk = in_turns(store)
     eva, bo = Reader(store.path, "Eva", desk), Reader(store.path, "Bo", desk)
     assert (eva.at, bo.at) == (1, 1)
@@ -256,7 +258,7 @@ def test_lines_of_words_alone_are_read_as_they_stand(made: Make) -> None:
     assert reader.at == 0
 
 
-def asked(*words: str) -> list[Line]:
+def asked(*words: str) -> list[ReviewLine]:
     return [line(word, purpose="census") for word in words]
 
 
@@ -269,7 +271,7 @@ def sheet(reader: Reader) -> list[int]:
 def confirm_sheet(reader: Reader, until: int) -> str:
     look = reader.desk.look(reader.name)
     assert look is not None
-    stroke = Stroke("sheet", look.line.number, look.key, until=until)
+    stroke = KeyStroke("sheet", look.line.number, look.key, until=until)
     return reader.desk.strike(reader.name, stroke)
 
 
@@ -294,7 +296,7 @@ def test_only_what_was_shown_is_confirmed(made: Make) -> None:
 
 def test_a_sheet_ends_before_a_line_in_which_something_is_marked(made: Make) -> None:
     reader = Reader(made(*asked("a", "b", "May", "d")))
-    reader.store.answer(3, "Eva", [Shown(0, 3, "NAME")], final=False)
+    reader.store.answer(3, "Eva", [ShownSpan(0, 3, "NAME")], final=False)
     assert sheet(reader) == [1, 2]
 
 

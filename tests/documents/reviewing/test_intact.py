@@ -9,8 +9,8 @@ import pytest
 from tests.documents.reviewing.made import letter, summers
 
 from voile.core.errors import DamagedError
-from voile.documents.reviewing.line import Shown
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.line import ShownSpan
+from voile.documents.reviewing.store import ReviewStore
 
 SPANS = "UPDATE keys SET spans = '{}'"
 
@@ -18,18 +18,18 @@ SPANS = "UPDATE keys SET spans = '{}'"
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """Write a review in which a line was answered, marked, undone, and answered again."""
-    with Store.create(tmp_path / "review.sqlite", meta={"readers": "12"}) as store:
+    with ReviewStore.create(tmp_path / "review.sqlite", meta={"readers": "12"}) as store:
         store.add([letter(), *summers()], batch=1)
-        store.answer(1, "Eva", [Shown(0, 4, "NAME")], final=False)
+        store.answer(1, "Eva", [ShownSpan(0, 4, "NAME")], final=False)
         store.answer(1, "Eva", [])
         store.undo("Eva")
-        store.answer(1, "Eva", [Shown(12, 22, "NAME", "rule", 0.5)], seconds=2.5)
+        store.answer(1, "Eva", [ShownSpan(12, 22, "NAME", "rule", 0.5)], seconds=2.5)
         store.answer(2, "Eva", [], unsure=True)
     return tmp_path / "review.sqlite"
 
 
 def test_what_voile_wrote_is_opened(path: Path) -> None:
-    with Store.open(path) as store:
+    with ReviewStore.open(path) as store:
         assert len(store.answers()) == 2
 
 
@@ -74,4 +74,4 @@ def test_what_voile_never_writes_is_refused(path: Path, change: str) -> None:
         other.execute(change)
     other.close()
     with pytest.raises(DamagedError, match=r"review\.sqlite: is damaged, or holds no answers"):
-        Store.open(path)
+        ReviewStore.open(path)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.documents.replacements.removal import Reason, Removal
-from voile.documents.reviewing.order import GLANCE, LONGEST, Ranked, cut_lines, next_lines
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
+from voile.documents.reviewing.order import GLANCE, LONGEST, RankedTokens, cut_lines, next_lines
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import tokenise
 
@@ -25,11 +25,11 @@ TEXTS = st.lists(
 
 def ranked(
     texts: list[str], probability: object, miss_cost: float = 10.0, **more: object
-) -> Ranked:
+) -> RankedTokens:
     tokens = tokenise(texts)
     likely = np.broadcast_to(np.asarray(probability, float), (len(tokens),))[:, None]
     proposals = more.get("proposals", [[] for _ in texts])
-    return Ranked(
+    return RankedTokens(
         [Document(one) for one in texts], tokens, likely, np.array([miss_cost]), proposals
     )  # type: ignore[arg-type]
 
@@ -42,7 +42,7 @@ def test_the_expected_cost_is_highest_at_the_cut_and_nothing_where_it_is_sure() 
 
 def test_types_have_costs_of_their_own() -> None:
     one = ranked(["a b"], 0.0)
-    both = Ranked(
+    both = RankedTokens(
         one.documents, one.tokens, np.array([[0.1, 0.1], [0.5, 0.4]]), np.array([2, 5.0]), [[]]
     )
     assert both.cost == pytest.approx([0.7, 0.1])
@@ -60,7 +60,7 @@ def test_the_order_is_that_of_valuing_every_line_anew_each_time(
     assert [(one.document, one.start) for one in lines] == naive(given_, size)
 
 
-def naive(given_: Ranked, size: int) -> list[tuple[int, int]]:
+def naive(given_: RankedTokens, size: int) -> list[tuple[int, int]]:
     tokens, cost = given_.tokens, given_.cost
     left = [*zip(*(side.tolist() for side in cut_lines(tokens)), strict=True)]
     chosen: list[tuple[int, int]] = []
@@ -126,9 +126,11 @@ def test_a_word_that_the_batch_has_already_is_worth_less_than_another() -> None:
 def test_what_is_sure_has_no_doubt_and_the_rest_has_what_the_committee_has() -> None:
     text = "Ana May called 020 7946 0123 on Monday"
     removals = [
-        Removal(0, 7, "NAME", (Reason("rule", "title"), Reason("known", "surname"))),
-        Removal(15, 28, "PHONE", (Reason("pattern", "phone"),)),
-        Removal(32, 38, "DATE", (Reason("pass", "consensus", 1),)),
+        TextRemoval(
+            0, 7, "NAME", (RemovalReason("rule", "title"), RemovalReason("known", "surname"))
+        ),
+        TextRemoval(15, 28, "PHONE", (RemovalReason("pattern", "phone"),)),
+        TextRemoval(32, 38, "DATE", (RemovalReason("pass", "consensus", 1),)),
     ]
     given_ = ranked([text], [0.05] * 6 + [0.25] * 2, proposals=[removals])
     (line,) = next_lines(given_, taken=[], size=10)

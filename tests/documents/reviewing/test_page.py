@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from tests.documents.reviewing.made import LETTER, Served, letter, line, served, summers
 from tests.documents.reviewing.window import Window
 
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.store import ReviewStore
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
 Make = Callable[..., Path]
@@ -302,6 +302,6 @@ def test_when_voile_has_stopped_the_page_says_so_and_what_is_saved(
     eva.press("Enter")
     expect(eva.page.locator("#title")).to_have_text("voile has stopped")
     eva.press("Enter", "u")
-    look = Store.open(path).shown_to(1, "Eva")
+    look = ReviewStore.open(path).shown_to(1, "Eva")
     assert look is not None
     assert len(look.spans) == 2

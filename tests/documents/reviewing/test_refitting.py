@@ -13,9 +13,9 @@ import pytest
 from tests.documents.reviewing.made import Served, everything, served, summers
 
 from voile.core.errors import RequestError
-from voile.documents.reviewing.line import Line
+from voile.documents.reviewing.line import ReviewLine
 from voile.documents.reviewing.refitting import Refit, ReviewState
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.store import ReviewStore
 
 pytestmark = pytest.mark.whole
 Make = Callable[..., Path]
@@ -27,7 +27,7 @@ def spin(seconds: float) -> None:
         pass
 
 
-def learn(folder: Path, seconds: float, lines: int, reading: ReviewState) -> Sequence[Line]:
+def learn(folder: Path, seconds: float, lines: int, reading: ReviewState) -> Sequence[ReviewLine]:
     """Use the processor, and note the batch that was asked for, its tokens, and the answers."""
     spin(seconds)
     if reading.never:
@@ -76,7 +76,7 @@ def test_batches_follow_each_other_and_the_last_answers_are_learnt(
 
 def test_the_first_batch_is_asked_for_where_there_is_none(made: Make, tmp_path: Path) -> None:
     path = tmp_path / "empty.sqlite"
-    Store.create(path, meta={}).close()
+    ReviewStore.create(path, meta={}).close()
     with served(path, "Eva", prepare=prepared(tmp_path)) as server:
         wait_for(lambda: server.screen("Eva")["state"] == "line")
         assert learnt(tmp_path) == ["1 1000 []"]
@@ -120,7 +120,7 @@ def test_a_word_that_is_never_a_name_reaches_the_refit(made: Make, tmp_path: Pat
 
 
 def test_a_refit_that_fails_is_said_and_reading_goes_on(made: Make) -> None:
-    def fail(reading: ReviewState) -> Sequence[Line]:
+    def fail(reading: ReviewState) -> Sequence[ReviewLine]:
         raise RequestError("the notes are gone", instead="put them back")
 
     with served(made(*summers(4)), "Eva", prepare=lambda: fail) as server:
@@ -131,7 +131,7 @@ def test_a_refit_that_fails_is_said_and_reading_goes_on(made: Make) -> None:
 
 
 def test_a_refit_that_is_killed_is_said_and_reading_goes_on(made: Make, tmp_path: Path) -> None:
-    def kill(reading: ReviewState) -> Sequence[Line]:
+    def kill(reading: ReviewState) -> Sequence[ReviewLine]:
         if reading.tokens:  # in its own process; the last one is here
             os.kill(os.getpid(), signal.SIGKILL)
         return []

@@ -13,7 +13,7 @@ from tests.documents.reviewing.made import TYPES, Served, everything, letter, se
 from voile.core.errors import RequestError
 from voile.documents.reviewing.progress import LineCounts
 from voile.documents.reviewing.server import serve
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.store import ReviewStore
 
 pytestmark = pytest.mark.whole
 Make = Callable[..., Path]
@@ -28,7 +28,7 @@ def serving(made: Make) -> Iterator[Served]:
 def test_a_key_is_saved_before_it_is_answered(serving: Served) -> None:
     assert serving.screen("Eva")["line"]["number"] == 1
     screen = serving.stroke("Eva", "clear", 9, 10)
-    other = Store.open(serving.store.path)
+    other = ReviewStore.open(serving.store.path)
     look = other.shown_to(1, "Eva")
     assert look is not None
     assert len(look.spans) == len(screen["line"]["marks"]) == 2
@@ -140,11 +140,11 @@ def test_an_old_window_is_told_so_and_saves_nothing(serving: Served) -> None:
 
 def test_a_second_server_of_a_review_is_refused(serving: Served) -> None:
     with pytest.raises(RequestError, match="another voile serves this review"):
-        serve(Store.open(serving.store.path), browser=False)
+        serve(ReviewStore.open(serving.store.path), browser=False)
 
 
 def test_a_port_that_is_taken_is_refused(serving: Served, tmp_path: Path) -> None:
-    other = Store.create(tmp_path / "other.sqlite", meta={})
+    other = ReviewStore.create(tmp_path / "other.sqlite", meta={})
     with pytest.raises(RequestError, match=f"the port {serving.port} is taken; use another --port"):
         serve(other, port=serving.port, browser=False)
 
@@ -179,7 +179,7 @@ def test_two_reviewers_have_a_line_each(made: Make) -> None:
 
 
 def test_lines_that_are_added_are_counted(made: Make) -> None:
-    with Store.open(made()) as store:
+    with ReviewStore.open(made()) as store:
         counts = LineCounts(store, ["review"], goal=100)
         assert counts.standing("Eva").lines == 4
         store.add([letter()], batch=2)
@@ -227,7 +227,7 @@ def test_a_fault_of_its_own_is_said_without_what_it_holds(
     with served(made(), "Eva") as server:
         server.enter("Eva")
         with monkeypatch.context() as patched:
-            patched.setattr("voile.documents.reviewing.desk.Desk.look", fail)
+            patched.setattr("voile.documents.reviewing.desk.ReviewDesk.look", fail)
             status, said, _ = server.ask("GET", "/screen", cookie=server.cookies["Eva"])
         assert (status, json.loads(said)) == (500, {"error": "voile failed; nothing was lost"})
         assert server.screen("Eva")["state"] == "line"

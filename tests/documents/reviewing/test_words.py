@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.documents.reviewing.line import Shown, check_spans
+from voile.documents.reviewing.line import ShownSpan, check_spans
 from voile.documents.reviewing.words import clear, mark, occurrences, words_of
 
 TEXT = "Dr Ana de la Ruiz, 12 May; anaruiz@x.example"
@@ -15,7 +15,7 @@ PLACES = st.tuples(st.integers(0, len(TEXT)), st.integers(0, len(TEXT))).filter(
 EDITS = st.lists(st.tuples(PLACES, st.sampled_from(["NAME", "DATE", ""])), max_size=6)
 
 
-def labels(spans: tuple[Shown, ...]) -> list[str]:
+def labels(spans: tuple[ShownSpan, ...]) -> list[str]:
     """Return the type of each character that is not a blank."""
     by = {place: one.label for one in spans for place in range(one.start, one.end)}
     return [by.get(place, "") for place, sign in enumerate(TEXT) if not sign.isspace()]
@@ -25,7 +25,7 @@ def labels(spans: tuple[Shown, ...]) -> list[str]:
 def test_edits_change_the_characters_they_name_and_no_others(
     edits: list[tuple[tuple[int, int], str]],
 ) -> None:
-    spans: tuple[Shown, ...] = ()
+    spans: tuple[ShownSpan, ...] = ()
     naive = [""] * len(TEXT)
     for place, label in edits:
         spans = mark(TEXT, spans, place, label) if label else clear(TEXT, spans, place)
@@ -38,7 +38,7 @@ def test_edits_change_the_characters_they_name_and_no_others(
 def test_words_cover_every_character_once_and_every_span_is_whole_words(
     edits: list[tuple[tuple[int, int], str]],
 ) -> None:
-    spans: tuple[Shown, ...] = ()
+    spans: tuple[ShownSpan, ...] = ()
     for place, label in edits:
         spans = mark(TEXT, spans, place, label or "NAME")
     words = words_of(TEXT, spans)
@@ -51,7 +51,7 @@ def test_words_cover_every_character_once_and_every_span_is_whole_words(
 
 
 def test_what_is_left_of_a_span_keeps_its_reason_and_no_blank_at_its_ends() -> None:
-    span = Shown(3, 17, "NAME", "known surname", 0.2)
+    span = ShownSpan(3, 17, "NAME", "known surname", 0.2)
     left = clear(TEXT, [span], (7, 12))
     assert [(TEXT[one.start : one.end], one.by, one.doubt) for one in left] == [
         ("Ana", "known surname", 0.2),

@@ -11,13 +11,13 @@ from tests.documents.start.made import STAFF, notes, patients
 from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.documents.patterns import patterns_of
-from voile.documents.replacements import Reason, Removal
+from voile.documents.replacements import RemovalReason, TextRemoval
 from voile.documents.start.known import KnownValues
 from voile.documents.start.marked import MarkedNotes
-from voile.documents.start.marks import ProposedMarks, Reviewed, is_sure
+from voile.documents.start.marks import ProposedMarks, ReviewedSpan, is_sure
 from voile.documents.start.proposer import PatternProposer
 from voile.documents.start.quick_look import QuickLook
-from voile.documents.start.rules import Rules
+from voile.documents.start.rules import LanguageRules
 from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import token_labels, unknown_tokens
 
@@ -36,7 +36,7 @@ class Says:
 
     def propose(self, documents):
         return [
-            [Removal(at, at + len(self.word), self.label, self.by)]
+            [TextRemoval(at, at + len(self.word), self.label, self.by)]
             if (at := one.text.find(self.word)) >= 0
             else []
             for one in documents
@@ -63,12 +63,12 @@ def words(document, places):
 
 
 def test_what_is_known_or_mostly_right_identifies_and_of_other_proposals_nobody_knows():
-    sure, rule = Says("Ana", "NAME", Reason("known", "name")), Reason("rule", "title")
+    sure, rule = Says("Ana", "NAME", RemovalReason("known", "name")), RemovalReason("rule", "title")
     documents = [Document("Ana met Dr. Boris and May in Bath .")] * 1
     (one,) = marked(
         sure,
         Says("Boris", "NAME", rule),
-        Says("May", "NAME", Reason("possible", "name")),
+        Says("May", "NAME", RemovalReason("possible", "name")),
         Says("Bath", "PLACE", rule),
         documents=documents,
     )
@@ -76,10 +76,12 @@ def test_what_is_known_or_mostly_right_identifies_and_of_other_proposals_nobody_
     assert "May" in words(one, one.unknown)
 
 
-@pytest.mark.parametrize("by", [Reason("possible", "doctor"), Reason("starter", "unlikely")])
+@pytest.mark.parametrize(
+    "by", [RemovalReason("possible", "doctor"), RemovalReason("starter", "unlikely")]
+)
 def test_what_is_mostly_right_gives_the_type_before_what_is_not(by):
-    street, part = Reason("rule", "street"), Says("Ruiz", "NAME", by)
-    sure = Says("Ana", "NAME", Reason("known", "name"))
+    street, part = RemovalReason("rule", "street"), Says("Ruiz", "NAME", by)
+    sure = Says("Ana", "NAME", RemovalReason("known", "name"))
     (one,) = marked(
         sure,
         part,
@@ -94,11 +96,11 @@ def test_names_that_no_known_value_meets_are_counted_apart():
     marks = ProposedMarks.of(
         documents,
         (
-            Says("Ana", "NAME", Reason("known", "name")),
-            Says("May", "NAME", Reason("possible", "name")),
-            Says("Bath", "PLACE", Reason("known", "town")),
-            Says("Boris", "NAME", Reason("rule", "title")),
-            Says("Ana met", "NAME", Reason("starter")),
+            Says("Ana", "NAME", RemovalReason("known", "name")),
+            Says("May", "NAME", RemovalReason("possible", "name")),
+            Says("Bath", "PLACE", RemovalReason("known", "town")),
+            Says("Boris", "NAME", RemovalReason("rule", "title")),
+            Says("Ana met", "NAME", RemovalReason("starter")),
         ),
     )
     assert marks.names() == (4, 2)
@@ -106,15 +108,16 @@ def test_names_that_no_known_value_meets_are_counted_apart():
 
 def test_where_nothing_is_sure_of_a_type_its_proposals_are_identifiers():
     (one,) = marked(
-        Says("Boris", "NAME", Reason("rule", "title")), documents=[Document("Dr. Boris came .")]
+        Says("Boris", "NAME", RemovalReason("rule", "title")),
+        documents=[Document("Dr. Boris came .")],
     )
     assert one.spans == (Span(4, 9, "NAME"),)
 
 
 def test_of_what_the_starter_calls_unlikely_nobody_knows():
     (one,) = marked(
-        Says("Boris", "NAME", Reason("starter")),
-        Says("Bath", "NAME", Reason("starter", "unlikely")),
+        Says("Boris", "NAME", RemovalReason("starter")),
+        Says("Bath", "NAME", RemovalReason("starter", "unlikely")),
         documents=[Document("Boris came from Bath .")],
     )
     assert one.spans == (Span(0, 5, "NAME"),)
@@ -133,7 +136,7 @@ def test_of_what_the_starter_calls_unlikely_nobody_knows():
     ],
 )
 def test_what_is_sure(by, sure):
-    assert is_sure(Removal(0, 1, "NAME", (Reason(*by),))) is sure
+    assert is_sure(TextRemoval(0, 1, "NAME", (RemovalReason(*by),))) is sure
 
 
 def test_a_name_that_is_a_word_is_known_only_beside_another():
@@ -148,7 +151,7 @@ def test_a_name_that_is_a_word_is_known_only_beside_another():
 
 
 def test_an_unmatched_doctor_is_learnt_as_a_name_beside_a_title_and_else_not_as_harmless():
-    corpus = marked(known(staff=STAFF[:3]), Rules())
+    corpus = marked(known(staff=STAFF[:3]), LanguageRules())
     absent = [name.split()[1] for name in STAFF[3:]]
     left = [
         (one.id, word)
@@ -183,7 +186,7 @@ def test_a_machine_doubts_unmatched_names_where_others_stand_that_are_known():
 
 def test_what_was_reviewed_is_known():
     text = NOTES[0].text
-    lines = [Reviewed(0, 0, len(text), (Span(0, 4, "NAME"),))]
+    lines = [ReviewedSpan(0, 0, len(text), (Span(0, 4, "NAME"),))]
     corpus = marked(known(), reviewed=lines)
     assert corpus[0].spans == (Span(0, 4, "NAME"),)
     assert corpus[0].unknown == ()
@@ -194,12 +197,12 @@ def test_a_part_of_a_document_may_be_reviewed_and_spans_at_its_edge_are_cut():
     document = Document("Ana Ruiz met Ana Ruiz .", subject="a")
     row = {"patient_id": ["a"], "name": ["Ana Ruiz"]}
     both = KnownValues.read(open_source(row), "patient_id")
-    (one,) = marked(both, documents=[document], reviewed=[Reviewed(0, 0, 3, ())])
+    (one,) = marked(both, documents=[document], reviewed=[ReviewedSpan(0, 0, 3, ())])
     assert one.spans == (Span(3, 8, "NAME"), Span(13, 21, "NAME"))
 
 
 def test_of_a_line_that_a_reviewer_was_unsure_of_nobody_knows():
-    corpus = marked(known(), reviewed=[Reviewed(0, 0, len(NOTES[0].text), (), unsure=True)])
+    corpus = marked(known(), reviewed=[ReviewedSpan(0, 0, len(NOTES[0].text), (), unsure=True)])
     assert corpus[0].spans == ()
     text = NOTES[0].text.replace("/", " / ").replace("Dr.", "Dr .")
     assert words(corpus[0], corpus[0].unknown) == text.split()
@@ -207,26 +210,30 @@ def test_of_a_line_that_a_reviewer_was_unsure_of_nobody_knows():
 
 def test_nothing_proposed_is_refused():
     with pytest.raises(RequestError, match="nothing in the notes looks like an identifier"):
-        marked(Rules(), documents=[Document("no fever , no cough .")])
+        marked(LanguageRules(), documents=[Document("no fever , no cough .")])
 
 
 def test_all_proposals_are_counted_by_what_proposes_them():
-    marks = ProposedMarks.of(NOTES, [known(), PatternProposer(patterns_of()), Rules()])
+    marks = ProposedMarks.of(NOTES, [known(), PatternProposer(patterns_of()), LanguageRules()])
     counts = marks.counts()
-    assert counts[Reason("known", "name")] >= len(NOTES) / 2
-    assert counts[Reason("pattern", "phone")] > 0
-    assert counts[Reason("rule", "title")] > 0
+    assert counts[RemovalReason("known", "name")] >= len(NOTES) / 2
+    assert counts[RemovalReason("pattern", "phone")] > 0
+    assert counts[RemovalReason("rule", "title")] > 0
 
 
 def test_proposals_leave_offsets_of_the_original_text():
     (one,) = marked(
-        Says("Ana", "NAME", Reason("known", "name")), documents=[Document("\u200bAna came .")]
+        Says("Ana", "NAME", RemovalReason("known", "name")),
+        documents=[Document("\u200bAna came .")],
     )
     assert one.spans == (Span(1, 4, "NAME"),)
 
 
 def test_without_known_values_the_rules_that_are_mostly_right_teach_and_others_do_not():
-    title, listed = Says("Boris", "NAME", Reason("rule", "title")), Reason("rule", "listed")
+    title, listed = (
+        Says("Boris", "NAME", RemovalReason("rule", "title")),
+        RemovalReason("rule", "listed"),
+    )
     document = Document("Dr. Boris sails to Clara .")
     (one,) = marked(title, Says("Clara", "NAME", listed), documents=[document])
     assert one.spans == (Span(4, 9, "NAME"),)
@@ -235,7 +242,7 @@ def test_without_known_values_the_rules_that_are_mostly_right_teach_and_others_d
 
 
 def test_a_phone_number_that_no_table_has_is_an_identifier_by_its_form():
-    own = Says("555-100-2000", "PHONE", Reason("known", "phone"))
+    own = Says("555-100-2000", "PHONE", RemovalReason("known", "phone"))
     documents = [Document("Call 555-100-2000 ."), Document("Call 555-123-4567 .")]
     corpus = marked(own, PatternProposer(patterns_of()), documents=documents)
     assert [one.spans for one in corpus] == [(Span(5, 17, "PHONE"),)] * 2
@@ -258,9 +265,9 @@ def test_what_a_rule_finds_beyond_nearly_complete_columns_is_its_errors(unmatche
     sure = {"name": names[unmatched:], "pid": names[unmatched:]}
     kinds = {"name": "name", "pid": "none"}
     marks = ProposedMarks.of(
-        documents, [KnownValues.read(open_source(sure), "pid", kinds=kinds), Rules()]
+        documents, [KnownValues.read(open_source(sure), "pid", kinds=kinds), LanguageRules()]
     )
-    learnt = [one.spans for one in marks.joined(())[:unmatched]]
+    learnt = [one.spans for one in marks.join_reviews(())[:unmatched]]
     assert learnt == [(Span(4, 10, "NAME"),) if more else ()] * unmatched
 
 
@@ -270,8 +277,8 @@ def words_taken_too_far(number=30):
     names = ["".join(rng.sample("abdefgiklmnoprstuvwz", 7)).capitalize() for _ in range(number)]
     texts = [f"Seen by Dr. {name} Ward 4 at noon ." for name in names]
     documents = [Document(text, subject=str(n)) for n, text in enumerate(texts)]
-    title = (Reason("rule", "title"),)
-    return documents, Proposes([[Removal(12, 24, "NAME", title)] for _ in names])
+    title = (RemovalReason("rule", "title"),)
+    return documents, Proposes([[TextRemoval(12, 24, "NAME", title)] for _ in names])
 
 
 class Proposes:
@@ -287,7 +294,7 @@ NAMES = (Span(12, 19, "NAME"),)
 
 def read(documents, number, spans=NAMES):
     """Return what a reviewer says of the first documents: these spans alone identify."""
-    return [Reviewed(n, 0, len(documents[n].text), spans) for n in range(number)]
+    return [ReviewedSpan(n, 0, len(documents[n].text), spans) for n in range(number)]
 
 
 def test_a_word_that_reviewers_refuse_is_not_learnt_from_where_nobody_has_read_it():
@@ -300,7 +307,7 @@ def test_a_word_that_reviewers_refuse_is_not_learnt_from_where_nobody_has_read_i
 
 def test_what_reviewers_refuse_whatever_its_word_is_believed_no_more():
     documents, rule = words_taken_too_far(40)
-    time = Says("noon", "TIME", Reason("rule", "time"))
+    time = Says("noon", "TIME", RemovalReason("rule", "time"))
     noon = (Span(30, 34, "TIME"),)
     corpus = marked(rule, time, documents=documents, reviewed=read(documents, 30, noon))
     assert {one.spans for one in corpus} == {noon}

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.documents import Document
-from voile.documents.start.rules import Rules, check_language, find_rules
+from voile.documents.start.rules import LanguageRules, check_language, find_rules
 from voile.documents.start.rules.vocabulary import vocabulary
 from voile.documents.words.tokens import tokenise
 
 
 def proposed(text: str, language: str = "english") -> dict[str, str]:
     """Return what is proposed of a text, and by which rules."""
-    found = Rules(language).propose([Document(text)])[0]
+    found = LanguageRules(language).propose([Document(text)])[0]
     return {text[one.start : one.end]: ", ".join(by.name for by in one.by) for one in found}
 
 
@@ -164,7 +164,7 @@ def test_a_field_or_a_month_is_found_whatever_the_language_of_the_note(rule, fie
      "the history of 3 visits", "Marco 3"],
 )  # fmt: skip
 def test_measures_and_counts_are_no_fields(text, language):
-    found = Rules(language).propose([Document(f"then {text} .")])[0]
+    found = LanguageRules(language).propose([Document(f"then {text} .")])[0]
     assert [one.label for one in found if one.label != "NAME"] == []
 
 
@@ -177,7 +177,9 @@ def test_the_label_of_a_number_is_no_part_of_the_name_before_it():
     "text", ["won 3 - 1", "score 21-19-21", "version 1.2.3", "BP 120/80", "12/31/x", "a 3-0 win"]
 )
 def test_scores_and_measures_are_no_dates(text):
-    assert "DATE" not in [one.label for one in Rules("english").propose([Document(text)])[0]]
+    assert "DATE" not in [
+        one.label for one in LanguageRules("english").propose([Document(text)])[0]
+    ]
 
 
 def test_a_text_of_the_other_language_is_refused():
@@ -197,13 +199,13 @@ def test_what_no_rule_knows_stays(text):
 
 def test_further_mentions_are_those_of_the_same_document():
     notes = [Document("Dr. Zzyvra came. Zzyvra left."), Document("Zzyvra left.")]
-    found = Rules("english").propose(notes)
+    found = LanguageRules("english").propose(notes)
     assert [len(one) for one in found] == [2, 0]
 
 
 def test_a_rule_does_not_reach_into_the_next_document():
     notes = [Document("Thank you.\nRegards,"), Document("Zzyvra Quoxxle\n")]
-    assert Rules("english").propose(notes) == [[], []]
+    assert LanguageRules("english").propose(notes) == [[], []]
 
 
 def test_hidden_characters_do_not_hide_a_name():
@@ -213,13 +215,13 @@ def test_hidden_characters_do_not_hide_a_name():
 
 def test_another_language_is_refused():
     with pytest.raises(RequestError, match="no rules for latin"):
-        Rules("latin")
+        LanguageRules("latin")
 
 
 @given(st.lists(st.text("DdrMs. ,:@-'\nJohnéRegards0\u200bñ[]_", max_size=60), max_size=4))
 def test_proposals_lie_in_their_document_in_order_and_apart(texts):
     documents = [Document(text) for text in texts]
-    for text, found in zip(texts, Rules("english").propose(documents), strict=True):
+    for text, found in zip(texts, LanguageRules("english").propose(documents), strict=True):
         for one in found:
             assert 0 <= one.start < one.end <= len(text)
             assert text[one.start : one.end].strip() == text[one.start : one.end] or one.by
@@ -228,8 +230,8 @@ def test_proposals_lie_in_their_document_in_order_and_apart(texts):
 
 @given(st.lists(st.text("Dr. JohnRegads,:\n", max_size=40), min_size=1, max_size=4))
 def test_documents_are_read_each_by_itself(texts):
-    together = Rules("english").propose([Document(text) for text in texts])
-    assert together == [Rules("english").propose([Document(text)])[0] for text in texts]
+    together = LanguageRules("english").propose([Document(text) for text in texts])
+    assert together == [LanguageRules("english").propose([Document(text)])[0] for text in texts]
 
 
 HOSTILE = [
@@ -253,7 +255,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=[repr(text[:9]) for text in HOSTILE])
 def test_time_grows_with_the_text(text):
-    rules = Rules("english")
+    rules = LanguageRules("english")
     rules.propose([Document("Dr. Osei")])
     began = process_time()
     rules.propose([Document(text)])
@@ -262,7 +264,7 @@ def test_time_grows_with_the_text(text):
 
 def test_a_street_called_after_somebody_is_an_address():
     text = "vive en Calle Juan Bravo, 23."
-    found = Rules("spanish").propose([Document(text)])[0]
+    found = LanguageRules("spanish").propose([Document(text)])[0]
     assert [(one.label, text[one.start : one.end]) for one in found] == [
         ("ADDRESS", "Calle Juan Bravo, 23")
     ]
@@ -270,7 +272,7 @@ def test_a_street_called_after_somebody_is_an_address():
 
 def test_levels_say_which_tokens_are_names_surely_and_which_perhaps():
     tokens = tokenise(["Dr. Osei met Mary; Osei ran on 12/03/1999"])
-    levels = Rules("english").levels(tokens)
+    levels = LanguageRules("english").levels(tokens)
     words = [tokens.forms[form] for form in tokens.form]
     found = [(word, level) for word, level in zip(words, levels.tolist(), strict=True) if level]
     assert found == [("Osei", 2), ("Mary", 1), ("Osei", 1)]
@@ -278,12 +280,12 @@ def test_levels_say_which_tokens_are_names_surely_and_which_perhaps():
 
 def test_a_name_that_is_found_surely_is_not_perhaps_one_where_another_rule_finds_it_too():
     tokens = tokenise(["Dear Mary,"])
-    assert Rules("english").levels(tokens).tolist() == [0, 2, 0]
+    assert LanguageRules("english").levels(tokens).tolist() == [0, 2, 0]
 
 
 @pytest.mark.parametrize("language", ["english", "spanish"])
 def test_rules_are_found_by_their_name(language):
-    rules = find_rules(Rules(language).name)
+    rules = find_rules(LanguageRules(language).name)
     assert rules.language == language
 
 
@@ -293,7 +295,7 @@ def test_rules_of_another_version_are_refused():
 
 
 def test_the_name_of_rules_tells_of_their_words(monkeypatch):
-    before = Rules("spanish").name
+    before = LanguageRules("spanish").name
     words = replace(vocabulary("spanish"), titles=frozenset({"sr"}))
     monkeypatch.setattr("voile.documents.start.rules.vocabulary", lambda language: words)
-    assert Rules("spanish").name != before
+    assert LanguageRules("spanish").name != before

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from voile.core.errors import DamagedError, RequestError
 from voile.documents import Document
 from voile.documents.replacements.names import fold
-from voile.documents.replacements.removal import Reason
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.start.starter import load_starter
 from voile.documents.start.starter.learn import learn
 from voile.documents.start.starter.shipped import read_starter, starter_bytes, write_starter
@@ -99,7 +99,7 @@ def test_proposals_with_no_likely_token_are_unlikely():
         for one in proposed:
             if any(reason.kind == "starter" for reason in one.by):
                 inside = (tokens.starts >= one.start) & (tokens.ends <= one.end)
-                unlikely = Reason("starter", "unlikely") in one.by
+                unlikely = RemovalReason("starter", "unlikely") in one.by
                 assert unlikely == (chances[inside].max() <= LIKELY)
                 seen.add(unlikely)
     assert seen == {False, True}

@@ -21,7 +21,7 @@ from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import open_source
 from voile.documents.verbs.attack import attack
 from voile.documents.verbs.options import AttackOptions
-from voile.report.wording import said
+from voile.report.wording import format_note
 
 ALL = DocumentReader.all_of(ROLES)
 
@@ -152,5 +152,5 @@ def test_apply_reads_no_spans_and_the_attack_is_scored_where_there_are_some(tmp_
         for truth in (rows, half)
     )
     left_out = "36 of 144 documents without spans in the truth are left out."
-    assert left_out in [said(note, "internal") for note in other.notes]
-    assert left_out not in [said(note, "internal") for note in one.notes]
+    assert left_out in [format_note(note, "internal") for note in other.notes]
+    assert left_out not in [format_note(note, "internal") for note in one.notes]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from voile.documents.theory.bound import Bound, first_failure
+from voile.documents.theory.bound import TheoryBound, first_failure
 
 
 def test_examples_of_bound():
     assert (
-        str(Bound("Theorem 3", "TP_A <= C/L (1 - alpha) n", "<=", Fraction(18), Fraction(1)))
+        str(TheoryBound("Theorem 3", "TP_A <= C/L (1 - alpha) n", "<=", Fraction(18), Fraction(1)))
         == "Theorem 3: TP_A <= C/L (1 - alpha) n: 1 <= 18"
     )
     assert (
-        str(Bound("Theorem 3", "TP_A <= ...", "<=", applies=False, reason="no local optimum"))
+        str(TheoryBound("Theorem 3", "TP_A <= ...", "<=", applies=False, reason="no local optimum"))
         == "Theorem 3: TP_A <= ...: does not apply: no local optimum"
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from voile.documents.theory.counts import Confusion
+from voile.documents.theory.counts import TokenConfusion
 from voile.documents.theory.game import (
     change_by_type,
     cost,
@@ -27,9 +27,9 @@ def test_examples_of_change_by_type():
 
 
 def test_examples_of_is_local_optimum():
-    assert is_local_optimum(Confusion(tp=1, fp=50, tn=850, fn=99), miss_cost=50)
-    assert not is_local_optimum(Confusion(tp=1, fp=50, tn=850, fn=99), miss_cost=51)
+    assert is_local_optimum(TokenConfusion(tp=1, fp=50, tn=850, fn=99), miss_cost=50)
+    assert not is_local_optimum(TokenConfusion(tp=1, fp=50, tn=850, fn=99), miss_cost=51)
 
 
 def test_examples_of_utility():
-    assert utility(Confusion(tp=1, fp=3, tn=12, fn=4), inspections=6) == Fraction(3, 2)
+    assert utility(TokenConfusion(tp=1, fp=3, tn=12, fn=4), inspections=6) == Fraction(3, 2)

@@ -9,7 +9,7 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.documents.theory import (
-    Confusion,
+    TokenConfusion,
     bounds_of_run,
     gain,
     is_local_optimum,
@@ -19,7 +19,7 @@ from voile.documents.theory import (
     utility,
 )
 
-GAMES = [Confusion(*counts) for counts in product(range(5), repeat=4)]
+GAMES = [TokenConfusion(*counts) for counts in product(range(5), repeat=4)]
 RATIOS = [Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(4)]
 
 
@@ -30,7 +30,7 @@ def mean(values):
 
 @pytest.mark.parametrize(
     "counts",
-    [Confusion(1, 2, 2, 1), Confusion(2, 0, 1, 2), Confusion(0, 0, 4, 2)],
+    [TokenConfusion(1, 2, 2, 1), TokenConfusion(2, 0, 1, 2), TokenConfusion(0, 0, 4, 2)],
 )
 @pytest.mark.parametrize("first", ["positives", "negatives", "random"])
 def test_utility_is_the_mean_over_all_orders(counts, first):
@@ -49,7 +49,7 @@ def test_utility_is_the_mean_over_all_orders(counts, first):
 
 def test_more_inspections_than_tokens_are_refused():
     with pytest.raises(RequestError, match="11 inspections of 10 tokens"):
-        utility(Confusion(1, 2, 3, 4), 11)
+        utility(TokenConfusion(1, 2, 3, 4), 11)
 
 
 def test_lemma_2_and_lemma_3_hold_wherever_their_conditions_do():
@@ -82,12 +82,12 @@ def test_theorem_4_holds_at_every_local_optimum_with_a_true_positive():
 
 def test_what_the_print_leaves_out_is_needed():
     """More inspections than tokens find nothing more at random, but eq. 1 goes on counting."""
-    counts = Confusion(tp=2, fp=1, tn=1, fn=1)
+    counts = TokenConfusion(tp=2, fp=1, tn=1, fn=1)
     assert lemma_2(counts, counts.n).holds
     assert lemma_2(counts, counts.n + 1).reason == "more inspections than tokens (B > n)"
     at_random = Fraction(counts.identifiers, counts.n) * (counts.n + 1)
     assert at_random > counts.identifiers  # U as printed, above all that there is to find
-    silent, ratio = Confusion(tp=0, fp=0, tn=90, fn=10), 200
+    silent, ratio = TokenConfusion(tp=0, fp=0, tn=90, fn=10), 200
     assert is_local_optimum(silent, ratio)
     bound = Fraction(silent.harmless + 1, 1 + ratio)
     assert gain(silent, 50) == 1 > bound  # Theorem 4 would be wrong
@@ -95,13 +95,15 @@ def test_what_the_print_leaves_out_is_needed():
 
 
 def test_each_condition_is_named():
-    assert lemma_2(Confusion(3, 6, 15, 2), 8).reason.endswith("(B < TP_A + FP_A)")
-    assert lemma_2(Confusion(1, 6, 1, 2), 8).reason.endswith("(TP_A TN_A < FP_A FN_A)")
-    assert theorem_4(Confusion(3, 5, 15, 2), 20, 2).reason.endswith("(P is not a local optimum)")
+    assert lemma_2(TokenConfusion(3, 6, 15, 2), 8).reason.endswith("(B < TP_A + FP_A)")
+    assert lemma_2(TokenConfusion(1, 6, 1, 2), 8).reason.endswith("(TP_A TN_A < FP_A FN_A)")
+    assert theorem_4(TokenConfusion(3, 5, 15, 2), 20, 2).reason.endswith(
+        "(P is not a local optimum)"
+    )
 
 
 def test_example_1_as_printed():
-    counts, B = Confusion(tp=3, fp=6, tn=15, fn=2), 20
+    counts, B = TokenConfusion(tp=3, fp=6, tn=15, fn=2), 20
     assert counts.n == 26
     assert gain(counts, B) == Fraction(949, 850)
     assert lemma_2(counts, B).holds
@@ -110,7 +112,7 @@ def test_example_1_as_printed():
 
 
 def test_a_run_tells_all_of_it_and_caps_its_inspections():
-    counts = Confusion(3, 6, 15, 2)
+    counts = TokenConfusion(3, 6, 15, 2)
     plain = bounds_of_run(counts, 10**6, 2)
     assert [one.name for one in plain] == [
         "Theorem 2",
@@ -120,12 +122,12 @@ def test_a_run_tells_all_of_it_and_caps_its_inspections():
         "Theorem 4",
     ]
     assert plain[2].value == plain[2].observed  # she inspects everything
-    full = bounds_of_run(counts, 20, 2, training=Confusion(30, 60, 150, 20), within=0.001)
+    full = bounds_of_run(counts, 20, 2, training=TokenConfusion(30, 60, 150, 20), within=0.001)
     assert [one.name for one in full[5:]] == ["Lemma 4", "Theorem 5", "Theorem 6"]
     assert all(one.holds for one in full)
 
 
 def test_an_empty_publication_is_a_local_optimum_of_which_little_is_said():
-    told = bounds_of_run(Confusion(0, 0, 0, 0), 100, 10)
+    told = bounds_of_run(TokenConfusion(0, 0, 0, 0), 100, 10)
     assert [one.applies for one in told] == [True, True, True, False, False]
     assert told[1].verdict == "vacuous: P holds only 0 identifiers (0 <= 0)"

@@ -13,7 +13,7 @@ from tests.documents.paper.proofs import passes_by_identifiers
 
 from voile.core.errors import RequestError
 from voile.documents.theory import (
-    Confusion,
+    TokenConfusion,
     change,
     change_by_type,
     cost,
@@ -45,7 +45,7 @@ class Game:
 
     def counts(self, h, H):
         P, called = self.published(H), self.classifiers[h]
-        return Confusion(
+        return TokenConfusion(
             tp=len(P & called & self.identifiers),
             fp=len(P & called - self.identifiers),
             tn=len(P - called - self.identifiers),
@@ -174,7 +174,7 @@ def test_where_all_tokens_are_identifiers_the_printed_theorem_1_fails_by_one(n):
 
 
 def test_theorem_1_does_not_apply_to_a_loop_that_went_on():
-    pays, does_not = Confusion(2, 3, 5, 1), Confusion(1, 3, 5, 1)
+    pays, does_not = TokenConfusion(2, 3, 5, 1), TokenConfusion(1, 3, 5, 1)
     why = "does not apply: the classifier of pass 2 was added and did not lower T"
     assert theorem_1(changes([pays, does_not], 2), 11, 3).verdict == why
     assert passes_by_identifiers(changes([pays, does_not], 2), 3).verdict == why
@@ -215,7 +215,7 @@ def test_with_a_classifier_that_finds_nothing_an_optimum_leaves_nothing_to_find(
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(1, 20), st.integers(1, 20))
 def test_the_smallest_ratio_serves_several_types(tp, other, ratio, more):
-    counts = Confusion(tp + other, ratio * tp + (ratio + more) * other, 3, 2)
+    counts = TokenConfusion(tp + other, ratio * tp + (ratio + more) * other, 3, 2)
     both = cost(tp, 0, ratio) + cost(other, 0, ratio + more) - cost(0, counts.fp, 1)
     assert both == 0  # adding h_A changes nothing: an optimum, just so, over both types
     assert is_local_optimum(counts, ratio)
@@ -232,16 +232,16 @@ def test_counts_are_whole_and_not_negative():
     import numpy as np
 
     with pytest.raises(RequestError, match="the count fn is -1"):
-        Confusion(0, 0, 0, -1)
+        TokenConfusion(0, 0, 0, -1)
     with pytest.raises(TypeError):
-        Confusion(0.5, 0, 0, 0)
-    big = Confusion(*np.array([2**40, 2**41, 5, 6]))
+        TokenConfusion(0.5, 0, 0, 0)
+    big = TokenConfusion(*np.array([2**40, 2**41, 5, 6]))
     assert change(big, 2**40) == 2**41 - 2**80
 
 
 def test_examples_of_theorem_2():
-    assert not theorem_2(Confusion(tp=1, fp=49, tn=850, fn=99), miss_cost=50).holds
-    silent = theorem_2(Confusion(tp=0, fp=9, tn=850, fn=99), miss_cost=50)
+    assert not theorem_2(TokenConfusion(tp=1, fp=49, tn=850, fn=99), miss_cost=50).holds
+    silent = theorem_2(TokenConfusion(tp=0, fp=9, tn=850, fn=99), miss_cost=50)
     assert silent.holds
     assert not silent.vacuous
     assert silent.verdict == "the classifier finds no identifier (TP_A = 0)"
@@ -249,6 +249,6 @@ def test_examples_of_theorem_2():
 
 def test_examples_of_theorem_3():
     assert (
-        str(theorem_3(Confusion(tp=1, fp=50, tn=850, fn=99), miss_cost=50))
+        str(theorem_3(TokenConfusion(tp=1, fp=50, tn=850, fn=99), miss_cost=50))
         == "Theorem 3: TP_A <= C/L (1 - alpha) n: 1 <= 18"
     )

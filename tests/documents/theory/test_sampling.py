@@ -11,12 +11,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.theory import Confusion, deviation, lemma_4, theorem_5, theorem_6
+from voile.documents.theory import TokenConfusion, deviation, lemma_4, theorem_5, theorem_6
 from voile.documents.theory.inspecting import gain
 
 TINY = Fraction(1, 10**9)
 MANY = st.integers(0, 500)
-COUNTS = st.builds(Confusion, MANY, MANY, MANY, MANY)
+COUNTS = st.builds(TokenConfusion, MANY, MANY, MANY, MANY)
 
 
 def errors(counts):
@@ -36,7 +36,7 @@ def pairs(draw, same_size):
     if same_size:
         missing = training.n - attacker.n
         assume(missing >= -attacker.tn)
-        attacker = Confusion(attacker.tp, attacker.fp, attacker.tn + missing, attacker.fn)
+        attacker = TokenConfusion(attacker.tp, attacker.fp, attacker.tn + missing, attacker.fn)
     return training, attacker
 
 
@@ -62,7 +62,7 @@ def test_lemma_4_and_theorems_5_and_6_hold_where_errors_keep_within_lambda(same_
 
 def test_the_bounds_are_those_of_the_print():
     """p, q, s, r by hand: FP^ = 3 FN^, TP^ = m / 20, FP_A = 2 FN_A, TP_A = r TN_A."""
-    training, attacker = Confusion(50, 300, 550, 100), Confusion(40, 200, 660, 100)
+    training, attacker = TokenConfusion(50, 300, 550, 100), TokenConfusion(40, 200, 660, 100)
     p, q, s, r, ratio, far = 3, Fraction(1, 20), 2, Fraction(40, 660), 6, Fraction(1, 100)
     above = (1 + Fraction(1, p)) * q * ratio - far
     told = lemma_4(training, attacker, ratio, far)
@@ -77,7 +77,7 @@ def test_the_bounds_are_those_of_the_print():
 
 def test_with_q_as_printed_lemma_4_is_false():
     """TP^ >= q TN^ allows q = TP^ / TN^, which is more than the share of TP^ of m."""
-    training, attacker = Confusion(5, 20, 5, 5), Confusion(6, 19, 5, 5)
+    training, attacker = TokenConfusion(5, 20, 5, 5), TokenConfusion(6, 19, 5, 5)
     ratio, far = 4, realised(training, attacker)
     printed = Fraction(training.tp, training.tn)
     above = (1 + Fraction(training.fn, training.fp)) * printed * ratio - far
@@ -120,22 +120,22 @@ def test_lambda_refuses_what_is_out_of_range(delta, m, size):
         deviation(delta, m, size)
 
 
-FIT = Confusion(1, 300, 600, 99)
+FIT = TokenConfusion(1, 300, 600, 99)
 
 
 @pytest.mark.parametrize(
     ("training", "attacker", "far", "reason"),
     [
-        (Confusion(9, 9, 90, 9), FIT, 0.01, "the training data are not a local"),
+        (TokenConfusion(9, 9, 90, 9), FIT, 0.01, "the training data are not a local"),
         (
-            Confusion(0, 9, 90, 9),
+            TokenConfusion(0, 9, 90, 9),
             FIT,
             0.01,
             "on the training data the classifier finds no identifier",
         ),
-        (FIT, Confusion(0, 0, 90, 10), 0.01, "the classifier finds no identifier"),
-        (FIT, Confusion(1, 0, 90, 10), 0.01, "the classifier marks no harmless token"),
-        (FIT, Confusion(1, 90, 0, 10), 0.01, "the classifier marks every harmless token"),
+        (FIT, TokenConfusion(0, 0, 90, 10), 0.01, "the classifier finds no identifier"),
+        (FIT, TokenConfusion(1, 0, 90, 10), 0.01, "the classifier marks no harmless token"),
+        (FIT, TokenConfusion(1, 90, 0, 10), 0.01, "the classifier marks every harmless token"),
         (FIT, FIT, 0.5, "too few training data"),
         (FIT, FIT, inf, "fewer training data than dimensions"),
     ],

@@ -18,14 +18,14 @@ from voile import documents
 from voile.core.errors import DamagedError, RequestError, TamperedError
 from voile.core.evidence import Evidence, Note
 from voile.documents.module import DOCUMENTS
-from voile.documents.replacements import Reason
+from voile.documents.replacements import RemovalReason
 from voile.documents.verbs.criteria import CRITERIA
 from voile.documents.verbs.report import sections
 from voile.documents.verbs.verify import verify
 from voile.face.commands import commands
 from voile.face.enough import is_it_enough
 from voile.release.evidence import AttackResults, find_evidence
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.release.verify import checks
 from voile.report.wording import share
 
@@ -71,7 +71,7 @@ def accept(out, **options):
 def left_in(out):
     """Return what is left of the source's identifiers, by where the private folder has edits."""
     gone = {}
-    for row in removals(Release.open(out)):
+    for row in removals(StoredRelease.open(out)):
         gone.setdefault((row["row"], row["column"]), []).append((row["start"], row["end"]))
     return [
         one
@@ -91,7 +91,7 @@ def test_a_release_is_mended_accepted_and_certified(released):
     assert found["decided"] is True
     assert len(left_in(released)) <= 12 * found["tokens"] / 1000
     assert len(left_in(released)) < len(before) / 4
-    opened = Release.open(released)
+    opened = StoredRelease.open(released)
     assert [c for c in checks(opened, verify, None) if c.holds is False] == []
     assert opened.public["acceptance"]["tokens_read"] == found["read"]
     assert opened.private["acceptance"]["sample"] == found["sample"]
@@ -108,7 +108,7 @@ def test_a_release_is_mended_accepted_and_certified(released):
 
 def test_what_was_proved_of_subjects_answers_singling_out(released):
     accept(released)
-    public = Release.open(released).public
+    public = StoredRelease.open(released).public
     assert public["acceptance"]["share_of_subjects_at_most"] == 1  # of so few subjects
     nothing = str(is_it_enough(public, CRITERIA, []))
     assert "singling out" in nothing.partition("Not measured")[2]
@@ -120,10 +120,10 @@ def test_what_was_proved_of_subjects_answers_singling_out(released):
 
 def test_what_readers_found_is_replaced_and_all_else_stays_as_it_was(released):
     before = read(released)
-    was = removals(Release.open(released))
+    was = removals(StoredRelease.open(released))
     accept(released)
-    now = removals(Release.open(released))
-    mended = [one for one in now if Reason("reader") in one["by"]]
+    now = removals(StoredRelease.open(released))
+    mended = [one for one in now if RemovalReason("reader") in one["by"]]
     assert mended
     assert {(one["row"], one["column"], one["start"]) for one in was} <= {
         (one["row"], one["column"], start)
@@ -149,7 +149,7 @@ def test_no_planted_identifier_stays_in_a_byte_of_the_release(released):
 
     found = accept(released, answers=noting)
     assert found["planted"] == len(planted) > 0
-    now = Release.open(released)
+    now = StoredRelease.open(released)
     gone = {}
     for row in removals(now):
         gone.setdefault((row["row"], row["column"]), []).append(row)
@@ -181,7 +181,7 @@ def test_a_reader_who_sees_nothing_proves_nothing_and_a_second_try_may(released)
     blind = accept(released, answers=lambda line: [])
     assert blind["decided"] is False
     assert "Not proved" in blind["says"]
-    assert "acceptance" not in Release.open(released).public
+    assert "acceptance" not in StoredRelease.open(released).public
     again = accept(released, again=True)
     assert again["number"] == 2
 
@@ -204,9 +204,9 @@ def test_a_reading_goes_on_where_it_ended(released, tmp_path):
 
 def test_a_decided_reading_is_not_decided_again(released):
     found = accept(released)
-    sha256 = Release.open(released).public["sha256"]
+    sha256 = StoredRelease.open(released).public["sha256"]
     assert accept(released, answers=lambda line: 1 / 0) == found
-    assert Release.open(released).public["sha256"] == sha256
+    assert StoredRelease.open(released).public["sha256"] == sha256
 
 
 def test_a_release_that_changed_is_refused(released):
@@ -291,7 +291,9 @@ def test_surrogates_stand_for_what_readers_found(tmp_path, monkeypatch):
     out = tmp_path / "notes.jsonl"
     applied(source(), out, chosen=by_cost(2), repeats=False, replace="surrogate")
     accept(out)
-    mended = [one for one in removals(Release.open(out)) if Reason("reader") in one["by"]]
+    mended = [
+        one for one in removals(StoredRelease.open(out)) if RemovalReason("reader") in one["by"]
+    ]
     assert mended
     for one in mended:
         text = read(out)[one["row"]][one["column"]]
@@ -300,7 +302,7 @@ def test_surrogates_stand_for_what_readers_found(tmp_path, monkeypatch):
 
 def test_what_reading_proved_stays_beside_attacks(released):
     accept(released)
-    opened = Release.open(released)
+    opened = StoredRelease.open(released)
     attacked = AttackResults(opened, [Evidence("guesses", "inference", Note("Story."), (), ())])
     for _ in range(2):
         attacked.save()
@@ -316,9 +318,9 @@ def test_what_reading_proved_stays_beside_attacks(released):
 
 def test_how_a_release_was_attacked_is_known_once_it_is_read(released):
     guesses = Evidence("guesses", "inference", Note("Story."), (), ())
-    AttackResults(Release.open(released), [guesses], [{"budget": 3}]).save()
+    AttackResults(StoredRelease.open(released), [guesses], [{"budget": 3}]).save()
     accept(released, answers=lambda line: attentive(line) if line.document < 0 else [])
-    found = find_evidence(Release.open(released), None)
+    found = find_evidence(StoredRelease.open(released), None)
     assert sorted(one.attack for one in found) == ["acceptance", "guesses"]
     assert found.given == ({"budget": 3},)
 

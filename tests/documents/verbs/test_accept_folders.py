@@ -23,16 +23,16 @@ from voile import documents
 from voile.data.roles import Roles
 from voile.documents import Corpus
 from voile.documents.module import DOCUMENTS
-from voile.documents.replacements import Reason
-from voile.documents.reviewing.line import Line
+from voile.documents.replacements import RemovalReason
+from voile.documents.reviewing.line import ReviewLine
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.released import rows_shown
 from voile.documents.verbs.verify import verify
 from voile.face.kit import Kit
 from voile.release.choice import Choice
 from voile.release.evidence import find_evidence
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.release.verify import checks
 
 GOAL = {"at_most": 40, "recall": 1.0}
@@ -135,18 +135,18 @@ class Given:
     def made(cls, kind: str, folder: Path, *, font: bool = False) -> Given:
         source, out = written(kind, folder / "in", font=font), folder / "own" / "out"
         out.parent.mkdir()
-        policies = [Content.of(kit()).policy(n) for n in range(kit().facts["policies"])]
+        policies = [DocumentsContent.of(kit()).policy(n) for n in range(kit().facts["policies"])]
         number = next(n for n, one in enumerate(policies) if (one.miss_cost, one.passes) == (2, 1))
         how: dict[str, Any] = {"files": kind.split()[-1], "patterns": ["none"], "repeats": False}
         if kind == "named txt":
             how |= {"text": "text", "file_names": "visit"}
         kit().apply(choose(kit(), Choice(policy=number)), str(source), out, **how)
-        return cls(kind, source, out, rows_shown(Release.open(out)))
+        return cls(kind, source, out, rows_shown(StoredRelease.open(out)))
 
-    def reader(self) -> Callable[[Line], list[tuple[int, int, str]]]:
+    def reader(self) -> Callable[[ReviewLine], list[tuple[int, int, str]]]:
         """Return a reader who marks what the letters' annotations say, and all that is planted."""
 
-        def answer(line: Line) -> list[tuple[int, int, str]]:
+        def answer(line: ReviewLine) -> list[tuple[int, int, str]]:
             if line.document < 0:
                 return [(0, len(line.text), "NAME")]
             return [
@@ -162,8 +162,8 @@ class Given:
         return documents.accept(kit(), str(self.out), str(self.source), **asked)
 
     @property
-    def release(self) -> Release:
-        return Release.open(self.out)
+    def release(self) -> StoredRelease:
+        return StoredRelease.open(self.out)
 
     def left(self) -> int:
         """Count the source's identifiers that are left."""
@@ -206,7 +206,9 @@ def test_a_folder_is_mended_accepted_and_certified(accepted: Accepted) -> None:
 
 
 def test_only_files_in_which_readers_found_something_change(accepted: Accepted) -> None:
-    mended = {one["row"] for one in removals(accepted.release) if Reason("reader") in one["by"]}
+    mended = {
+        one["row"] for one in removals(accepted.release) if RemovalReason("reader") in one["by"]
+    }
     now, named = accepted.files(), accepted.release.rows().read(["file"]).column("file")
     assert mended
     assert now.keys() == accepted.was.keys()

@@ -18,11 +18,11 @@ from tests.documents.start.made import FAMILY, GIVEN, STAFF, hospital
 
 import voile
 from voile.core.errors import RequestError
-from voile.documents.reviewing.line import Line
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.line import ReviewLine
+from voile.documents.reviewing.store import ReviewStore
 from voile.documents.verbs.verify import verify
 from voile.release.evidence import find_evidence
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.release.verify import checks
 
 QUICK = {"learners": ["svm"], "cross_fit": 3, "jobs": 1, "seed": 1, "least_left": 50}
@@ -74,7 +74,7 @@ def identifies(word: str) -> bool:
     return word in NAMES or bool(re.search(r"\d", word))
 
 
-def attentive(line: Line) -> list[tuple[int, int, str]]:
+def attentive(line: ReviewLine) -> list[tuple[int, int, str]]:
     words = re.finditer(WORD, line.text)
     return [(*one.span(), "NAME") for one in words if identifies(one[0])]
 
@@ -85,7 +85,7 @@ def test_what_was_learnt_from_proposals_is_proved_by_reading_alone(folder: Path)
     assert found["decided"] is True, found
     assert found["number"] == 1
     assert found["census_found"] > 0
-    release = Release.open(str(folder / "out.csv"))
+    release = StoredRelease.open(str(folder / "out.csv"))
     assert all(one.holds is not False for one in checks(release, verify, None))
     evidence = find_evidence(release, None)
     for audience in ("public", "internal"):
@@ -104,7 +104,7 @@ def test_what_was_learnt_from_proposals_is_proved_by_reading_alone(folder: Path)
 
 
 def test_where_nobody_annotated_the_report_points_to_reading(begun: Path) -> None:
-    release = Release.open(str(begun / "out.csv"))
+    release = StoredRelease.open(str(begun / "out.csv"))
     text = said(shown(release, [], audience="public")["singling-out"])
     assert "voile documents accept proves by reading" in text
 
@@ -120,7 +120,7 @@ def test_the_server_stays_until_the_verdict_and_the_reading_goes_on_where_it_was
         told, heard = process.communicate(timeout=60)
     assert process.returncode == 1, heard
     assert json.loads(told)["decided"] is None
-    store = Store.open(folder / "out.csv.acceptance" / "reading.sqlite")
+    store = ReviewStore.open(folder / "out.csv.acceptance" / "reading.sqlite")
     assert len(store.answers()) == 5
     with started("accept", *places(folder), *OPTIONS, "--json") as (process, address):
         client, places_shown = Client(address), set()
@@ -183,7 +183,7 @@ def test_a_release_is_accepted_by_keyboard_alone(
         window.keyboard.press("Enter")
         told, heard = process.communicate(timeout=60)
     assert json.loads(told)["decided"] is True, heard
-    lines = len(Store.open(folder / "out.csv.acceptance" / "reading.sqlite").answers())
+    lines = len(ReviewStore.open(folder / "out.csv.acceptance" / "reading.sqlite").answers())
     assert lines >= 50
     assert keys < lines
 

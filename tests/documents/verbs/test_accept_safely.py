@@ -17,7 +17,7 @@ from voile.data.files.atomic import settle
 from voile.data.files.outputs import RELEASE
 from voile.documents.verbs.verify import verify
 from voile.release.evidence import find_evidence
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.release.verify import checks
 
 pytestmark = pytest.mark.whole
@@ -51,7 +51,7 @@ def is_whole(out: Path, tmp_path: Path) -> bool:
     place = tmp_path / "copy"
     shutil.copytree(out.parent, place)
     settle(place / out.name, RELEASE)
-    release = Release.open(place / out.name)
+    release = StoredRelease.open(place / out.name)
     found = all(one.holds is not False for one in checks(release, verify, None))
     shutil.rmtree(place)
     return found
@@ -71,6 +71,6 @@ def test_a_kill_at_any_rename_leaves_a_whole_release_and_the_reading_goes_on(
     assert number > 5
     found = accept(str(out))
     assert found["decided"] is True
-    release = Release.open(out)
+    release = StoredRelease.open(out)
     assert release.public["acceptance"]["tokens_read"] == found["read"]
     assert [one.attack for one in find_evidence(release, None)] == ["acceptance"]

@@ -31,7 +31,7 @@ from voile.documents.text.reader import LOST_CHARACTERS, DocumentReader
 from voile.documents.verbs import apply as applying
 from voile.documents.verbs.apply import FIGURES
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.policies import WholeWarning
 from voile.documents.verbs.recipe import NamelessWarning
 from voile.release.choice import Choice
@@ -148,7 +148,7 @@ def test_an_edited_policy_has_no_figures_of_the_kits(tmp_path):
     assert removals(release) == []
     assert release.public["policy"]["passes"] == 0
     told = applied(people(), tmp_path / "s.jsonl", chosen=replace(chosen, figures={"risk": 0.0}))
-    assert told.private["chosen"]["figures"] == Content.of(kit).figures_of(chosen.number)
+    assert told.private["chosen"]["figures"] == DocumentsContent.of(kit).figures_of(chosen.number)
     far = replace(chosen, number=99)
     found = applied(people(), tmp_path / "t.jsonl", chosen=far).private["chosen"]
     assert (found["number"], found["figures"]) == (chosen.number, told.private["chosen"]["figures"])
@@ -184,7 +184,7 @@ def test_a_column_that_has_no_role_is_refused(tmp_path):
 
 
 def test_a_policy_edited_into_another_of_the_kit_has_its_figures(tmp_path):
-    content, chosen = Content.of(kit_of()), by_cost(20.0, 2)
+    content, chosen = DocumentsContent.of(kit_of()), by_cost(20.0, 2)
     number = next(n for n in range(len(content.frontier)) if content.policy(n).passes == 1)
     assert number != chosen.number
     edited = replace(chosen, policy=content.policy(number).to_data())

@@ -33,7 +33,7 @@ from voile.documents.verbs.choose import choose
 from voile.documents.verbs.report_data import IN_SAMPLE
 from voile.documents.words.tokens import tokenise
 from voile.release.choice import Choice
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.report.wording import estimate
 
 
@@ -204,7 +204,7 @@ def test_a_truth_that_is_not_the_source_is_refused(release):
 
 
 def test_what_cannot_be_scored_is_refused(release, tmp_path):
-    received = Release(release.path, release.public)
+    received = StoredRelease(release.path, release.public)
     with pytest.raises(RequestError, match="private folder that scores an attack is not beside"):
         attacked(received)
     for part in ("roles", "learnt_from", "surrogates"):

@@ -15,10 +15,10 @@ from tests.documents.flow import PEOPLE, applied, fitted, kit_of, people, table
 from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError
 from voile.documents.learners.arrays import SCHEMA
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.content import Content
-from voile.documents.verbs.policies import NOVELTY, Policy
+from voile.documents.verbs.content import DocumentsContent
+from voile.documents.verbs.policies import NOVELTY, DocumentsPolicy
 from voile.release.choice import Choice
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 TEXTS = ["Patient Ana Vega came on foot .", "We saw Zoe Quill again , who was 34 ."]
 
@@ -41,7 +41,7 @@ def with_facts(kit, **facts):
 def test_what_is_read_back_removes_the_same(learners, tmp_path):
     kit = kit_of() if learners == ["svm"] else fitted(people(), learners=learners, miss_cost=[20])
     kit.save(tmp_path / "kit")
-    content, again = Content.of(kit), Content.of(Kit.load(tmp_path / "kit"))
+    content, again = DocumentsContent.of(kit), DocumentsContent.of(StoredKit.load(tmp_path / "kit"))
     assert list(again.committees) == list(content.committees)
     for cost, committee in content.committees.items():
         one, other = (c.remover()(TEXTS) for c in (committee, again.committees[cost]))
@@ -52,7 +52,7 @@ def test_what_is_read_back_removes_the_same(learners, tmp_path):
 
 
 def test_a_policy_is_the_committee_of_its_cost_up_to_its_passes():
-    content = Content.of(kit_of())
+    content = DocumentsContent.of(kit_of())
     policies = [content.policy(number) for number in range(len(content.frontier))]
     assert len(policies) == 4
     for number, policy in enumerate(policies):
@@ -70,15 +70,18 @@ def test_a_policy_is_the_committee_of_its_cost_up_to_its_passes():
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        (Policy(3.0, 1), "no committee was trained for a miss_cost of 3; use one of 2, 20"),
-        (Policy(float("nan"), 1), "no committee was trained"),
-        (Policy(2.0, 9), "the committee has no 9 passes; use 0 to"),
-        (Policy(2.0, -1), "the committee has no -1 passes"),
+        (
+            DocumentsPolicy(3.0, 1),
+            "no committee was trained for a miss_cost of 3; use one of 2, 20",
+        ),
+        (DocumentsPolicy(float("nan"), 1), "no committee was trained"),
+        (DocumentsPolicy(2.0, 9), "the committee has no 9 passes; use 0 to"),
+        (DocumentsPolicy(2.0, -1), "the committee has no -1 passes"),
     ],
 )
 def test_a_policy_that_there_is_not_is_refused(policy, said):
     with pytest.raises(RequestError, match=said):
-        Content.of(kit_of()).committee(policy)
+        DocumentsContent.of(kit_of()).committee(policy)
 
 
 @pytest.mark.parametrize(
@@ -96,16 +99,16 @@ def test_a_policy_that_there_is_not_is_refused(policy, said):
 )
 def test_a_policy_file_that_is_none_is_refused(data):
     with pytest.raises(RequestError):
-        Policy.from_data(data)
-    assert Policy.from_data(Policy(2.0, 1).to_data()) == Policy(2.0, 1)
+        DocumentsPolicy.from_data(data)
+    assert DocumentsPolicy.from_data(DocumentsPolicy(2.0, 1).to_data()) == DocumentsPolicy(2.0, 1)
 
 
 def test_costs_that_print_alike_keep_their_calibrations():
-    content = Content.of(kit_of())
+    content = DocumentsContent.of(kit_of())
     _, high = content.committees.values()
     low = replace(high, members=high.members[1:])
     far = replace(content, committees={1_000_001.0: low, 1_000_002.0: high})
-    again = Content.of(far.to_kit())
+    again = DocumentsContent.of(far.to_kit())
     for one, other in zip((low, high), again.committees.values(), strict=True):
         for a, b in zip(one.members, other.members, strict=True):
             np.testing.assert_array_equal(a.calibration.knots, b.calibration.knots)
@@ -116,7 +119,7 @@ def test_what_committees_share_is_stored_and_read_once():
     kit = kit_of()
     first = [one["members"][0]["classifier"] for one in kit.facts["committees"]]
     assert first == ["classifier 0"] * 2
-    low, high = Content.of(kit).committees.values()
+    low, high = DocumentsContent.of(kit).committees.values()
     assert low.members[0].classifier is high.members[0].classifier
 
 
@@ -183,7 +186,7 @@ def test_a_classifier_of_other_features_is_not_read(more):
     size = np.frombuffer(row["data"], row["dtype"]) + more
     other = {**held, "classifier 0/size": {**row, "data": size.astype(row["dtype"]).tobytes()}}
     with pytest.raises(TamperedError, match=r"of other features|do not fit"):
-        Content.of(with_arrays(kit, other.values()))
+        DocumentsContent.of(with_arrays(kit, other.values()))
 
 
 @pytest.mark.parametrize(
@@ -205,7 +208,7 @@ def test_numbers_out_of_order_are_refused(name):
     turned = np.frombuffer(held[name]["data"], np.int64)[::-1].tobytes()
     rows = [{**row, "data": turned} if key == name else row for key, row in held.items()]
     with pytest.raises(TamperedError):
-        Content.of(with_arrays(kit, rows))
+        DocumentsContent.of(with_arrays(kit, rows))
 
 
 @pytest.mark.parametrize(
@@ -226,7 +229,7 @@ def test_numbers_out_of_order_are_refused(name):
 )
 def test_facts_that_do_not_fit_are_refused(change):
     with pytest.raises(TamperedError):
-        Content.of(with_facts(kit_of(), **change))
+        DocumentsContent.of(with_facts(kit_of(), **change))
 
 
 def test_facts_that_are_absent_are_refused():
@@ -234,11 +237,11 @@ def test_facts_that_are_absent_are_refused():
     for name in kit.facts.keys() - {"policies", "holds_words", NOVELTY}:
         facts = {key: one for key, one in kit.facts.items() if key != name}
         with pytest.raises(TamperedError, match=f"the kit lacks {name}"):
-            Content.of(replace(kit, facts=facts))
+            DocumentsContent.of(replace(kit, facts=facts))
     for name in kit.tables:
         tables = {key: one for key, one in kit.tables.items() if key != name}
         with pytest.raises(TamperedError, match=f"the kit lacks {name}"):
-            Content.of(replace(kit, tables=tables))
+            DocumentsContent.of(replace(kit, tables=tables))
 
 
 @pytest.mark.parametrize("change", [{"kind": "pickle"}, {"decision": "never"}, {"learner": None}])
@@ -248,10 +251,10 @@ def test_a_member_of_no_known_kind_is_refused(change):
     one["members"][0] |= change
     bad = with_facts(kit, committees=[one, *more])
     if change == {"learner": None}:
-        assert Content.of(bad).committees[2.0].members[0].learner is None
+        assert DocumentsContent.of(bad).committees[2.0].members[0].learner is None
         return
     with pytest.raises(TamperedError):
-        Content.of(bad)
+        DocumentsContent.of(bad)
 
 
 def test_a_frontier_with_beaten_policies_is_refused():
@@ -260,20 +263,20 @@ def test_a_frontier_with_beaten_policies_is_refused():
     rows[1] |= {"risk": 1.0, "loss": 1.0}
     bad = replace(kit, tables={**kit.tables, "frontier": pa.Table.from_pylist(rows)})
     with pytest.raises(TamperedError):
-        Content.of(bad)
+        DocumentsContent.of(bad)
 
 
 LOADS = """
 import sys
 from pathlib import Path
 from voile.release.choice import Choice, Chosen
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.module import DOCUMENTS
 from voile.documents.verbs.choose import choose
 from voile.data import open_source
 from voile.core.progress import silent
-kit = Kit.load(Path(sys.argv[1]))
+kit = StoredKit.load(Path(sys.argv[1]))
 chosen = choose(kit, Choice(policy=0))
 DOCUMENTS.apply(kit, chosen, open_source(sys.argv[2]), Path(sys.argv[3]), ApplyOptions(),
                 force=False, progress=silent)
@@ -301,10 +304,10 @@ def test_an_attribute_that_is_null_is_refused():
     names = kit.tables["attributes"].column("attribute").to_pylist()
     cut = pa.table({"attribute": pa.array([None, *names[1:]], pa.string())})
     with pytest.raises(DamagedError, match="attributes has another kind of attribute"):
-        Content.of(replace(kit, tables={**kit.tables, "attributes": cut}))
+        DocumentsContent.of(replace(kit, tables={**kit.tables, "attributes": cut}))
 
 
 @pytest.mark.parametrize("named", [5, 0, "", "english", None, ["english"], "english 0000"])
 def test_a_kit_of_other_clusters_of_words_is_refused(named):
     with pytest.raises(RequestError, match="another version of the clusters of words"):
-        Content.of(with_facts(kit_of(), clusters=named))
+        DocumentsContent.of(with_facts(kit_of(), clusters=named))

@@ -20,11 +20,11 @@ from tests.documents.flow import (
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
-from voile.documents.learning.training import Training
+from voile.documents.learning.training import TrainingText
 from voile.documents.text.reader import DocumentReader
 from voile.documents.verbs import fit as fitting
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.fit import CostlyWarning
 from voile.release.choice import Choice
 
@@ -95,7 +95,7 @@ def test_no_policy_beats_another_and_nothing_removed_is_one():
 def test_the_corpus_is_told_in_numbers():
     kit = kit_of()
     corpus = DocumentReader.all_of(ROLES).corpus(open_source(people()))
-    training = Training.of(corpus)
+    training = TrainingText.of(corpus)
     facts = kit.facts
     assert facts["documents"] == len(corpus)
     assert facts["subjects"] == 36
@@ -105,7 +105,7 @@ def test_the_corpus_is_told_in_numbers():
     )
     assert (facts["labels"], facts["types"]) == (["NAME"], [facts["identifiers"]])
     assert facts["stopped"] == "finished"
-    assert len(Content.of(kit).seen) == len(corpus)
+    assert len(DocumentsContent.of(kit).seen) == len(corpus)
 
 
 def test_a_cost_at_which_nothing_pays_leaves_one_policy():
@@ -195,7 +195,7 @@ def test_a_cost_that_leaves_too_little_ends_with_those_below():
 
 def test_those_held_out_are_not_learnt_from():
     kit = fitted(people(), hold_out=0.3)
-    content = Content.of(kit)
+    content = DocumentsContent.of(kit)
     read = content.reading.corpus(open_source(people()))
     assert kit.facts["documents"] == len(read) < kit_of().facts["documents"]
     assert 36 * 0.4 < kit.facts["subjects"] < 36

@@ -21,12 +21,12 @@ sections(Kit.load(place), (), audience="public")
 """
 RELEASE = """
 from voile.documents.verbs.report import sections
-from voile.release.manifest import Release
-sections(Release.open(place), (), audience="internal")
+from voile.release.manifest import StoredRelease
+sections(StoredRelease.open(place), (), audience="internal")
 """
 WITHOUT = f"""
 import sys
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 place = sys.argv[1]
 {{}}
 print(*[name for name in {HEAVY} if name in sys.modules])

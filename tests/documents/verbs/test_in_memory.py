@@ -10,7 +10,7 @@ import pytest
 
 import voile.documents as vd
 from voile.core.errors import RequestError, VoileError
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 NOTE = "{name} came from the harbour , and {name} was well again ."
 NAMES = ("Ann", "Ben", "Cleo", "Dora", "Eli", "Fay")
@@ -36,17 +36,19 @@ def notes() -> pa.Table:
 
 
 @pytest.fixture(scope="module")
-def kit() -> Kit:
+def kit() -> StoredKit:
     return vd.fit(notes(), ROLES, miss_cost=10, **FAST)
 
 
-def texts(kit: Kit, **options: object) -> list[str]:
+def texts(kit: StoredKit, **options: object) -> list[str]:
     how = {"keep_order": True, "patterns": "none", **options}
     frame = kit.apply(kit.choose(max_relative_risk=0.5), notes(), **how).frame
     return frame.column("text").to_pylist()
 
 
-def test_phrases_to_remove_and_to_leave_are_a_list_or_its_file(kit: Kit, tmp_path: Path) -> None:
+def test_phrases_to_remove_and_to_leave_are_a_list_or_its_file(
+    kit: StoredKit, tmp_path: Path
+) -> None:
     file = tmp_path / "list.txt"
     file.write_text("the harbour\n")
     listed = texts(kit, deny=["the harbour"])
@@ -65,7 +67,7 @@ def test_lists_of_names_are_given_by_their_name(tmp_path: Path) -> None:
     assert len(here.facts["lists"]["given"]) == 6
 
 
-def test_a_frame_is_a_foreign_corpus(kit: Kit, tmp_path: Path) -> None:
+def test_a_frame_is_a_foreign_corpus(kit: StoredKit, tmp_path: Path) -> None:
     release = kit.apply(kit.choose(max_relative_risk=0.5), notes())
     how = {"labels": "foreign", "learners": "svm", "seed": 1, "jobs": 1}
     foreign = notes().rename_columns(["subject", "text", "spans"])
@@ -81,7 +83,7 @@ def test_a_frame_is_a_foreign_corpus(kit: Kit, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("deny", [3, [3], {"a": "b"}, []])
-def test_what_is_no_list_is_refused(kit: Kit, deny: object) -> None:
+def test_what_is_no_list_is_refused(kit: StoredKit, deny: object) -> None:
     with pytest.raises(VoileError, match=r"a file of phrases|no phrase"):
         texts(kit, deny=deny)
     for lists in (3, {"given": 3}, "given", {"given": []}):

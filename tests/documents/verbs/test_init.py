@@ -19,15 +19,15 @@ from tests.documents.start.made import STAFF, hospital, notes, patients, write_t
 import voile
 from voile.core.errors import DamagedError, RequestError
 from voile.documents.module import DOCUMENTS
-from voile.documents.start.marks import Reviewed
+from voile.documents.start.marks import ReviewedSpan
 from voile.documents.text.formats.file import UnreadWarning
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.fitting import NoveltyWarning
 from voile.documents.verbs.policies import UncheckedWarning
-from voile.documents.verbs.work import Work
+from voile.documents.verbs.work import UnmarkedWork
 from voile.documents.words.features import BLOCKS
 from voile.release.found_values import VALUES_FOUND
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 QUICK = {"learners": ["svm"], "cross_fit": 3, "jobs": 1, "seed": 1, "least_left": 50}
 pytestmark = pytest.mark.filterwarnings("ignore::voile.documents.start.known.KnownValuesWarning")
@@ -78,9 +78,9 @@ def test_the_work_folder_is_private_and_holds_no_word_beside_its_kit():
 
 
 def test_a_kit_is_opened_by_its_work_folder():
-    assert Kit.load(made() / "work").id == Kit.load(made() / "work" / "kit").id
+    assert StoredKit.load(made() / "work").id == StoredKit.load(made() / "work" / "kit").id
     with pytest.raises(RequestError, match="no kit here"):
-        Kit.load(made())
+        StoredKit.load(made())
 
 
 def test_known_values_and_what_is_learnt_go():
@@ -184,7 +184,7 @@ def test_naming_the_text_leaves_it_known_whose_notes_they_are():
 
 
 def test_known_values_need_a_kit_that_knows_words():
-    kit = Kit.load(made() / "work")
+    kit = StoredKit.load(made() / "work")
     tables = {name: one for name, one in kit.tables.items() if name != "known"}
     without = voile.Kit(kit.kind, kit.visibility, kit.facts, tables, module=DOCUMENTS)
     with pytest.raises(RequestError, match="the kit has no known columns"):
@@ -192,10 +192,10 @@ def test_known_values_need_a_kit_that_knows_words():
 
 
 def test_damaged_known_values_are_refused():
-    kit = Kit.load(made() / "work")
+    kit = StoredKit.load(made() / "work")
     tables = {**kit.tables, "known": kit.tables["known"].drop(["kind"])}
     with pytest.raises(DamagedError):
-        Content.of(Kit(kit.kind, kit.visibility, kit.facts, tables))
+        DocumentsContent.of(StoredKit(kit.kind, kit.visibility, kit.facts, tables))
 
 
 def test_the_same_seed_gives_the_same_kit():
@@ -205,7 +205,7 @@ def test_the_same_seed_gives_the_same_kit():
         voile.documents.init(
             rows, folder / name, known=people, by="patient_id", known_people=staff, **QUICK
         )
-    one, two = (Kit.load(folder / name) for name in ("one", "two"))
+    one, two = (StoredKit.load(folder / name) for name in ("one", "two"))
     assert one.id == two.id
 
 
@@ -222,18 +222,18 @@ def test_with_nothing_but_notes_it_runs():
 
 
 def test_a_reviewed_line_overrides_what_was_proposed():
-    work = Work.open(made() / "work")
+    work = UnmarkedWork.open(made() / "work")
     text = work.documents[0].text
-    before, after = work.corpus(), work.corpus([Reviewed(0, 0, len(text), ())])
+    before, after = work.corpus(), work.corpus([ReviewedSpan(0, 0, len(text), ())])
     assert before[0].spans
     assert not after[0].spans
     assert [one.spans for one in before][1:] == [one.spans for one in after][1:]
-    content = work.fit([Reviewed(0, 0, len(text), ())])
+    content = work.fit([ReviewedSpan(0, 0, len(text), ())])
     assert content.found["marks"] == "reviewed"
 
 
 def test_probabilities_are_of_the_tokens_in_the_source_order():
-    work = Work.open(made() / "work")
+    work = UnmarkedWork.open(made() / "work")
     found = work.probabilities()
     tokens = work.look.tokens
     names = [
@@ -252,7 +252,7 @@ def test_changed_notes_are_refused():
     with rows.open("a") as file:
         file.write("p0,One more .\n")
     with pytest.raises(RequestError, match="the notes have changed"):
-        Work.open(folder / "work")
+        UnmarkedWork.open(folder / "work")
 
 
 @pytest.mark.parametrize(
@@ -272,9 +272,9 @@ def test_a_wrong_index_is_refused(change, match, tmp_path):
     index = json.loads((made() / "work" / "work.json").read_text())
     (tmp_path / "work.json").write_text(json.dumps({**index, **change}))
     with pytest.raises((RequestError, DamagedError), match=match):
-        Work.open(tmp_path)
+        UnmarkedWork.open(tmp_path)
     with pytest.raises(RequestError, match="no work folder here"):
-        Work.open(tmp_path / "none")
+        UnmarkedWork.open(tmp_path / "none")
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_another_language_or_starter_than_the_kits_is_refused_at_once(change, ma
     index = json.loads((folder / "work.json").read_text())
     (folder / "work.json").write_text(json.dumps({**index, **change}))
     with pytest.raises(RequestError, match=match):
-        Work.open(folder)
+        UnmarkedWork.open(folder)
 
 
 class TestRefusals:
@@ -358,20 +358,20 @@ class TestRefusals:
 
 
 def test_what_was_learnt_elsewhere_proposes_and_is_a_feature():
-    kit = Kit.load(made() / "work")
+    kit = StoredKit.load(made() / "work")
     assert kit.facts["hinter"].startswith("english ")
     assert kit.facts["start"]["proposed"]["starter"] > 0
-    columns = Content.of(kit).committees[10.0].space.columns
+    columns = DocumentsContent.of(kit).committees[10.0].space.columns
     hints = [n for n, (channel, _, _) in enumerate(BLOCKS) if channel == "hints"]
-    stride = Content.of(kit).committees[10.0].space.stride
+    stride = DocumentsContent.of(kit).committees[10.0].space.stride
     assert np.isin(columns // stride, hints).any()
 
 
 def test_a_kit_of_another_version_of_the_starter_is_refused():
-    kit = Kit.load(made() / "work")
+    kit = StoredKit.load(made() / "work")
     other = replace(kit, facts={**kit.facts, "hinter": "english 0000"})
     with pytest.raises(RequestError, match="another version of the starter"):
-        Content.of(other)
+        DocumentsContent.of(other)
 
 
 def test_what_cannot_be_read_is_counted_and_no_note(tmp_path):

@@ -10,13 +10,13 @@ import voile
 from voile.core.errors import RequestError
 from voile.documents import Document
 from voile.documents.start.lists import clusters_of
-from voile.documents.start.marks import Reviewed
-from voile.documents.start.rules import Rules
-from voile.documents.verbs.content import Content
+from voile.documents.start.marks import ReviewedSpan
+from voile.documents.start.rules import LanguageRules
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.policies import UncheckedWarning
-from voile.documents.verbs.work import Work
+from voile.documents.verbs.work import UnmarkedWork
 from voile.face.keywords import VoileWarning
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 pytestmark = pytest.mark.filterwarnings("ignore::voile.documents.start.known.KnownValuesWarning")
 
@@ -26,10 +26,10 @@ def test_a_start_without_what_was_learnt_elsewhere(tmp_path):
     voile.documents.init(
         rows, tmp_path / "work", known=people, by="patient_id", starter="none", **QUICK
     )
-    kit = Kit.load(tmp_path / "work")
-    assert kit.facts["hinter"] == Rules("english").name
+    kit = StoredKit.load(tmp_path / "work")
+    assert kit.facts["hinter"] == LanguageRules("english").name
     assert "starter" not in kit.facts["start"]["proposed"]
-    assert Work.open(tmp_path / "work").starter is None
+    assert UnmarkedWork.open(tmp_path / "work").starter is None
 
 
 def test_without_a_starter_what_rules_find_is_a_feature_of_what_is_learnt_and_applied(tmp_path):
@@ -38,9 +38,9 @@ def test_without_a_starter_what_rules_find_is_a_feature_of_what_is_learnt_and_ap
     write_table(tmp_path / "notes.csv", rows)
     work = tmp_path / "work"
     voile.documents.init(tmp_path / "notes.csv", work, language="spanish", subject="who", **QUICK)
-    kit = Kit.load(work)
-    assert kit.facts["hinter"] == Rules("spanish").name
-    remover = Content.of(kit).committees[10.0].remover()
+    kit = StoredKit.load(work)
+    assert kit.facts["hinter"] == LanguageRules("spanish").name
+    remover = DocumentsContent.of(kit).committees[10.0].remover()
     removed = remover([Document("Llega don Zzyzx Qwrt y Zzyzx Qwrt habla .")])
     hint = removed.tokens.hint
     assert hint is not None
@@ -55,10 +55,10 @@ def test_clusters_of_words_are_seen_once_a_line_is_read(tmp_path):
     (tmp_path / "list.txt").write_text("Oyono\n")
     work = tmp_path / "work"
     voile.documents.init(tmp_path / "notes.csv", work, language="spanish", **own, **QUICK)
-    begun = Work.open(work)
-    for said, seen in ([], False), ([Reviewed(0, 0, 9, ())], True):
+    begun = UnmarkedWork.open(work)
+    for said, seen in ([], False), ([ReviewedSpan(0, 0, 9, ())], True):
         kit = begun.fit(said).to_kit()
-        read = Content.of(kit)
+        read = DocumentsContent.of(kit)
         attributes = read.committees[10.0].space.attributes
         assert "list=oyono" in attributes
         assert any(name.startswith("list=cluster") for name in attributes) == seen
@@ -110,4 +110,4 @@ def test_a_language_without_a_model_gets_rules_alone_and_a_sentence(note, found,
     write_table(tmp_path / "notes.csv", rows)
     with pytest.warns(VoileWarning, match=f"seem to be in {found}: voile has no pretrained model"):
         voile.documents.init(tmp_path / "notes.csv", tmp_path / "work", subject="who", **QUICK)
-    assert Kit.load(tmp_path / "work").facts["hinter"] == Rules("english").name
+    assert StoredKit.load(tmp_path / "work").facts["hinter"] == LanguageRules("english").name

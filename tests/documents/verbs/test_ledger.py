@@ -6,8 +6,8 @@ import pytest
 from tests.documents.flow import applied, people
 
 from voile.documents.verbs.disclosed import AGES, LEFT, SAYS
-from voile.ledger.ledger import Keys, Ledger, create
-from voile.ledger.promise import Promise
+from voile.ledger.ledger import Ledger, LedgerKeys, create
+from voile.ledger.promise import LedgerPromise
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def how(tmp_path):
     key = tmp_path / "key"
     key.write_text("a key known to the tests alone")
     key.chmod(0o600)
-    create(tmp_path / "l", Promise(k=5), key)
+    create(tmp_path / "l", LedgerPromise(k=5), key)
     return {"ledger": tmp_path / "l", "key_file": key, "override": "the board agreed"}
 
 
@@ -27,9 +27,9 @@ def test_a_line_says_the_scope_of_dates_and_what_the_texts_still_say(how, tmp_pa
         "d": {},
     }.items():
         applied(people(), tmp_path / f"{name}.jsonl", **how, **options)
-    ledger = Ledger.read(how["ledger"])
-    keys = Keys.of(how["key_file"], ledger.id)
-    said = [line.content["disclosed"] for line in ledger.released]
+    ledger = Ledger.read_file(how["ledger"])
+    keys = LedgerKeys.of(how["key_file"], ledger.id)
+    said = [line.content["disclosed"] for line in ledger.released_lines]
     scopes = [keys.scope_of_dates(30)] * 2 + [keys.scope_of_dates(31)]
     assert [one["dates"] for one in said] == [*([scope] for scope in scopes), []]
     moved = SAYS["surrogate"]

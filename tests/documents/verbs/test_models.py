@@ -17,15 +17,15 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.documents.adapters.model import ModelClassifier
-from voile.documents.adapters.model_folder import opened
-from voile.documents.verbs.content import Content
+from voile.documents.adapters.model_folder import open_reader
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.fit import fit
 from voile.documents.verbs.models import with_models
 from voile.documents.verbs.options import FitOptions
-from voile.documents.verbs.work import Work
-from voile.release.kit import Kit
-from voile.release.manifest import Release
-from voile.release.options import checked, stored
+from voile.documents.verbs.work import UnmarkedWork
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
+from voile.release.options import check_options, list_stored
 
 WORDS = [f"{a}{b}{c}{d}" for a in "BDGKLM" for b in "aeo" for c in "lnrt" for d in "aeo"]
 random.Random(1).shuffle(WORDS)
@@ -64,9 +64,9 @@ def released(kit, out, **options):
 
 def test_a_kit_holds_where_it_is_and_what_it_was(kit, folder, tmp_path):
     kit.save(tmp_path / "kit")
-    again = Kit.load(tmp_path / "kit")
+    again = StoredKit.load(tmp_path / "kit")
     assert again.facts["learners"] == ["svm", "ner"]
-    members = [m for one in Content.of(again).committees.values() for m in one.members]
+    members = [m for one in DocumentsContent.of(again).committees.values() for m in one.members]
     (own,) = [m for m in members if m.learner == "ner"]
     assert isinstance(own.classifier, ModelClassifier)
     assert own.classifier.model.folder == str(folder)
@@ -93,7 +93,7 @@ def test_reports_and_manifests_say_which_models_took_part_and_not_where_they_lie
         )
     }
     assert released(kit, tmp_path / "r.jsonl")
-    release = Release.open(tmp_path / "r.jsonl")
+    release = StoredRelease.open(tmp_path / "r.jsonl")
     files = [{"part": part, "sha256": sha256} for part, sha256 in hashes.items()]
     assert release.public["models"] == [{"name": "ner", "kind": "onnx", "files": files}]
     for subject in (kit, release):
@@ -113,7 +113,7 @@ def test_phrases_of_a_ruler_are_in_no_public_hash(tmp_path):
     sha256 = hashlib.sha256(ruler.read_bytes()).hexdigest()
     kit = fitted(notes(), model={"nlp": folder}, **OPTIONS)
     assert released(kit, tmp_path / "r.jsonl")
-    release = Release.open(tmp_path / "r.jsonl")
+    release = StoredRelease.open(tmp_path / "r.jsonl")
     assert sha256 in json.dumps(kit.facts)
     assert release.public["models"][0]["kind"] == "spacy"
     assert sha256 not in json.dumps(release.public)
@@ -135,7 +135,7 @@ def test_a_model_may_be_the_only_learner(folder, tmp_path):
     with pytest.raises(RequestError, match="no learner"):
         fitted(notes(), learners="none", **OPTIONS)
     with pytest.raises(RequestError, match="none cannot be combined with others"):
-        checked(FitOptions, {"learners": ["svm", "none"], "model": {"ner": str(folder)}})
+        check_options(FitOptions, {"learners": ["svm", "none"], "model": {"ner": str(folder)}})
 
 
 def test_the_same_seed_gives_the_same_kit_on_any_number_of_processes(kit, folder):
@@ -161,7 +161,7 @@ def test_a_model_that_moved_is_found_and_one_that_changed_is_refused(kit, folder
         with pytest.raises(RequestError, match="ner is not there; say where it is now with"):
             voile.documents.accept(kit, tmp_path / "b.jsonl", rows(), **plan)
         voile.documents.accept(kit, tmp_path / "b.jsonl", rows(), model={"ner": moved}, **plan)
-        (committee,) = Content.of(kit).committees.values()
+        (committee,) = DocumentsContent.of(kit).committees.values()
         assert not with_models(committee.first(0), ()).members  # which nothing is needed for
     finally:
         moved.rename(folder)
@@ -176,11 +176,11 @@ def test_a_work_folder_goes_on_with_the_same_model_beside_learners_or_alone(tmp_
     voile.documents.init(
         rows, tmp_path / "work", known=people, by="patient_id", model={"ner": model}, **options
     )
-    work = Work.open(tmp_path / "work")
+    work = UnmarkedWork.open(tmp_path / "work")
     assert [one.name for one in work.file.models] == ["ner"]
     assert work.fit().found["learners"] == [*learners, "ner"]
     (model / "tokenizer").write_bytes(b"other")
-    opened.cache_clear()
+    open_reader.cache_clear()
     with pytest.raises(RequestError, match="changed since it was fitted with: tokenizer; put"):
         work.fit()
 
@@ -211,7 +211,7 @@ def test_a_fit_is_resumed_with_the_same_model_alone(folder, tmp_path):
 )
 def test_what_names_no_model_is_refused(given, said):
     with pytest.raises(RequestError, match=said):
-        checked(FitOptions, {"model": given})
+        check_options(FitOptions, {"model": given})
 
 
 def test_a_model_that_is_not_there_is_refused_before_any_text_is_read():
@@ -220,6 +220,6 @@ def test_a_model_that_is_not_there_is_refused_before_any_text_is_read():
 
 
 def test_a_kit_does_not_say_where_its_options_lay(folder):
-    options = checked(FitOptions, {"model": f"ner={folder}"})
-    assert stored(options) == {"model": [None]}
+    options = check_options(FitOptions, {"model": f"ner={folder}"})
+    assert list_stored(options) == {"model": [None]}
     assert options.model == ({"ner": str(folder)},)

@@ -71,9 +71,9 @@ from voile.documents.module import DOCUMENTS
 from voile.documents.verbs.choose import choose
 from voile.data import open_source
 from voile.release.choice import Choice
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.core.progress import silent
-kit = Kit.load(Path(sys.argv[1]))
+kit = StoredKit.load(Path(sys.argv[1]))
 chosen = choose(kit, Choice(policy=0))
 options = ApplyOptions(keep_order=True, jobs=int(sys.argv[4]))
 def progress(what, done, total=None):

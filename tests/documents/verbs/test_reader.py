@@ -12,7 +12,7 @@ from tests.documents.reported import shown
 from voile.cli.run import run
 from voile.core.errors import RequestError
 from voile.documents.reader import find_reader
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 
 def test_the_command_installs_a_folder(encoder_folder, tmp_path, monkeypatch, capsys):
@@ -56,7 +56,7 @@ def test_the_reader_is_the_default_where_it_is_installed(kit, reader, tmp_path):
     found = {"name": "unlisted", "sha256": reader.sha256, "layer": 2, "is_listed": False}
     assert kit.facts["reader"] == found
     kit.save(tmp_path / "kit")
-    again = Kit.load(tmp_path / "kit")
+    again = StoredKit.load(tmp_path / "kit")
     one = applied(people(start=1), tmp_path / "0.jsonl", kit=kit)
     applied(people(start=1), tmp_path / "1.jsonl", kit=again)
     assert (tmp_path / "0.jsonl").read_bytes() == (tmp_path / "1.jsonl").read_bytes()

@@ -9,10 +9,10 @@ import pytest
 from tests.documents.start.made import STAFF, hospital
 
 import voile
-from voile.documents.reviewing.line import Answer, Shown
+from voile.documents.reviewing.line import ReviewAnswer, ShownSpan
 from voile.documents.reviewing.refitting import ReviewState
 from voile.documents.verbs.refit import prepare
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 QUICK = {"learners": ["svm"], "cross_fit": 3, "jobs": 1, "seed": 1, "least_left": 50}
 
@@ -32,7 +32,7 @@ def answered(lines):
     answers = {}
     for line in lines:
         spans = [
-            Shown(at, at + len(word), "NAME", "")
+            ShownSpan(at, at + len(word), "NAME", "")
             for word in (name.split()[1] for name in STAFF)
             if (at := line.text.find(word)) >= 0
         ]
@@ -41,7 +41,7 @@ def answered(lines):
         for one in sorted(spans):
             if not apart or one.start >= apart[-1].end:
                 apart.append(one)
-        answers[line.number] = Answer(line.number, "me", "", tuple(apart), False, 1.0)
+        answers[line.number] = ReviewAnswer(line.number, "me", "", tuple(apart), False, 1.0)
     return answers
 
 
@@ -77,9 +77,9 @@ def test_what_was_read_is_not_asked_again_and_changes_the_order(folder):
 def test_at_the_end_the_kit_is_made_anew(folder):
     refit = prepare(folder)
     lines = numbered(refit(ReviewState((), {}, frozenset(), 1, 400)))
-    before = Kit.load(folder)
+    before = StoredKit.load(folder)
     assert refit(ReviewState(lines, answered(lines), frozenset(), 2, 0)) == ()
-    after = Kit.load(folder)
+    after = StoredKit.load(folder)
     assert after.id != before.id
     assert (before.facts["marks"], after.facts["marks"]) == ("proposed", "reviewed")
     assert after.facts["options"] == before.facts["options"]

@@ -15,10 +15,10 @@ from tests.documents.flow import PEOPLE, applied, fitted, table
 from tests.documents.reported import said, shown
 
 from voile.core.errors import TamperedError
-from voile.core.rounding import rounded
+from voile.core.rounding import round_number
 from voile.documents.patterns import find
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.recipe import make_recipe
 from voile.release.choice import Choice
@@ -50,7 +50,7 @@ def released(tmp_path, **options):
 @pytest.mark.parametrize("repeats", [True, False])
 def test_a_kits_figures_are_its_releases_own(tmp_path, repeats):
     release, found = released(tmp_path, repeats=repeats)
-    content = Content.of(kit())
+    content = DocumentsContent.of(kit())
     (row, *_), (alone, *_) = content.figures.to_pylist(), content.alone.to_pylist()
     assert row["loss"] > alone["loss"]
     expected = row if repeats else alone
@@ -63,7 +63,7 @@ def test_a_kits_figures_are_its_releases_own(tmp_path, repeats):
         expected["loss"],
         expected["context_share"],
     )
-    assert release.public["figures"]["loss"] == rounded(expected["loss"], "up")
+    assert release.public["figures"]["loss"] == round_number(expected["loss"], "up")
     assert release.public["constraints"]["repeats_in_figures"] is repeats
     text = said(shown(release)["summary"])
     assert ("these figures include them" in text) is repeats
@@ -77,7 +77,7 @@ def test_a_release_tells_what_patterns_and_lists_took_as_well(tmp_path):
     deny = tmp_path / "deny.txt"
     deny.write_text("foot , and\nship")
     release, found = released(tmp_path, deny=str(deny))
-    row = Content.of(kit()).figures.to_pylist()[0]
+    row = DocumentsContent.of(kit()).figures.to_pylist()[0]
     facts = kit().facts
     harmless = facts["tokens"] - facts["identifiers"]
     ships = sum("A ship" in one["note"] for one in rows().to_pylist())
@@ -92,7 +92,7 @@ def test_a_release_tells_what_patterns_and_lists_took_as_well(tmp_path):
 
 
 def test_the_words_that_point_are_those_of_what_is_applied():
-    content = Content.of(kit())
+    content = DocumentsContent.of(kit())
     row, alone = (table.to_pylist() for table in (content.figures, content.alone))
     row[0]["context"], alone[0]["context"] = ["cat"], ["dog"]
     figures, without = (pa.Table.from_pylist(one) for one in (row, alone))
@@ -107,7 +107,7 @@ def test_the_words_that_point_are_those_of_what_is_applied():
 def test_what_was_chosen_is_with_further_mentions(tmp_path):
     release, _ = released(tmp_path)
     chosen = choose(kit(), Choice(policy=0)).figures["loss"]
-    assert rounded(chosen, "up") == release.public["figures"]["loss"]
+    assert round_number(chosen, "up") == release.public["figures"]["loss"]
     loss = release.private["story"]["frontier"]["loss"]
     assert loss == kit().tables["frontier"].column("loss").to_pylist()
 
@@ -115,11 +115,11 @@ def test_what_was_chosen_is_with_further_mentions(tmp_path):
 def test_where_other_types_are_names_the_figures_are_the_committees_alone(tmp_path):
     with pytest.warns(UserWarning, match="--no-repeats"):
         release, found = released(tmp_path, kind=["NAME=number"])
-    alone = Content.of(kit()).alone.to_pylist()[0]
+    alone = DocumentsContent.of(kit()).alone.to_pylist()[0]
     assert found["harmless tokens removed"].value == alone["loss"]
     assert release.public["figures"]["loss"] == alone["loss"]
     assert release.public["constraints"]["repeats_in_figures"] is False
-    content = Content.of(kit())
+    content = DocumentsContent.of(kit())
     assert content.repeating(frozenset({"NAME", "WARD"})).figures is content.alone
     assert content.repeating(frozenset({"NAME"})).figures is content.figures
     other = {**release.public["constraints"], "repeats": True}
@@ -137,7 +137,7 @@ def test_figures_of_other_policies_are_refused():
     for other in (alone, alone[1:]):
         bad = replace(kit(), tables={**kit().tables, "alone": pa.Table.from_pylist(other)})
         with pytest.raises(TamperedError):
-            Content.of(bad)
+            DocumentsContent.of(bad)
 
 
 def test_kits_with_words_that_tell_and_without_have_one_measure():

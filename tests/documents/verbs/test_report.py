@@ -11,9 +11,9 @@ from tests.documents.flow import FAMILY, GIVEN, applied, by_cost, fitted, kit_of
 from tests.documents.reported import changed, figures, grids, page, said, shown, with_passes
 
 from voile.core.evidence import Count, Evidence, Finding, Note, Rate
-from voile.core.rounding import rounded
+from voile.core.rounding import round_number
 from voile.documents.verbs.report_data import IN_SAMPLE, SHOWN
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.report.sections import FrontierChart
 from voile.report.suppression import FEW
 from voile.report.wording import rate, share
@@ -38,7 +38,7 @@ def test_no_word_of_the_text_is_in_a_public_page(release, evidence):
     assert "canaryword" not in public
     assert "MRN" not in public
     assert "canaryword" in page(context, evidence, "internal")
-    for subject in (kit_of(), Release(release.path, release.public)):
+    for subject in (kit_of(), StoredRelease(release.path, release.public)):
         for audience in ("public", "internal"):
             assert not SAID.search(page(subject, (), audience))
 
@@ -111,7 +111,7 @@ def test_the_headline_is_what_was_measured_on_this_release(release):
     expecting = changed(
         release, risk=0.053, left=106, identifiers=2000, risk_low=low, risk_high=high
     )
-    left = Rate.clustered([30, 2, 0, 12, 0, 0], [40, 60, 80, 90, 70, 60])
+    left = Rate.from_clusters([30, 2, 0, 12, 0, 0], [40, 60, 80, 90, 70, 60])
     found = Finding("identifiers left", left), Finding("harmless tokens removed", Rate(20, 1000))
     evidence = [Evidence("reading", "singling out", LOOKS, findings=found)]
     for audience in ("public", "internal"):
@@ -126,7 +126,7 @@ def test_the_headline_is_what_was_measured_on_this_release(release):
 
 def test_none_left_is_shown_with_its_upper_bound(release):
     """0 of 200 tokens of 10 documents is no more than 0 of 10 documents."""
-    none = Finding("identifiers left", Rate.clustered([0] * 10, [20] * 10))
+    none = Finding("identifiers left", Rate.from_clusters([0] * 10, [20] * 10))
     evidence = [Evidence("reading", "singling out", LOOKS, findings=(none,))]
     told = figures(shown(release, evidence, "public")["summary"])["Identifiers left"]
     assert (told.value, told.interval) == ("0%", "0% to 34%")
@@ -163,11 +163,11 @@ def test_the_public_frontier_tells_no_few_identifiers(release):
 
     public, internal = chart("public"), chart("internal")
     assert [round(risk * whole) for risk in internal.risk] == lefts
-    most = FEW / rounded(whole)
+    most = FEW / round_number(whole)
     assert public.risk == (
         1.0,
-        rounded(40 / whole, "up"),
-        rounded(FEW / whole, "up"),
+        round_number(40 / whole, "up"),
+        round_number(FEW / whole, "up"),
         most,
         most,
         0,
@@ -220,7 +220,7 @@ def test_documents_published_whole_are_no_count_of_few(release):
 def test_the_public_manifest_solves_no_equation_for_what_is_left(release):
     chosen, figures = release.private["story"]["chosen"], release.public["figures"]
     assert figures.keys() == {"loss"}  # two of loss, risk and tokens published tell the third
-    assert figures["loss"] == rounded(chosen["loss"], "up")
+    assert figures["loss"] == round_number(chosen["loss"], "up")
     public = shown(release, (), "public")
     assert [one.label for block in public["summary"] for one in getattr(block, "figures", ())] == [
         "Identifiers left",
@@ -327,7 +327,7 @@ def test_words_that_only_tell_of_an_identifier_are_said_to_be_no_identifiers(rel
 
 
 def test_a_received_release_shows_what_is_public(release):
-    parts = shown(Release(release.path, release.public), (), "public")
+    parts = shown(StoredRelease(release.path, release.public), (), "public")
     assert list(parts) == ["summary", "singling-out", "codebook", "limits"]
     (codebook,) = parts["codebook"]
     assert codebook.rows == (

@@ -19,13 +19,13 @@ from tests.documents.flow import (
     table,
 )
 
-from voile.documents.replacements import Reason
-from voile.documents.verbs.content import Content
+from voile.documents.replacements import RemovalReason
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.recipe import make_recipe
 from voile.release.manifest import manifest_path
 
-SVM, DENIED = Reason("pass", "svm", 1), Reason("list", "deny-list")
+SVM, DENIED = RemovalReason("pass", "svm", 1), RemovalReason("list", "deny-list")
 BOTH = {"patterns": ["all"], "record": ["MRN-######"]}
 
 
@@ -64,11 +64,11 @@ def test_every_removal_says_what_stands_where_for_what(tmp_path, how, secret, de
     told = {(source[r["row"]][r["column"]][r["start"] : r["end"]], *r["by"]) for r in found[:30]}
     assert told >= {
         ("Ana Ruiz", SVM),
-        ("ANA", Reason("repeat")),
-        (PHONE, Reason("pattern", "phone")),
+        ("ANA", RemovalReason("repeat")),
+        (PHONE, RemovalReason("pattern", "phone")),
         ("tea room", DENIED),
         ("on foot", DENIED),
-        ("MRN-123456", Reason("pattern", "record MRN-######")),
+        ("MRN-123456", RemovalReason("pattern", "record MRN-######")),
     }
     counted = Counter(str(by) for r in found for by in r["by"])
     assert release.private["removed_by"] == dict(counted)
@@ -96,7 +96,7 @@ def test_words_that_point_to_removed_values_go_if_asked(tmp_path):
     ]
     rows = table(notes, [f"Seen in week {n} ." for n in range(36)])
     kit = fitted(rows, miss_cost=[20])
-    words = Content.of(kit).context(Content.of(kit).policy(0))
+    words = DocumentsContent.of(kit).context(DocumentsContent.of(kit).policy(0))
     assert words == ["dog"]
     plain = applied(rows, tmp_path / "a.jsonl", kit=kit)
     without = applied(rows, tmp_path / "b.jsonl", kit=kit, context=True)
@@ -118,7 +118,7 @@ def test_words_that_point_to_removed_values_go_if_asked(tmp_path):
 )
 def test_only_what_is_a_name_is_repeated(options, repeated):
     notes = [f"{{{name}|DOCTOR}} came from {{Lugo|CITY}} on foot ." for name in PEOPLE]
-    content = Content.of(fitted(table(notes), miss_cost=[2]))
+    content = DocumentsContent.of(fitted(table(notes), miss_cost=[2]))
     recipe = make_recipe(content, content.policy(0), ApplyOptions(**options))
     assert recipe.committee.labels == ("CITY", "DOCTOR")
     assert recipe.names == repeated

@@ -13,9 +13,16 @@ from voile.core.errors import RequestError
 from voile.documents.committee.committee import put_marks
 from voile.documents.text.document import Document
 from voile.documents.words.attributes import AFFIX, SHAPE, WORD, attributes_of
-from voile.documents.words.features import BLOCKS, CLASSES, Extractor, Space, _class_of, unbracket
-from voile.documents.words.scorer import Scorer
-from voile.documents.words.tokens import GLUED, Forms, add_hints, add_tags, tokenise
+from voile.documents.words.features import (
+    BLOCKS,
+    CLASSES,
+    FeatureExtractor,
+    FeatureSpace,
+    _class_of,
+    unbracket,
+)
+from voile.documents.words.scorer import TokenScorer
+from voile.documents.words.tokens import GLUED, TokenNumbers, add_hints, add_tags, tokenise
 
 LISTS = {"given": frozenset({"ana", "leo"})}
 LISTED = {"ana": ["given"], "leo": ["given"]}
@@ -133,7 +140,7 @@ def spaced(given_texts, subjects, least, tag=False):
             )
         tokens = add_tags(tokens, pos)
     whose = np.repeat(np.array(subjects, dtype=np.int32), np.diff(tokens.first))
-    space = Space.of(tokens, whose, marks=MARKS, lists=LISTS, least=least)
+    space = FeatureSpace.of(tokens, whose, marks=MARKS, lists=LISTS, least=least)
     slow = [
         seen(document, here, own)
         for document, own in zip(documents, tags, strict=True)
@@ -161,7 +168,7 @@ def test_the_matrix_is_what_a_dictionary_sees(given_texts, least, tag, data):
     names = [name_of(space, key) for key in space.columns]
     assert len(names) == len(set(names))
     assert set(names) == kept(slow, whose, least)
-    matrix = Extractor(space, tokens.known).features(tokens).matrix
+    matrix = FeatureExtractor(space, tokens.known).features(tokens).matrix
     assert matrix.shape == (len(tokens), len(names))
     assert (matrix.data == 1).all()
     for row, found in enumerate(slow):
@@ -175,32 +182,34 @@ def test_scores_are_the_matrix_times_the_weights_while_forms_grow(learnt, batche
     _, space, _, _ = spaced(learnt, range(len(learnt)), 1, tag=True)
     rng = np.random.default_rng(seed)
     weights = rng.normal(size=(len(space.columns), 3)).astype(np.float32)
-    known, tags = Forms(), Forms()
+    known, tags = TokenNumbers(), TokenNumbers()
     tags.number(space.tags)
-    extractor = Extractor(space, known)
-    early, late = Scorer(extractor, weights), None
+    extractor = FeatureExtractor(space, known)
+    early, late = TokenScorer(extractor, weights), None
     for batch in batches:  # with words that the space does not know, and tags too
         tokens = tokenise([*batch, "new Word"], known)
         documents = [
             Document(text, pos=((0, 2, "3"), (2, 9, "odd"))) for text in [*batch, "new Word"]
         ]
         features = extractor.features(add_tags(tokens, documents, tags))
-        late = late or Scorer(extractor, weights)
+        late = late or TokenScorer(extractor, weights)
         for scorer in (early, late):
             assert np.allclose(scorer(features), features.matrix @ weights, atol=1e-4)
 
 
 def test_weights_of_other_columns_are_refused():
     tokens, space, _, _ = spaced(["Ana is", "Ana was"], [0, 1], 2)
-    extractor = Extractor(space, tokens.known)
+    extractor = FeatureExtractor(space, tokens.known)
     for shape in ((len(space.columns) - 1, 2), (len(space.columns) + 1, 2), (len(space.columns),)):
         with pytest.raises(RequestError):
-            Scorer(extractor, np.zeros(shape, np.float32))
+            TokenScorer(extractor, np.zeros(shape, np.float32))
 
 
 def test_memory_of_scores_follows_the_forms():
     tokens, space, _, _ = spaced(["Ana is", "Ana was"], [0, 1], 2)
-    scorer = Scorer(extractor := Extractor(space, tokens.known), np.zeros((len(space.columns), 2)))
+    scorer = TokenScorer(
+        extractor := FeatureExtractor(space, tokens.known), np.zeros((len(space.columns), 2))
+    )
     before = scorer.bytes
     scorer(extractor.features(tokenise(["many more words than ever were seen"], tokens.known)))
     assert scorer.bytes > before > 0
@@ -250,10 +259,10 @@ def test_a_hint_is_seen_by_its_token_and_its_neighbours():
             return np.array([len(tokens.forms[n]) for n in tokens.form], dtype=np.int32)
 
     tokens = add_hints(tokenise(["a bb ccc", "a bb ccc"]), Lengths())
-    space = Space.of(tokens, np.array([0, 0, 0, 1, 1, 1], dtype=np.int32), marks=())
+    space = FeatureSpace.of(tokens, np.array([0, 0, 0, 1, 1, 1], dtype=np.int32), marks=())
     block, level = np.divmod(space.columns, space.stride)
     channels = np.array([channel for channel, _, _ in BLOCKS])
-    matrix = Extractor(space, tokens.known).features(tokens).matrix
+    matrix = FeatureExtractor(space, tokens.known).features(tokens).matrix
     middle = set(matrix[[1]].indices.tolist())
     seen = [(BLOCKS[block[n]][1], int(level[n])) for n in middle if channels[block[n]] == "hints"]
     assert sorted(seen) == [("after", 3), ("before", 1), ("here", 2)]

@@ -18,7 +18,7 @@ from voile.documents.words.tokens import (
     GLUED,
     LINE,
     PARAGRAPH,
-    Forms,
+    TokenNumbers,
     add_tags,
     token_labels,
     tokenise,
@@ -91,9 +91,9 @@ def test_the_rule_by_single_characters(given_texts):
 def test_texts_are_cut_together_as_one_by_one(given_texts, batch):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("voile.documents.words.tokens.BATCH", batch)
-        together, known = tokenise(given_texts), Forms()
+        together, known = tokenise(given_texts), TokenNumbers()
     alone = [tokenise([text], known) for text in given_texts]
-    assert together.known.known == known.known
+    assert together.known.known_words == known.known_words
     assert np.diff(together.first).tolist() == [*map(len, alone)]
     for of in ("form", "starts", "ends", "gap"):
         assert getattr(together, of).tolist() == [n for one in alone for n in getattr(one, of)]
@@ -113,11 +113,11 @@ def test_a_bracket_without_end_takes_no_time():
 
 
 def test_forms_are_numbered_on():
-    known = Forms()
+    known = TokenNumbers()
     first, second = tokenise(["to be"], known), tokenise(["be two"], known)
     assert first.form.tolist() == [0, 1]
     assert second.form.tolist() == [1, 2]
-    assert known.known == ["to", "be", "two"]
+    assert known.known_words == ["to", "be", "two"]
     assert known.since(2) == ["two"]
     assert known.since(3) == []
 
@@ -142,7 +142,7 @@ def test_sentences_end_at_breaks_and_at_full_stops_before_a_blank():
         ["Yes", "."],
         ["is"],
     ]
-    assert "?" not in tokenise(["a"]).known.known
+    assert "?" not in tokenise(["a"]).known.known_words
 
 
 def heads(text):
@@ -208,7 +208,7 @@ def test_tags_of_the_word_that_a_token_begins_in():
     document = Document("Ana's 2 is\u200bles", pos=((6, 7, "NUM"), (0, 5, "PROPN"), (8, 10, "X")))
     other = Document("no tags")
     tokens = add_tags(tokenise([document.text, other.text]), [document, other])
-    tags = [None if tag < 0 else tokens.tags.known[tag] for tag in tokens.tag.tolist()]
+    tags = [None if tag < 0 else tokens.tags.known_words[tag] for tag in tokens.tag.tolist()]
     assert tags == ["PROPN", "PROPN", "PROPN", "NUM", "X", None, None]
     assert add_tags(tokenise(["a"]), [Document("a")]).tag is None
     one = Document("Ana's", pos=((0, 3, "PROPN"),))
@@ -257,8 +257,11 @@ def test_a_rule_may_leave_points_out():
 
 
 def test_examples_of_forms():
-    forms = Forms()
-    assert (forms.number(["to", "be", "to"]).tolist(), forms.known) == ([0, 1, 0], ["to", "be"])
+    forms = TokenNumbers()
+    assert (forms.number(["to", "be", "to"]).tolist(), forms.known_words) == (
+        [0, 1, 0],
+        ["to", "be"],
+    )
 
 
 def test_examples_of_tokenise():

@@ -16,7 +16,7 @@ from voile.data.roles import Roles
 from voile.itemsets.measures import classification
 from voile.itemsets.measures.classification import FOLDS, CrossValidation
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.labels import Labels
+from voile.itemsets.rows.labels import RowLabels
 from voile.itemsets.verbs.choose import choose
 from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import FitOptions
@@ -36,7 +36,7 @@ def drawn(seed, rows=300, classes=2, telling=0.6):
 
 def tried(X, y, subjects=None, seed=0):
     rows = Incidence.of(X, subjects=subjects)
-    classes = CrossValidation.of(rows, Labels.of(y, len(y)), np.random.default_rng(seed))
+    classes = CrossValidation.of(rows, RowLabels.of(y, len(y)), np.random.default_rng(seed))
     return classes, classes(rows)
 
 
@@ -100,28 +100,28 @@ def test_the_interval_holds_what_other_people_show():
 
 def test_limit_cases():
     X, y = drawn(4)
-    rows, labels = Incidence.of(X), Labels.of(y, len(y))
+    rows, labels = Incidence.of(X), RowLabels.of(y, len(y))
     how = CrossValidation.of(rows, labels, np.random.default_rng(0))
     nothing = how(rows.project(np.zeros(0, dtype=np.int32)))
     assert {(a.value, a.low, a.high) for a in nothing.values()} == {(0.5, 0.5, 0.5)}
-    few = Labels.of(np.arange(len(y)) < FOLDS - 1, len(y))
+    few = RowLabels.of(np.arange(len(y)) < FOLDS - 1, len(y))
     assert CrossValidation.of(rows, few, np.random.default_rng(0)) is None
     one_of_three = np.where(np.arange(len(y)) == 0, 2, y)
-    some = CrossValidation.of(rows, Labels.of(one_of_three, len(y)), np.random.default_rng(0))
+    some = CrossValidation.of(rows, RowLabels.of(one_of_three, len(y)), np.random.default_rng(0))
     assert some.targets == (0, 1)
 
 
 def test_of_many_ones_a_sample_of_people_of_every_class_takes_part():
     X, y = drawn(4)
     people = np.random.default_rng(0).integers(0, 90, len(y))
-    rows, labels = Incidence.of(X, subjects=people), Labels.of(y, len(y))
+    rows, labels = Incidence.of(X, subjects=people), RowLabels.of(y, len(y))
     half = len(rows.items) // 2
     how = CrossValidation.of(rows, labels, np.random.default_rng(0), most=half)
     part = set(people[how.sample].tolist())
     assert abs(len(part) / len(set(people.tolist())) - half / len(rows.items)) < 0.03
     assert not part & set(people[~how.sample].tolist())
-    assert how.shown(rows).n_rows == how.sample.sum() == len(how.fold)
-    folds = [set(people[how.hidden(fold)].tolist()) for fold in range(FOLDS)]
+    assert how.select_sampled(rows).n_rows == how.sample.sum() == len(how.fold)
+    folds = [set(people[how.find_fold(fold)].tolist()) for fold in range(FOLDS)]
     assert set().union(*folds) == part
     assert sum(map(len, folds)) == len(part)
 
@@ -159,7 +159,7 @@ def test_people_held_out_are_neither_learnt_from_nor_tried():
     held = part.facts["hold_out"]
     out = HoldOut(held["share"], bytes.fromhex(held["key"]), "who")
     batch = table().combine_chunks().to_batches()[0]
-    learnt = pa.Table.from_batches([batch.filter(pa.array(~out.held(batch, 0)))])
+    learnt = pa.Table.from_batches([batch.filter(pa.array(~out.find_held(batch, 0)))])
     whole = fitted(learnt, roles)
     names = ["auc_svm", "auc_logistic", "auc_svm_low"]
     assert part.tables["frontier"].select(names).equals(whole.tables["frontier"].select(names))
@@ -200,7 +200,7 @@ def test_loss_is_what_the_auc_above_chance_falls_by():
 
 def test_the_interval_of_auc_lost_is_paired():
     X, y = drawn(7, rows=600)
-    rows, labels = Incidence.of(X), Labels.of(y, len(y))
+    rows, labels = Incidence.of(X), RowLabels.of(y, len(y))
     how = CrossValidation.of(rows, labels, np.random.default_rng(0))
     whole, same = how(rows)["logistic"], how(rows)["logistic"]
     nothing = how(rows.project([]))["logistic"]
@@ -217,7 +217,7 @@ def test_the_interval_of_auc_lost_holds_what_other_people_show():
     truth = (areas[1] - areas[0]) / (areas[1] - 0.5)
     for seed in range(1, 61):
         X, y = two_traits(seed, 500)
-        rows, labels = Incidence.of(X), Labels.of(y, len(y))
+        rows, labels = Incidence.of(X), RowLabels.of(y, len(y))
         how = CrossValidation.of(rows, labels, np.random.default_rng(seed))
         one, both = (how(rows.project(some))["logistic"] for some in ([0], [0, 1]))
         lost = classification.AucLost.of(one, both)
@@ -243,7 +243,7 @@ def test_the_area_and_whom_each_row_is_ranked_against():
 def test_memory_does_not_follow_people_by_distinct_rows():
     bits = (np.arange(4096)[:, None] >> np.arange(12)) & 1
     rows, y = Incidence.of(bits.astype(np.int8)), np.random.default_rng(0).integers(0, 2, 4096)
-    classes = CrossValidation.of(rows, Labels.of(y, len(y)), np.random.default_rng(0))
+    classes = CrossValidation.of(rows, RowLabels.of(y, len(y)), np.random.default_rng(0))
     classes(rows)
     tracemalloc.start()
     classes(rows)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.itemsets.measures.containment import (
-    Exposure,
+    FeatureExposure,
     anonymity,
     containment_set,
     exposure,
@@ -124,7 +124,7 @@ def test_equal_columns_tell_no_more_than_one():
 def test_the_papers_example(table_1):
     assert row_anonymity(table_1.X, [0, 2, 3, 4]).tolist() == [2, 2, 6, 2, 2, 6]
     assert anonymity(table_1.X) == 1
-    assert exposure(table_1.X, [2, 3, 4], table_1.y) == Exposure(
+    assert exposure(table_1.X, [2, 3, 4], table_1.y) == FeatureExposure(
         subjects=6,
         rows=6,
         features=3,

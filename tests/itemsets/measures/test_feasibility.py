@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.itemsets.measures.containment import anonymity
-from voile.itemsets.measures.feasibility import Blocker, Constraint, Feasible
+from voile.itemsets.measures.feasibility import BlockingItemset, Constraint, FeasibleSet
 from voile.itemsets.rows.incidence import Incidence
 
 seeds = st.integers(0, 2**32)
@@ -25,7 +25,7 @@ def test_a_feature_may_join_exactly_when_every_itemset_is_frequent_or_absent(
 ):
     t = table(seed)
     k = min(k, t.n_subjects)
-    state, S = Feasible(t.incidence, Constraint(k, m, absences)), []
+    state, S = FeasibleSet(t.incidence, Constraint(k, m, absences)), []
     for x in np.random.default_rng(seed).permutation(t.X.shape[1]).tolist():
         may = t.feasible([*S, x], k, m, absences)
         assert state.admits(x) == may
@@ -58,7 +58,7 @@ def test_extending_is_trying_one_after_another(table, seed, k, m, absences, stop
     t = table(seed)
     constraint = Constraint(min(k, t.n_subjects), m, absences)
     order = np.random.default_rng(seed).permutation(t.X.shape[1])
-    at_once, one_by_one = (Feasible(t.incidence, constraint) for _ in range(2))
+    at_once, one_by_one = (FeasibleSet(t.incidence, constraint) for _ in range(2))
     for x in order.tolist():
         if one_by_one.admits(x):
             one_by_one.join(x)
@@ -98,15 +98,17 @@ def test_the_papers_example(table_1):
     assert (len(feasible), len(frequent)) == (19, 15)
     maximal = [S for S in feasible if not any(set(S) < set(T) for T in feasible)]
     assert maximal == [(0, 1, 4), (0, 2, 3, 4)]
-    state = Feasible(table_1.incidence, Constraint(2))
+    state = FeasibleSet(table_1.incidence, Constraint(2))
     assert state.extend([2, 3, 4, 1, 0]).tolist() == [2, 3, 4, 0]
-    assert list(state.blockers()) == [Blocker(features=(1, 2), present=(True, True), support=1)]
+    assert list(state.blockers()) == [
+        BlockingItemset(features=(1, 2), present=(True, True), support=1)
+    ]
 
 
 def test_knowing_less_admits_more():
     X = np.array([[1, 1, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1]])
     rows = Incidence.of(X)
-    shared = [Feasible(rows, Constraint(2, m)).extend([0, 1, 2]) for m in (1, 2, 3, None)]
+    shared = [FeasibleSet(rows, Constraint(2, m)).extend([0, 1, 2]) for m in (1, 2, 3, None)]
     assert [len(features) for features in shared] == [3, 3, 2, 2]
 
 
@@ -114,7 +116,7 @@ def test_knowing_less_admits_more():
 @settings(max_examples=40, deadline=None)
 def test_a_k_of_one_refuses_nothing(table, seed):
     t = table(seed)
-    state = Feasible(t.incidence, Constraint(1, absences=True))
+    state = FeasibleSet(t.incidence, Constraint(1, absences=True))
     assert len(state.extend(np.arange(t.X.shape[1]))) == t.X.shape[1]
 
 
@@ -133,7 +135,7 @@ def test_constraints_out_of_range_are_refused(rule, says):
 def test_constraints_that_nothing_meets_say_what_would(table_1):
     rows = table_1.incidence
     with pytest.raises(RequestError, match=r"k is 7, and there are 6 subjects; .* at most 6"):
-        Feasible(rows, Constraint(7))
+        FeasibleSet(rows, Constraint(7))
     assert Constraint(2).candidates(rows).tolist() == [0, 1, 2, 3, 4]
     assert Constraint(3).candidates(rows).tolist() == [0, 4]
     rare = rows.project([1, 2])
@@ -156,6 +158,6 @@ def test_candidates_are_what_may_be_shared_alone(table, seed, k, absences):
 
 def test_a_feature_that_may_not_join_has_a_blocker():
     rows = Incidence.of(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]]))
-    state = Feasible(rows, Constraint(k=2))
+    state = FeasibleSet(rows, Constraint(k=2))
     assert state.extend([0, 2, 1]).tolist() == [0, 1]
-    assert state.blocker(2) == Blocker(features=(2, 0), present=(True, True), support=1)
+    assert state.blocker(2) == BlockingItemset(features=(2, 0), present=(True, True), support=1)

@@ -11,9 +11,9 @@ from scipy import sparse
 from voile.core.errors import RequestError
 from voile.itemsets import RandomFlipping
 from voile.itemsets.measures.containment import anonymity, row_exact_anonymity
-from voile.itemsets.paper.flipping import clustered
+from voile.itemsets.paper.flipping import cluster_rows
 from voile.itemsets.rows.incidence import Incidence
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 
 
 def differing(X, cluster):
@@ -75,7 +75,7 @@ def test_every_row_is_alike_k_and_flips_are_counted(table, seed, k):
 def test_clusters_as_the_naive_twin(seed, k):
     rng = np.random.default_rng(seed)
     X = (rng.random((rng.integers(k, 12), 5)) < 0.4).astype(np.int8)
-    clusters = clustered(Incidence.of(X), k, np.random.default_rng(seed))
+    clusters = cluster_rows(Incidence.of(X), k, np.random.default_rng(seed))
     ours = [np.flatnonzero(clusters == c).tolist() for c in range(clusters.max() + 1)]
     twins = [total_loss(X, naive_clusters(X, k, start)) for start in range(len(X))]
     assert total_loss(X, ours) in twins
@@ -102,7 +102,9 @@ def test_stays_sparse_and_draws_afresh():
     first, second = (RandomFlipping(k=5).fit_transform(X) for _ in range(2))
     assert sparse.issparse(first)
     assert (first != second).nnz > 0
-    again = [RandomFlipping(5).fit_transform(X, protective=Protective.for_tests(1)) for _ in "ab"]
+    again = [
+        RandomFlipping(5).fit_transform(X, protective=ProtectiveRandom.for_tests(1)) for _ in "ab"
+    ]
     assert (again[0] != again[1]).nnz == 0
 
 

@@ -15,15 +15,15 @@ from voile.core.errors import RequestError
 from voile.itemsets import ExponentialRelease, Incidence, LaplaceRelease
 from voile.itemsets.measures.utility import hamdist_weights
 from voile.itemsets.paper.private_release import (
-    Split,
+    EpsilonSplit,
     _count_vectors,
     by_exponential,
     by_laplace,
     discrete_laplace,
     score_sensitivity,
 )
-from voile.itemsets.rows.labels import Labels
-from voile.keys.random import Protective
+from voile.itemsets.rows.labels import RowLabels
+from voile.keys.random import ProtectiveRandom
 
 BOTH = pytest.mark.parametrize("release", [LaplaceRelease, ExponentialRelease])
 RUNS = 4_000
@@ -39,7 +39,7 @@ def matrix(rows=400, features=12, seed=0):
 @given(quarters=st.integers(1, 40), picks=st.sampled_from([1, 2, 4, 8, 16]))
 def test_the_parts_of_epsilon_add_up_to_it(quarters, picks):
     """Exactly, where the parts have an exact floating-point number."""
-    split = Split.of(quarters / 4, picks)
+    split = EpsilonSplit.of(quarters / 4, picks)
     assert Fraction(split.pick) * picks == Fraction(split.marginals) == Fraction(quarters, 8)
 
 
@@ -94,7 +94,7 @@ def test_exponential_picks_keep_half_of_epsilon(table, seed, epsilon):
     if made.X.shape[1] < picks:
         return
     _, sizes = np.unique(made.y, return_counts=True)
-    scale = 2 * score_sensitivity(sizes) / Split.of(epsilon, picks).pick
+    scale = 2 * score_sensitivity(sizes) / EpsilonSplit.of(epsilon, picks).pick
     other = made.X.copy()
     other[seed % len(other)] ^= 1
     a, b = (chances(hamdist_weights(X, made.y), scale, picks) for X in (made.X, other))
@@ -133,7 +133,7 @@ def test_marginals_have_noise_of_picks_over_half_of_epsilon(release):
     noise = []
     for seed in range(60):
         made = release(epsilon, picks)
-        made.fit_transform(X, y, protective=Protective.for_tests(seed))
+        made.fit_transform(X, y, protective=ProtectiveRandom.for_tests(seed))
         sizes = np.bincount(y)
         counts = np.array([[X[y == c, x].sum() for c in (0, 1)] for x in made.features_])
         noise.extend((made.rates_ * sizes - counts).ravel())
@@ -160,7 +160,7 @@ def test_up_to_12_features_the_noisy_frequencies_of_all_vectors_are_released(rel
     noise = []
     for seed in range(20):
         made = release(epsilon, picks)
-        made.fit_transform(X, y, protective=Protective.for_tests(seed))
+        made.fit_transform(X, y, protective=ProtectiveRandom.for_tests(seed))
         assert made.rates_ is None
         assert made.frequencies_.shape == (512, 2)
         noise.extend((made.frequencies_ - naive_counts(X, y, made.features_)).ravel())
@@ -179,7 +179,7 @@ def test_another_row_of_a_person_moves_two_frequencies_by_one(seed):
     counts = []
     for of in (X, other):
         rows = Incidence.of(of)
-        counts.append(_count_vectors(rows, Labels.of(y, 60), np.arange(5)))
+        counts.append(_count_vectors(rows, RowLabels.of(y, 60), np.arange(5)))
     assert np.abs(counts[0] - counts[1]).sum() == 2
     assert np.abs(counts[0] - counts[1]).max() == 1
 
@@ -248,5 +248,5 @@ def test_refuses_two_rows_of_one_subject(release):
 
 
 def test_half_of_epsilon_is_for_the_picks_and_a_smallest_class_bounds_the_scores():
-    assert Split.of(1.0, 4) == Split(pick=0.125, marginals=0.5)
+    assert EpsilonSplit.of(1.0, 4) == EpsilonSplit(pick=0.125, marginals=0.5)
     assert score_sensitivity(np.array([20, 50])) == 0.05

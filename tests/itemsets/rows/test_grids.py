@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.itemsets.rows.grids import MOST_CUTS, Step, candidates, find_step
+from voile.itemsets.rows.grids import MOST_CUTS, LadderStep, candidates, find_step
 
-STEPS = st.builds(Step, st.sampled_from([1, 5, 25]), st.integers(-6, 6))
+STEPS = st.builds(LadderStep, st.sampled_from([1, 5, 25]), st.integers(-6, 6))
 PLACES = st.lists(st.integers(-300, 300), min_size=2, max_size=60)
 
 
@@ -58,19 +58,19 @@ def test_each_cut_divides_two_cells_that_hold_rows_and_no_other_cut_does(step, p
 
 
 def test_of_the_multiples_between_two_cells_the_roundest_is_the_cut():
-    assert candidates(*counted([17, 18, 30, 64]), Step(1, 0)) == (18.0, 20.0, 50.0)
+    assert candidates(*counted([17, 18, 30, 64]), LadderStep(1, 0)) == (18.0, 20.0, 50.0)
 
 
 @pytest.mark.parametrize(
     ("values", "dates", "whole", "step"),
     [
-        (range(17, 91), False, True, Step(1, 0)),
-        (range(0, 100_000, 7), False, True, Step(1, 3)),
-        (np.linspace(0.5, 0.75, 999), False, False, Step(1, -2)),
-        ([0] * 970 + list(range(1, 31)), False, True, Step(1, 0)),
-        ([3, 3, 4], False, True, Step(1, 0)),
-        (range(24_000 - 40 * 12, 24_000), True, True, Step(12, 0)),
-        (range(24_000, 24_018), True, True, Step(1, 0)),
+        (range(17, 91), False, True, LadderStep(1, 0)),
+        (range(0, 100_000, 7), False, True, LadderStep(1, 3)),
+        (np.linspace(0.5, 0.75, 999), False, False, LadderStep(1, -2)),
+        ([0] * 970 + list(range(1, 31)), False, True, LadderStep(1, 0)),
+        ([3, 3, 4], False, True, LadderStep(1, 0)),
+        (range(24_000 - 40 * 12, 24_000), True, True, LadderStep(12, 0)),
+        (range(24_000, 24_018), True, True, LadderStep(1, 0)),
     ],
 )
 def test_the_step_sees_the_middle_of_a_column_in_twenty_cells(values, dates, whole, step):

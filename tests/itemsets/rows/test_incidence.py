@@ -55,7 +55,7 @@ def test_a_projection_is_the_matrix_of_those_columns(table, seed):
 def test_an_arrangement_only_renumbers_features(table):
     t = table(11)
     order = np.random.default_rng(0).permutation(t.X.shape[1])
-    rows = t.incidence.arranged(order)
+    rows = t.incidence.arrange_features(order)
     np.testing.assert_array_equal(dense(rows), t.X[:, order])
     assert rows.features == tuple(f"x{x}" for x in order)
     np.testing.assert_array_equal(rows.supports, t.incidence.supports[order])

@@ -69,7 +69,7 @@ def held(source, roles):
     """Give each row's features, in the source's order, and its label."""
     reading = RowReader.all_of(roles)
     reading.check(source)
-    read = reading.read(source, reading.learn(source))
+    read = reading.read_rows(source, reading.learn(source))
     rows = read.incidence
     order = np.argsort(read.number)
     labels = [None] * len(order) if read.labels is None else read.labels[order].tolist()

@@ -20,7 +20,7 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.itemsets.module import ITEMSETS
 from voile.itemsets.rows import long_tables
-from voile.itemsets.rows.long_tables import Records, RecordWriter
+from voile.itemsets.rows.long_tables import RecordsSource, RecordWriter
 from voile.itemsets.rows.sources import RowReader
 from voile.itemsets.verbs.attack import attack
 from voile.itemsets.verbs.choose import choose
@@ -41,7 +41,7 @@ ROLES = Roles.model_validate({"columns": COLUMNS, "subject": "who"})
 
 
 def records(table, **named):
-    return Records(open_source(table), **{"record": "basket", "item": "item", **named})
+    return RecordsSource(open_source(table), **{"record": "basket", "item": "item", **named})
 
 
 def shown(source, columns=None):
@@ -148,7 +148,7 @@ def test_what_is_written_apart_is_read_back_in_its_order(lists, size):
                     file.write(batch)
             written = open_source(path)
             assert list(written.columns) == ["basket", "y", "item"]
-            rows = shown(Records(written, record="basket", item="item", numbered=True))
+            rows = shown(RecordsSource(written, record="basket", item="item", numbered=True))
         assert [int(row["y"]) for row in rows] == list(range(len(lists)))
         found = [sorted(map(int, row["item"])) for row in rows]
         assert found == [sorted(one or []) for one in lists]
@@ -226,7 +226,7 @@ def test_a_long_table_gives_the_rows_that_its_lists_would(purchases, tmp_path, k
         pq.write_table(purchases, path)
     reading = RowReader.all_of(ROLES)
     source = open_source(purchases if kind == "frame" else path)
-    long = reading.read(source, reading.learn(source))
+    long = reading.read_rows(source, reading.learn(source))
     true = grouped(purchases)
     order = sorted(true)
     who = dict(zip(purchases["basket"].to_pylist(), purchases["who"].to_pylist(), strict=True))
@@ -242,7 +242,7 @@ def test_a_long_table_gives_the_rows_that_its_lists_would(purchases, tmp_path, k
     )
     plain = RowReader.all_of(roles)
     other = open_source(lists)
-    wide = plain.read(other, plain.learn(other))
+    wide = plain.read_rows(other, plain.learn(other))
     assert long.incidence.features == wide.incidence.features
     assert long.incidence.supports.tolist() == wide.incidence.supports.tolist()
     assert long.number.tolist() == wide.number.tolist()
@@ -252,7 +252,7 @@ def test_a_long_table_gives_the_rows_that_its_lists_would(purchases, tmp_path, k
 
 def test_a_record_is_a_row_in_the_order_of_ids():
     table = pa.table({"basket": [7, 4, 7], "item": ["tea", "rum", "milk"]})
-    records = Records(open_source(table), record="basket", item="item")
+    records = RecordsSource(open_source(table), record="basket", item="item")
     assert [row for batch in records.batches() for row in batch.to_pylist()] == [
         {"basket": 4, "item": ["rum"]},
         {"basket": 7, "item": ["tea", "milk"]},

@@ -151,7 +151,7 @@ def test_categories_truths_and_numbers_of_a_frame_are_read_by_their_roles(make):
     refusing = RowReader(reading.roles, reading.hold_out, "refuse")
     with pytest.raises(RequestError, match="row 3, column y: 1 label is missing"):
         refusing.learn(source)
-    rows = dropping.read(source, dropping.learn(source)).incidence
+    rows = dropping.read_rows(source, dropping.learn(source)).incidence
     assert rows.n_rows == 3
     assert rows.n_subjects == 2
     supports = dict(zip(rows.features, rows.supports.tolist(), strict=True))

@@ -12,7 +12,7 @@ from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.itemsets.rows.forms import Binary, Categories, Intervals, Words
+from voile.itemsets.rows.forms import BinaryForm, CategoriesForm, IntervalsForm, WordsForm
 from voile.itemsets.rows.sources import RowReader
 from voile.itemsets.rows.stored import form_of, released_form
 
@@ -22,7 +22,7 @@ def read(columns, table, *, subject=None, without_label="refuse", share=0.0):
     reading = RowReader(roles, HoldOut(share, b"key", subject), without_label)
     source = open_source(pa.table(table))
     reading.check(source)
-    return reading.read(source, reading.learn(source))
+    return reading.read_rows(source, reading.learn(source))
 
 
 def held(rows):
@@ -136,14 +136,14 @@ def test_a_released_column_reads_back_as_what_was_kept(cells, data):
     words = sorted({w for c in cells if c for w in "".join(
         x if x.isalnum() else " " for x in c.lower()).split()})  # fmt: skip
     values = sorted({c for c in cells if c is not None})
-    for form in (Words("t", tuple(words)), Categories("t", tuple(values))):
+    for form in (WordsForm("t", tuple(words)), CategoriesForm("t", tuple(values))):
         kept = np.array([data.draw(st.booleans()) for _ in form.values], dtype=bool)
         cells_kept = form.cells(array).only(kept)
-        again = released_form(form.to_data(kept)).cells(form.shown(cells_kept))
+        again = released_form(form.to_data(kept)).cells(form.write_column(cells_kept))
         names = [v for v, k in zip(form.values, kept, strict=True) if k]
         assert [names[c] for c in again.code] == [form.values[c] for c in cells_kept.code]
         assert again.row.tolist() == cells_kept.row.tolist()
-        if isinstance(form, Words):
+        if isinstance(form, WordsForm):
             naive = [
                 {w for w in words if w in "".join(
                     x if x.isalnum() else " " for x in (c or "").lower()).split()}
@@ -155,15 +155,15 @@ def test_a_released_column_reads_back_as_what_was_kept(cells, data):
 
 
 def test_intervals_are_released_by_name_and_read_back():
-    form = form_of(Intervals.between("age", (30.0, 45.5)).to_data())
+    form = form_of(IntervalsForm.between("age", (30.0, 45.5)).to_data())
     cells = form.cells(pa.array(["29.9", "30", " 1e2", None]))
-    shown = form.shown(cells.only(np.array([True, False, True])))
+    shown = form.write_column(cells.only(np.array([True, False, True])))
     assert shown.to_pylist() == ["below 30", None, "45.5 and above", None]
     back = released_form(form.to_data(np.array([True, False, True])))
     assert back.cells(shown).code.tolist() == [0, 1]
 
 
 def test_a_column_of_zeros_and_ones_is_spelt_one_way():
-    form = Binary("a", ("",))
-    shown = form.shown(form.cells(pa.array(["TRUE", "0", "false", "1"])))
+    form = BinaryForm("a", ("",))
+    shown = form.write_column(form.cells(pa.array(["TRUE", "0", "false", "1"])))
     assert shown.to_pylist() == [1, 0, 0, 1]

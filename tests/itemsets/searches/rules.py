@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from voile.itemsets.measures.feasibility import Constraint
-from voile.itemsets.searches.run import Worth
+from voile.itemsets.searches.run import SetUtility
 
 seeds = st.integers(0, 2**32)
 
@@ -16,7 +16,7 @@ def rule(t, k, m=None, absences=False):
 
 
 def worth_of(t, utility):
-    return Worth.of(utility, t.incidence, t.y)
+    return SetUtility.of(utility, t.incidence, t.y)
 
 
 def best_of(worth, sets):

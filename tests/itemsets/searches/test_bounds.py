@@ -11,7 +11,7 @@ from voile.core.errors import InfeasibleError
 from voile.itemsets import Constraint, Incidence, select
 from voile.itemsets.searches import bounds
 from voile.itemsets.searches.bounds import utility_bound
-from voile.itemsets.searches.run import Worth
+from voile.itemsets.searches.run import SetUtility
 from voile.itemsets.selection import bound_of
 
 
@@ -32,7 +32,7 @@ def by_hand(table, worth, k, m, absences):
 )
 def test_no_feasible_set_is_worth_more(table, seed, k, m, absences, utility, most, bits, blocks):
     made = table(seed)
-    worth = Worth.of(utility, made.incidence, made.y)
+    worth = SetUtility.of(utility, made.incidence, made.y)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(bounds, "MOST_FEATURES", most)
         patched.setattr(bounds, "MOST_BITS", bits)
@@ -49,7 +49,7 @@ def test_no_feasible_set_is_worth_more(table, seed, k, m, absences, utility, mos
 def test_a_block_counts_its_best_feasible_set():
     three = np.repeat([[1, 1, 0], [1, 0, 1], [0, 1, 1]], 3, axis=0)
     X = np.vstack([three, [[1, 1, 1]]])
-    worth = Worth.of(np.array([4.0, 3.0, 2.0]), Incidence.of(X), None)
+    worth = SetUtility.of(np.array([4.0, 3.0, 2.0]), Incidence.of(X), None)
     assert utility_bound(worth, Constraint(k=2)) == 7  # no two clash, all three do
 
 
@@ -57,7 +57,7 @@ def test_a_block_counts_its_best_feasible_set():
 def test_of_features_that_clash_pairwise_the_heaviest_counts(monkeypatch, blocks):
     monkeypatch.setattr(bounds, "MOST_BLOCKS", blocks)
     X = np.array([[1, 1, 1, 0]] + [[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]] * 3)
-    worth = Worth.of(np.array([5.0, 4.0, 3.0, 2.0]), Incidence.of(X), None)
+    worth = SetUtility.of(np.array([5.0, 4.0, 3.0, 2.0]), Incidence.of(X), None)
     assert utility_bound(worth, Constraint(k=3)) == 7
     assert utility_bound(worth, Constraint(k=3, m=1)) == 14  # she never knows two together
 
@@ -66,13 +66,13 @@ def test_of_features_that_clash_pairwise_the_heaviest_counts(monkeypatch, blocks
 def test_a_weight_is_split_among_clashes(monkeypatch, blocks):
     monkeypatch.setattr(bounds, "MOST_BLOCKS", blocks)
     X = np.array([[1, 1, 0], [1, 0, 1]] + [[1, 0, 0], [0, 1, 0], [0, 0, 1]] * 3)
-    worth = Worth.of(np.array([3.0, 2.0, 2.0]), Incidence.of(X), None)
+    worth = SetUtility.of(np.array([3.0, 2.0, 2.0]), Incidence.of(X), None)
     assert utility_bound(worth, Constraint(k=3)) == 4  # the first clashes with both others
 
 
 def test_rows_too_many_or_too_long_are_bounded_by_all_that_may_be_shared(monkeypatch):
     X = np.array([[1, 1], [1, 0], [1, 0], [0, 1], [0, 1]])
-    worth = Worth.of("size", Incidence.of(X), None)
+    worth = SetUtility.of("size", Incidence.of(X), None)
     assert utility_bound(worth, Constraint(k=2)) == 1
     monkeypatch.setattr(bounds, "MOST_BITS", 1)
     for limit in ("MOST_ONES", "MOST_PAIRS"):
@@ -82,7 +82,7 @@ def test_rows_too_many_or_too_long_are_bounded_by_all_that_may_be_shared(monkeyp
 
 
 def test_what_a_search_proved_is_kept(table_1):
-    worth = Worth.of("hamdist", table_1.incidence, table_1.y)
+    worth = SetUtility.of("hamdist", table_1.incidence, table_1.y)
     found = select(table_1.X, table_1.y, constraint=Constraint(k=2), utility="hamdist")
     assert bound_of(found, worth) == found.bound == found.utility
     greedy = select(

@@ -13,9 +13,9 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.itemsets.measures.containment import anonymity, row_exact_anonymity
-from voile.itemsets.measures.feasibility import Constraint, Feasible
+from voile.itemsets.measures.feasibility import Constraint, FeasibleSet
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.labels import Labels
+from voile.itemsets.rows.labels import RowLabels
 from voile.itemsets.searches import joint, picking
 from voile.itemsets.searches.picking import ClassSums
 from voile.itemsets.selection import select
@@ -86,7 +86,7 @@ def test_it_picks_what_a_naive_one_picks(case):
 def test_bits_added_are_those_of_the_definition(case):
     X, y, subjects, _, _ = case
     rows = Incidence.of(X, None, subjects)
-    table, state = Labels.of(y, len(y)).table(rows), Feasible(rows, Constraint(1))
+    table, state = RowLabels.of(y, len(y)).table(rows), FeasibleSet(rows, Constraint(1))
     chosen, left = list(range(X.shape[1] // 2)), np.arange(X.shape[1] // 2, X.shape[1])
     state.extend(chosen)
     before = information(X, y, chosen) if chosen else 0.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voile.itemsets.measures.classification import Auc, CrossValidation
+from voile.itemsets.measures.classification import CrossValidation, RocArea
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.labels import Labels
+from voile.itemsets.rows.labels import RowLabels
 from voile.itemsets.searches import unseen
 from voile.itemsets.selection import select
 
@@ -47,7 +47,7 @@ def test_of_labels_without_meaning_nothing_is_expected():
     chosen = select(X, y, constraint=Constraint(2), random_state=0)
     assert all(0.35 < auc.value < 0.62 for auc in chosen.tried.values())
     rows = Incidence.of(X)
-    folds = CrossValidation.of(rows, Labels.of(y, 200), np.random.default_rng(0))
+    folds = CrossValidation.of(rows, RowLabels.of(y, 200), np.random.default_rng(0))
     joint = select(X, y, constraint=Constraint(2), method="joint").features
     in_sight = folds(rows.project(joint))["logistic"].value  # chosen with all labels
     assert in_sight > chosen.tried["joint"].value + 0.05
@@ -109,7 +109,7 @@ def test_of_many_ones_joint_is_kept_unless_another_leads_beyond_chance(monkeypat
 
 def test_one_leads_another_by_more_than_the_paired_interval_alone():
     moved = np.array([0.02, -0.02, 0.01, 0.0])
-    one, same, other = Auc(0.81, moved, []), Auc(0.8, moved, []), Auc(0.8, -moved, [])
+    one, same, other = RocArea(0.81, moved, []), RocArea(0.8, moved, []), RocArea(0.8, -moved, [])
     assert one.leads(same)
     assert not one.leads(other)
     assert not same.leads(one)

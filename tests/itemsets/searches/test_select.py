@@ -12,7 +12,7 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.searches import branch, greedy, picking
-from voile.itemsets.searches.run import Run
+from voile.itemsets.searches.run import ItemsetsSearchRun
 from voile.itemsets.selection import METHODS, select
 
 UTILITIES = ["mutual-information", "hamdist", "distcnt", "chi-squared", "coverage", "size"]
@@ -69,7 +69,7 @@ def test_branch_and_bound_finds_the_optimum_and_bounds_it_all_along(table, seed,
     worth = worth_of(t, weights)
     best = best_of(worth, t.feasible_sets(constraint.k, m, absences))
     try:
-        run = Run(worth, constraint, evaluations=None, seconds=None, rng=rng)
+        run = ItemsetsSearchRun(worth, constraint, evaluations=None, seconds=None, rng=rng)
     except InfeasibleError:
         return
     branch.STEPS, before = 1, branch.STEPS
@@ -182,7 +182,7 @@ def test_gains_looked_at_again_one_by_one_or_all_choose_the_same(wide, monkeypat
 def test_exact_search_interrupted_still_bounds(wide, monkeypatch):
     rows, y = wide
     proven = select(rows, y, constraint=Constraint(3), method="exact", random_state=0)
-    spend = Run.spend
+    spend = ItemsetsSearchRun.spend
 
     def interrupted(run, evaluations):
         spend(run, evaluations)
@@ -190,7 +190,7 @@ def test_exact_search_interrupted_still_bounds(wide, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(branch, "STEPS", 1)
-    monkeypatch.setattr(Run, "spend", interrupted)
+    monkeypatch.setattr(ItemsetsSearchRun, "spend", interrupted)
     early = select(rows, y, constraint=Constraint(3), method="exact", random_state=0)
     assert early.stopped == "interrupted"
     assert early.utility <= proven.utility <= early.bound

@@ -12,10 +12,10 @@ from voile.data.roles import Roles
 from voile.itemsets.measures.classification import FOLDS, CrossValidation
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.labels import Labels
+from voile.itemsets.rows.labels import RowLabels
 from voile.itemsets.searches import unseen
 from voile.itemsets.selection import select
-from voile.itemsets.verbs.content import Content
+from voile.itemsets.verbs.content import ItemsetsContent
 from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import FitOptions
 
@@ -29,7 +29,7 @@ def without_meaning(seed=0, people=200, columns=300):
 
 def dealt(X, y):
     rows = Incidence.of(X)
-    return CrossValidation.of(rows, Labels.of(y, len(y)), np.random.default_rng(0))
+    return CrossValidation.of(rows, RowLabels.of(y, len(y)), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("method", DETERMINED)
@@ -38,7 +38,7 @@ def test_the_people_of_a_fold_have_no_part_in_what_is_chosen_without_it(method):
     folds = dealt(X, y)
     before = select(X, y, constraint=Constraint(2), method=method, folds=folds)
     for fold in range(FOLDS):
-        hidden = folds.hidden(fold)
+        hidden = folds.find_fold(fold)
         other, labels = X.copy(), y.copy()
         other[hidden], labels[hidden] = other[hidden][:, ::-1], 1 - labels[hidden]
         after = select(other, labels, constraint=Constraint(2), method=method, folds=folds)
@@ -55,7 +55,7 @@ def test_of_labels_without_meaning_the_auc_shown_is_that_of_chance(method):
     roles = Roles.model_validate({"columns": {"items": "items", "y": "label"}})
     options = FitOptions(k=(1, 2), method=method)
     kit = fit(source, roles, options, seed=0, progress=silent)
-    content = Content.of(kit)
+    content = ItemsetsContent.of(kit)
     chosen = {one["k"]: one for one in content.figures.to_pylist()}[2]
     assert 0.35 < chosen["auc_logistic"] < 0.62
     assert content.found["auc_on"] == "unseen"

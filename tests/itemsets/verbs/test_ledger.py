@@ -14,11 +14,11 @@ import voile.itemsets as vi
 from voile.core.errors import InfeasibleError
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.sources import Rows
-from voile.itemsets.verbs.judging import _Features
-from voile.ledger.audience import Audience
+from voile.itemsets.rows.sources import SourceRows
+from voile.itemsets.verbs.judging import _KeyedFeatures
+from voile.ledger.audience import LedgerAudience
 from voile.ledger.ledger import Ledger, create, open_ledger
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 from voile.release.archive import erase
 
 ROLES = dict.fromkeys(("tea", "rum", "CANARY"), "items")
@@ -35,7 +35,7 @@ def how(tmp_path):
     key = tmp_path / "key"
     key.write_text("a key known to the tests alone")
     key.chmod(0o600)
-    create(tmp_path / "l", Promise(expected_matches=30), key)
+    create(tmp_path / "l", LedgerPromise(expected_matches=30), key)
     return {"ledger": tmp_path / "l", "key_file": key}
 
 
@@ -66,8 +66,8 @@ def test_two_sets_of_features_are_refused_together_and_one_again_is_not(kit, how
 
 
 def test_sets_of_features_to_recipients_that_cannot_collude_are_judged_apart(kit, how, tmp_path):
-    apart = Audience((("Site A", "Site B"),))
-    create(tmp_path / "m", Promise(expected_matches=30), how["key_file"], audience=apart)
+    apart = LedgerAudience((("Site A", "Site B"),))
+    create(tmp_path / "m", LedgerPromise(expected_matches=30), how["key_file"], audience=apart)
     how["ledger"] = tmp_path / "m"
     kit.apply(of(kit, "tea", "rum"), baskets(), tmp_path / "a.csv", recipient="Site A", **how)
     kit.apply(of(kit, "tea", "CANARY"), baskets(), tmp_path / "b.csv", recipient="Site B", **how)
@@ -86,7 +86,10 @@ def test_pseudonyms_join_two_releases_row_by_row(how, tmp_path):
         found = kit.apply(of(kit, *features), people, path, pseudonyms=pseudonyms, **how, **reason)
         joint = found.private["ledger"]
     assert joint["linked"]["matches"] == pytest.approx(joint["high"]["matches"])
-    spaces = [line.content["disclosed"]["space"] for line in Ledger.read(how["ledger"]).released]
+    spaces = [
+        line.content["disclosed"]["space"]
+        for line in Ledger.read_file(how["ledger"]).released_lines
+    ]
     assert spaces[0] is None
     assert spaces[1] == spaces[2]
     assert "CANARY" not in how["ledger"].read_text()
@@ -96,7 +99,7 @@ def test_a_reason_overrides_and_stays(kit, how, tmp_path):
     kit.apply(of(kit, "tea", "rum"), baskets(), tmp_path / "a.csv", **how)
     both = of(kit, "tea", "CANARY")
     kit.apply(both, baskets(), tmp_path / "b.csv", override="the board agreed", **how)
-    line = Ledger.read(how["ledger"]).released[-1]
+    line = Ledger.read_file(how["ledger"]).released_lines[-1]
     assert line.content["override"] == "the board agreed"
     with pytest.raises(InfeasibleError, match="breaks the ledger's promise"):
         kit.apply(of(kit, "rum"), baskets(), tmp_path / "c.csv", **how)
@@ -115,9 +118,9 @@ def test_what_linking_finds_is_between_the_best_release_and_the_union(seed, abse
     rng = np.random.default_rng(seed)
     matrix = (rng.random((30, 6)) < 0.5).astype(int)
     labels = rng.choice(["a", "b"], 30)
-    rows = Rows(Incidence.of(matrix), labels, np.arange(30))
+    rows = SourceRows(Incidence.of(matrix), labels, np.arange(30))
     one, other = rng.random((2, 6)) < 0.5
-    features, asked = _Features(rows, None), Constraint(1, None, absences)
+    features, asked = _KeyedFeatures(rows, None), Constraint(1, None, absences)
     high = features.figures(one | other, asked).matches
-    assert features.linked(one, other, asked) <= high + 1e-9
+    assert features.link_rows(one, other, asked) <= high + 1e-9
     assert features.figures(one, asked).matches <= high + 1e-9

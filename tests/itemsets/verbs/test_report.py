@@ -21,7 +21,7 @@ from voile.face.release import Release
 from voile.itemsets.module import ITEMSETS
 from voile.itemsets.verbs.choose import choose
 from voile.itemsets.verbs.fit import fit
-from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE, Knowledge
+from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE, ItemKnowledge
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
 from voile.itemsets.verbs.report import sections
 from voile.release.choice import Choice
@@ -154,7 +154,9 @@ def evidence():
     """Two findings for each thing known, and curves that stay at zero and do not."""
     rate = Rate(30, 100)
     found = [
-        Finding(kind, rate, control=control, meaning=meaning, at=Knowledge(n, False, False).note)
+        Finding(
+            kind, rate, control=control, meaning=meaning, at=ItemKnowledge(n, False, False).note
+        )
         for n in (2, 3)
         for kind, control, meaning in (
             ("one person left", rate, "Alone."),
@@ -200,7 +202,7 @@ def test_what_was_measured_stands_before_what_the_fit_expected(release):
 
 
 def left_alone(name, successes, count):
-    note = Knowledge(count, identifying=True, absent=False).note
+    note = ItemKnowledge(count, identifying=True, absent=False).note
     return Finding(name, Rate(successes, 100), at=note)
 
 
@@ -230,8 +232,8 @@ import sys
 from voile.itemsets.verbs.choose import choose
 from voile.itemsets.verbs.report import sections
 from voile.release.choice import Choice
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
 place = sys.argv[1]
 {}
 print(*[name for name in ("numba", "sklearn", "scipy") if name in sys.modules])

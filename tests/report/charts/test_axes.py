@@ -22,7 +22,7 @@ def test_every_value_and_tick_lies_on_a_linear_axis(values: list[float]) -> None
 
 @given(VALUES)
 def test_every_value_and_tick_lies_on_a_spread_axis(values: list[float]) -> None:
-    axis = axes.spread(values)
+    axis = axes.build_axis(values)
     assert all(-1e-9 <= axis.place(v) <= 1 + 1e-9 for v in (*values, *axis.ticks))
 
 

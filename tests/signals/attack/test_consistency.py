@@ -9,7 +9,7 @@ from tests.signals.made_up import fitted, readings
 
 from voile.signals import PrivacyMap
 from voile.signals.attack.consistency import DecodedMessages, infer_by_consistency
-from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lattice import ValueLattice
 
 
 def pressures(n, seed):
@@ -46,7 +46,7 @@ def test_decodings_lie_on_the_lattices_of_every_class():
     for which, label in enumerate(map.classes_):
         twin = np.array([map.codec_.decode(z[None], label)[0] for z in Z])
         assert (heard.readings[which] == twin).all()
-    assert all(isinstance(one, Lattice) for one in map.codec_.columns)
+    assert all(isinstance(one, ValueLattice) for one in map.codec_.columns)
 
 
 def test_without_a_relation_it_finds_nothing():

@@ -34,7 +34,7 @@ def sent(session, readings):
     for reading in readings:
         session.send(reading)
         found += session.pending()
-        session.acknowledge(session.expected())
+        session.acknowledge(session.expect_receipt())
     return found
 
 
@@ -142,7 +142,9 @@ def test_dither_is_never_the_same_by_another_map():
     points = []
     for end, message in zip(ends, messages, strict=True):
         base = end._bases[-1]
-        points.append(end._read(base, end._outlook(base, message.moment, end._all), message.values))
+        points.append(
+            end._decode_point(base, end._outlook(base, message.moment, end._all), message.values)
+        )
     assert abs(np.subtract(*points)).min() > 1e-6
 
 

@@ -23,7 +23,7 @@ from voile.signals.channel import (
     collect,
     forward,
 )
-from voile.signals.channel.recipient import ReadingLimits, Subject
+from voile.signals.channel.recipient import ClinicSubject, ReadingLimits
 
 COLUMNS = (ReadingLimits("height"), ReadingLimits("weight"))
 
@@ -36,7 +36,7 @@ def codec_of(folder: Path) -> SequenceCodec:
 def send(folder: Path, broker: Broker) -> None:
     readings = json.loads((folder / "readings.json").read_text())
     taken = [Outgoing(who, label, tuple(point), beside) for who, label, point, beside in readings]
-    enrolment = Enrolment.read(folder / "enrolment")
+    enrolment = Enrolment.read_file(folder / "enrolment")
     with Sender(folder / "spool", codec_of(folder), enrolment, ahead=4) as sender:
         sender.take(taken, once="readings")
         with Link(broker, None, sender, longest=1) as link:
@@ -45,7 +45,7 @@ def send(folder: Path, broker: Broker) -> None:
 
 def receive(folder: Path, broker: Broker) -> None:
     known = json.loads((folder / "subjects.json").read_text())
-    subjects = {pseudonym: Subject(*both) for pseudonym, both in known.items()}
+    subjects = {pseudonym: ClinicSubject(*both) for pseudonym, both in known.items()}
     secret = Secret.from_file(folder / "key")
     recipient = Recipient(
         folder / "clinic", codec_of(folder), subjects, COLUMNS, secret, kept=["time"]

@@ -9,24 +9,24 @@ from tests.signals.days import days, fitted
 
 from voile.keys.secret import Secret
 from voile.signals.channel import Enrolment, Outgoing, Recipient, Sender
-from voile.signals.channel.envelope import LEAST, Header, Sealer
-from voile.signals.channel.keys import MAC, DeviceKey, Enrolled
-from voile.signals.channel.posts import Reply
-from voile.signals.channel.recipient import READINGS, ReadingLimits, Subject
+from voile.signals.channel.envelope import LEAST, EnvelopeHeader, EnvelopeSealer
+from voile.signals.channel.keys import MAC, DeviceKey, EnrolledSubject
+from voile.signals.channel.posts import ReceiptReply
+from voile.signals.channel.recipient import READINGS, ClinicSubject, ReadingLimits
 
 COLUMNS = [ReadingLimits("height"), ReadingLimits("weight")]
 KEPT = ("time", "a")
 SECRET_BYTES = b"the clinic's, 32 bytes or longer"
 SECRET = Secret(SECRET_BYTES)
 DEVICES = ("A", "B", "stranger", *(f"S{one}" for one in range(20)))
-WHO = {"A": Subject("calm", "Anna's"), "B": Subject("wild", 17)}
+WHO = {"A": ClinicSubject("calm", "Anna's"), "B": ClinicSubject("wild", 17)}
 ONE = Outgoing("A", "calm", (170.0, 70.0))
 
 
 def enrolled(codec, *pseudonyms, generation=1):
     """An enrolment of subjects who are called as their pseudonyms."""
     keys = [(one, DeviceKey.derive(SECRET, one, generation)) for one in pseudonyms]
-    return Enrolment(codec.mark, tuple(Enrolled(one, one, key) for one, key in keys))
+    return Enrolment(codec.mark, tuple(EnrolledSubject(one, one, key) for one, key in keys))
 
 
 def sender(folder, *, codec=None, generation=1, **options):
@@ -49,19 +49,19 @@ def sealer(hears, *, topic="voile", encrypt=False):
     def key_of(pseudonym, generation):
         return DeviceKey.derive(SECRET, pseudonym, generation)
 
-    return Sealer(hears, posts, key_of, topic, encrypt)
+    return EnvelopeSealer(hears, posts, key_of, topic, encrypt)
 
 
 def reply_of(post, **options):
     """What a receipt says."""
     envelope = sealer("receipts", **options).authenticate(post)
     on = envelope.header
-    return Reply.unpacked(on.session, on.number, envelope.open())
+    return ReceiptReply.unpack_content(on.session, on.number, envelope.open())
 
 
 def sealed(post, content=None, *, hears="readings", generation=1, encrypt=False, **changes):
     """The envelope of a device that has its key and writes what it likes into it."""
-    on = Header.unpacked(post.payload[MAC:LEAST])._replace(**changes)
+    on = EnvelopeHeader.unpack_bytes(post.payload[MAC:LEAST])._replace(**changes)
     key = DeviceKey.derive(SECRET, post.pseudonym, generation)
     own = sealer("receipts" if hears == "readings" else "readings", encrypt=encrypt)
     return own.seal(post.pseudonym, key, on, post.payload[LEAST:] if content is None else content)
@@ -76,7 +76,7 @@ def of_days(n, length, seed):
     """Readings of several subjects, in turns, with the time beside them."""
     X, c, whose = days(n, length, seed)
     rows = np.argsort(np.tile(np.arange(length), n), kind="stable")
-    subjects = {f"S{one}": Subject(str(c[whose == one][0]), int(one)) for one in range(n)}
+    subjects = {f"S{one}": ClinicSubject(str(c[whose == one][0]), int(one)) for one in range(n)}
     taken = [
         Outgoing(f"S{whose[row]}", str(c[row]), tuple(X[row].tolist()), {"time": f"t{row}"})
         for row in rows

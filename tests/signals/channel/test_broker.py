@@ -26,9 +26,9 @@ from tests.signals.days import fitted
 
 from voile.signals.channel import Broker, Link, Outgoing, forward, live
 from voile.signals.channel.envelope import LONGEST
-from voile.signals.channel.link import HELD, ROOM, Up
+from voile.signals.channel.link import HELD, ROOM, BrokerUp
 from voile.signals.channel.live import EndOfReadings
-from voile.signals.channel.posts import Post
+from voile.signals.channel.posts import EnvelopePost
 from voile.signals.channel.recipient import READINGS
 
 AN_END = Path(__file__).with_name("an_end.py")
@@ -55,7 +55,7 @@ def test_readings_go_over_mqtt_5_on_a_topic_a_pseudonym_at_quality_1_in_a_lastin
         device.take([ONE, Outgoing("B", "wild", (160.0, 60.0))])
         with link(device, where) as line:
             forward(device, line, wait=20)
-        assert not device.left()
+        assert not device.has_waiting()
     client.loop_stop()
     assert clinic.received == 2
     assert {topic for topic, _ in heard} == {
@@ -78,13 +78,13 @@ def test_what_is_sent_while_the_other_end_is_away_waits_at_the_broker(tmp_path, 
         assert not clinic.received
         with link(device, where) as line:
             forward(device, line, wait=0.8)
-        assert device.left()
+        assert device.has_waiting()
         with Clinic(tmp_path, where) as clinic:
             await_that(lambda: written(tmp_path))
             time.sleep(0.2)
         with link(device, where) as line:
             forward(device, line, wait=4)
-        assert not device.left()
+        assert not device.has_waiting()
 
 
 def await_that(holds, seconds=10):
@@ -108,7 +108,7 @@ def test_while_a_broker_is_down_readings_are_spooled_and_go_when_it_is_back(tmp_
         with Clinic(tmp_path, where) as clinic, link(device, where) as line:
             forward(device, line, wait=20)
         starter.join()
-        assert not device.left()
+        assert not device.has_waiting()
     assert clinic.received == 1
 
 
@@ -130,7 +130,7 @@ def test_a_post_that_is_lost_is_handed_on_again(tmp_path, broker, monkeypatch):
         device.take([ONE])
         with link(device, where) as line:
             forward(device, line, wait=20)
-        assert not device.left()
+        assert not device.has_waiting()
     assert sorted(lost) == ["readings", "receipts"]
     assert clinic.received == 1
 
@@ -144,7 +144,7 @@ def test_live_readings_are_sent_as_they_come_and_a_wrong_one_is_left_out(tmp_pat
             threading.Timer(0.5, line.events.put, [Outgoing("A", "calm", (170.0, 72.0))]).start()
             threading.Timer(1, line.events.put, [EndOfReadings()]).start()
             forward(device, line, live=True, wait=20, notify=told.append)
-        assert not device.left()
+        assert not device.has_waiting()
     assert clinic.received == 3
     assert [line["weight"] for line in written(tmp_path)] == [70.0, 71.0, 72.0]
     assert len(told) == 1
@@ -224,8 +224,8 @@ def test_a_topic_that_is_no_text_does_not_end_the_line(tmp_path):
             other, _ = server.accept()
             with other:
                 other.sendall(accepted + nonsense + good)
-                assert isinstance(line.events.get(timeout=10), Up)
-                assert line.events.get(timeout=10) == Post("A", b"x")
+                assert isinstance(line.events.get(timeout=10), BrokerUp)
+                assert line.events.get(timeout=10) == EnvelopePost("A", b"x")
 
 
 def test_a_flood_fills_no_memory_and_what_is_let_go_is_sent_again(tmp_path, broker):
@@ -240,7 +240,7 @@ def test_a_flood_fills_no_memory_and_what_is_let_go_is_sent_again(tmp_path, brok
             line.listen("+")
             flood.connect("127.0.0.1", broker.port)
             flood.loop_start()
-            assert isinstance(line.events.get(timeout=10), Up)
+            assert isinstance(line.events.get(timeout=10), BrokerUp)
             time.sleep(0.5)  # long enough to subscribe
             flood.publish("voile/A/readings", b"x" * (LONGEST + 2 * ROOM))
             most = HELD // (LONGEST + ROOM)
@@ -257,5 +257,5 @@ def test_a_flood_fills_no_memory_and_what_is_let_go_is_sent_again(tmp_path, brok
     with sender(tmp_path) as device, Clinic(tmp_path, where) as clinic:
         with link(device, where) as line:
             forward(device, line, wait=20)
-        assert not device.left()
+        assert not device.has_waiting()
     assert clinic.received == 1

@@ -23,7 +23,7 @@ from voile.data import open_source
 from voile.signals.channel import Enrolment
 from voile.signals.channel.recipient import READINGS
 from voile.signals.channel.store import FILE
-from voile.signals.model.content import Content
+from voile.signals.model.content import SignalsContent
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def test_a_device_is_given_its_own_keys_and_never_the_secret(ward, tmp_path, mon
     mode = (tmp_path / "device.key").stat().st_mode
     assert stat.S_IMODE(mode) == 0o600
     assert "k" * 8 not in (tmp_path / "device.key").read_text()
-    whole, one = (Enrolment.read(path).keys for path in (folder / "enrolment", known[-1]))
+    whole, one = (Enrolment.read_file(path).keys for path in (folder / "enrolment", known[-1]))
     assert one.keys() < whole.keys()
     monkeypatch.delenv("VOILE_SECRET")
     line = ["--broker", "mqtt://127.0.0.1:9", "--spool", tmp_path / "spool", "--wait", 0]
@@ -185,7 +185,7 @@ def test_the_generation_of_a_key_is_a_column_of_the_classes(ward, tmp_path):
     given += ["--generation", "key", "--force", "--out", tmp_path / "device.key"]
     known.write_text("id,state,key\np1,calm,2\np2,calm,65535\n")
     assert not command("enrol", *given)
-    keys = Enrolment.read(tmp_path / "device.key").keys.values()
+    keys = Enrolment.read_file(tmp_path / "device.key").keys.values()
     assert [key.generation for key in keys] == [2, 65535]
     for wrong in ("0", "65536", "-1", "1.5", "", "x", "9" * 5000):
         known.write_text(f"id,state,key\np1,calm,2\np2,calm,{wrong}\n")
@@ -248,8 +248,8 @@ def test_rows_are_sent_in_the_order_of_time_by_which_fit_learnt(ward, dated, tmp
         command("send", other, *given, tmp_path / "other")
     assert command("send", kit, *given, tmp_path / "spool") == 1
     assert spooled(tmp_path / "spool") == times
-    known = Content.of(load_kit(kit, "signals")).reader
-    read = known.read(open_source(tmp_path / "mixed.csv"), strict=False)
+    known = SignalsContent.of(load_kit(kit, "signals")).reader
+    read = known.read_rows(open_source(tmp_path / "mixed.csv"), strict=False)
     assert [mixed[row] for row in read.number] == times
 
 

@@ -27,8 +27,8 @@ from tests.signals.days import fitted
 
 from voile.core.errors import RequestError
 from voile.signals.channel import Outgoing, Recipient, Sender
-from voile.signals.channel.posts import Post
-from voile.signals.channel.recipient import READINGS, Subject
+from voile.signals.channel.posts import EnvelopePost
+from voile.signals.channel.recipient import READINGS, ClinicSubject
 from voile.signals.channel.store import FILE
 
 
@@ -52,7 +52,10 @@ def test_a_bad_line_and_ends_that_die_bring_every_reading_once_and_right(
         line += device.turn(heard) + (device.again() if rng.random() < 0.3 else [])
         line = [post for post in line for _ in range(2) if rng.random() < 0.7]
         rng.shuffle(line)
-        arrived, line = [Post(*post) for post in line[:5]], [Post(*post) for post in line[5:60]]
+        arrived, line = (
+            [EnvelopePost(*post) for post in line[:5]],
+            [EnvelopePost(*post) for post in line[5:60]],
+        )
         back = clinic.turn(arrived)
         if rng.random() < 0.1:
             device.close()
@@ -212,7 +215,7 @@ def test_a_subject_that_is_enrolled_no_more_keeps_its_readings_and_stops_nobody(
     assert device.pseudonyms() == ["B"]
     device.turn(clinic.turn(device.turn() + device.again()))
     assert [line["subject"] for line in written(tmp_path)] == [17]
-    assert not device.left()
+    assert not device.has_waiting()
     assert device.counts()["spooled"] == 1
     device.close()
     clinic.close()
@@ -311,7 +314,7 @@ def test_a_wrong_request_for_an_end_is_refused(tmp_path):
     with pytest.raises(RequestError, match="1 names of 2 columns"):
         Recipient(tmp_path / "b", codec, WHO, COLUMNS[:1], SECRET)
     with pytest.raises(RequestError, match="has not seen a class"):
-        Recipient(tmp_path / "b", codec, {"A": Subject("odd", 1)}, COLUMNS, SECRET)
+        Recipient(tmp_path / "b", codec, {"A": ClinicSubject("odd", 1)}, COLUMNS, SECRET)
     with pytest.raises(RequestError, match="the enrolment is for another map"):
         Sender(tmp_path / "a", codec, enrolled(fitted(0).codec_))
     assert list(tmp_path.iterdir()) == []
@@ -352,6 +355,6 @@ def test_a_device_needs_numpy_alone_and_paho_for_the_line(tmp_path):
     done = subprocess.run(words, capture_output=True, check=False)
     assert not done.returncode, done.stderr.decode()
     clinic = recipient(tmp_path)
-    clinic.turn([Post("A", done.stdout)])
+    clinic.turn([EnvelopePost("A", done.stdout)])
     assert written(tmp_path)[0]["weight"] == 70.0
     clinic.close()

@@ -29,10 +29,10 @@ from voile.core.errors import RequestError
 from voile.keys.pseudonyms import pseudonym
 from voile.keys.secret import Secret
 from voile.signals.channel import Enrolment, Outgoing, Sender
-from voile.signals.channel.envelope import LEAST, Header
-from voile.signals.channel.keys import MAC, DeviceKey, Enrolled
-from voile.signals.channel.posts import Letter, Post
-from voile.signals.channel.recipient import Subject
+from voile.signals.channel.envelope import LEAST, EnvelopeHeader
+from voile.signals.channel.keys import MAC, DeviceKey, EnrolledSubject
+from voile.signals.channel.posts import EnvelopePost, ReadingLetter
+from voile.signals.channel.recipient import ClinicSubject
 from voile.signals.model.sequences.messages import chain
 
 DAYS = [Outgoing("A", "calm", (170.0, 70.0 + t), {"time": f"day {t}"}) for t in range(4)]
@@ -57,12 +57,12 @@ def test_no_byte_of_a_message_or_receipt_can_be_changed(tmp_path, encrypt):
     device, clinic = sender(tmp_path, encrypt=encrypt), recipient(tmp_path, encrypt=encrypt)
     device.take(DAYS)
     (post,) = device.turn()
-    forged = [Post("A", flipped(post.payload, at)) for at in range(len(post.payload))]
-    forged += [Post("A", post.payload[:-1]), Post("A", post.payload + b" ")]
+    forged = [EnvelopePost("A", flipped(post.payload, at)) for at in range(len(post.payload))]
+    forged += [EnvelopePost("A", post.payload[:-1]), EnvelopePost("A", post.payload + b" ")]
     assert clinic.turn(forged) == []
     assert clinic.unauthenticated == len(forged)
     (reply,) = clinic.turn([post])
-    forged = [Post("A", flipped(reply.payload, at)) for at in range(len(reply.payload))]
+    forged = [EnvelopePost("A", flipped(reply.payload, at)) for at in range(len(reply.payload))]
     assert device.turn(forged) == []
     assert device.unauthenticated == len(forged)
     assert device.again() == [post]
@@ -76,7 +76,7 @@ def test_no_message_can_be_moved_to_another_topic_or_direction(tmp_path):
     device, clinic = sender(tmp_path, **ward), recipient(tmp_path, **ward)
     device.take([ONE])
     (post,) = device.turn()
-    assert clinic.turn([Post("B", post.payload)]) == []
+    assert clinic.turn([EnvelopePost("B", post.payload)]) == []
     (reply,) = clinic.turn([post])
     assert clinic.turn([reply]) == []  # an echo
     assert clinic.unauthenticated == 2
@@ -114,22 +114,25 @@ def test_the_mac_is_as_written_so_that_others_can_make_it(tmp_path):
 
 
 def test_a_header_is_36_bytes_and_says_what_is_sealed():
-    header = Header(7, "a" * 16, "b" * 32, 2**64 - 1)
+    header = EnvelopeHeader(7, "a" * 16, "b" * 32, 2**64 - 1)
     names = bytes.fromhex("a" * 16 + "b" * 32)
-    assert header.packed() == bytes([2, 0, 0, 7]) + names + b"\xff" * 8
+    assert header.pack_bytes() == bytes([2, 0, 0, 7]) + names + b"\xff" * 8
     closed = header._replace(sealed=True)
-    assert closed.packed()[1] == 1
-    assert [Header.unpacked(one.packed()) for one in (header, closed)] == [header, closed]
+    assert closed.pack_bytes()[1] == 1
+    assert [EnvelopeHeader.unpack_bytes(one.pack_bytes()) for one in (header, closed)] == [
+        header,
+        closed,
+    ]
 
 
 def test_an_envelope_is_whole_and_of_at_most_64_kib():
     own, hears = sealer("receipts"), sealer("readings")
-    key, on = DeviceKey.derive(SECRET, "A"), Header(1, "0" * 16, "0" * 32, 1)
+    key, on = DeviceKey.derive(SECRET, "A"), EnvelopeHeader(1, "0" * 16, "0" * 32, 1)
     empty, full, over = (own.seal("A", key, on, bytes(n)) for n in (0, 65_468, 65_469))
     assert [len(post.payload) for post in (empty, full)] == [68, 65_536]
     taken = [hears.authenticate(post) is not None for post in (empty, full, over)]
     assert taken == [True, True, False]
-    assert not any(hears.authenticate(Post("A", empty.payload[:n])) for n in range(68))
+    assert not any(hears.authenticate(EnvelopePost("A", empty.payload[:n])) for n in range(68))
 
 
 def test_broker_access_alone_forges_no_reading(tmp_path):
@@ -137,13 +140,19 @@ def test_broker_access_alone_forges_no_reading(tmp_path):
     device, clinic = sender(tmp_path), recipient(tmp_path)
     device.take([Outgoing("A", "calm", (170.0, 70.0 + t % 3)) for t in range(20)])
     heard = [post for post in talk(device, clinic) if len(post.payload) != LEAST + 96]
-    on, last = Header.unpacked(heard[-1].payload[MAC:LEAST]), json.loads(heard[-1].payload[LEAST:])
-    check = chain(last["check"], Letter.unpacked(on.session, 20, heard[-1].payload[LEAST:]).message)
+    on, last = (
+        EnvelopeHeader.unpack_bytes(heard[-1].payload[MAC:LEAST]),
+        json.loads(heard[-1].payload[LEAST:]),
+    )
+    check = chain(
+        last["check"],
+        ReadingLetter.unpack_content(on.session, 20, heard[-1].payload[LEAST:]).message,
+    )
     content = json.dumps({**last, "after": 20, "check": check, "values": [0.0, 2.5]}).encode()
-    header = on._replace(number=21).packed()
+    header = on._replace(number=21).pack_bytes()
     thief = DeviceKey(bytes(32), 1)
     macs = (bytes(32), heard[-1].payload[:MAC], thief.mac(b"voile/A/readings", header + content))
-    forged = [Post("A", mac + header + content) for mac in macs]
+    forged = [EnvelopePost("A", mac + header + content) for mac in macs]
     assert clinic.turn(forged) == []
     assert (clinic.unauthenticated, clinic.received) == (3, 20)
     assert len(written(tmp_path)) == 20
@@ -158,11 +167,11 @@ def test_a_first_message_tampered_with_is_noticed_at_once_and_the_true_one_taken
     content = json.loads(post.payload[LEAST:])
     values = [content["values"][0], content["values"][1] + 0.5]
     tampered = json.dumps({**content, "values": values}, separators=(",", ":")).encode()
-    assert clinic.turn([Post("A", post.payload[:LEAST] + tampered)]) == []
+    assert clinic.turn([EnvelopePost("A", post.payload[:LEAST] + tampered)]) == []
     assert clinic.unauthenticated == 1
     device.turn(clinic.turn([post]))
     assert [line["weight"] for line in written(tmp_path)] == [88.7]
-    assert not device.left()
+    assert not device.has_waiting()
     device.close()
     clinic.close()
 
@@ -182,7 +191,7 @@ def test_what_was_overheard_can_be_said_again_and_changes_nothing_whatever_is_re
     assert len(clinic.turn(heard)) == 2  # a receipt of each session, as ever
     assert device.turn(heard) == []
     assert written(tmp_path) == lines
-    assert (clinic.received, device.left(), device.refused) == (0, False, {})
+    assert (clinic.received, device.has_waiting(), device.refused) == (0, False, {})
     device.close()
     clinic.close()
 
@@ -215,7 +224,7 @@ def test_one_end_that_encrypts_alone_is_told(tmp_path, encrypt):
 def test_two_contents_of_one_number_share_no_key_stream(tmp_path):
     """A device loaded from a backup makes its message anew: the same number, another dither."""
     contents = [b'{"values":[%d]}' % n for n in (1, 2)]
-    key, on = DeviceKey.derive(SECRET, "A"), Header(1, "0" * 16, "0" * 32, 1)
+    key, on = DeviceKey.derive(SECRET, "A"), EnvelopeHeader(1, "0" * 16, "0" * 32, 1)
     own = sealer("receipts", encrypt=True)
     first, second, again = (
         own.seal("A", key, on, each).payload[LEAST:] for each in (*contents, contents[0])
@@ -234,7 +243,7 @@ def test_an_encrypted_content_cannot_be_moved_even_by_who_has_the_mac_key(tmp_pa
     rest, place = post.payload[MAC:], b"voile/A/readings"
     moved = rest[:35] + b"\2" + rest[36:]  # the number
     mac = DeviceKey.derive(SECRET, "A").mac(place, moved)
-    (reply,) = clinic.turn([Post("A", mac + moved)])
+    (reply,) = clinic.turn([EnvelopePost("A", mac + moved)])
     assert reply_of(reply, encrypt=True).refused == "content"
     device.close()
     clinic.close()
@@ -252,7 +261,7 @@ def test_without_cryptography_encryption_is_refused_in_a_sentence(tmp_path, monk
 
 def test_a_key_is_replaced_with_an_overlap_and_the_old_one_ends_with_it(tmp_path):
     days = [date(2026, 3, 1)]
-    renewed = {"A": Subject("calm", "Anna's", 2)}
+    renewed = {"A": ClinicSubject("calm", "Anna's", 2)}
     how = {"subjects": renewed, "overlap": date(2026, 3, 7), "today": lambda: days[0]}
     device, clinic = sender(tmp_path), recipient(tmp_path, **how)
     device.take(DAYS)
@@ -272,14 +281,14 @@ def test_a_key_is_replaced_with_an_overlap_and_the_old_one_ends_with_it(tmp_path
     while posts:
         posts = device.turn(clinic.turn(posts))
     assert [line["weight"] for line in written(tmp_path)] == [70.0, 71.0, 72.0, 73.0]
-    assert not device.left()
+    assert not device.has_waiting()
     device.close()
     clinic.close()
 
 
 def test_a_stolen_key_is_shut_out_at_once_overlap_or_not(tmp_path):
     """Raised by two, the key before it was never given to anyone."""
-    subjects = {"A": Subject("calm", "Anna's", 3), "B": Subject("wild", 17, 2)}
+    subjects = {"A": ClinicSubject("calm", "Anna's", 3), "B": ClinicSubject("wild", 17, 2)}
     how = {"subjects": subjects, "overlap": date.max}
     device, clinic = sender(tmp_path), recipient(tmp_path, **how)
     device.take([ONE, Outgoing("B", "wild", (160.0, 60.0))])
@@ -294,7 +303,7 @@ def test_a_stolen_device_speaks_for_no_other_subject(tmp_path):
     """The thief has all of the enrolment file of A, and tries it on B."""
     clinic = recipient(tmp_path)
     enrolled(fitted().codec_, "A").write(tmp_path / "device.key")
-    stolen = Enrolment.read(tmp_path / "device.key")
+    stolen = Enrolment.read_file(tmp_path / "device.key")
     text = (tmp_path / "device.key").read_text()
     assert SECRET_BYTES.hex() not in text
     assert DeviceKey.derive(SECRET, "B").hex() not in text
@@ -304,7 +313,7 @@ def test_a_stolen_device_speaks_for_no_other_subject(tmp_path):
         device.take([ONE])
         (post,) = device.turn()
     own = sealer("receipts")
-    on = Header.unpacked(post.payload[MAC:LEAST])
+    on = EnvelopeHeader.unpack_bytes(post.payload[MAC:LEAST])
     forged = own.seal("B", stolen.keys["A"], on, post.payload[LEAST:])
     assert clinic.turn([forged]) == []
     assert clinic.unauthenticated == 1
@@ -315,7 +324,7 @@ def test_an_enrolment_is_read_as_written_and_no_part_of_it_can_be_changed(tmp_pa
     path = tmp_path / "device.key"
     Enrolment.of(SECRET, "0" * 16, {"Zoë": 1, "17": 65535}).write(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    read, text = Enrolment.read(path), path.read_text()
+    read, text = Enrolment.read_file(path), path.read_text()
     assert read.pseudonyms == {"Zoë": pseudonym(SECRET, "Zoë"), "17": pseudonym(SECRET, 17)}
     content = json.loads(text)
     wrong = [{**content, "version": 2}, {**content, "map": "1" * 16}, {**content, "devices": {}}]
@@ -329,21 +338,21 @@ def test_an_enrolment_is_read_as_written_and_no_part_of_it_can_be_changed(tmp_pa
     for each in texts:
         path.write_text(each)
         with pytest.raises(RequestError, match="not an enrolment file, or it is damaged"):
-            Enrolment.read(path)
+            Enrolment.read_file(path)
     path.write_text(text)
     path.chmod(0o640)
     with pytest.raises(RequestError, match="others may read or write the enrolment file"):
-        Enrolment.read(path)
+        Enrolment.read_file(path)
 
 
 def test_an_enrolment_cannot_name_a_topic_of_its_own_choosing(tmp_path):
     """Whoever writes the file has the key, and so the MAC, of every entry."""
     path, key = tmp_path / "device.key", DeviceKey(bytes(32), 1)
     for name in ("a/b", "+", "#", ""):
-        forged = Enrolled("Anna", name, key)
+        forged = EnrolledSubject("Anna", name, key)
         Enrolment("0" * 16, (forged,)).write(path, force=True)
         with pytest.raises(RequestError, match="not an enrolment file, or it is damaged"):
-            Enrolment.read(path)
+            Enrolment.read_file(path)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_tls_is_passed_through(tmp_path, tls):
         device.take([ONE])
         with link(device, where) as line:
             forward(device, line, wait=20)
-        assert not device.left()
+        assert not device.has_waiting()
         distrust = pytest.raises(
             RequestError, match="refuses the connection: its certificate is not"
         )

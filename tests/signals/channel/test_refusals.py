@@ -22,11 +22,17 @@ from tests.signals.days import fitted
 from voile.signals import Session
 from voile.signals.channel import Outgoing
 from voile.signals.channel import recipient as recipient_module
-from voile.signals.channel.envelope import FORMAT, LEAST, LONGEST, Header
+from voile.signals.channel.envelope import FORMAT, LEAST, LONGEST, EnvelopeHeader
 from voile.signals.channel.keys import DeviceKey
-from voile.signals.channel.posts import Letter, Post, Reply
-from voile.signals.channel.recipient import AT_HAND, READINGS, SET_ASIDE, ReadingLimits, Subject
-from voile.signals.model.sequences.messages import Message, Receipt, beginning
+from voile.signals.channel.posts import EnvelopePost, ReadingLetter, ReceiptReply
+from voile.signals.channel.recipient import (
+    AT_HAND,
+    READINGS,
+    SET_ASIDE,
+    ClinicSubject,
+    ReadingLimits,
+)
+from voile.signals.model.sequences.messages import MessageReceipt, ReadingMessage, beginning
 
 
 def refusal(device, clinic, posts):
@@ -35,7 +41,7 @@ def refusal(device, clinic, posts):
     assert written_nothing(clinic)
     device.turn(replies)
     assert device.counts()["spooled"]
-    assert not device.left()
+    assert not device.has_waiting()
     device.close()
     clinic.close()
     (((_, reason), refused),) = clinic.refused.items()
@@ -95,8 +101,8 @@ def test_a_device_loaded_from_a_backup_is_found_out(tmp_path):
     # the same session, another dither: as if the first message had been made anew
     waiting = [(None, (170.0, 70.0), (0, 1))]
     twin = Session.from_json(fitted().codec_, {**state, "out": [], "waiting": waiting})
-    other = Letter(1, twin.pending()[0])
-    replies = clinic.turn([sealed(posts[0], other.packed())])
+    other = ReadingLetter(1, twin.pending()[0])
+    replies = clinic.turn([sealed(posts[0], other.pack_content())])
     assert device.turn(replies) == []
     assert device.refused == {"A": "step"}
     assert device.again() == []
@@ -222,13 +228,13 @@ def test_what_has_no_mac_is_counted_and_not_answered(tmp_path, payload):
     device, clinic = sender(tmp_path), recipient(tmp_path)
     device.take([ONE])
     posts = device.turn()
-    assert clinic.turn([Post("A", payload), Post("nobody", payload)]) == []
+    assert clinic.turn([EnvelopePost("A", payload), EnvelopePost("nobody", payload)]) == []
     assert (clinic.unauthenticated, clinic.refused) == (2, {})
     assert written_nothing(clinic)
-    assert device.turn([Post("A", payload), Post("nobody", payload)]) == []
+    assert device.turn([EnvelopePost("A", payload), EnvelopePost("nobody", payload)]) == []
     assert device.unauthenticated == 2
     assert device.turn(clinic.turn(posts)) == []
-    assert not device.left()
+    assert not device.has_waiting()
     device.close()
     clinic.close()
 
@@ -237,10 +243,11 @@ def test_replies_to_nobody_or_of_an_old_session_change_nothing(tmp_path):
     device = sender(tmp_path)
     device.take([ONE])
     posts = device.turn()
-    old = Reply(Receipt("", 0, ""), refused="step").packed()
+    old = ReceiptReply(MessageReceipt("", 0, ""), refused="step").pack_content()
     other = {"session": "0" * 32, "number": 1}
     replies = [
-        sealed(Post(who, posts[0].payload), old, hears="receipts", **other) for who in ("A", "B")
+        sealed(EnvelopePost(who, posts[0].payload), old, hears="receipts", **other)
+        for who in ("A", "B")
     ]
     assert device.turn(replies) == []
     assert device.again() == posts
@@ -274,9 +281,9 @@ def test_a_refusal_said_again_stops_nothing_once_its_message_was_taken(tmp_path,
         b"",
         b"{}",
         b"[]".ljust(96),
-        Reply(Receipt("", 0, "0" * 16)).packed() + b" ",
-        Reply(Receipt("", 0, "0" * 16)).packed().replace(b"false", b"1    "),
-        Reply(Receipt("", 0, "no digest")).packed(),
+        ReceiptReply(MessageReceipt("", 0, "0" * 16)).pack_content() + b" ",
+        ReceiptReply(MessageReceipt("", 0, "0" * 16)).pack_content().replace(b"false", b"1    "),
+        ReceiptReply(MessageReceipt("", 0, "no digest")).pack_content(),
         b'{"check":"","again":true,"refused":5}'.ljust(96),
     ],
 )
@@ -291,8 +298,8 @@ def test_what_is_no_reply_changes_nothing(tmp_path, content):
 
 
 def test_the_other_ends_words_are_never_shown():
-    content = Reply(Receipt("", 0, ""), refused="\x1b[31m any words").packed()
-    assert Reply.unpacked("", 0, content).refused == "unknown"
+    content = ReceiptReply(MessageReceipt("", 0, ""), refused="\x1b[31m any words").pack_content()
+    assert ReceiptReply.unpack_content("", 0, content).refused == "unknown"
 
 
 def test_all_answers_have_one_length(tmp_path):
@@ -301,7 +308,7 @@ def test_all_answers_have_one_length(tmp_path):
     device.take([Outgoing("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
     first, _, third = device.turn()
     hostile = [sealed(first, b""), sealed(first, map="0" * 16), sealed(first, encrypt=True)]
-    hostile += [sealed(Post("stranger", first.payload)), sealed(first, format=9)]
+    hostile += [sealed(EnvelopePost("stranger", first.payload)), sealed(first, format=9)]
     replies = [clinic.turn([post]) for post in (first, third, *hostile)]
     assert {len(one.payload) for (one,) in replies} == {len(replies[0][0].payload)}
     assert len({reply_of(one).refused for (one,) in replies}) == 6
@@ -329,10 +336,10 @@ def test_kept_columns_come_beside_the_reading_or_are_left_out(tmp_path):
 def beginning_of(codec, *, generation=1, session=None):
     """A device's first message of a session, made without an end that keeps any."""
     name = session or secrets.token_hex(16)
-    message = Message(name, 1, 0, beginning(name, codec.mark), (0.0, 0.0))
+    message = ReadingMessage(name, 1, 0, beginning(name, codec.mark), (0.0, 0.0))
     key = DeviceKey.derive(SECRET, "A", generation)
-    on = Header(generation, codec.mark, name, 1)
-    return sealer("receipts").seal("A", key, on, Letter(1, message).packed())
+    on = EnvelopeHeader(generation, codec.mark, name, 1)
+    return sealer("receipts").seal("A", key, on, ReadingLetter(1, message).pack_content())
 
 
 def test_sessions_without_end_fill_no_disk_or_memory_and_none_is_forgotten(tmp_path, monkeypatch):
@@ -353,7 +360,7 @@ def test_sessions_without_end_fill_no_disk_or_memory_and_none_is_forgotten(tmp_p
     assert (clinic.received, clinic.refused["A", "sessions"].count) == (0, 31)
     assert clinic.store.run("SELECT count(*) FROM sessions") == [(20,)]
     assert sum(map(len, clinic._sessions.values())) <= AT_HAND
-    while device.left():
+    while device.has_waiting():
         device.turn(clinic.turn(device.again()))
     assert [line["weight"] for line in written(tmp_path)][-1] == 72.0
     device.close()
@@ -364,7 +371,7 @@ def test_another_generation_of_the_key_begins_sessions_again(tmp_path, monkeypat
     monkeypatch.setattr(recipient_module, "MOST", 3)
     codec = fitted().codec_
     for generation, count in ((1, 3), (2, 6)):
-        subjects = {"A": Subject("calm", "Anna's", generation)}
+        subjects = {"A": ClinicSubject("calm", "Anna's", generation)}
         with recipient(tmp_path, subjects=subjects) as clinic:
             clinic.turn([beginning_of(codec, generation=generation) for _ in range(5)])
             assert clinic.refused["A", "sessions"].count == 2

@@ -34,7 +34,7 @@ from voile.keys.secret import Secret
 from voile.signals import PrivacyMap, SequenceMap
 from voile.signals.fhir.files import FileSummary, decode, encode
 from voile.signals.fhir.schemes import SequenceScheme, SingleScheme
-from voile.signals.fitting.methods.layers import Chain
+from voile.signals.fitting.methods.layers import LayerChain
 from voile.signals.model.codec.lattice import RowDraws
 
 EVERY = pytest.mark.parametrize("invariants", [None, (), (0,)])
@@ -82,7 +82,7 @@ def unmarked(element):
 @cache
 def timed():
     X, c, whose = days(300, 8, 1)
-    quick = Chain(degree=3, spread=1)
+    quick = LayerChain(degree=3, spread=1)
     map = SequenceMap((0,), settings=quick, random_state=0)
     codec = map.fit(X, c, whose, np.tile(np.arange(19_000, 19_008), 300)).codec_
     return SequenceScheme(codec, class_of, unit=86_400)
@@ -189,7 +189,7 @@ def test_sent_numbers_have_full_precision(tmp_path):
     (whole,) = observations((tmp_path / "sent").read_text())
     sent = [float(part["valueQuantity"]["value"]) for part in whole["component"]]
     row = (whole["subject"]["reference"], 1, "wild", [160.0, 60.2])
-    draws = RowDraws.keyed(secret.derive("protective", "dither m"), [row])
+    draws = RowDraws.from_key(secret.derive("protective", "dither m"), [row])
     assert sent == codec.encode([[160.0, 60.2]], "wild", protective=draws)[0].tolist()
 
 

@@ -24,16 +24,16 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.release.choice import Choice
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.signals import Session
 from voile.signals.fitting.fit import fit
 from voile.signals.fitting.maps.registry import METHODS
-from voile.signals.fitting.maps.trials import Trials, points, trials
+from voile.signals.fitting.maps.trials import MethodTrials, points, trials
 from voile.signals.information.mutual import contributions
-from voile.signals.model.codec.place import CLASSES, Place
-from voile.signals.model.content import Content
+from voile.signals.model.codec.place import CLASSES, ReadingPlace
+from voile.signals.model.content import SignalsContent
 from voile.signals.model.maps.checks import SignalsWarning
-from voile.signals.model.policies import Policy
+from voile.signals.model.policies import SignalsPolicy
 from voile.signals.model.readings.sources import SourceReadings, without_copies
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.options import FitOptions
@@ -45,7 +45,7 @@ def kit():
     return fitted()
 
 
-PLACES = CLASSES, Place(1, 0)
+PLACES = CLASSES, ReadingPlace(1, 0)
 CONSTANT = np.where(np.arange(240) % 3 == 0, 60.0, np.arange(240))
 BAD = {
     "a class of 10": ({"ill": ["yes"] * 10 + ["no"] * 230}, {}, "column ill: .*fewer than 20"),
@@ -91,7 +91,7 @@ def test_an_error_of_a_reading_names_its_row_in_the_source():
 
 
 def test_a_policy_that_hides_nothing_is_warned_of_when_chosen_and_when_applied(kit, tmp_path):
-    strengths = Content.of(kit).figures["strength"].to_pylist()
+    strengths = SignalsContent.of(kit).figures["strength"].to_pylist()
     with pytest.warns(SignalsWarning, match="strength 0 and hides nothing"):
         chosen = choose(kit, Choice(policy=strengths.index(0.0)))
     with pytest.warns(SignalsWarning, match="strength 0 and hides nothing"):
@@ -103,12 +103,12 @@ def test_a_policy_that_hides_nothing_is_warned_of_when_chosen_and_when_applied(k
 
 def test_only_a_place_is_said_by_the_source_s_names_and_no_text_that_reads_like_one(kit):
     reading, rows = (
-        Content.of(kit).reader,
+        SignalsContent.of(kit).reader,
         SourceReadings(*[np.arange(3)[::-1]] * 6, left_out=0, known=np.empty((3, 0), dtype=object)),
     )
     error = RequestError("no resolution 'in row 1'", where="column 0")
-    assert reading.named(error, rows) is error
-    named = [reading.named(RequestError("bad", where=one), rows) for one in PLACES]
+    assert reading.name_place(error, rows) is error
+    named = [reading.name_place(RequestError("bad", where=one), rows) for one in PLACES]
     assert list(map(str, named)) == ["column ill: bad", "column pulse, row 3: bad"]
 
 
@@ -116,7 +116,7 @@ def test_who_is_held_out_changes_nothing_of_what_is_learnt():
     table = people(n=400)
     kit = fitted(table, hold_out=0.3)
     batch = table.combine_chunks().to_batches()[0]
-    held = Content.of(kit).reader.hold_out.held(batch, 0)
+    held = SignalsContent.of(kit).reader.hold_out.find_held(batch, 0)
     assert 80 < held.sum() < 160
     weight, ill = table["weight"].to_numpy(), np.array(table["ill"].to_pylist())
     other = {"weight": np.where(held, 500.0, weight), "ill": np.where(held, "other", ill)}
@@ -132,7 +132,7 @@ def test_classes_too_small_to_hide_are_merged(tmp_path):
     with pytest.raises(RequestError, match="fewer than 20"):
         fitted(table)
     kit = fitted(table, roles(**MERGED))
-    assert Content.of(kit).classes == ["no", "other", "yes"]
+    assert SignalsContent.of(kit).classes == ["no", "other", "yes"]
     release = applied(kit, tmp_path / "sent.parquet", table)
     known = table_of(release.folder / "classes.csv")
     assert set(known["ill"].to_pylist()) == {"no", "other", "yes"}
@@ -222,7 +222,7 @@ def test_readings_whose_course_alone_tells_the_class_are_fitted_for_sessions(how
         SignalsWarning, match=r"the course of a subject's readings reveals (0\.[4-9]|1).*sessions"
     ):
         kit = fit(open_source(of_time(**how)), roles(), options, seed=1, progress=silent)
-    content = Content.of(kit)
+    content = SignalsContent.of(kit)
     assert content.sessions.overheard
     assert all(0 <= row["risk"] <= 1 for row in kit.tables["frontier"].to_pylist())
 
@@ -240,7 +240,7 @@ def test_readings_whose_course_tells_nothing_either_are_not_said_to_be_safe():
 
 
 def test_the_frontier_is_what_its_formulas_say(kit):
-    content = Content.of(kit)
+    content = SignalsContent.of(kit)
     rows = {(r["base"], r["strength"]): r for r in kit.tables["frontier"].to_pylist()}
     plain, full = rows["barycentre", 0.0], rows["barycentre", 1.0]
     assert (plain["risk"], plain["loss"], plain["distortion"]) == (1.0, 0.0, 0.0)
@@ -252,7 +252,7 @@ def test_the_frontier_is_what_its_formulas_say(kit):
     c = np.array(table["ill"].to_pylist())
     worst = 0.0
     for base in ("barycentre", "normal", "uniform"):
-        codec = content.map(Policy("normal", base, 1.0)).codec_
+        codec = content.map(SignalsPolicy("normal", base, 1.0)).codec_
         apart = np.sqrt((((codec.encode(X, c) - X) / X.std(axis=0)) ** 2).mean())
         worst = max(worst, apart)
         if base == "barycentre":  # that of maps fitted to others differs a little
@@ -265,12 +265,12 @@ def test_the_base_tells_nothing_more():
     table = people(n=1200)
     X = np.stack([table["weight"].to_numpy(), table["pulse"].to_numpy()], axis=1)
     c = (np.array(table["ill"].to_pylist()) == "yes").astype(np.intp)
-    columns = Content.of(fitted()).maps["normal"].columns
+    columns = SignalsContent.of(fitted()).maps["normal"].columns
     whose, u = np.arange(1200), np.random.default_rng(0).uniform(-0.5, 0.5, X.shape)
-    made = Trials(tuple(trials(METHODS["normal"], X, c, whose, whose, columns, u=u, seed=1)))
+    made = MethodTrials(tuple(trials(METHODS["normal"], X, c, whose, whose, columns, u=u, seed=1)))
     told = made.leakage(0.5)
     for base in ("uniform", "barycentre"):
-        clouds = zip(made.sent(base, 0.5), made.folds, strict=True)
+        clouds = zip(made.encode_messages(base, 0.5), made.folds, strict=True)
         parts = [contributions(points(Z, one.map.spans), one.c) for Z, one in clouds]
         assert np.concatenate(parts).mean() == pytest.approx(told.bits, abs=0.05)
 
@@ -285,7 +285,7 @@ def test_a_shareable_kit_holds_nobodys_value():
     ):
         kit = fitted(people(weight=weight), method=[method])
         assert kit.visibility == seen
-        arrays = Content.of(kit).maps[method].to_arrays()
+        arrays = SignalsContent.of(kit).maps[method].to_arrays()
         numbers = np.concatenate([a.ravel() for a in arrays.values() if a.dtype.kind == "f"])
         close = np.abs(numbers - 345.6) < 1e-6
         assert not close.any() or seen == "private"
@@ -299,10 +299,10 @@ def test_a_shareable_kit_holds_nobodys_value():
 def test_a_kit_read_back_sends_and_decodes_the_same(tmp_path):
     kit = fitted(method=["transport", "normal"], base=["uniform"])
     kit.save(tmp_path / "kit")
-    read = Content.of(Kit.load(tmp_path / "kit"))
+    read = SignalsContent.of(StoredKit.load(tmp_path / "kit"))
     X = np.array([[70.1, 66.0], [55.5, 91.0]])
     for number in range(kit.facts["policies"]):
-        Z = Content.of(kit).codec(number).encode(X, ["yes", "no"])
+        Z = SignalsContent.of(kit).codec(number).encode(X, ["yes", "no"])
         assert (read.codec(number).decode(Z, ["yes", "no"]) == X).all()
 
 
@@ -322,13 +322,13 @@ def test_sequences_are_learnt_where_a_column_orders_them():
             "ill": np.where(ill, "yes", "no"),
         }
     )
-    assert Content.of(fitted(table)).sequence is None
+    assert SignalsContent.of(fitted(table)).sequence is None
     once = table.filter(pa.array(np.arange(n * length) % length == 0))
-    assert Content.of(fitted(once)).sessions.forgets
+    assert SignalsContent.of(fitted(once)).sessions.forgets
     mixed_up = table.take(pa.array(rng.permutation(n * length)))
     kit = fitted(mixed_up, time="when")
     assert kit.id == fitted(table, time="when").id
-    codec = SequenceCodec.from_arrays(Content.of(kit).sequence)
+    codec = SequenceCodec.from_arrays(SignalsContent.of(kit).sequence)
     sender, receiver = (Session(codec, "yes", "p0") for _ in range(2))
     sender.send([61.5, 88.0])
     (message,) = sender.pending()
@@ -382,7 +382,7 @@ def test_an_interrupted_fit_keeps_the_methods_that_it_learnt():
     source, options = open_source(people()), FitOptions(method=("normal", "uniform"))
     kit = fit(source, roles(), options, seed=1, progress=interrupting)
     assert kit.facts["stopped"] == "interrupted"
-    assert list(Content.of(kit).maps) == ["normal"]
+    assert list(SignalsContent.of(kit).maps) == ["normal"]
     alone = FitOptions(method=("uniform",))
     with pytest.raises(KeyboardInterrupt):
         fit(source, roles(), alone, seed=1, progress=interrupting)

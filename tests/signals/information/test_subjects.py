@@ -7,7 +7,7 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, Subjects, audit, mutual_information
-from voile.signals.fitting.maps.levels import pooled
+from voile.signals.fitting.maps.levels import pool_levels
 from voile.signals.paper.affine import LearnedAffine
 
 PEOPLE, EACH = 110, 20
@@ -65,7 +65,7 @@ def test_levels_are_the_linear_predictions_of_a_naive_twin():
     codes[whose == 0] = 1  # a subject never seen in class 0
     effect = rng.normal(0, 0.8, 25)
     y = effect[whose] + 0.4 * rng.normal(size=(25, 2))[whose, codes] + 0.5 * rng.normal(size=300)
-    found = pooled(y[None], codes, whose, np.arange(25))
+    found = pool_levels(y[None], codes, whose, np.arange(25))
     cells = [[y[(whose == s) & (codes == k)] for k in range(2)] for s in range(25)]
     within = [
         sum(((part[k] - part[k].mean()) ** 2).sum() for part in cells if len(part[k]))
@@ -97,7 +97,7 @@ def test_few_readings_are_drawn_to_the_class_and_many_to_the_subject():
     level = np.append([1.5, 1.5], rng.normal(0, 0.7, 40))
     codes = np.arange(len(whose)) % 2
     y = level[whose] + 0.7 * rng.normal(size=len(whose))
-    found = pooled(y[None], codes, whose, np.arange(42))
+    found = pool_levels(y[None], codes, whose, np.arange(42))
     means = np.array([y[whose == s].mean() for s in (0, 1)])
     shrunk = found.mean[:2].mean(axis=(1, 2)) / means
     assert shrunk[0] < 0.9 < shrunk[1] <= 1.01

@@ -12,7 +12,7 @@ from sklearn.mixture import GaussianMixture
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, mutual_information
-from voile.signals.model.codec.steps import Affine
+from voile.signals.model.codec.steps import AffineMap
 from voile.signals.paper import objectives
 from voile.signals.paper.affine import OPTIMISERS, LearnedAffine, Objective
 from voile.signals.paper.objectives import by_histogram, leakage_by
@@ -112,7 +112,7 @@ def test_more_cells_than_memory_holds_are_counted_where_readings_are(monkeypatch
 
 
 def same(d, k):
-    return [Affine(np.eye(d), np.zeros(d))] * k
+    return [AffineMap(np.eye(d), np.zeros(d))] * k
 
 
 def test_objectives_agree_on_much_data():
@@ -127,7 +127,9 @@ def test_the_mixture_is_that_of_the_moved_readings():
     """Maps move the mixtures; a naive twin moves every component and sums its densities."""
     X, c = shifted(300, 5)
     V = np.stack([X, np.sin(X) + 0.1 * X])
-    maps = [Affine(np.array([[1.0 + k, 0], [0.3 * k, 2.0]]), np.array([k, -k])) for k in range(3)]
+    maps = [
+        AffineMap(np.array([[1.0 + k, 0], [0.3 * k, 2.0]]), np.array([k, -k])) for k in range(3)
+    ]
     rows, chances = np.array([[0.2, 0.3, 0.5], [0.0, 0.6, 0.4]]), np.array([0.3, 0.7])
     found = leakage_by("mixture", V, c, (rows, chances))(maps)
     fits = [GaussianMixture(3, random_state=0).fit(V[:, c == k].T) for k in range(3)]

@@ -7,11 +7,11 @@ import pytest
 from scipy import stats
 
 from voile.core.errors import RequestError
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.signals import PrivacyMap, mutual_information
-from voile.signals.model.codec.place import Place
-from voile.signals.model.maps.fitted import Sample
-from voile.signals.paper.closed_forms import Gamma, common_shape
+from voile.signals.model.codec.place import ReadingPlace
+from voile.signals.model.maps.fitted import ClassSample
+from voile.signals.paper.closed_forms import GammaForm, common_shape
 
 N = 6000
 
@@ -35,7 +35,7 @@ def test_each_form_hides_its_own_family(family):
     map = PrivacyMap(method=family, random_state=0).fit(X[: N // 2], c[: N // 2])
     left = X[N // 2 :], c[N // 2 :]
     assert mutual_information(*left, permutations=0).bits > 0.2
-    Z = map.encode(*left, protective=Protective.for_tests(1))
+    Z = map.encode(*left, protective=ProtectiveRandom.for_tests(1))
     assert mutual_information(Z, left[1], permutations=0).bits < 0.02
     # the base is normal: so is what is sent
     assert stats.kstest(Z[np.abs(Z) < 3], "norm").statistic < 0.04
@@ -58,7 +58,7 @@ def test_the_common_shape_is_the_likeliest():
     def likelihood(k):
         return sum(stats.gamma(k, scale=x.mean() / k).logpdf(x).sum() for x in parts)
 
-    ours = common_shape(gap, np.array([300, 300]), Place(0))
+    ours = common_shape(gap, np.array([300, 300]), ReadingPlace(0))
     grid = np.linspace(1.5, 4, 501)
     assert ours == pytest.approx(grid[np.argmax([likelihood(k) for k in grid])], abs=0.01)
 
@@ -68,4 +68,4 @@ def test_shapes_that_differ_are_refused():
     c = np.repeat([0, 1], 500)
     X = rng.gamma(np.where(c == 0, 2.0, 6.0))[:, None]
     with pytest.raises(RequestError, match="different gamma shapes"):
-        Gamma().fit(Sample(X, c, np.arange(1000), np.array([0.001])), None)
+        GammaForm().fit(ClassSample(X, c, np.arange(1000), np.array([0.001])), None)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from voile.signals.model.codec.codec import Codec
-from voile.signals.model.codec.steps import Affine
+from voile.signals.model.codec.steps import AffineMap
 from voile.signals.model.maps.bases import BASES, class_steps
-from voile.signals.model.maps.fitted import Fitted, normal_law, plain
+from voile.signals.model.maps.fitted import FittedLaws, normal_law, plain
 from voile.signals.paper import closed_forms
 
 CLASSES = 3
@@ -57,7 +57,7 @@ def mapped(family, seed, base="barycentre", strength=1.0):
     frames, law, pdfs = laws(family, rng)
     d = len(law)
     shares = rng.dirichlet(np.ones(CLASSES))
-    known = Fitted(shares, tuple(frames), ((),) * CLASSES, law, plain(d))
+    known = FittedLaws(shares, tuple(frames), ((),) * CLASSES, law, plain(d))
     codec = Codec(np.arange(CLASSES), (), class_steps(known, base, strength))
     x = frames[0].forward(np.abs(rng.normal(0.5, 0.2, (d, 60))).clip(0.05, 0.95))
     return rng, codec, pdfs, x
@@ -151,7 +151,7 @@ def test_at_strength_nought_nothing_changes(family, seed, base):
 
 
 def test_a_barycentre_of_normals_lies_between_them():
-    one, other = (Affine(np.eye(1) * s, np.array([m])) for m, s in ((50.0, 4.0), (90.0, 8.0)))
-    known = Fitted(np.array([0.25, 0.75]), (one, other), ((), ()), normal_law(1), plain(1))
+    one, other = (AffineMap(np.eye(1) * s, np.array([m])) for m, s in ((50.0, 4.0), (90.0, 8.0)))
+    known = FittedLaws(np.array([0.25, 0.75]), (one, other), ((), ()), normal_law(1), plain(1))
     middle = known.barycentre()
     assert (middle.shift[0], middle.matrix[0, 0]) == (80.0, 7.0)

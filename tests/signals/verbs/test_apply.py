@@ -26,7 +26,7 @@ from tests.signals.clinic import (
 from voile.cli.run import run
 from voile.core.errors import RequestError, TamperedError
 from voile.release.choice import Choice, Chosen
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.signals.verbs.choose import choose
 from voile.signals.verbs.verify import verify
 
@@ -322,7 +322,7 @@ def test_the_command_line_sends_and_decodes(tmp_path, capsys):
     how = ["--policy", policy, "--classes", classes]
     code, said = voile("signals", "decode", kit, sent, *how, "--out", back, "--json")
     assert (code, json.loads(said.out)["rows"]) == (0, 240)
-    expected = people().take(rows_sent(Release.open(sent)))
+    expected = people().take(rows_sent(StoredRelease.open(sent)))
     assert [float(x) for x in table_of(back)["weight"].to_pylist()] == expected[
         "weight"
     ].to_pylist()

@@ -13,8 +13,8 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
-from voile.release.manifest import Release
-from voile.report.wording import name_of, said
+from voile.release.manifest import StoredRelease
+from voile.report.wording import format_note, name_of
 from voile.signals.options import AttackOptions
 from voile.signals.verbs.attack import attack
 from voile.signals.verbs.report_charts import in_words
@@ -57,7 +57,7 @@ def test_who_knows_the_map_is_given_all_that_it_tells(attacked):
     assert bayes.rate.value == bayes.baseline.value  # at strength 1 it can but name the commonest
     single = found["single messages"]
     assert not any(f.by == bayes.by and f.of for f in single.findings)
-    assert "To this adversary all classes look alike." in said(single.notes[-2], "internal")
+    assert "To this adversary all classes look alike." in format_note(single.notes[-2], "internal")
     held = found["single messages"].findings[0].control
     assert 60 < held.trials == release.private["counts"]["held_out"]
     before = found["readings as they are"].findings[0].rate
@@ -73,7 +73,7 @@ def test_what_cannot_be_scored_is_refused(attacked, tmp_path):
 
     refused("no kept or known column is called weight", knows=("weight",))
     refused("the original data have 240 rows", truth=open_source(people()))
-    refused("private folder", release=Release(release.path, release.public))
+    refused("private folder", release=StoredRelease(release.path, release.public))
     fitted(people(seed=9)).save(tmp_path / "other")
     refused("another map", public_map=tmp_path / "other")
     refused("no kit here", public_map=tmp_path / "nowhere")

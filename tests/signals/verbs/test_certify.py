@@ -12,11 +12,17 @@ from tests.signals.clinic import applied, fitted, people, strongest, table_of
 from voile.core.errors import TamperedError
 from voile.data import open_source
 from voile.signals.model.codec.side import read_levels
-from voile.signals.model.content import Content
-from voile.signals.model.policies import Policy
+from voile.signals.model.content import SignalsContent
+from voile.signals.model.policies import SignalsPolicy
 from voile.signals.model.readings.forms import ReadingColumn, ReadingSettings
 from voile.signals.verbs import apply as applying
-from voile.signals.verbs.certify import Certificate, _mixed, certify, fingerprint, messages
+from voile.signals.verbs.certify import (
+    SignalsCertificate,
+    _mix_bits,
+    certify,
+    fingerprint,
+    messages,
+)
 
 NOWHERE = read_levels(None, (), 50)  # no side columns
 
@@ -38,7 +44,7 @@ def test_a_fingerprint_knows_every_reading_and_its_row(values, data):
 
 def test_bits_are_scattered_as_published():
     """The first numbers of SplitMix64 from 0 and from 1234567 (Vigna's splitmix64.c)."""
-    found = _mixed(np.array([0, 1234567], np.uint64)).tolist()
+    found = _mix_bits(np.array([0, 1234567], np.uint64)).tolist()
     assert found == [0xE220A8397B1DCDAF, 6457827717110365317]
 
 
@@ -46,10 +52,10 @@ def test_a_certificate_is_the_same_however_rows_come_in_batches():
     table = np.random.default_rng(1).normal(size=(40, 2))
     sent = np.array([row for row in range(50) if row % 5])  # some are set aside
     which = sent % 2
-    whole, parts, joined = Certificate(), Certificate(), Certificate()
+    whole, parts, joined = SignalsCertificate(), SignalsCertificate(), SignalsCertificate()
     whole.add(np.arange(50), sent, which, table, NOWHERE.take(sent))
     for first in range(0, 50, 5):
-        own, alone = sent // 5 == first // 5, Certificate()
+        own, alone = sent // 5 == first // 5, SignalsCertificate()
         for one in (parts, alone):
             at = NOWHERE.take(sent[own])
             one.add(np.arange(first, first + 5), sent[own], which[own], table[own], at)
@@ -66,11 +72,11 @@ def test_minus_zero_is_zero():
 
 def test_a_release_is_decoded_batch_by_batch_each_row_by_its_own_class(tmp_path):
     kit, source = fitted(), people()
-    content, chosen = Content.of(kit), strongest(kit)
-    codec = content.map(Policy.from_data(chosen.policy, content.maps)).codec_
+    content, chosen = SignalsContent.of(kit), strongest(kit)
+    codec = content.map(SignalsPolicy.from_data(chosen.policy, content.maps)).codec_
     release = applied(kit, tmp_path / "sent.parquet", chosen=chosen)
     readings = np.column_stack([source[name] for name in content.reader.columns])
-    expected, all_rows = Certificate(), np.arange(240)
+    expected, all_rows = SignalsCertificate(), np.arange(240)
     which = np.searchsorted(codec.classes, source["ill"])
     expected.add(all_rows, all_rows, which, readings, codec.levels(None, 240))
     sent, rows = (
@@ -118,7 +124,7 @@ def as_if_of_another_class(Z, labels):
 
 @pytest.mark.parametrize("spoil", [moved, swapped, as_if_of_another_class])
 def test_what_would_decode_to_other_readings_is_not_published(tmp_path, monkeypatch, spoil):
-    carried = applying.carried
+    carried = applying.encode_carriable
 
     def spoilt(codec, table, labels, at, protective):
         Z, far = carried(codec, table, labels, at, protective)
@@ -126,7 +132,7 @@ def test_what_would_decode_to_other_readings_is_not_published(tmp_path, monkeypa
 
     kit = fitted()
     with monkeypatch.context() as patch:
-        patch.setattr(applying, "carried", spoilt)
+        patch.setattr(applying, "encode_carriable", spoilt)
         with pytest.raises(AssertionError, match="does not decode to what was read"):
             applied(kit, tmp_path / "sent.csv")
     assert list(tmp_path.iterdir()) == []

@@ -16,7 +16,7 @@ from voile.cli.run import run
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.keys.seal import file_sha256
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.signals.model.readings.forms import ReadingColumn, ReadingSettings
 from voile.signals.options import Method
 from voile.signals.verbs.decode import decode
@@ -41,7 +41,7 @@ def forged(release, column, *values):
     manifest = release.path.with_name(f"{release.path.name}.manifest.json")
     public = json.loads(manifest.read_text())
     manifest.write_text(json.dumps({**public, "sha256": file_sha256(release.path)}))
-    return Release.open(release.path)
+    return StoredRelease.open(release.path)
 
 
 def again(kit, release, out, *, force=False):
@@ -98,7 +98,7 @@ def test_what_a_column_s_type_does_not_hold_is_outside(type_, held, outside):
     values = np.array([*held, *outside], dtype=np.float64)
     found = form.is_outside(values, type_)
     assert found.tolist() == [False] * len(held) + [True] * len(outside)
-    form.restored(values[~found], np.zeros(len(held), dtype=np.bool_), type_)
+    form.restore_type(values[~found], np.zeros(len(held), dtype=np.bool_), type_)
 
 
 @pytest.mark.whole

@@ -18,9 +18,9 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
-from voile.release.kit import Kit
-from voile.release.manifest import Release
-from voile.signals.model.content import Content
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
+from voile.signals.model.content import SignalsContent
 from voile.signals.model.maps.checks import SignalsWarning
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.verbs.decode import decode
@@ -74,7 +74,7 @@ def test_a_kit_from_disk_takes_them_in_any_order_of_the_roles(first, tmp_path):
     """The map counts its columns, and a kit's roles come back in another order."""
     columns = dict(sorted(said().model_dump()["columns"].items(), key=lambda c: c[0] != first))
     kit_of(roles=Roles.model_validate({"subject": "id", "columns": columns})).save(tmp_path / "kit")
-    kit = Kit.load(tmp_path / "kit")
+    kit = StoredKit.load(tmp_path / "kit")
     release = applied(kit, tmp_path / "sent.csv", children())
     rows = again(kit, release, classes(release), tmp_path / "o" / "back.csv")
     assert (rows[0].rows, rows[1]) == (400, [])
@@ -114,8 +114,10 @@ def test_a_forged_cell_is_refused(kit, release, tmp_path, column):
     rows[0][names.index(column)] = str(value)
     with release.path.open("w") as file:
         csv.writer(file, lineterminator="\n").writerows([names, *rows])
-    forged(Release.open(release.path), "pseudonym")  # the hash anew
-    whole = again(kit, Release.open(release.path), classes(release), tmp_path / "o" / "back.csv")
+    forged(StoredRelease.open(release.path), "pseudonym")  # the hash anew
+    whole = again(
+        kit, StoredRelease.open(release.path), classes(release), tmp_path / "o" / "back.csv"
+    )
     assert whole[0].set_aside == 1
 
 
@@ -198,7 +200,7 @@ def test_sessions_are_fitted_with_known_columns_and_their_audit_has_them():
     table = table.set_column(3, "weight", pa.array(np.round(weight, 1)))
     columns = {**said().model_dump()["columns"], "day": "drop"}
     kit = kit_of(table, Roles.model_validate({"subject": "id", "columns": columns}), time="day")
-    content = Content.of(kit)
+    content = SignalsContent.of(kit)
     assert len(SequenceCodec.from_arrays(content.sequence).codec.side) == 2
     (found,) = content.sessions.overheard
     assert (found.messages, found.subjects) == (4, 80)

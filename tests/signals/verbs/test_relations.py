@@ -13,10 +13,10 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.signals import SignalsWarning
 from voile.signals.fitting.fit import fit
-from voile.signals.model.content import Content
+from voile.signals.model.content import SignalsContent
 from voile.signals.options import FitOptions
 from voile.signals.verbs.report import sections
 
@@ -58,7 +58,7 @@ def test_a_kit_holds_the_relation_states_its_figure_and_decodes_exactly(relation
     bmi = {"role": "reading", **({"relation": relation} if relation else {})}
     kit = kit_of(table, roles(bmi=bmi))
     kit.save(tmp_path / "kit")
-    content = Content.of(Kit.load(tmp_path / "kit", "signals"))
+    content = SignalsContent.of(StoredKit.load(tmp_path / "kit", "signals"))
     ((column, formula),) = content.relations().items()
     assert column == "bmi"
     assert {"weight", "height"} <= set(formula.replace("(", " ").split())

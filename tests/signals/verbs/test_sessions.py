@@ -11,9 +11,9 @@ import pytest
 import voile
 from voile.core.errors import RequestError
 from voile.signals import SignalsWarning
-from voile.signals.fitting.overhear import Overheard, lengths_of
-from voile.signals.model.content import Content
-from voile.signals.model.sessions import Sessions
+from voile.signals.fitting.overhear import OverheardSessions, lengths_of
+from voile.signals.model.content import SignalsContent
+from voile.signals.model.sessions import SessionFacts
 from voile.signals.verbs.subjects import sequences_of
 
 LENGTH = 10
@@ -61,7 +61,7 @@ def test_sessions_that_reveal_the_class_are_left_out_unless_asked_for(tmp_path):
     kit.save(tmp_path / "kit")
     with pytest.raises(RequestError, match="whole sessions were shown to reveal the class"):
         sequences_of(str(tmp_path / "kit"))
-    again = Content.of(voile.open_kit(tmp_path / "kit"))
+    again = SignalsContent.of(voile.open_kit(tmp_path / "kit"))
     assert again.sessions.reveals
     assert again.sequence is None
     kit, said = fitted(200, leaky_sessions=True)
@@ -109,8 +109,8 @@ def test_the_longest_sessions_that_enough_subjects_have_are_overheard(sizes, len
     ],
 )
 def test_what_is_said_is_what_the_interval_allows(low, high, said):
-    wide = Overheard(30, 100, "a forest", "calm", (low + high) / 2, low, high, 0.9)
-    sure = Overheard(10, 100, "a forest", "calm", 0.5, 0.45, 0.55, 0.9)
-    sessions = Sessions(None, None, (sure, wide))
-    assert sessions.said.startswith(said)
+    wide = OverheardSessions(30, 100, "a forest", "calm", (low + high) / 2, low, high, 0.9)
+    sure = OverheardSessions(10, 100, "a forest", "calm", 0.5, 0.45, 0.55, 0.9)
+    sessions = SessionFacts(None, None, (sure, wide))
+    assert sessions.summary_sentence.startswith(said)
     assert (sessions.hides, sessions.reveals) == (high <= 0.65, low > 0.65)

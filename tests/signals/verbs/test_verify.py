@@ -10,7 +10,7 @@ import pytest
 from tests.signals.clinic import applied, fitted, people, roles
 
 from voile.release.choice import Choice
-from voile.release.manifest import Release, manifest_path
+from voile.release.manifest import StoredRelease, manifest_path
 from voile.signals.verbs.choose import choose
 from voile.signals.verbs.verify import verify
 
@@ -42,7 +42,7 @@ def release(whole, tmp_path):
     for path in (whole.path, manifest_path(whole.path)):
         shutil.copy(path, tmp_path / path.name)
     shutil.copytree(whole.folder, tmp_path / whole.folder.name)
-    return Release.open(tmp_path / whole.path.name)
+    return StoredRelease.open(tmp_path / whole.path.name)
 
 
 def failed(release):

@@ -16,11 +16,11 @@ from voile.data.fhir.rules import read_rules
 from voile.demo.clinic import AS_OF, make_clinic
 from voile.demo.fhir import write_fhir
 from voile.demo.omop import write_omop
-from voile.study.carriers import Fhir, Omop
-from voile.study.carriers.carrier import OUTSIDE, Released, extract_between
+from voile.study.carriers import FhirCarrier, OmopCarrier
+from voile.study.carriers.carrier import OUTSIDE, ReleasedStudy, extract_between
 from voile.study.carriers.omop_rules import table_rules
-from voile.study.plan.plan import Plan
-from voile.study.verbs.export import mover, unpacked
+from voile.study.plan.plan import StudyPlan
+from voile.study.verbs.export import mover, unpack_export
 from voile.tables.recoding.codebook import CodebookEntry
 
 SHOWN = {"age": CodebookEntry("40-49", "40", "49")}
@@ -37,7 +37,7 @@ def plan(tmp_path):
     text = EXPORT_PLAN.replace("FORM", "fhir").replace("seed = 1", 'edge_dates = "drop"')
     (tmp_path / "study.toml").write_text(text)
     write_key(tmp_path)
-    return Plan.read(tmp_path / "study.toml")
+    return StudyPlan.read_file(tmp_path / "study.toml")
 
 
 def packed(carrier, plan, tmp_path):
@@ -46,7 +46,7 @@ def packed(carrier, plan, tmp_path):
         (tmp_path / name).mkdir()
     carrier.unpack(tmp_path / "in")
     extract = carrier.extract()
-    released = Released(SECRET, mover(plan, extract), AS_OF, lambda _: SHOWN, repeat("a text"))
+    released = ReleasedStudy(SECRET, mover(plan, extract), AS_OF, lambda _: SHOWN, repeat("a text"))
     made = carrier.pack(released, tmp_path / "out", tmp_path / "scratch")
     return extract, made.tallies, tmp_path / "out"
 
@@ -54,7 +54,7 @@ def packed(carrier, plan, tmp_path):
 def test_fhir_leaves_out_what_would_move_outside(clinic, plan, tmp_path):
     (tmp_path / "export").mkdir()
     write_fhir(clinic, tmp_path / "export")
-    (first, last), tallies, out = packed(Fhir(tmp_path / "export", AS_OF), plan, tmp_path)
+    (first, last), tallies, out = packed(FhirCarrier(tmp_path / "export", AS_OF), plan, tmp_path)
     days = [d for one in resources(out) for d in read_rules()[one["resourceType"]].find_days(one)]
     assert days
     assert first <= min(days) <= max(days) <= last
@@ -67,7 +67,9 @@ def test_fhir_leaves_out_what_would_move_outside(clinic, plan, tmp_path):
 def test_omop_leaves_out_what_would_move_outside(clinic, plan, tmp_path):
     (tmp_path / "export").mkdir()
     write_omop(clinic, tmp_path / "export", "parquet")
-    (first, last), tallies, out = packed(Omop(str(tmp_path / "export"), AS_OF), plan, tmp_path)
+    (first, last), tallies, out = packed(
+        OmopCarrier(str(tmp_path / "export"), AS_OF), plan, tmp_path
+    )
     tables = {path.stem: pq.read_table(path) for path in out.iterdir()}
     spans: dict[int, list[date]] = {}
     for name in tables.keys() - {"location", "person", "observation_period"}:
@@ -114,6 +116,6 @@ def test_no_export_is_opened_where_a_link_leads(clinic, plan, tmp_path):
     kept.parent.mkdir(parents=True)
     kept.touch()
     (tmp_path / ".study.kit.export").symlink_to("other")
-    with pytest.raises(RequestError, match="that folder is not yours alone"), unpacked(plan):
+    with pytest.raises(RequestError, match="that folder is not yours alone"), unpack_export(plan):
         pass
     assert [*kept.parent.iterdir()] == [kept]

@@ -20,8 +20,8 @@ from voile.demo.clinic import RXNORM
 from voile.demo.fhir import person_id
 from voile.keys.pseudonyms import date_shift, pseudonym
 from voile.study import Study
-from voile.study.plan.plan import Plan
-from voile.study.verbs.export import mover, unpacked
+from voile.study.plan.plan import StudyPlan
+from voile.study.verbs.export import mover, unpack_export
 
 
 def moved(person: int, day: date) -> str:
@@ -162,12 +162,12 @@ def test_what_a_killed_run_left_of_the_raw_tables_goes_with_the_next(fhir):
     left.mkdir(mode=0o700)
     (left / "notes.parquet").write_bytes(b"raw")
     plan = Study.open(fhir / "study.toml").plan
-    with unpacked(plan):
+    with unpack_export(plan):
         assert pq.read_table(left / "notes.parquet").num_rows > 0
         assert left.stat().st_mode & 0o777 == 0o700
         with (
             pytest.raises(RequestError, match="another run has these sources open"),
-            unpacked(plan),
+            unpack_export(plan),
         ):
             pass
     assert not left.parent.exists()
@@ -195,7 +195,7 @@ def test_days_of_an_export_move_as_those_of_all_parts(fhir, tmp_path, dates):
     for name in ("study.toml", "study.key"):
         (tmp_path / name).write_text(text if name == "study.toml" else "k" * 64)
     (tmp_path / "study.key").chmod(0o600)
-    move, day = mover(Plan.read(tmp_path / "study.toml")), date(2013, 5, 14)
+    move, day = mover(StudyPlan.read_file(tmp_path / "study.toml")), date(2013, 5, 14)
     found = [move(person_id(n), day) for n in range(60)]
     assert dates != "weeks" or {one.weekday() for one in found} == {day.weekday()}
     assert dates != "months" or {one.day for one in found} == {1}

@@ -14,8 +14,8 @@ from voile.core.errors import RequestError, SourceError
 from voile.demo.clinic import AS_OF, make_clinic
 from voile.demo.fhir import person_id, write_fhir
 from voile.keys.pseudonyms import pseudonym
-from voile.study.carriers import Fhir
-from voile.study.carriers.carrier import Released
+from voile.study.carriers import FhirCarrier
+from voile.study.carriers.carrier import ReleasedStudy
 from voile.tables.recoding.codebook import CodebookEntry
 
 SHOWN = {
@@ -27,13 +27,13 @@ SHOWN = {
 
 
 def carried(folder, tmp_path, shown=lambda _: SHOWN, notes=None, **asked):
-    carrier = Fhir(folder, AS_OF, **asked)
+    carrier = FhirCarrier(folder, AS_OF, **asked)
     (tmp_path / "in").mkdir(exist_ok=True)
     carrier.unpack(tmp_path / "in")
     n = len(list(tmp_path.glob("out*")))
     for name in (f"out{n}", f"scratch{n}"):
         (tmp_path / name).mkdir()
-    released = Released(SECRET, shift, AS_OF, shown, notes or repeat("a text"))
+    released = ReleasedStudy(SECRET, shift, AS_OF, shown, notes or repeat("a text"))
     return carrier.pack(
         released, tmp_path / f"out{n}", tmp_path / f"scratch{n}"
     ), tmp_path / f"out{n}"
@@ -106,7 +106,7 @@ def test_contained_resources_and_entries_without_one_are_listed(export):
     (export / "deleted.json").write_text(json.dumps(bundle))
     own = {"resourceType": "List", "status": "current", "mode": "working", "entry": [{"item": {}}]}
     (export / "list.json").write_text(json.dumps(own))
-    found = {one.name: one.rows for one in Fhir(export, AS_OF).uncovered()}
+    found = {one.name: one.rows for one in FhirCarrier(export, AS_OF).list_uncovered()}
     assert found["Observation.contained: Patient"] == 1
     assert found["Observation.contained: Device"] == 2
     assert found["Bundle.entry: DELETE"] == 3
@@ -247,7 +247,7 @@ def test_a_bad_export_is_refused_in_one_sentence(export, tmp_path, spoil, error,
 def test_no_element_of_the_release_is_listed_as_unreleased(export, tmp_path):
     _, out = carried(export, tmp_path)
     released = {f"{one['resourceType']}.{name}" for one in resources(out) for name in one}
-    listed = {one.name for one in Fhir(export, AS_OF).uncovered()}
+    listed = {one.name for one in FhirCarrier(export, AS_OF).list_uncovered()}
     assert {"Patient.gender", "Patient.address"} <= released
     assert {"Patient.name", "Patient.telecom"} <= listed
     twice = {one for one in released & listed if not one.endswith(".meta")}  # meta is voile's own

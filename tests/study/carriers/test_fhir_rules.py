@@ -17,8 +17,8 @@ from voile.core.errors import RequestError
 from voile.data.fhir.definitions import read_codes, read_elements
 from voile.data.fhir.fields import find_references
 from voile.data.fhir.rules import KEEP, PSEUDONYMISE, SHIFT, read_rules
-from voile.study.carriers import Fhir
-from voile.study.carriers.carrier import NO_RULE, UNUSED, Released
+from voile.study.carriers import FhirCarrier
+from voile.study.carriers.carrier import NO_RULE, UNUSED, ReleasedStudy
 from voile.study.carriers.fhir_packing import NO_PERSON, TWICE
 
 LOINC, SNOMED = "http://loinc.org", "http://snomed.info/sct"
@@ -48,9 +48,9 @@ def carry(tmp_path, every, shown=lambda _: SHOWN, **asked):
         (tmp_path / name).mkdir()
     lines = "".join(f"{json.dumps(one)}\n" for one in every)
     (tmp_path / "export" / "all.ndjson").write_text(lines)
-    carrier = Fhir(tmp_path / "export", date(2013, 7, 1), **asked)
+    carrier = FhirCarrier(tmp_path / "export", date(2013, 7, 1), **asked)
     carrier.unpack(tmp_path / "in")
-    released = Released(SECRET, shift, date(2013, 7, 1), shown, repeat("a text"))
+    released = ReleasedStudy(SECRET, shift, date(2013, 7, 1), shown, repeat("a text"))
     packed = carrier.pack(released, tmp_path / "out", tmp_path / "scratch")
     found = {}
     for one in resources(tmp_path / "out"):
@@ -173,7 +173,7 @@ def test_a_resource_that_needs_a_rejected_one_is_rejected_too(tmp_path):
     found, tallies = carry(tmp_path, every)
     assert {"Patient", "MedicationStatement", "DeviceRequest", "Device"} == found.keys()
     for kind in ("MedicationRequest", "Medication"):
-        assert (tallies[kind].read, tallies[kind].rejected) == (1, 1)
+        assert (tallies[kind].read, tallies[kind].rejected_rows) == (1, 1)
     [statement] = found["MedicationStatement"]
     assert "basedOn" not in statement
 

@@ -11,7 +11,7 @@ import pytest
 
 from voile.data import open_source
 from voile.documents.start.known.columns import column_kinds
-from voile.study.carriers import Fhir, Omop
+from voile.study.carriers import FhirCarrier, OmopCarrier
 from voile.study.carriers.fhir_known import known_of, staff_of
 from voile.study.verbs.export import known_in
 
@@ -92,7 +92,7 @@ def write_export(folder):
 
 def test_the_columns_of_an_export_are_known_for_what_they_hold(tmp_path):
     write_export(tmp_path)
-    carrier = Fhir(tmp_path, date(2013, 7, 1), frozenset(["Practitioner", "Organization"]))
+    carrier = FhirCarrier(tmp_path, date(2013, 7, 1), frozenset(["Practitioner", "Organization"]))
     assert carrier.without_rule() == ["Organization", "Practitioner"]
     tables = known_in(carrier)
     columns = {name: [row.get(name) for row in tables["known"]] for name in tables["known"][0]}
@@ -126,8 +126,8 @@ def test_omop_knows_numbers_days_of_birth_homes_and_its_staff(tmp_path):
     write("location", location_id=[5], address_1=["1 Main Street"], zip=["00214"])
     write("provider", provider_id=[1], provider_name=["Zoe Cutter"])
     write("care_site", care_site_id=[1, 2], care_site_name=["Saint Elm", None])
-    carrier = Omop(str(tmp_path), date(2013, 7, 1))
-    assert list(carrier.known()) == [
+    carrier = OmopCarrier(str(tmp_path), date(2013, 7, 1))
+    assert list(carrier.list_known()) == [
         (
             "1",
             {

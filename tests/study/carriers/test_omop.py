@@ -20,11 +20,11 @@ from voile.demo.fhir import person_id
 from voile.demo.omop import omop_tables, write_omop
 from voile.keys.pseudonyms import date_shift, pseudonym
 from voile.study import Study
-from voile.study.carriers import Omop
-from voile.study.carriers.carrier import Released
+from voile.study.carriers import OmopCarrier
+from voile.study.carriers.carrier import ReleasedStudy
 from voile.study.carriers.omop_rules import schema_of, table_rules
 from voile.study.carriers.omop_sending import send
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 from voile.study.verbs.init import init
 from voile.study.verbs.naming import made_up_names
 from voile.tables.recoding.codebook import CodebookEntry
@@ -193,11 +193,11 @@ def shift(person, day):
 
 
 def carried(place, tmp_path, shown=lambda _: SHOWN, **asked):
-    carrier = Omop(str(place), AS_OF, **asked)
+    carrier = OmopCarrier(str(place), AS_OF, **asked)
     for name in ("in", "out", "scratch"):
         (tmp_path / name).mkdir()
     carrier.unpack(tmp_path / "in")
-    released = Released(SECRET, shift, AS_OF, shown, repeat("a text"))
+    released = ReleasedStudy(SECRET, shift, AS_OF, shown, repeat("a text"))
     return carrier.pack(released, tmp_path / "out", tmp_path / "scratch"), tmp_path / "out"
 
 
@@ -272,7 +272,7 @@ def test_a_cell_of_a_wrong_type_and_no_people_are_refused(small, tmp_path):
         carried(tmp_path / "export", tmp_path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(RequestError, match="there is no table person, or nobody in it"):
-        Omop(str(tmp_path / "empty"), AS_OF).unpack(tmp_path)
+        OmopCarrier(str(tmp_path / "empty"), AS_OF).unpack(tmp_path)
 
 
 def test_an_undated_visit_is_set_aside_and_nothing_refers_to_it(small, tmp_path):
@@ -349,7 +349,9 @@ def test_a_study_reads_one_schema_and_releases_into_another(
     left = "SELECT count(*) FROM target.person WHERE gender_source_value IS NOT NULL"
     assert server.sql(left) == "0"
     assert init(server.address("source"), tmp_path / "found.toml").plan.is_file()
-    assert Plan.read(tmp_path / "found.toml").export.as_of == max(x.start for x in clinic.visits)
+    assert StudyPlan.read_file(tmp_path / "found.toml").export.as_of == max(
+        x.start for x in clinic.visits
+    )
 
 
 def test_notes_of_omop_have_made_up_names_of_a_table_of_names(omop, clinic):
@@ -367,7 +369,7 @@ def test_notes_of_omop_have_made_up_names_of_a_table_of_names(omop, clinic):
     study = Study.open(plan)
     study.fit()
     release = study.apply()
-    made = made_up_names(Plan.read(plan)).names
+    made = made_up_names(StudyPlan.read_file(plan)).names
     assert len(set(made.values())) == len(clinic.people)
     own = {name_of(one.number): made[str(one.number)].family for one in clinic.people}
     out = {p.stem: pq.read_table(p) for p in (release.path / "export").iterdir()}
@@ -387,4 +389,4 @@ def test_omop_without_a_table_of_names_is_refused(omop, tmp_path):
     text = (omop / "study.toml").read_text()
     plan.write_text(text.replace("[mentions]", "[names]\n\n[mentions]"))
     with pytest.raises(RequestError, match="OMOP has no names: name a table that has them"):
-        Plan.read(plan)
+        StudyPlan.read_file(plan)

@@ -11,8 +11,8 @@ import pytest
 from tests.study.made import SECRET
 
 from voile.keys.pseudonyms import date_shift
-from voile.study.carriers import Omop
-from voile.study.carriers.carrier import NOT_RELEASED, Released, Tally
+from voile.study.carriers import OmopCarrier
+from voile.study.carriers.carrier import NOT_RELEASED, FileTally, ReleasedStudy
 from voile.study.carriers.omop_rules import ColumnRule, schema_of, table_rules
 from voile.study.carriers.omop_writing import LINKS, NO_COST
 from voile.tables.recoding.codebook import CodebookEntry
@@ -69,7 +69,7 @@ def packed(export, tmp_path_factory):
 
 
 def pack(export, folder):
-    carrier = Omop(str(export), AS_OF)
+    carrier = OmopCarrier(str(export), AS_OF)
     for name in ("in", "out", "scratch"):
         (folder / name).mkdir()
     carrier.unpack(folder / "in")
@@ -77,7 +77,7 @@ def pack(export, folder):
     def shown(who):
         return None if who == WITHHELD else SHOWN
 
-    released = Released(SECRET, moved, AS_OF, shown, repeat("a text"))
+    released = ReleasedStudy(SECRET, moved, AS_OF, shown, repeat("a text"))
     made = carrier.pack(released, folder / "out", folder / "scratch")
     return made, {path.stem: pq.read_table(path) for path in (folder / "out").iterdir()}
 
@@ -113,12 +113,12 @@ def test_rows_in_are_rows_released_suppressed_and_rejected(packed):
     made, out = packed
     for name, tally in made.tallies.items():
         assert tally.read == PEOPLE
-        assert tally.read == tally.released + tally.suppressed + tally.rejected, name
+        assert tally.read == tally.released + tally.suppressed_rows + tally.rejected_rows, name
         if name != "location":
             assert len(out[name]) == tally.released == PEOPLE - 1
             assert tally.set_aside[NOT_RELEASED] == 1
     with pytest.raises(AssertionError, match="person: 3 rows were read, and 1 released"):
-        Tally(3, 1).check("person")
+        FileTally(3, 1).check("person")
 
 
 def test_kept_cells_days_and_links_follow_their_rules(packed):
@@ -194,16 +194,16 @@ def test_links_between_rows_of_a_table_stay_where_both_are_released(export, tmp_
 
 
 def test_everything_that_is_not_released_is_listed_with_its_rows(export):
-    carrier = Omop(str(export), AS_OF, drop=frozenset({"device_exposure"}))
-    found = {one.name: (one.rows, one.why) for one in carrier.uncovered()}
+    carrier = OmopCarrier(str(export), AS_OF, drop=frozenset({"device_exposure"}))
+    found = {one.name: (one.rows, one.why) for one in carrier.list_uncovered()}
     assert found["provider"] == (2, "staff: no row is of a person")
     assert found["site_table"] == (2, "no rule: not a table of the model 5.4")
     assert found["device_exposure"] == (PEOPLE, "the plan drops it")
     assert found["drug_exposure.sig"] == (PEOPLE, "free text")
     assert found["drug_exposure.own_column"] == (PEOPLE, "not in the model 5.4")
-    listed = {name.partition(".")[0] for name in found} | carrier.covered().keys()
+    listed = {name.partition(".")[0] for name in found} | carrier.count_covered().keys()
     assert listed == {path.stem for path in export.iterdir()}
-    for name in carrier.covered():
+    for name in carrier.count_covered():
         rules = table_rules()[name].columns
         dropped = {column for column, rule in rules.items() if rule.rule == "drop"}
         assert dropped <= {one.removeprefix(f"{name}.") for one in found}
@@ -211,7 +211,7 @@ def test_everything_that_is_not_released_is_listed_with_its_rows(export):
 
 def test_an_acquaintance_knows_every_kept_cell(export):
     kinds = {}
-    for event in Omop(str(export), AS_OF).events(written=False):
+    for event in OmopCarrier(str(export), AS_OF).events(written=False):
         kinds.setdefault(event.kind, []).append(event)
     for name, rules in table_rules().items():
         if rules.fact is not None:

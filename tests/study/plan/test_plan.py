@@ -14,7 +14,7 @@ from voile.core.errors import RequestError
 from voile.signals.options import FitOptions
 from voile.study import Study
 from voile.study.plan.part_roles import extract_of
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 
 
 @pytest.mark.parametrize(
@@ -212,8 +212,8 @@ def test_the_extract_is_that_of_days_that_move(tmp_path, never):
     pq.write_table(table, tmp_path / "visits.parquet")
     (tmp_path / "visits.toml").write_text(roles_of({"visit": "keep"}))
     (tmp_path / "study.toml").write_text(PLAN)
-    plan = Plan.read(tmp_path / "study.toml")
-    assert extract_of(plan, {"visits": plan.opened("visits")}) == tuple(days)
+    plan = StudyPlan.read_file(tmp_path / "study.toml")
+    assert extract_of(plan, {"visits": plan.open_part("visits")}) == tuple(days)
 
 
 def test_a_removed_option_of_a_part_names_its_replacement(change):

@@ -12,11 +12,11 @@ from voile.core.errors import RequestError
 from voile.demo.notes import in_words
 from voile.documents.patterns import find
 from voile.study.readers import MentionFinder, finds_alone, read_words, reader_of
-from voile.study.readers.ages import Ages
-from voile.study.readers.sexes import Sexes
-from voile.study.readers.values import Values, ZipCodes
+from voile.study.readers.ages import AgeReader
+from voile.study.readers.sexes import SexReader
+from voile.study.readers.values import ValueReader, ZipCodes
 
-AGES = Ages()
+AGES = AgeReader()
 SENTENCES = (
     "A {}-year-old from here .",
     "Known , aged {} .",
@@ -34,7 +34,7 @@ def test_each_form_of_an_age_is_found_and_read(age, sentence, spelt):
     said = in_words(age) if spelt and age < 100 else str(age)
     text = sentence.format(said)
     [(start, end)] = AGES.slices(text)
-    found = AGES.read(text[start:end])
+    found = AGES.read_mention(text[start:end])
     assert found.cells == (str(age),)
     assert text[start:end][found.start : found.end] == said
 
@@ -56,7 +56,7 @@ def test_each_form_of_an_age_is_found_and_read(age, sentence, spelt):
 def test_decades_and_implied_ages(text, mention, cells):
     [(start, end)] = AGES.slices(text)
     assert text[start:end] == mention
-    found = AGES.read(mention)
+    found = AGES.read_mention(mention)
     assert (found and found.cells) == (cells and tuple(map(str, cells)))
 
 
@@ -88,33 +88,35 @@ def test_what_is_no_age_is_left_alone(text):
     ],
 )
 def test_words_for_a_sex(word, cells, neutral):
-    sexes = Sexes(["F", "M", "O"])
-    assert sexes.read(word).cells == cells
+    sexes = SexReader(["F", "M", "O"])
+    assert sexes.read_mention(word).cells == cells
     assert sexes.neutral(word) == neutral
-    assert not neutral or sexes.read(neutral).cells == ("F", "M", "O")
-    assert sexes.read("patient") is None
+    assert not neutral or sexes.read_mention(neutral).cells == ("F", "M", "O")
+    assert sexes.read_mention("patient") is None
 
 
 @given(st.text("she rmwan.,", max_size=40))
 def test_nothing_that_is_found_and_written_neutrally_is_found_again(text):
-    sexes = Sexes(["F", "M"])
+    sexes = SexReader(["F", "M"])
     written = re.sub(
         "|".join({re.escape(text[a:b]) for a, b in sexes.slices(text)}) or "$^",
         lambda one: sexes.neutral(one[0]) or one[0],
         text,
     )
-    assert all(sexes.read(written[a:b]).cells == ("F", "M") for a, b in sexes.slices(written))
+    assert all(
+        sexes.read_mention(written[a:b]).cells == ("F", "M") for a, b in sexes.slices(written)
+    )
 
 
 def test_a_column_of_other_codes_is_not_guessed():
-    assert Sexes(["1", "2"]).read("She").cells == ()
+    assert SexReader(["1", "2"]).read_mention("She").cells == ()
 
 
 def test_words_are_read_from_a_list(tmp_path):
     path = tmp_path / "cities.csv"
     path.write_text("words,zip\nOakfield,00214\nOakfield,00219\nNew Elm,00301\n")
-    places = Values((), read_words(path, "zip"))
-    assert places.read("OAKFIELD").cells == ("00214", "00219")
+    places = ValueReader((), read_words(path, "zip"))
+    assert places.read_mention("OAKFIELD").cells == ("00214", "00219")
     assert [x.label for x in find("In new  elm now", [MentionFinder("CITY", places)])] == ["CITY"]
     with pytest.raises(RequestError, match=r"cities\.csv: the list of words has no column county"):
         read_words(path, "county")
@@ -126,7 +128,7 @@ def test_a_zip_code_of_a_list_is_found_with_the_four_digits_behind_it():
     text = "At 00214-1234 , Oakfield , 00214 , zip 77777 ."
     found = sorted(codes.slices(text))
     assert [text[a:b] for a, b in found] == ["00214-1234", "Oakfield", "00214", "77777"]
-    assert [codes.read(text[a:b]).cells for a, b in found] == [
+    assert [codes.read_mention(text[a:b]).cells for a, b in found] == [
         ("00214",),
         ("00214", "00219"),
         ("00214",),
@@ -137,12 +139,12 @@ def test_a_zip_code_of_a_list_is_found_with_the_four_digits_behind_it():
 @pytest.mark.parametrize(
     ("kind", "labels"),
     [
-        (Ages, ["AGE"]),
-        (Sexes, ["SEX", "PATIENT_GENDER"]),
+        (AgeReader, ["AGE"]),
+        (SexReader, ["SEX", "PATIENT_GENDER"]),
         (ZipCodes, ["ZIP", "POSTCODE"]),
-        (Values, ["JOB", "CITY"]),
+        (ValueReader, ["JOB", "CITY"]),
     ],
 )
 def test_each_type_has_its_reader(labels, kind):
     assert {type(reader_of(label)) for label in labels} == {kind}
-    assert {finds_alone(label, words=False) for label in labels} == {kind is Sexes}
+    assert {finds_alone(label, words=False) for label in labels} == {kind is SexReader}

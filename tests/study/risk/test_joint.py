@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.study.risk.after import RowsBeside
-from voile.study.risk.joint import JointRisk, Leaks, Records, places_in
+from voile.study.risk.joint import JointRisk, MatchRecords, TextLeaks, places_in
 from voile.tables.policies.space import PolicySpace
 
 AGES, SEXES = (30, 31, 32, 33), ("f", "m")
@@ -70,10 +70,10 @@ def test_equals_its_naive_twin(people, population, bits, age, sex, name):
         return
     space = spaces(people, population)
     policy = space.policy(np.array(bits[: space.n_bits]))
-    leaks = Leaks({"age": age, "sex": sex}, name)
-    found = JointRisk.of(space, policy).expected(leaks)
+    leaks = TextLeaks({"age": age, "sex": sex}, name)
+    found = JointRisk.of(space, policy).expect_matches(leaks)
     assert found == pytest.approx(naive(space, policy, people, population, leaks))
-    alone = JointRisk.of(space, policy).expected(Leaks({}))
+    alone = JointRisk.of(space, policy).expect_matches(TextLeaks({}))
     assert alone <= found + 1e-9
 
 
@@ -83,9 +83,11 @@ def test_limits():
     space = spaces(people, [(30, "f")] * 3 + [(32, "m")] * 5)
     policy = space.policy(space.top)
     judged = JointRisk.of(space, policy)
-    assert judged.expected(Leaks({})) == pytest.approx(3 / 11)
-    assert judged.expected(Leaks({}, 1.0)) == pytest.approx(3)
-    assert judged.expected(Leaks({"age": 1.0, "sex": 1.0})) == pytest.approx(1 / 4 + 1 + 1)
+    assert judged.expect_matches(TextLeaks({})) == pytest.approx(3 / 11)
+    assert judged.expect_matches(TextLeaks({}, 1.0)) == pytest.approx(3)
+    assert judged.expect_matches(TextLeaks({"age": 1.0, "sex": 1.0})) == pytest.approx(
+        1 / 4 + 1 + 1
+    )
 
 
 def test_what_other_rows_show_parts_the_released_people_alone():
@@ -93,10 +95,10 @@ def test_what_other_rows_show_parts_the_released_people_alone():
     space = spaces([(30, "f"), (30, "f"), (31, "m")], [(30, "f")] * 7)
     judged = JointRisk.of(space, space.policy(space.bottom))
     at = places_in(space, np.array([[0, 0], [0, 0], [1, 1]], np.int32))
-    same = Records(at, np.ones(3), np.array([1, 1, 1]))  # of all: it tells nobody apart
-    alike = Records(at, np.ones(3), np.array([1, 1, 2]))
-    apart = Records(at, np.ones(3), np.array([1, 2, 2]))
-    for one in (Records(at, np.ones(3)), same):
+    same = MatchRecords(at, np.ones(3), np.array([1, 1, 1]))  # of all: it tells nobody apart
+    alike = MatchRecords(at, np.ones(3), np.array([1, 1, 2]))
+    apart = MatchRecords(at, np.ones(3), np.array([1, 2, 2]))
+    for one in (MatchRecords(at, np.ones(3)), same):
         assert judged.matches({}, 0.0, one) == pytest.approx(2 / 9 + 1)
     assert judged.matches({}, 0.0, alike) == pytest.approx(2)
     assert judged.matches({}, 0.0, apart) == pytest.approx(3)
@@ -135,5 +137,5 @@ def test_rows_beside_other_parts_equal_their_naive_twin(rows, beside, bits, left
         is_same = len({beside[whose[m]] for m in shown}) == 1
         people = len(group) if is_same else min(len(group), sum(share[m] for m in agree))
         expected += share[n] / max(1.0, people)
-    found = JointRisk.of(space, policy).expected(Leaks({}), own.records(released))
+    found = JointRisk.of(space, policy).expect_matches(TextLeaks({}), own.records(released))
     assert found == pytest.approx(expected)

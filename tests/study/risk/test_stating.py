@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from voile.data import open_source
-from voile.study.readers.categories import Categories, find_stated
+from voile.study.readers.categories import CategoryReader, find_stated
 from voile.study.risk.stating import category_columns, measure_stated, true_values
 
 RACES = ["White", "Black", "Hispanic", "Other"]
@@ -23,7 +23,7 @@ def test_no_fewer_people_than_a_naive_reader_finds(seed):
     for who, race in truth.items():
         words = [*rng.choice(FILLER, 3), *([race.lower()] if rng.random() < 0.5 else [])]
         texts.append((who, " ".join(rng.permutation(words))))
-    [found] = measure_stated(texts, {"race": Categories("race", RACES)}, {"race": truth})
+    [found] = measure_stated(texts, {"race": CategoryReader("race", RACES)}, {"race": truth})
     said = {}
     for who, text in texts:
         said[who] = frozenset(x for x in RACES if x.lower() in text.split())
@@ -50,7 +50,7 @@ def test_no_fewer_people_than_a_naive_reader_finds(seed):
     ],
 )
 def test_words_of_a_value_are_read(column, cells, text, read):
-    assert Categories(column, cells).read(text) == {cells[n] for n in read}
+    assert CategoryReader(column, cells).find_values(text) == {cells[n] for n in read}
 
 
 def test_numbers_and_sexes_are_no_categories():

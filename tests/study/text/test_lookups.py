@@ -9,8 +9,8 @@ import pytest
 
 from voile.data import open_source
 from voile.documents.text.document import Document
-from voile.study.plan.entries import Mention
-from voile.study.text.lookups import BORN, Lookups, unreleased_of
+from voile.study.plan.entries import MentionEntry
+from voile.study.text.lookups import BORN, PersonLookups, unreleased_of
 
 PEOPLE = 40
 LETTERS = "bcdfghklmnprst"
@@ -47,7 +47,7 @@ def find(people, text, mentions=None):
     """Return the remaining text of each person, where `text` is made of the person's row."""
     documents = [Document(text(row), subject=row["pid"]) for row in people.to_pylist()]
     table = unreleased_of("people", open_source(people), "pid", ROLES)
-    lookups = Lookups.of([table], mentions or {}, documents)
+    lookups = PersonLookups.of([table], mentions or {}, documents)
     left = []
     for document, own in zip(documents, lookups(documents), strict=True):
         said = document.text
@@ -78,15 +78,17 @@ def test_a_generalised_day_goes_under_the_type_that_the_plan_drops(people):
         return f"Came on {day}/{month}/{year}."
 
     assert set(find(people, text)) == {f"Came on [{BORN}]."}
-    assert set(find(people, text, {"DOB": Mention()})) == {"Came on [DOB]."}
-    shifted = {"DATE": Mention(shift=True)}
+    assert set(find(people, text, {"DOB": MentionEntry()})) == {"Came on [DOB]."}
+    shifted = {"DATE": MentionEntry(shift=True)}
     assert set(find(people, text, shifted)) == {f"Came on [{BORN}]."}
 
 
 def test_shared_and_released_values_and_those_that_a_text_may_keep_stay(people):
     left = find(people, lambda row: f"From {row['group']} {row['shown']}.")
     assert left == [f"From {x['group']} {x['shown']}." for x in people.to_pylist()]
-    kept = find(people, lambda row: f"On {row['q4']}.", {"DAY": Mention(column="q4", keep=True)})
+    kept = find(
+        people, lambda row: f"On {row['q4']}.", {"DAY": MentionEntry(column="q4", keep=True)}
+    )
     assert kept == [f"On {x['q4']}." for x in people.to_pylist()]
 
 

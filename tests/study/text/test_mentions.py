@@ -12,27 +12,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.demo.notes import in_words
-from voile.documents.replacements import Marks, Removal
+from voile.documents.replacements import LabelMarks, TextRemoval
 from voile.documents.text.document import Document
 from voile.keys.date_rule import DateRule
 from voile.keys.pseudonyms import Secret, date_shift, pseudonym
-from voile.study.plan.entries import Mention
+from voile.study.plan.entries import MentionEntry
 from voile.study.readers import reader_of
-from voile.study.text.mentions import NO_ROW, SUPPRESSED_PERSON, Rules, writer_of
-from voile.study.text.shown import Shown
-from voile.tables.recoding.codebook import Codebook, CodebookEntry, CodedColumn
+from voile.study.text.mentions import NO_ROW, SUPPRESSED_PERSON, MentionRules, writer_of
+from voile.study.text.shown import PersonIntervals
+from voile.tables.recoding.codebook import CodebookEntry, CodedColumn, ReleaseCodebook
 
 SECRET = Secret(bytes(32))
 MENTIONS = {
-    "AGE": Mention(column="age"),
-    "ZIP": Mention(column="zip"),
-    "DATE": Mention(shift=True),
-    "DOB": Mention(),
-    "SEX": Mention(column="sex", keep=True),
+    "AGE": MentionEntry(column="age"),
+    "ZIP": MentionEntry(column="zip"),
+    "DATE": MentionEntry(shift=True),
+    "DOB": MentionEntry(),
+    "SEX": MentionEntry(column="sex", keep=True),
 }
 
 
-def rules(cuts: list[int], age: int, zip_area: str = "002") -> Rules:
+def rules(cuts: list[int], age: int, zip_area: str = "002") -> MentionRules:
     """Return the rules for one person P, under a policy of these cuts between ages."""
     edges = sorted({0, *cuts, 105})
     ages = tuple(CodebookEntry(f"{a}-{b - 1}", str(a), str(b - 1)) for a, b in pairwise(edges))
@@ -40,7 +40,7 @@ def rules(cuts: list[int], age: int, zip_area: str = "002") -> Rules:
         CodebookEntry("00201-00299", "00201", "00299"),
         CodebookEntry("00301-00399", "00301", "00399"),
     )
-    book = Codebook(
+    book = ReleaseCodebook(
         (
             CodedColumn("age", ("age",), "integer", "day", (), (), ages),
             CodedColumn("zip", ("zip",), "text", "day", (), (), zips),
@@ -48,17 +48,17 @@ def rules(cuts: list[int], age: int, zip_area: str = "002") -> Rules:
     )
     own = next(i for i, entry in enumerate(ages) if int(entry.first) <= age <= int(entry.last))
     rows = {"age": frozenset([own]), "zip": frozenset([0 if zip_area == "002" else 1])}
-    shown = Shown(book, SECRET, {pseudonym(SECRET, "P"): rows}, {pseudonym(SECRET, "R")})
+    shown = PersonIntervals(book, SECRET, {pseudonym(SECRET, "P"): rows}, {pseudonym(SECRET, "R")})
     readers = {label: reader_of(label) for label in ("AGE", "ZIP", "DOB")}
-    return Rules(MENTIONS, readers, shown, DateRule(30), None, "english")
+    return MentionRules(MENTIONS, readers, shown, DateRule(30), None, "english")
 
 
-def write(own: Rules, text: str, label: str, value: str) -> str:
+def write(own: MentionRules, text: str, label: str, value: str) -> str:
     """Return a text in which this value was found as a mention."""
     whole = text.format(value)
     start = text.index("{}")
-    removal = Removal(start, start + len(value), label)
-    return writer_of(own)(Marks())(Document(whole, subject="P"), [removal]).text
+    removal = TextRemoval(start, start + len(value), label)
+    return writer_of(own)(LabelMarks())(Document(whole, subject="P"), [removal]).text
 
 
 CUTS = st.lists(st.integers(1, 104), max_size=8)

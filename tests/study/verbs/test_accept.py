@@ -14,7 +14,7 @@ from tests.study.reading import Quiet, accept, see_all, see_nothing, see_seeded
 
 from voile.core.errors import RequestError, TamperedError
 from voile.ledger.ledger import Ledger, create
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 from voile.release.evidence import READ
 from voile.study import Study
 from voile.study.study_release import StudyRelease
@@ -249,14 +249,14 @@ def test_every_part_of_texts_is_read_and_proved(folder, change):
 
 
 def test_a_ledger_and_evidence_follow_the_mended_release(applied, folder):
-    create(folder / "county.ledger", Promise(expected_matches=10_000.0), folder / "study.key")
+    create(folder / "county.ledger", LedgerPromise(expected_matches=10_000.0), folder / "study.key")
     study = Study.open(folder / "study.toml", ledger=folder / "county.ledger")
     study.apply(force=True)
     study.attack()
     reporter = Quiet()
     assert accept(study, attentive, reporter=reporter).code == 0
     assert reporter.insisted == ["evidence of the release as it was is gone: attack it again"]
-    acts = [line.content["act"] for line in Ledger.read(folder / "county.ledger").chain.lines]
+    acts = [line.content["act"] for line in Ledger.read_file(folder / "county.ledger").chain.lines]
     assert acts == ["promise", "intent", "done", "intent", "done"]
     study.attack(parts=True)
     release = StudyRelease.open(study.plan.release)

@@ -15,7 +15,7 @@ from voile.core.errors import RequestError
 from voile.demo.county import make_county
 from voile.study import Study
 from voile.study.readers.sexes import SEXES
-from voile.study.verbs.attack import _Adversary
+from voile.study.verbs.attack import _StudyAdversary
 
 
 @pytest.fixture(scope="session")
@@ -72,14 +72,14 @@ def test_notes_with_ages_as_they_are_reveal_more_beside_the_table(change, regist
     ],
 )
 def test_which_ages_the_adversary_reads(cohort, release, register, text, ages):
-    adversary = _Adversary(release, "visits", *_opened(register))
+    adversary = _StudyAdversary(release, "visits", *_opened(register))
     said = [cells for column, cells in adversary._says(text) if column == "age"]
     assert {cell for [cell] in said} == ages
 
 
 def test_ages_of_several_years_leave_the_people_of_any(release, register):
     """The texts of a person are of years: who holds them too never knows less than by the rows."""
-    adversary = _Adversary(release, "visits", *_opened(register))
+    adversary = _StudyAdversary(release, "visits", *_opened(register))
     ages = np.array(adversary._cells["age"])
     left = np.isin(ages, ["44", "45", "46"])
     for said, found in {
@@ -89,13 +89,13 @@ def test_ages_of_several_years_leave_the_people_of_any(release, register):
         ("90",): ["44", "45", "46"],
     }.items():
         own = [("age", (one,)) for one in said]
-        assert (adversary._narrowed(left, own) == np.isin(ages, found)).all()
+        assert (adversary._narrow_entries(left, own) == np.isin(ages, found)).all()
     decade = ("age", tuple(str(n) for n in range(40, 50)))
-    assert (adversary._narrowed(left, [decade, ("age", ("45",))]) == (ages == "45")).all()
+    assert (adversary._narrow_entries(left, [decade, ("age", ("45",))]) == (ages == "45")).all()
 
 
 def test_a_pronoun_says_the_sex_unless_both_are_said(release, register):
-    adversary = _Adversary(release, "visits", *_opened(register))
+    adversary = _StudyAdversary(release, "visits", *_opened(register))
     said = [sorted(adversary._says(text)) for text in ("She ran .", "He ran .", "She saw him .")]
     assert said == [[("sex", ("F",))], [("sex", ("M",))], []]
     assert SEXES.keys() == {"f", "m"}

@@ -11,7 +11,7 @@ from tests.study.made import roles_of, write_key
 from voile.core.errors import InfeasibleError, RequestError
 from voile.study import Study
 from voile.study.verbs.init import init
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.counts import CombinationCounts, Constraints
 from voile.tables.people.population import from_sample
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.losses import losses
@@ -155,7 +155,7 @@ def test_the_column_of_people_may_have_any_header(tmp_path):
 def test_without_quasi_identifiers_one_group_holds_everybody():
     """The one policy of kept rows loses nothing, and its risk is that of everybody."""
     codes, people = np.zeros((1, 0), np.int32), np.array([8.0])
-    counts = Counts((), codes, people, people, np.zeros((1, 0)))
+    counts = CombinationCounts((), codes, people, people, np.zeros((1, 0)))
     space = PolicySpace((), counts, Constraints(), from_sample(codes, people))
     policy = space.policy(space.top)
     assert (space.n_bits, space.evaluator.matches) == (0, 1.0)

@@ -8,7 +8,7 @@ import pytest
 from tests.study.made import PLAN, write_key
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 from voile.study.verbs.checks import check_promise, check_written_once
 
 FIGURES = {"joint": 20.0, "joint_at_recall": 30.0, "subjects": 100.0}
@@ -19,7 +19,7 @@ def plan(tmp_path):
     path = tmp_path / "study.toml"
     path.write_text(PLAN.replace("max_relative_risk = 0.2", "joint_risk = 0.2"))
     write_key(tmp_path)
-    return Plan.read(path)
+    return StudyPlan.read_file(path)
 
 
 def test_a_sex_that_is_guessed_may_not_break_a_promised_joint_risk(plan):

@@ -19,7 +19,7 @@ from voile.demo.fhir import write_fhir
 from voile.demo.omop import write_omop
 from voile.documents.replacements.names import builtin_names
 from voile.study import Study
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 from voile.study.verbs.init import init
 
 
@@ -37,7 +37,7 @@ def test_an_export_is_known_by_its_files_and_every_choice_has_its_reason(
     pyarrow.parquet.write_table(clinic.population, tmp_path / "all.parquet")
     asked = {"population": str(tmp_path / "all.parquet"), "as_of": AS_OF}
     made = init(str(tmp_path / "export"), tmp_path / "study.toml", **asked)
-    plan = Plan.read(made.plan)
+    plan = StudyPlan.read_file(made.plan)
     assert plan.export.form == form
     assert plan.export.as_of == AS_OF
     assert plan.parts["people"].source == "export:people"
@@ -55,7 +55,7 @@ def test_the_day_of_ages_may_be_said(clinic, tmp_path):
     (tmp_path / "export").mkdir()
     write_fhir(clinic, tmp_path / "export")
     made = init(str(tmp_path / "export"), tmp_path / "study.toml", as_of=date(2013, 7, 1))
-    assert Plan.read(made.plan).export.as_of == date(2013, 7, 1)
+    assert StudyPlan.read_file(made.plan).export.as_of == date(2013, 7, 1)
     with pytest.raises(RequestError, match="is there already"):
         init(str(tmp_path / "export"), tmp_path / "study.toml")
     key = made.plan.with_suffix(".key").read_bytes()
@@ -82,7 +82,7 @@ def test_what_an_export_knows_is_looked_for_in_its_notes(clinic, tmp_path):
         pyarrow.csv.write_csv(pa.table({column: ["P1"]}), tmp_path / f"{name}.csv")
     asked = {"known": [str(tmp_path / "own.csv")], "known_people": [str(tmp_path / "staff.csv")]}
     made = init(str(tmp_path / "export"), tmp_path / "study.toml", **asked)
-    plan = Plan.read(made.plan)
+    plan = StudyPlan.read_file(made.plan)
     assert plan.export.drop == ("Practitioner",)  # there is no rule for it, and fit would stop
     assert plan.parts["notes"].init == {
         "known": ["export:known", "own.csv"],
@@ -106,7 +106,7 @@ def test_files_with_a_common_column_are_a_table_and_notes(tmp_path):
         letters={"patient_id": people, "letter": [NOTE] * 40},
     )
     made = init(str(tmp_path / "data"), tmp_path / "study.toml")
-    plan = Plan.read(made.plan)
+    plan = StudyPlan.read_file(made.plan)
     assert plan.study.subject == "patient_id"
     assert {name: part.kind for name, part in plan.parts.items()} == {
         "visits": "tables",
@@ -135,7 +135,7 @@ def test_columns_of_names_and_numbers_of_a_folder_are_looked_for_in_its_notes(tm
         letters={"patient_id": people, "letter": [NOTE] * 40},
     )
     made = init(str(tmp_path / "data"), tmp_path / "study.toml")
-    how = Plan.read(made.plan).parts["letters"].init
+    how = StudyPlan.read_file(made.plan).parts["letters"].init
     assert how["known"] == "data/patients.csv"
     assert how["by"] == "patient_id"
     said = next(x for x in made.plan.read_text().splitlines() if x.startswith("# surname"))
@@ -173,7 +173,7 @@ def test_a_table_with_a_column_of_notes_is_a_table_and_notes_in_its_rows(tmp_pat
         tmp_path / "study.toml",
         population=str(tmp_path / "population.csv"),
     )
-    plan = Plan.read(made.plan)
+    plan = StudyPlan.read_file(made.plan)
     assert plan.table[0] == "visits"  # the population counts it, though labs has more columns
     assert {name: part.of for name, part in plan.texts.items()} == {"remark": "visits"}
     roles = Roles.read(tmp_path / "visits.toml")
@@ -198,7 +198,7 @@ def test_each_file_with_the_subjects_is_a_part_with_its_own_roles(tmp_path):
         lists={"code": ["a", "b"], "meaning": ["x", "y"]},
     )
     made = init(str(tmp_path / "data"), tmp_path / "study.toml")
-    plan = Plan.read(made.plan)
+    plan = StudyPlan.read_file(made.plan)
     assert [*plan.parts] == ["persons", "stays"]
     assert [one.name for one in made.roles] == ["persons.toml", "stays.toml"]
     assert (
@@ -224,7 +224,7 @@ def test_notes_are_searched_for_what_a_table_holds_of_their_people(clinic, tmp_p
     names = tmp_path / "known" / "names.csv"
     place, out = str(tmp_path / "export"), tmp_path / "study.toml"
     made = init(place, out, known=[str(names)])
-    plan = Plan.read(made.plan)
+    plan = StudyPlan.read_file(made.plan)
     given = plan.texts["notes"].init
     assert (plan.source(given["known"][1]), given["by"]) == (str(names), "person_id")
     assert given["known"][0] == "export:known"
@@ -242,7 +242,7 @@ def test_a_kit_is_fitted_on_annotated_notes_by_the_roles_beside_them(clinic, tmp
     notes, place = tmp_path / "annotated.parquet", str(tmp_path / "export")
     pyarrow.parquet.write_table(make_training(1, 8), notes)
     notes.with_suffix(".toml").write_text(TRAINING_ROLES)
-    plan = Plan.read(init(place, tmp_path / "study.toml", annotated=str(notes)).plan)
+    plan = StudyPlan.read_file(init(place, tmp_path / "study.toml", annotated=str(notes)).plan)
     given = plan.texts["notes"].fit
     assert plan.source(given["source"]) == str(notes)
     assert plan.place(Path(given["roles"])) == notes.with_suffix(".toml")
@@ -258,7 +258,7 @@ def test_each_file_has_a_part_of_its_own(tmp_path):
         name: {"person_id": people, f"age_{n}": [*range(30)]} for n, name in enumerate(names)
     }
     write(tmp_path / "given", **columns)
-    plan = Plan.read(init(str(tmp_path / "given"), tmp_path / "study.toml").plan)
+    plan = StudyPlan.read_file(init(str(tmp_path / "given"), tmp_path / "study.toml").plan)
     assert {Path(part.source).stem for part in plan.parts.values()} == {*names}
 
 
@@ -401,7 +401,7 @@ def test_an_export_whose_first_line_is_of_an_unknown_type_is_fhir(clinic, tmp_pa
         path.unlink()
     (tmp_path / "export" / "all.ndjson").write_text("".join(f"{one}\n" for one in lines))
     made = init(str(tmp_path / "export"), tmp_path / "study.toml")
-    plan = Plan.read(made.plan)
+    plan = StudyPlan.read_file(made.plan)
     assert (plan.export.form, plan.export.drop) == ("fhir", ("X-Own_1",))
     assert "#   X-Own_1: 3 rows: no rule releases this type" in made.plan.read_text()
 
@@ -426,7 +426,7 @@ def test_ages_and_sexes_in_notes_follow_their_columns_whatever_the_header(
     notes = {"pid": [one["pid"] for one in rows], "note": said}
     pyarrow.csv.write_csv(pa.Table.from_pylist(rows), tmp_path / "export" / "people.csv")
     pyarrow.csv.write_csv(pa.table(notes), tmp_path / "export" / "notes.csv")
-    plan = Plan.read(init(str(tmp_path / "export"), tmp_path / "study.toml").plan)
+    plan = StudyPlan.read_file(init(str(tmp_path / "export"), tmp_path / "study.toml").plan)
     assert plan.mentions["AGE"].column == age
     assert (plan.mentions["SEX"].column, plan.mentions["SEX"].keep) == (sex, True)
     assert "keep_cuts" in plan.place("people.toml").read_text()
@@ -441,6 +441,6 @@ def test_bands_of_birth_years_are_written_in_the_form_of_the_days(tmp_path):
     notes = {"pid": [one["pid"] for one in rows], "note": said}
     pyarrow.csv.write_csv(pa.Table.from_pylist(rows), tmp_path / "export" / "people.csv")
     pyarrow.csv.write_csv(pa.table(notes), tmp_path / "export" / "notes.csv")
-    plan = Plan.read(init(str(tmp_path / "export"), tmp_path / "study.toml").plan)
+    plan = StudyPlan.read_file(init(str(tmp_path / "export"), tmp_path / "study.toml").plan)
     own = Roles.read(plan.place("people.toml")).columns["D.O.B."]
     assert own.keep_cuts == ["01/01/1939", "01/01/1959", "01/01/1979", "01/01/1999"]

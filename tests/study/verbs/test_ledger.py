@@ -12,7 +12,7 @@ from tests.study.made import roles_of
 from voile.core.errors import InfeasibleError, RequestError, TamperedError
 from voile.data import Staging
 from voile.ledger.ledger import Ledger, OpenLedger, create, open_ledger
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 from voile.release.ledger_checks import close_intents, ledger_checks
 from voile.study import Study
 
@@ -26,7 +26,7 @@ choose = { policy = 0 }
 
 [mentions]
 """
-LOOSE = Promise(expected_matches=10_000.0)
+LOOSE = LedgerPromise(expected_matches=10_000.0)
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def opened(folder) -> Study:
 
 def test_a_study_is_one_line_which_holds_no_value(folder, ledger):
     release = opened(folder).apply()
-    read = Ledger.read(ledger)
+    read = Ledger.read_file(ledger)
     assert [line.content["act"] for line in read.chain.lines] == ["promise", "intent", "done"]
     line = read.chain.lines[1].content
     assert line["kind"] == "study"
@@ -67,9 +67,9 @@ def test_the_same_policy_again_adds_what_texts_say_alone(folder, ledger):
 
 def test_a_release_is_refused_on_the_high_figure_which_shows_all_three(folder, ledger):
     opened(folder).apply()
-    low = Ledger.read(ledger).low
+    low = Ledger.read_file(ledger).low
     ledger.unlink()
-    create(ledger, Promise(expected_matches=low * 1.02), folder / "study.key")
+    create(ledger, LedgerPromise(expected_matches=low * 1.02), folder / "study.key")
     opened(folder).apply(force=True)
     before = (folder / "study.release" / "manifest.json").read_bytes()
     with pytest.raises(InfeasibleError, match="with the 1 release that is out") as caught:
@@ -77,7 +77,7 @@ def test_a_release_is_refused_on_the_high_figure_which_shows_all_three(folder, l
     for said in ("from the best single release", "by linking rows", "if every row is linked"):
         assert said in str(caught.value)
     assert (folder / "study.release" / "manifest.json").read_bytes() == before
-    assert len(Ledger.read(ledger).released) == 1
+    assert len(Ledger.read_file(ledger).released_lines) == 1
     released = opened(folder).apply(force=True, override="agreed with the board")
     assert released.private["ledger"]["override"] == "agreed with the board"
 
@@ -96,7 +96,7 @@ def test_a_run_killed_beside_its_publication_counts_until_it_is_closed(
     with pytest.raises(KeyboardInterrupt):
         opened(folder).apply()
     monkeypatch.undo()
-    assert [line.number for line in Ledger.read(ledger).open] == [1]
+    assert [line.number for line in Ledger.read_file(ledger).open] == [1]
     assert (folder / "study.release").exists() is published
     with open_ledger(ledger, folder / "study.key") as held:
         assert close_intents(held, [folder]) == [(1, "done" if published else "void")]
@@ -161,7 +161,7 @@ def test_a_part_that_comes_later_is_refused_by_the_line_that_did_not_have_it(fol
     study.fit(force=True)
     with pytest.raises(InfeasibleError, match="line 1 shows other rows, columns or cuts of a part"):
         study.apply(force=True)
-    assert len(Ledger.read(ledger).released) == 1
+    assert len(Ledger.read_file(ledger).released_lines) == 1
 
 
 def test_an_override_is_of_a_ledger(folder):

@@ -23,12 +23,12 @@ from voile.data.files.atomic import write_text
 from voile.demo.clinic import make_clinic
 from voile.demo.fhir import write_fhir
 from voile.documents.verbs.options import ReviewOptions
-from voile.documents.verbs.work import Work
-from voile.release.kit import Kit
+from voile.documents.verbs.work import UnmarkedWork
+from voile.release.kit import StoredKit
 from voile.study import Study
 from voile.study.carriers.carrier import QUASI
 from voile.study.determined import CRITERIA
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 from voile.study.study_release import StudyRelease
 from voile.study.verbs import notes_kit
 from voile.study.verbs.notes_kit import open_kit
@@ -67,7 +67,7 @@ def planned(unmarked, change):
     return lambda line: change((KIT, line)).plan
 
 
-def made(plan: Plan, *, force: bool = False) -> Kit:
+def made(plan: StudyPlan, *, force: bool = False) -> StoredKit:
     return open_kit(plan, "notes", force=force, progress=silent)
 
 
@@ -205,7 +205,7 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
     study.fit(force=True)
     assert (tmp_path / "study.notes.kit").stat().st_ino == inode, "made again"
     with pytest.raises(RequestError):
-        Work.open(tmp_path / "study.notes.kit")  # the notes lie in the export
+        UnmarkedWork.open(tmp_path / "study.notes.kit")  # the notes lie in the export
     check_reviewed(study.plan._path)
     assert run(["study", "apply", str(study.plan._path), "--allow-set-aside"]) == 0
     assert [check.says for check in study.verify() if check.holds is False] == []
@@ -215,7 +215,7 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
     assert "with no name hidden" in said
     assert "at the recall" not in said
     release = StudyRelease.open(study.plan.release)
-    assert release.unaccepted == ["notes"]
+    assert release.unaccepted_parts == ["notes"]
     figures = release.public["figures"]
     assert figures["joint_mean_risk"] < figures["joint_at_recall_mean_risk"] == 1.0
     page = study.report(tmp_path / "report.html").read_text()
@@ -223,7 +223,7 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
     waiting = [
         one.says
         for measure in CRITERIA
-        for one in measure.read(release.public, (), "largest")
+        for one in measure.read_measurements(release.public, (), "largest")
         if "it waits for voile study accept of notes" in one.says
     ]
     assert len(waiting) == 2
@@ -257,7 +257,7 @@ def check_accepted(study, folder):
     """Read the release: the proved limit takes the place of the two figures."""
     assert accept(study, see_seeded).code == 0
     release = StudyRelease.open(study.plan.release)
-    assert release.unaccepted == []
+    assert release.unaccepted_parts == []
     most = release.public["parts"]["notes"]["acceptance"]["share_of_subjects_at_most"]
     figures = release.public["figures"]
     assert figures["named_in_text"] == pytest.approx(most, abs=0.01)

@@ -17,17 +17,17 @@ from voile.cli.run import run
 from voile.core.errors import InfeasibleError, RequestError, TamperedError
 from voile.keys.pseudonyms import date_shift, pseudonym
 from voile.ledger.ledger import create
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 from voile.release.manifest import source_rows
 from voile.signals.channel import Enrolment
 from voile.study import Study
 from voile.study.adversary.messages import decoded_columns, open_readings
-from voile.study.risk.joint import JointRisk, Leaks, Records
-from voile.study.risk.measure import Residue
-from voile.study.risk.together import Together
+from voile.study.risk.joint import JointRisk, MatchRecords, TextLeaks
+from voile.study.risk.measure import TextResidue
+from voile.study.risk.together import StudyEntering
 from voile.study.study_kit import load, unpack
 from voile.study.study_release import StudyRelease
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 
 
 def test_every_row_of_every_part_has_the_pseudonym_of_its_person(whole):
@@ -109,7 +109,7 @@ def test_a_joint_risk_is_promised_of_several_tables(whole, tmp_path):
 def test_the_readings_behind_messages_are_facts(whole):
     """The adversary who has the kit knows of each person as many as the person has."""
     release = StudyRelease.open(whole.plan.release)
-    source, part = whole.plan.opened("pulses"), release.part("pulses")
+    source, part = whole.plan.open_part("pulses"), release.part("pulses")
     found = open_readings(part, source, lambda one: one)
     numbers = source_rows(part.folder)
     true = source.read(["person_id", "pulse"]).take(numbers).to_pylist()
@@ -204,7 +204,7 @@ def test_no_other_part_releases_a_quasi_identifier_as_it_is(whole, tmp_path):
 def test_readings_beside_a_ledger_count_as_decoded(whole, tmp_path):
     """They are bounded, and other tables and items as far as they show the same again."""
     folder = shutil.copytree(whole.plan.release.parent, tmp_path / "whole")
-    create(folder / "one.ledger", Promise(expected_matches=10_000.0), folder / "study.key")
+    create(folder / "one.ledger", LedgerPromise(expected_matches=10_000.0), folder / "study.key")
     study = Study.open(folder / "study.toml", ledger=folder / "one.ledger")
     first, again = study.apply(force=True), study.apply(force=True)
     for one in (first, again):
@@ -215,18 +215,20 @@ def test_readings_beside_a_ledger_count_as_decoded(whole, tmp_path):
 def test_what_decoded_messages_say_of_a_quasi_identifier_counts_as_said(whole):
     kits = unpack(load(whole.plan))
     assert decoded_columns(kits["pulses"]) == ("pulse", "smokes")
-    space = Content.of(kits["visits"]).space
+    space = TablesContent.of(kits["visits"]).space
     at = np.arange(len(space.counts.codes))
-    residue = Residue(Records(at, space.counts.sample.astype(float)), (), {}, np.zeros(len(at)))
+    residue = TextResidue(
+        MatchRecords(at, space.counts.sample.astype(float)), (), {}, np.zeros(len(at))
+    )
     judged = JointRisk.of(space, space.policy(space.top))
     plain, said = (x.figures(judged)["joint"] for x in (residue, residue.saying(["age"])))
     assert plain < said <= residue.records.weights.sum()
     assert residue.saying(["age"]).saying(["age"]).worst.columns == {"age": 1.0}
     people, past = residue.records.weights.sum(), SimpleNamespace(followed=[])
-    none = Together(*[None] * 3, residue, *[None] * 5)
+    none = StudyEntering(*[None] * 3, residue, *[None] * 5)
     for one, most in ((residue, 0.0), (residue.saying(["age"]), people)):
         of = replace(none, content=SimpleNamespace(space=space), residue=one)
-        assert of._most(judged, Leaks({}), past) == pytest.approx(most)
+        assert of._most(judged, TextLeaks({}), past) == pytest.approx(most)
 
 
 def test_sessions_of_a_part_have_the_pseudonyms_of_its_release(whole, tmp_path, capsys):
@@ -240,7 +242,7 @@ def test_sessions_of_a_part_have_the_pseudonyms_of_its_release(whole, tmp_path, 
     assert run(["signals", "enrol", kit, *asked, "--out", str(keys)]) == 0
     capsys.readouterr()
     release = StudyRelease.open(whole.plan.release).part("pulses")
-    enrolled = Enrolment.read(keys).pseudonyms
+    enrolled = Enrolment.read_file(keys).pseudonyms
     assert {*enrolled.values()} == {*pq.read_table(release.path)["pseudonym"].to_pylist()}
     with pytest.raises(RequestError, match="there is no part pulse"):
         whole.part_kit("pulse")

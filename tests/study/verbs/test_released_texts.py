@@ -14,7 +14,7 @@ from tests.study.made import NOTE_ROLES, SECRET, rows
 from voile.core.errors import RequestError, VoileError
 from voile.demo.notes import in_words
 from voile.keys.pseudonyms import pseudonym
-from voile.study.risk.measure import PartResidue, _left
+from voile.study.risk.measure import PartResidue, _chance_left
 from voile.study.verbs import writing
 
 
@@ -41,18 +41,18 @@ def test_a_kit_that_sees_nothing_in_a_text_may_have_missed_it():
     """Of people: two mentions seen, none seen in a text, no text at all."""
     seen = {"a": Counter(AGE=2), "b": Counter()}
     part = PartResidue(seen, 0.1)
-    assert _left(["a", "b", "c"], [part], {"AGE"}).tolist() == pytest.approx([0.19, 0.1, 0])
-    assert _left(["b"], [PartResidue(seen, 1.0)], set()).tolist() == [1.0]
+    assert _chance_left(["a", "b", "c"], [part], {"AGE"}).tolist() == pytest.approx([0.19, 0.1, 0])
+    assert _chance_left(["b"], [PartResidue(seen, 1.0)], set()).tolist() == [1.0]
 
 
 def test_a_proved_limit_is_of_the_types_that_readers_looked_for():
     """Of two parts: one is proved, the other is left as its kit was measured."""
     seen = {"a": Counter(AGE=2, SEX=1)}
     proved = PartResidue(seen, 1.0, 0.05, frozenset({"AGE"}))
-    assert _left(["a", "b"], [proved], {"AGE"}).tolist() == pytest.approx([0.05, 0])
-    assert _left(["a"], [proved], {"AGE", "SEX"}).tolist() == [1.0]
+    assert _chance_left(["a", "b"], [proved], {"AGE"}).tolist() == pytest.approx([0.05, 0])
+    assert _chance_left(["a"], [proved], {"AGE", "SEX"}).tolist() == [1.0]
     both = [proved, PartResidue(seen, 0.1)]
-    assert _left(["a"], both, {"AGE"}).tolist() == pytest.approx([1 - 0.95 * 0.81])
+    assert _chance_left(["a"], both, {"AGE"}).tolist() == pytest.approx([1 - 0.95 * 0.81])
 
 
 def test_a_text_column_returns_in_its_own_row(change, folder):
@@ -106,11 +106,11 @@ def test_columns_beside_notes_may_not_say_what_the_policy_hides(folder, change, 
 def test_a_mention_that_says_more_than_its_row_stops_the_release(folder, change, monkeypatch):
     """The certificate counts on what was written: it does not take the writer's word."""
 
-    class Careless(writing.Rules):
+    class Careless(writing.MentionRules):
         def write(self, subject, label, value):
             return value
 
-    monkeypatch.setattr(writing, "Rules", Careless)
+    monkeypatch.setattr(writing, "MentionRules", Careless)
     with pytest.raises(VoileError, match="a mention of AGE says more than its person's row"):
         change().apply()
     assert not list(folder.glob("*.release*"))

@@ -13,7 +13,7 @@ from voile.demo.clinic import AS_OF, make_clinic
 from voile.demo.fhir import write_fhir
 from voile.release.choice import Choice
 from voile.study import Study
-from voile.study.carriers import Fhir
+from voile.study.carriers import FhirCarrier
 from voile.study.verbs.init import _people_proposal, init
 from voile.study.verbs.init_columns import keep_age_bands
 from voile.tables.module import TABLES
@@ -28,7 +28,7 @@ def people(tmp_path_factory):
     folder = tmp_path_factory.mktemp("people")
     (folder / "export").mkdir()
     write_fhir(make_clinic(1, 500), folder / "export")
-    Fhir(folder / "export", AS_OF).unpack(folder)
+    FhirCarrier(folder / "export", AS_OF).unpack(folder)
     return open_source(folder / "people.parquet")
 
 

@@ -17,7 +17,7 @@ from voile.keys.pseudonyms import pseudonym
 from voile.release.values import inputs_of
 from voile.study import Study
 from voile.study.text.exported_texts import SearchedExport
-from voile.study.verbs.export import unpacked
+from voile.study.verbs.export import unpack_export
 
 ACCEPTED = ("max_relative_risk = 0.2", "max_relative_risk = 0.2\nvalues_in_text = 1")
 
@@ -82,7 +82,7 @@ def test_a_value_in_a_file_of_the_export_is_found(form, request, tmp_path):
     study = Study.open(request.getfixturevalue(form) / "study.toml")
     folder = tmp_path / "export"
     shutil.copytree(release.path / "export", folder)
-    with unpacked(study.plan) as plan:
+    with unpack_export(study.plan) as plan:
         known = plan.open_known()
         rows_of = known.read(["person_id", "record_number"]).to_pylist()
         numbers = {

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from voile.data import open_source
 from voile.tables import PolicySpace
-from voile.tables.analysis.model import Model
+from voile.tables.analysis.model import LinearModel
 from voile.tables.analysis.rows import read_rows
 
 
@@ -21,7 +21,9 @@ def table(n=2_000, seed=0):
     )
 
 
-MODEL = Model(outcome="sick", predictors=("dose", "age", "sex"), family="logistic", positive="yes")
+MODEL = LinearModel(
+    outcome="sick", predictors=("dose", "age", "sex"), family="logistic", positive="yes"
+)
 
 
 def read(source, model=MODEL, seed=0):

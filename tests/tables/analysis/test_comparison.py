@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError
 from voile.tables.analysis.comparison import (
     GROUPS,
-    Estimates,
+    AnalysisEstimates,
     fit_model,
     groups_of,
     overlap,
@@ -99,7 +99,7 @@ numbers = st.floats(-10, 10, allow_nan=False).map(lambda x: round(x, 3))
 @given(st.lists(st.tuples(numbers, numbers, numbers, numbers), min_size=1))
 def test_overlap_is_symmetric_between_0_and_1_and_1_of_equals(ends):
     one, two = (
-        Estimates(
+        AnalysisEstimates(
             ("x",) * len(ends),
             np.array([sum(e[i : i + 2]) / 2 for e in ends]),
             np.array([min(e[i : i + 2]) for e in ends]),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from voile.core.errors import RequestError
-from voile.tables.analysis.model import Model
+from voile.tables.analysis.model import LinearModel
 
 
 def test_a_file_names_outcome_predictors_and_family(tmp_path):
     path = tmp_path / "model.toml"
     path.write_text('outcome = "dx"\npredictors = ["age"]\nfamily = "logistic"\npositive = "flu"\n')
-    assert Model.read(path).predictors == ("age",)
+    assert LinearModel.read_model(path).predictors == ("age",)
 
 
 @pytest.mark.parametrize(
@@ -28,16 +28,16 @@ def test_mistakes_are_said_with_their_place(tmp_path, text, said):
     path = tmp_path / "model.toml"
     path.write_text(text)
     with pytest.raises(RequestError, match=said):
-        Model.read(path)
+        LinearModel.read_model(path)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(RequestError, match=r"none\.toml: the model cannot be read"):
-        Model.read(tmp_path / "none.toml")
+        LinearModel.read_model(tmp_path / "none.toml")
 
 
 def test_columns_that_are_not_released_are_refused():
-    model = Model(outcome="dx", predictors=("age",))
+    model = LinearModel(outcome="dx", predictors=("age",))
     model.check(["age", "dx"], ["dx"])
     with pytest.raises(RequestError, match="column age is not released"):
         model.check(["dx"], ["dx"])

@@ -9,7 +9,7 @@ from tests.tables.analysis.patients import MODEL, read, table
 
 from voile.core.errors import RequestError
 from voile.tables.analysis import rows as rows_module
-from voile.tables.analysis.model import Model
+from voile.tables.analysis.model import LinearModel
 
 
 def test_the_source_gives_back_what_made_it():
@@ -49,4 +49,4 @@ def test_an_outcome_of_one_class_or_of_words_is_refused():
     with pytest.raises(RequestError, match="positive, or none is"):
         read(table(), MODEL.model_copy(update={"positive": "maybe"}))
     with pytest.raises(RequestError, match="is a number"):
-        read(table(), Model(outcome="sick", predictors=("age",)))
+        read(table(), LinearModel(outcome="sick", predictors=("age",)))

@@ -9,8 +9,8 @@ import pytest
 from tests.tables.analysis.patients import read, table
 
 import voile.tables as vt
-from voile.tables.analysis.spread import MOST, bounds_of, released_by, spread
-from voile.tables.verbs.content import Content
+from voile.tables.analysis.spread import MOST, bounds_of, pick_spread, released_by
+from voile.tables.verbs.content import TablesContent
 
 COLUMNS = {"pid": "identifier", "age": "quasi", "sex": "quasi", "dose": "keep", "sick": "sensitive"}
 
@@ -19,7 +19,7 @@ COLUMNS = {"pid": "identifier", "age": "quasi", "sex": "quasi", "dose": "keep", 
 def content():
     roles = {"subject": "pid", "columns": COLUMNS}
     kit = vt.fit(table(), roles=roles, k=12, suppress=0.05, family="both", seed=1)
-    return Content.of(kit)
+    return TablesContent.of(kit)
 
 
 @pytest.mark.parametrize("family", ["global", "tree"])
@@ -45,7 +45,7 @@ def test_rows_of_groups_that_are_too_small_are_not_released(content):
 
 
 def test_a_spread_has_both_ends(content):
-    numbers = spread(content.frontier)
+    numbers = pick_spread(content.frontier)
     assert (numbers[0], numbers[-1]) == (0, len(content.frontier) - 1)
     assert len(numbers) <= MOST
     assert (np.diff(numbers) > 0).all()

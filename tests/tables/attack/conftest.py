@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from voile.tables.attack import HitMiss, Records
+from voile.tables.attack import HitMiss, IntervalRecords
 
 COLUMNS = ("age", "sex", "race", "zip")
 PEOPLE = 20_000
@@ -23,10 +23,10 @@ class County:
 
     def records(
         self, codes: NDArray[np.int32], who: NDArray[np.int64], widths: tuple[int, ...]
-    ) -> Records:
+    ) -> IntervalRecords:
         """Generalise to intervals of the given widths in each column."""
         cut = np.where(codes[who] < 0, -1, codes[who] // np.array(widths))
-        return Records(cut.astype(np.int32), who)
+        return IntervalRecords(cut.astype(np.int32), who)
 
 
 def _county() -> County:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voile.tables.attack.chance import Chance, _fit
+from voile.tables.attack.chance import StrangerChance, _fit
 from voile.tables.attack.patterns import agreement_patterns
 from voile.tables.attack.records import distinct_rows
 
@@ -24,7 +24,7 @@ def agreements(strangers, register):
     weight = np.bincount(place)
     patterns = agreement_patterns(combinations, register)
     agree, comparable = patterns.at_least
-    chances = Chance.learn(register, strangers).of(patterns)
+    chances = StrangerChance.learn(register, strangers).of(patterns)
     return weight @ (agree / (comparable * chances)) / len(strangers)
 
 
@@ -48,7 +48,9 @@ def test_a_combination_that_nobody_has_yet_is_rare_but_possible():
     register = people(3_000, rng)
     seen = np.array([[0, 0, 1], [19, 0, 0]], dtype=np.int32)
     assert not (register == seen[1]).all(axis=1).any()
-    common, rare = Chance.learn(register, register).of(agreement_patterns(seen, register))[:, -1]
+    common, rare = StrangerChance.learn(register, register).of(agreement_patterns(seen, register))[
+        :, -1
+    ]
     assert common == pytest.approx((register == seen[0]).all(axis=1).mean(), rel=0.3)
     assert 0 < rare < common / 10
 
@@ -56,7 +58,7 @@ def test_a_combination_that_nobody_has_yet_is_rare_but_possible():
 @pytest.mark.parametrize("register", [np.zeros((0, 2)), np.full((5, 2), -1), np.zeros((1, 2))])
 def test_a_register_that_says_nothing_is_no_mistake(register):
     register, seen = register.astype(np.int32), np.array([[0, 0]], dtype=np.int32)
-    chances = Chance.learn(register, seen).of(agreement_patterns(seen, register))
+    chances = StrangerChance.learn(register, seen).of(agreement_patterns(seen, register))
     assert np.isfinite(chances).all()
     assert ((chances > 0) & (chances <= 1)).all()
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Rate, difference
-from voile.tables.attack import Cases, Records, inference
+from voile.tables.attack import IntervalRecords, SensitiveRecords, inference
 from voile.tables.attack.inference import class_of, classes, guess
 
 COLUMNS = ("age", "sex", "race", "zip")
@@ -14,8 +14,8 @@ TRUE, GENERAL = (1, 1, 1, 1), (100, 2, 5, 50)
 
 def cases(rows, subject, values):
     codes = np.array(rows, dtype=np.int32).reshape(len(subject), len(rows[0]) if rows else 2)
-    return Cases(
-        Records(codes, np.array(subject, dtype=np.int64)), np.array(values, dtype=np.int32)
+    return SensitiveRecords(
+        IntervalRecords(codes, np.array(subject, dtype=np.int64)), np.array(values, dtype=np.int32)
     )
 
 
@@ -30,7 +30,9 @@ def run(release, held_out=None, seed=0, columns=COLUMNS):
 
 
 def county_cases(county, who, widths, values):
-    return Cases(county.records(county.people, who, widths), values[who].astype(np.int32))
+    return SensitiveRecords(
+        county.records(county.people, who, widths), values[who].astype(np.int32)
+    )
 
 
 def test_values_at_random_are_learnt_only_of_released_people(county):
@@ -128,7 +130,7 @@ def test_rows_written_twice_change_nothing(county):
     values = np.random.default_rng(5).integers(0, 6, len(county.people))
     once = county_cases(county, county.released, (5, 1, 1, 4), values)
     rows = np.tile(np.arange(len(once.values)), 2)
-    assert run(Cases(once.records.select(rows), once.values[rows])) == run(once)
+    assert run(SensitiveRecords(once.records.select(rows), once.values[rows])) == run(once)
 
 
 def test_ties_are_broken_by_the_generator():

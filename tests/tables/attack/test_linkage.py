@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Rate
 from voile.report.wording import name_of
-from voile.tables.attack import HitMiss, Records, linkage
-from voile.tables.attack.chance import Chance
+from voile.tables.attack import HitMiss, IntervalRecords, linkage
+from voile.tables.attack.chance import StrangerChance
 from voile.tables.attack.linkage import link
 from voile.tables.attack.patterns import agreement_patterns
 
@@ -33,7 +33,7 @@ def exact(q=4):
 
 def records(rows, subject=None):
     codes = np.array(rows, dtype=np.int32)
-    return Records(codes, np.arange(len(codes)) if subject is None else np.array(subject))
+    return IntervalRecords(codes, np.arange(len(codes)) if subject is None else np.array(subject))
 
 
 @pytest.mark.parametrize("widths", [(1, 1, 1, 1), FINE, COARSE])
@@ -67,7 +67,7 @@ def test_a_column_that_the_register_lacks_leaves_the_baseline_as_it_is(county):
     release = county.records(county.people, county.released, COARSE)
     register = county.records(county.people, np.arange(len(county.people)), COARSE)
     known, lacking = (
-        Records(np.column_stack([r.codes, np.full(len(r), code, np.int32)]), r.subject)
+        IntervalRecords(np.column_stack([r.codes, np.full(len(r), code, np.int32)]), r.subject)
         for r, code in ((release, 0), (register, -1))
     )
     without, _ = link(release, register, exact())
@@ -140,8 +140,10 @@ def test_what_she_says_of_herself_is_true_of_people_whose_columns_hang_together(
         register[gone, 3] = -1
         cut = np.array([width, 1, 1, 1])
         who = np.arange(len(everybody))
-        release = Records(everybody[:5_000] // cut, who[:5_000])
-        held = Records(np.where(register < 0, -1, register // cut).astype(np.int32), who[2_000:])
+        release = IntervalRecords(everybody[:5_000] // cut, who[:5_000])
+        held = IntervalRecords(
+            np.where(register < 0, -1, register // cut).astype(np.int32), who[2_000:]
+        )
         claims, model = link(release, held)
         assert 0.5 < model.share < 0.75  # 60% are; taken as independent, columns make it all
         assert model.errors[0] == pytest.approx(0.05, abs=0.02)
@@ -173,7 +175,10 @@ def test_what_she_says_is_true_of_a_release_that_suppressed_who_was_alone():
         register[wrong, 0] = rng.permutation(register[:, 0])[wrong]
         size = Counter(map(tuple, everybody[:5_000].tolist()))
         shown = [i for i in range(5_000) if size[tuple(everybody[i].tolist())] > 1]
-        release, held = Records(everybody[shown], who[shown]), Records(register, who[2_000:])
+        release, held = (
+            IntervalRecords(everybody[shown], who[shown]),
+            IntervalRecords(register, who[2_000:]),
+        )
         overlap = float(np.mean(who[shown] >= 2_000))
         claims, _ = link(release, held, overlap=overlap)
         claimed.append((claims.posterior, rng.random(len(claims.right)) < claims.right))
@@ -186,8 +191,8 @@ def test_rivals_left_by_suppression_are_not_taken_for_people_found():
     everybody, who = segregated(60_000, rng), np.arange(60_000)
     size = Counter(map(tuple, everybody[:12_000].tolist()))
     shown = [i for i in range(12_000) if size[tuple(everybody[i].tolist())] > 1]
-    release = Records(everybody[shown], who[shown])
-    _, model = link(release, Records(everybody[4_800:], who[4_800:]))
+    release = IntervalRecords(everybody[shown], who[shown])
+    _, model = link(release, IntervalRecords(everybody[4_800:], who[4_800:]))
     assert 0.5 < model.share < 0.85
 
 
@@ -260,7 +265,7 @@ def test_a_record_that_fits_nobody_is_not_claimed():
 
 @pytest.mark.parametrize("model", [None, HitMiss(np.array([0.1, 0.1]), 0.5)])
 def test_empty_and_single(model):
-    none = Records(np.zeros((0, 2), dtype=np.int32), np.zeros(0, dtype=np.int64))
+    none = IntervalRecords(np.zeros((0, 2), dtype=np.int32), np.zeros(0, dtype=np.int64))
     one = records([[3, 4]])
     for release, register, subjects in [(none, one, 0), (one, none, 0), (one, one, 1)]:
         evidence = run(release, register, model, columns=("a", "b"))
@@ -296,7 +301,7 @@ def test_claims_agree_with_naming_somebody_by_hand(data):
     release = records([data.draw(row) for _ in who], sorted(who))
     model = HitMiss(np.array([0.1, 0.3]), 1.0)
     claims, _ = link(release, register, model)
-    chances = Chance.learn(register.codes, release.codes)
+    chances = StrangerChance.learn(register.codes, release.codes)
     for i, mine in enumerate(release.codes):
         own = chances.of(agreement_patterns(mine[None], register.codes))[0]
         scores = []

@@ -8,11 +8,11 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from voile.tables.attack.exact import Exact
+from voile.tables.attack.exact import ExactRows
 from voile.tables.attack.minimality import (
     DOUBT,
     PromisedRules,
-    Sensitives,
+    SensitivePeople,
     beliefs,
     cuts_of_all,
     cuts_of_tree,
@@ -23,13 +23,13 @@ from voile.tables.attack.minimality import (
 def exact(places, group=None):
     places = np.array(places, np.int32).reshape(len(places), -1)
     group = np.zeros(len(places), int) if group is None else np.array(group)
-    return Exact(places, group)
+    return ExactRows(places, group)
 
 
 def attacked(people, values, rules, *, is_tree=True, **options):
     return minimality(
         people,
-        [Sensitives(np.array(values), rules)],
+        [SensitivePeople(np.array(values), rules)],
         0,
         known=["age"],
         sensitive="ill",
@@ -82,7 +82,7 @@ def test_beliefs_are_those_of_all_worlds_that_explain_the_missing_cuts(rules, se
     cuts = cuts_of_tree(people, rules.least, np.random.default_rng(0))
     if not cuts:
         return
-    [found] = beliefs(people, [Sensitives(values, rules)], 0, cuts, rng)
+    [found] = beliefs(people, [SensitivePeople(values, rules)], 0, cuts, rng)
     expected = by_enumeration(people, values.tolist(), rules, cuts[0])
     assert found.chances == pytest.approx(expected, abs=0.1)
 
@@ -96,7 +96,7 @@ def test_a_box_that_k_would_have_cut_betrays_who_is_alike():
     people = exact([30, 30, 30, 40, 40, 40])
     [found] = beliefs(
         people,
-        [Sensitives(np.array([0, 0, 0, 0, 1, 1]), PromisedRules(3, distinct=2))],
+        [SensitivePeople(np.array([0, 0, 0, 0, 1, 1]), PromisedRules(3, distinct=2))],
         0,
         cuts_of_tree(people, 3, np.random.default_rng(0)),
         np.random.default_rng(0),
@@ -160,7 +160,7 @@ def test_a_cut_of_all_groups_is_told_by_the_one_group_that_can_have_broken_it():
     values = np.array([0, 1, 2, 3, 4, 5, 0, 0, 1, 2, 3, 4])
     rules = PromisedRules(2, distinct=2)
     cuts = cuts_of_all(people, 2)
-    found = beliefs(people, [Sensitives(values, rules)], 0, cuts, np.random.default_rng(0))
+    found = beliefs(people, [SensitivePeople(values, rules)], 0, cuts, np.random.default_rng(0))
     own = {one.group: one.chances for one in found}
     assert own[1][:2, 0].min() > 0.95
     assert 0 not in own or own[0].max() < 0.4
@@ -177,6 +177,6 @@ def test_another_column_that_surely_broke_the_cut_explains_it():
     ill, same = np.array([0, 0, 1, 2, 3, 4]), np.array([0, 0, 0, 0, 0, 1])
     rules = PromisedRules(2, distinct=2)
     cuts = cuts_of_tree(people, 2, np.random.default_rng(0))
-    both = [Sensitives(ill, rules), Sensitives(same, rules)]
+    both = [SensitivePeople(ill, rules), SensitivePeople(same, rules)]
     assert beliefs(people, both, 0, cuts, np.random.default_rng(0)) == []
     assert len(beliefs(people, both[:1], 0, cuts, np.random.default_rng(0))) == 1

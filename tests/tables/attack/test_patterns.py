@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.attack.chance import Chance
+from voile.tables.attack.chance import StrangerChance
 from voile.tables.attack.estimation import estimate, excess_over_chance, expectation
-from voile.tables.attack.model import Gaps, HitMiss, best_candidates
+from voile.tables.attack.model import HitMiss, RegisterGaps, best_candidates
 from voile.tables.attack.patterns import agreement_patterns
 from voile.tables.attack.records import distinct_rows
 
@@ -196,7 +196,7 @@ def register_of(codes, rng, *, lost=0.0, wrong=0.0):
 def estimated(released, register, **known):
     combinations, place = distinct_rows(released)
     patterns = agreement_patterns(combinations, register)
-    chances = Chance.learn(register, released).of(patterns)
+    chances = StrangerChance.learn(register, released).of(patterns)
     return estimate(patterns, chances, np.bincount(place).astype(float), **known)
 
 
@@ -238,7 +238,7 @@ def test_a_release_that_lacks_nothing_finds_gaps_as_usual():
 
 
 def test_the_ratio_of_gaps_is_the_product_of_those_of_each_column():
-    gaps = Gaps(np.array([[0.1, 0.2], [0.9, 0.5]]), np.array([0.3, 0.25]))
+    gaps = RegisterGaps(np.array([[0.1, 0.2], [0.9, 0.5]]), np.array([0.3, 0.25]))
     seen = np.array([[4, 4], [-1, 4]], dtype=np.int32)
     assert gaps.ratio(seen, (0, 1)) == pytest.approx(
         [0.9 / 0.7 * 0.8 / 0.75, 0.1 / 0.7 * 0.8 / 0.75]
@@ -250,6 +250,6 @@ def test_an_overlap_that_is_given_stays():
     register = np.arange(40, dtype=np.int32)[:, None]
     patterns = agreement_patterns(register[:30], register)
     known = estimate(
-        patterns, Chance.learn(register, register).of(patterns), np.ones(30), overlap=0.4
+        patterns, StrangerChance.learn(register, register).of(patterns), np.ones(30), overlap=0.4
     )
     assert known.share == 0.4

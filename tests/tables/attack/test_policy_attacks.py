@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from voile.core.evidence import difference
-from voile.tables.attack import Exact, absences, downcoding, faces, outside
+from voile.tables.attack import ExactRows, absences, downcoding, faces, outside
 
 RNG = np.random.default_rng(0)
 
@@ -89,7 +89,7 @@ def test_suppressed_people_make_claims_of_absence_false():
 
 def boxes(places, groups):
     places = np.array(places, np.int32).reshape(len(places), -1)
-    return Exact(places, np.repeat(np.arange(groups), len(places) // groups))
+    return ExactRows(places, np.repeat(np.arange(groups), len(places) // groups))
 
 
 def test_an_uncut_box_of_many_shares_one_value():

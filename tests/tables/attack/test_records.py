@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from voile.core.errors import RequestError
-from voile.tables.attack.records import Records, distinct_pairs, distinct_rows, same_columns
+from voile.tables.attack.records import IntervalRecords, distinct_pairs, distinct_rows, same_columns
 
 
 @settings(deadline=None)
@@ -32,8 +32,8 @@ def test_distinct_pairs_equal_a_sorted_set(pairs):
 
 def test_rows_that_do_not_match_are_refused():
     with pytest.raises(RequestError, match="same rows"):
-        Records(np.zeros((3, 2), dtype=np.int32), np.arange(2))
+        IntervalRecords(np.zeros((3, 2), dtype=np.int32), np.arange(2))
     with pytest.raises(RequestError, match="row 1, column 0: a code below -1"):
-        Records(np.array([[0], [-7]], dtype=np.int32), np.arange(2))
+        IntervalRecords(np.array([[0], [-7]], dtype=np.int32), np.arange(2))
     with pytest.raises(RequestError, match="2 columns of codes for 1 column names"):
-        same_columns(["age"], None, Records(np.zeros((3, 2), dtype=np.int32), np.arange(3)))
+        same_columns(["age"], None, IntervalRecords(np.zeros((3, 2), dtype=np.int32), np.arange(3)))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.attack import Records, singling_out
+from voile.tables.attack import IntervalRecords, singling_out
 from voile.tables.attack.singling_out import ALL_ROWS, drawn_from_margins, fitting, uniques
 
 COLUMNS = ("age", "sex", "race", "zip")
@@ -15,7 +15,7 @@ TRUE, GENERAL = (1, 1, 1, 1), (100, 2, 5, 50)
 
 
 def records(rows, subject):
-    return Records(np.array(rows, dtype=np.int32), np.array(subject, dtype=np.int64))
+    return IntervalRecords(np.array(rows, dtype=np.int32), np.array(subject, dtype=np.int64))
 
 
 rows_of_people = st.lists(

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from voile.tables.people.counts import Constraints, Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts, Constraints
+from voile.tables.scoring.evaluator import PolicyEvaluator
 
 
 @dataclass(frozen=True)
 class Space:
     """The least that a bound needs."""
 
-    evaluator: Evaluator
+    evaluator: PolicyEvaluator
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def some_counts():
         sample[0] += 1
         people = (sample + rng.integers(0, 9, len(some))) * rng.integers(0, 3, len(some))
         sensitive = sample[:, None] * (rng.random((len(some), 3)) < 0.5)
-        return Counts(sizes, cells[some].astype(np.int32), sample, people, sensitive)
+        return CombinationCounts(sizes, cells[some].astype(np.int32), sample, people, sensitive)
 
     return make
 
@@ -148,4 +148,4 @@ def some_constraints():
 @pytest.fixture(scope="session")
 def space_of():
     """Make what a bound needs of counts and constraints."""
-    return lambda counts, constraints=None: Space(Evaluator(counts, constraints))
+    return lambda counts, constraints=None: Space(PolicyEvaluator(counts, constraints))

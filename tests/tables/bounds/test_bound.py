@@ -8,8 +8,8 @@ import pytest
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
 from voile.tables.bounds.bound import bound
-from voile.tables.people.counts import Constraints, Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts, Constraints
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.scoring.group_measures import GroupMeasure, matches
 from voile.tables.verbs.search import search
 
@@ -86,7 +86,7 @@ def test_holds_where_suppression_makes_a_loss_above_one(some_counts, space_of, t
 def test_holds_for_a_risk_that_weighs_groups_otherwise(some_counts, power, under):
     risk = matches(power=power, under=under)
     for seed in range(8):
-        space = _Weighed(Evaluator(some_counts(seed, sizes=(4, 2, 4)), risk=risk))
+        space = _Weighed(PolicyEvaluator(some_counts(seed, sizes=(4, 2, 4)), risk=risk))
         whole = search(space, method="exhaustive").frontier
         found = bound(space, none_found(7), weights=WEIGHTS)
         for weight, lower in zip(found.weight, found.bound, strict=True):
@@ -121,7 +121,9 @@ def test_alike_rows_agree_without_multipliers(space_of):
     rng = np.random.default_rng(4)
     row = rng.integers(1, 9, 6).astype(float)
     codes = np.stack(np.unravel_index(np.arange(30), (5, 6)), axis=1).astype(np.int32)
-    counts = Counts((5, 6), codes, np.tile(row, 5), np.tile(row * 7, 5), np.zeros((30, 0)))
+    counts = CombinationCounts(
+        (5, 6), codes, np.tile(row, 5), np.tile(row * 7, 5), np.zeros((30, 0))
+    )
     required = np.array([True] * 4 + [False] * 5)
     space = space_of(counts, Constraints(required=required))
     whole = search(space, method="exhaustive").frontier
@@ -237,7 +239,7 @@ def test_many_weights_a_few_at_a_time_are_all_tightened(some_counts, space_of, m
 
 def test_all_subjects_alike_and_one_combination(space_of):
     codes = np.zeros((1, 2), dtype=np.int32)
-    counts = Counts((2, 3), codes, np.array([5.0]), np.array([5.0]), np.zeros((1, 0)))
+    counts = CombinationCounts((2, 3), codes, np.array([5.0]), np.array([5.0]), np.zeros((1, 0)))
     space = space_of(counts)
     found = bound(space, none_found(3))
     assert found.optimal.all()
@@ -265,10 +267,10 @@ def test_refuses_what_it_cannot_do(some_counts, space_of):
         "own", "Own", "x", "x", generalising="falls", each=lambda g: g.subjects / g.group
     )
     with pytest.raises(RequestError, match="no bound for own"):
-        bound(_Weighed(Evaluator(counts, risk=own)), none_found(4))
+        bound(_Weighed(PolicyEvaluator(counts, risk=own)), none_found(4))
     sizes = (14, 14, 14)
     codes = np.array([[0, 0, 0], [13, 13, 13]], dtype=np.int32)
-    large = Counts(sizes, codes, np.ones(2), np.ones(2), np.zeros((2, 0)))
+    large = CombinationCounts(sizes, codes, np.ones(2), np.ones(2), np.zeros((2, 0)))
     with pytest.raises(RequestError, match=r"2\^13 partitions"):
         bound(space_of(large), none_found(39))
     forbidden = np.zeros(39, dtype=bool)

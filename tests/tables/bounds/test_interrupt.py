@@ -15,19 +15,20 @@ import json
 from dataclasses import dataclass
 import numpy as np
 from voile.tables import bound, search
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.evaluator import PolicyEvaluator
 
 @dataclass(frozen=True)
 class Space:
-    evaluator: Evaluator
+    evaluator: PolicyEvaluator
 
 rng = np.random.default_rng(0)
 codes = np.stack(np.unravel_index(np.arange(30 * 2 * 3 * 40), (30, 2, 3, 40)), axis=1)
 sample = rng.poisson(0.2, len(codes)) * 1.0
 people = sample + rng.poisson(3, len(codes))
-counts = Counts((30, 2, 3, 40), codes.astype(np.int32), sample, people, np.zeros((len(codes), 0)))
-space = Space(Evaluator(counts))
+values = np.zeros((len(codes), 0))
+counts = CombinationCounts((30, 2, 3, 40), codes.astype(np.int32), sample, people, values)
+space = Space(PolicyEvaluator(counts))
 frontier = search(space, method="steepest").frontier
 print("begins", flush=True)
 found = bound(space, frontier, progress=lambda at: print(at.bounded, flush=True))

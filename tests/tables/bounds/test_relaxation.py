@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-from voile.tables.bounds.nesting import Nesting
+from voile.tables.bounds.nesting import LatticeNesting
 from voile.tables.bounds.pricing import price_intervals
-from voile.tables.bounds.relaxation import Relaxation, Stopped, path, through, ways
+from voile.tables.bounds.relaxation import IntervalRelaxation, SecondsUsed, path, through, ways
 from voile.tables.people.counts import Constraints
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.scoring.evaluator import PolicyEvaluator
 
 SIZES = (3, 2, 4)  # the last is the inner, the first the outer, the second the rest
 WEIGHTS = np.array([0.3, 5.0])
@@ -19,8 +19,8 @@ WEIGHTS = np.array([0.3, 5.0])
 
 def relaxation_of(evaluator, deadline=np.inf):
     cells = evaluator.cells.coarsen(~evaluator.forbidden)
-    nesting = Nesting.of(cells, evaluator.required[~evaluator.forbidden])
-    return Relaxation(nesting, evaluator, WEIGHTS, deadline)
+    nesting = LatticeNesting.of(cells, evaluator.required[~evaluator.forbidden])
+    return IntervalRelaxation(nesting, evaluator, WEIGHTS, deadline)
 
 
 def exact_costs(relaxation):
@@ -59,7 +59,7 @@ def price_by_hand(evaluator, policy, first, last, weight):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_an_interval_costs_what_its_best_inner_partition_does(some_counts, seed):
-    evaluator = Evaluator(some_counts(seed, sizes=SIZES))
+    evaluator = PolicyEvaluator(some_counts(seed, sizes=SIZES))
     relaxation = relaxation_of(evaluator)
     rng = np.random.default_rng(seed)
     multipliers = rng.normal(size=(len(relaxation), 4, 3)).cumsum(axis=1) * 0.1
@@ -84,17 +84,17 @@ def test_an_interval_costs_what_its_best_inner_partition_does(some_counts, seed)
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_had_without_inner_partitions_is_never_above(some_counts, seed):
-    relaxation = relaxation_of(Evaluator(some_counts(seed, sizes=(9, 3, 12))))
+    relaxation = relaxation_of(PolicyEvaluator(some_counts(seed, sizes=(9, 3, 12))))
     exact, least = exact_costs(relaxation), relaxation.least()
     assert (least <= exact * (1 + 1e-12) + 1e-12).all()
     assert (least[relaxation.allowed[None].repeat(len(least), 0)] > 0).any()
-    suppressing = Evaluator(some_counts(seed, sizes=(3, 2)), Constraints(k=2, suppress=0.5))
+    suppressing = PolicyEvaluator(some_counts(seed, sizes=(3, 2)), Constraints(k=2, suppress=0.5))
     assert not relaxation_of(suppressing).least()[:, 0].any()
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_only_what_may_matter_is_priced_and_the_path_is_exact(some_counts, seed):
-    relaxation = relaxation_of(Evaluator(some_counts(seed, sizes=(37, 2, 40))))
+    relaxation = relaxation_of(PolicyEvaluator(some_counts(seed, sizes=(37, 2, 40))))
     exact = exact_costs(relaxation)
     least = ways(exact)[0][:, -1]
     caps = least * np.random.default_rng(seed).choice([0.9, 1.1, np.inf], len(least))
@@ -113,7 +113,7 @@ def test_only_what_may_matter_is_priced_and_the_path_is_exact(some_counts, seed)
 def test_a_required_cut_is_in_no_interval(some_counts):
     required = np.array([False, True, False, False, False, True])
     constraints = Constraints(required=required)
-    relaxation = relaxation_of(Evaluator(some_counts(5, sizes=SIZES), constraints))
+    relaxation = relaxation_of(PolicyEvaluator(some_counts(5, sizes=SIZES), constraints))
     assert relaxation.allowed.tolist() == [
         [True, True, False],
         [False, True, False],
@@ -147,6 +147,6 @@ def test_paths_are_the_cheapest_of_all():
 
 
 def test_stops_after_its_deadline(some_counts):
-    relaxation = relaxation_of(Evaluator(some_counts(1, sizes=SIZES)), deadline=0.0)
-    with pytest.raises(Stopped):
+    relaxation = relaxation_of(PolicyEvaluator(some_counts(1, sizes=SIZES)), deadline=0.0)
+    with pytest.raises(SecondsUsed):
         exact_costs(relaxation)

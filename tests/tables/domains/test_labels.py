@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.tables.domains.domain import Domain, build_domain
-from voile.tables.domains.labels import Style, label_interval, reads_as_date, style_for
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.domain import ValueDomain, build_domain
+from voile.tables.domains.labels import RangeStyle, label_interval, reads_as_date, style_for
+from voile.tables.domains.parser import CellParser
 
 # What one or the other spreadsheet is known to turn into a date.
 DATES = (
@@ -31,7 +31,7 @@ def test_other_labels_are_not_taken_for_dates(label):
 
 
 def whole(values):
-    return Domain("x", values, Parser("integer"))
+    return ValueDomain("x", values, CellParser("integer"))
 
 
 def test_one_date_like_range_makes_the_whole_column_say_to():
@@ -45,29 +45,29 @@ def test_numbers_below_zero_are_not_read_as_ranges():
 
 
 def test_null_is_written_missing_and_the_text_missing_is_quoted():
-    domain = Domain("x", ("missing", "a|b", "b", None), Parser("text"))
+    domain = ValueDomain("x", ("missing", "a|b", "b", None), CellParser("text"))
     assert domain.labels([(0, 0), (1, 2), (3, 3)]) == ('"missing"', '"a|b"|b', "missing")
 
 
 def test_a_category_that_looks_like_a_date_is_quoted_and_days_are_not():
-    bins = Domain("x", ("0-9", "10-19", "20+"), Parser("text"))
+    bins = ValueDomain("x", ("0-9", "10-19", "20+"), CellParser("text"))
     assert bins.labels([(1, 1), (2, 2)]) == ('"10-19"', "20+")
-    months = Domain("x", ("1990-03", "1990-04"), Parser("date", "month"))
+    months = ValueDomain("x", ("1990-03", "1990-04"), CellParser("date", "month"))
     assert months.labels([(0, 0), (0, 1)]) == ('"1990-03"', "1990-03 to 1990-04")
-    days = Domain("x", ("1990-03-01", "1990-03-02"), Parser("date"))
+    days = ValueDomain("x", ("1990-03-01", "1990-03-02"), CellParser("date"))
     assert days.labels([(0, 0), (0, 1)]) == ("1990-03-01", "1990-03-01 to 1990-03-02")
 
 
 def test_many_listed_values_are_shortened_and_say_how_many():
     names = tuple("abcdefghij")
-    assert label_interval(names, 0, 9, Style(listed=True)) == "a|...|j (10 values)"
-    assert label_interval(names, 0, 7, Style(listed=True)) == "a|b|c|d|e|f|g|h"
+    assert label_interval(names, 0, 9, RangeStyle(listed=True)) == "a|...|j (10 values)"
+    assert label_interval(names, 0, 7, RangeStyle(listed=True)) == "a|b|c|d|e|f|g|h"
 
 
 def test_long_lists_that_overlap_are_written_whole_where_they_would_be_called_alike():
-    jobs = Domain("x", ("b", "a", *"cdefghi", "z"), Parser("text"))
+    jobs = ValueDomain("x", ("b", "a", *"cdefghi", "z"), CellParser("text"))
     assert jobs.labels([(0, 8), (0, 9)]) == ("a|...|i (9 values)", "a|...|z (10 values)")
-    ends = Domain("x", ("b", "a", *"defghi", "z", "c"), Parser("text"))
+    ends = ValueDomain("x", ("b", "a", *"defghi", "z", "c"), CellParser("text"))
     assert ends.labels([(0, 8), (1, 9)]) == ("a|b|d|e|f|g|h|i|z", "a|c|d|e|f|g|h|i|z")
 
 
@@ -79,16 +79,18 @@ def test_a_style_follows_the_values():
 
 
 def test_a_listed_label_names_a_set_and_tells_no_order():
-    jobs = Domain("x", ("nurse", "clerk", "driver", None), Parser("listed"))
+    jobs = ValueDomain("x", ("nurse", "clerk", "driver", None), CellParser("listed"))
     assert jobs.labels([(0, 1), (2, 3)]) == ("clerk|nurse", "driver|missing")
 
 
 def test_only_what_is_a_run_of_numbers_is_written_as_a_range():
-    small_last = Domain("zip", ("37010", "37011", "42601", "00501", "37001"), Parser("listed"))
+    small_last = ValueDomain(
+        "zip", ("37010", "37011", "42601", "00501", "37001"), CellParser("listed")
+    )
     assert small_last.labels([(0, 1), (2, 3), (4, 4)]) == ("37010-37011", "00501|42601", "37001")
     assert small_last.labels([(0, 2), (3, 4)]) == ("37010-42601", "00501-37001")
     assert small_last.labels([(0, 0), (1, 4)]) == ("37010", "00501|37001|37011|42601")
-    grades = Domain("x", ("9", "10", "11", None), Parser("listed"))
+    grades = ValueDomain("x", ("9", "10", "11", None), CellParser("listed"))
     assert grades.labels([(0, 2), (3, 3)]) == ("9 to 11", "missing")
 
 
@@ -97,20 +99,20 @@ words = st.text(max_size=6) | st.sampled_from(
 )
 ORDERED = st.one_of(
     st.sets(st.integers(-40, 2100), min_size=2, max_size=30).map(sorted).map(whole),
-    st.sets(words, min_size=2, max_size=14).map(lambda v: build_domain("x", v, Parser("text"))),
+    st.sets(words, min_size=2, max_size=14).map(lambda v: build_domain("x", v, CellParser("text"))),
     st.lists(words, unique=True, min_size=2, max_size=14).map(
-        lambda v: Domain("x", (*v, None), Parser("listed"))
+        lambda v: ValueDomain("x", (*v, None), CellParser("listed"))
     ),
     st.tuples(
         st.sets(st.dates(dt.date(1, 1, 1)), min_size=2, max_size=9),
         st.sampled_from(["day", "month", "year"]),
     )
-    .map(lambda d: [Parser("date", d[1])(day) for day in d[0]] + [Parser("date", d[1])])
+    .map(lambda d: [CellParser("date", d[1])(day) for day in d[0]] + [CellParser("date", d[1])])
     .filter(lambda d: len(set(d[:-1])) > 1)
     .map(lambda d: build_domain("x", d[:-1], d[-1], fill=False)),
     st.sets(st.decimals(-99, 99, places=2), min_size=2, max_size=9)
     .filter(lambda v: len(set(v)) > 1)
-    .map(lambda v: build_domain("x", v, Parser("decimal"))),
+    .map(lambda v: build_domain("x", v, CellParser("decimal"))),
 )
 
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError, SourceError
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.ordering import order_domain
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.parser import CellParser
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.domains.zip_areas import count_areas, explain_off_lattice
 from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
@@ -43,11 +43,11 @@ def files(tmp_path):
 def ordered(order, people=PEOPLE, *, column="zip", population=True, values=None):
     """Return the domain that a roles file's order makes of the values of a column."""
     values = list(people if values is None else values)
-    natural = Domain(column, tuple(sorted(v for v in values if v)), Parser("text"))
+    natural = ValueDomain(column, tuple(sorted(v for v in values if v)), CellParser("text"))
     if None in values:
-        natural = Domain(column, (*natural.values, None), natural.parser)
+        natural = ValueDomain(column, (*natural.values, None), natural.parser)
     counted = np.array([people.get(value, 0) for value in natural.values], dtype=float)
-    wanted = QuasiSettings.read(column, {"order": order})
+    wanted = QuasiSettings.check_settings(column, {"order": order})
     return order_domain(
         natural, np.ones(len(natural)), counted if population else None, wanted.order
     )
@@ -78,7 +78,7 @@ def test_equal_values_keep_their_natural_order():
 
 
 def test_common_goes_by_subjects_whatever_their_area():
-    zips = Domain("zip", ("37010", "37011", "38501"), Parser("text"))
+    zips = ValueDomain("zip", ("37010", "37011", "38501"), CellParser("text"))
     counted = order_domain(zips, np.array([1.0, 5.0, 3.0]), np.full(3, 30_000.0), "common")
     assert counted.values == ("37011", "38501", "37010")
 
@@ -202,7 +202,7 @@ def test_a_list_names_a_value_once(tmp_path):
 
 
 def test_areas_are_not_read_off_numbers():
-    numbers = Domain("zip", (501, 37010), Parser("integer"))
+    numbers = ValueDomain("zip", (501, 37010), CellParser("integer"))
     with pytest.raises(RequestError, match=r"column zip: .* not text; write ZIP codes as text"):
         order_domain(numbers, np.ones(2), np.ones(2), "zip3")
 
@@ -284,17 +284,17 @@ def test_values_stand_in_the_column_of_their_name_else_in_the_first(tmp_path):
 )
 def test_a_table_that_is_no_order_is_refused_by_its_place(order, said):
     with pytest.raises(RequestError, match=said):
-        QuasiSettings.read("zip", {"order": order})
+        QuasiSettings.check_settings("zip", {"order": order})
 
 
 def test_values_are_ordered_once():
     with pytest.raises(RequestError, match=r"column x: order and parents each order .* give one$"):
-        QuasiSettings.read("x", {"order": "common", "parents": "a.csv"})
+        QuasiSettings.check_settings("x", {"order": "common", "parents": "a.csv"})
 
 
 @pytest.mark.parametrize("order", [{"order": "common"}, {"parents": "a.csv"}])
 @pytest.mark.parametrize("other", [{"by": "month"}, {"form": "%d.%m.%Y"}])
 def test_dates_that_are_read_otherwise_keep_their_own_order(order, other):
     with pytest.raises(RequestError, match=r"column x: by and form .* leave the order out"):
-        QuasiSettings.read("x", order | other)
-    QuasiSettings.read("x", other | {"order": "natural"})
+        QuasiSettings.check_settings("x", order | other)
+    QuasiSettings.check_settings("x", other | {"order": "natural"})

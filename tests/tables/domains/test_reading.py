@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain, build_domain
-from voile.tables.domains.parser import BELOW_ALL, Parser
+from voile.tables.domains.domain import ValueDomain, build_domain
+from voile.tables.domains.parser import BELOW_ALL, CellParser
 from voile.tables.domains.reading import choose_edges
 from voile.tables.policies.space import PolicySpace
 
@@ -162,7 +162,7 @@ def test_edges_part_neighbours_into_bins_of_like_size(numbers, bins, data):
     subjects = np.array(
         data.draw(st.lists(st.integers(1, 9), min_size=len(ordered), max_size=len(ordered))), float
     )
-    edges = choose_edges(ordered, subjects, bins, Parser("decimal"))
+    edges = choose_edges(ordered, subjects, bins, CellParser("decimal"))
     assert list(edges) == sorted(set(edges))
     assert ordered[0] < edges[0]
     assert edges[-1] <= ordered[-1]
@@ -174,7 +174,7 @@ def test_edges_part_neighbours_into_bins_of_like_size(numbers, bins, data):
 @given(st.lists(st.floats(width=64) | st.none(), min_size=1, max_size=30))
 def test_floats_are_put_into_bins_as_each_of_them_is(numbers):
     made = build_domain(
-        "x", [None], Parser("decimal", edges=(Decimal("-0.1"), Decimal(0), Decimal("2.5")))
+        "x", [None], CellParser("decimal", edges=(Decimal("-0.1"), Decimal(0), Decimal("2.5")))
     )
     array = pa.array(numbers, pa.float64())
     cleared = [None if x is None or x != x else x for x in numbers]
@@ -193,7 +193,7 @@ def test_codes_are_a_tree_of_what_they_begin_with():
     codes = ["C50.9", "C50.1", "C34", "A09", "A08.3", None]
     made = domain(codes, order="prefix", missing=["-"])
     assert made.values == ("A08.3", "A09", "C34", "C50.1", "C50.9", None)
-    assert made.parser == Parser("listed", missing=("-",))
+    assert made.parser == CellParser("listed", missing=("-",))
     letters = made.levels[-2]
     assert letters == (False, True, False, False, True)
     assert domain(["0110", "0210", "1111"], order="prefix").levels[1] == (True, True)
@@ -221,4 +221,4 @@ def test_codes_that_begin_alike_stand_side_by_side(codes, groups):
 
 def test_a_column_of_one_value_is_still_refused():
     assert "at least two values" in message([2.5, 2.5])
-    assert isinstance(domain([2.5, None]), Domain)
+    assert isinstance(domain([2.5, None]), ValueDomain)

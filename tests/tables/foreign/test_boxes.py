@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.attack.records import Records
+from voile.tables.attack.records import IntervalRecords
 from voile.tables.foreign import matching
 from voile.tables.foreign.boxes import fits, people_in
 from voile.tables.foreign.matching import match_rows
@@ -40,7 +40,7 @@ def test_people_who_fit_are_counted_as_one_by_one(seed):
     people = rng.integers(0, 9, len(values)).astype(float)
     assert np.allclose(people_in(holds, boxes, values, people), naive @ people)
     subject = rng.integers(0, 20, len(values)).astype(np.int64)
-    counted = count_fitting(holds)(boxes, Records(values, subject))
+    counted = count_fitting(holds)(boxes, IntervalRecords(values, subject))
     for own, count in zip(naive, counted, strict=True):
         assert len(set(subject[own].tolist())) == count
 
@@ -92,8 +92,10 @@ def test_too_many_pairs_ask_for_a_key(monkeypatch):
 def test_one_of_those_who_fit_is_named():
     """Three entries fit the first row, the own among them; one the second; none the third."""
     holds = [np.array([[True, True, False], [False, False, True], [False, False, False]])]
-    release = Records(np.array([[0], [1], [2]], dtype=np.int32), np.array([0, 1, 2]))
-    register = Records(np.array([[0], [1], [1], [2]], dtype=np.int32), np.array([0, 5, 6, 1]))
+    release = IntervalRecords(np.array([[0], [1], [2]], dtype=np.int32), np.array([0, 1, 2]))
+    register = IntervalRecords(
+        np.array([[0], [1], [1], [2]], dtype=np.int32), np.array([0, 5, 6, 1])
+    )
     found = link_by_fit(
         holds,
         release,

@@ -9,22 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.tables.domains.domain import Domain
-from voile.tables.domains.parser import BELOW_ALL, Parser
-from voile.tables.foreign.notation import Notation
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.domains.parser import BELOW_ALL, CellParser
+from voile.tables.foreign.notation import CellNotation
 
-AGES = Domain("age", (*range(15, 40), None), Parser("integer"))
-ZIPS = Domain("zip", ("00501", "00502", "10001", "10011"), Parser("text"))
-JOBS = Domain("job", ("?", "clerk", "cook", "farmer", "judge, retired"), Parser("text"))
-DAYS = Domain("day", ("1990-01-03", "1990-02-01", "1991-01-01"), Parser("date"))
-BINS = Domain(
-    "kg", (BELOW_ALL, Decimal(50), Decimal(70)), Parser("decimal", edges=(Decimal(50), Decimal(70)))
+AGES = ValueDomain("age", (*range(15, 40), None), CellParser("integer"))
+ZIPS = ValueDomain("zip", ("00501", "00502", "10001", "10011"), CellParser("text"))
+JOBS = ValueDomain("job", ("?", "clerk", "cook", "farmer", "judge, retired"), CellParser("text"))
+DAYS = ValueDomain("day", ("1990-01-03", "1990-02-01", "1991-01-01"), CellParser("date"))
+BINS = ValueDomain(
+    "kg",
+    (BELOW_ALL, Decimal(50), Decimal(70)),
+    CellParser("decimal", edges=(Decimal(50), Decimal(70))),
 )
 GROUPS = {"manual": frozenset({"cook", "farmer"}), "*": frozenset(JOBS.values)}
 
 
 def read(domain, text, groups=None):
-    found = Notation(domain, groups)(text)
+    found = CellNotation(domain, groups)(text)
     return None if found is None else [domain.values[i] for i in np.flatnonzero(found)]
 
 

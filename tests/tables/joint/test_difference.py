@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.tables.joint.difference import Out, Timeline
+from voile.tables.joint.difference import OutRelease, ReleaseTimeline
 from voile.tables.joint.people import ReleasedPeople
 
 SOME = range(1, 13)
@@ -19,11 +19,11 @@ RELEASE = st.tuples(
 )
 
 
-def out_of(shown: dict[int, tuple[int, int]], space: str | None) -> Out:
+def out_of(shown: dict[int, tuple[int, int]], space: str | None) -> OutRelease:
     """A release of people: the group of each, 0 where it is suppressed, and one kept value."""
     who = np.array(sorted(shown), np.uint64)
     group, kept = (np.array([shown[int(p)][i] for p in who], np.uint64) for i in (0, 1))
-    return Out(ReleasedPeople.of_rows(who, group, {"kept": kept}, are_joined=False), space)
+    return OutRelease(ReleasedPeople.of_rows(who, group, {"kept": kept}, are_joined=False), space)
 
 
 def looks(person: int, releases: list[tuple[dict[int, tuple[int, int]], str | None]]) -> tuple:
@@ -43,7 +43,7 @@ def looks(person: int, releases: list[tuple[dict[int, tuple[int, int]], str | No
 def test_classes_are_those_of_the_long_way(releases, others):
     *before, new = [out_of(*one) for one in releases]
     outside = np.full(len(new.people), float(others))
-    timeline = Timeline(before, new, np.zeros(len(new.people), np.uint64), outside)
+    timeline = ReleaseTimeline(before, new, np.zeros(len(new.people), np.uint64), outside)
     look = {person: looks(person, releases) for person in SOME}
     seen = {person: own for person, own in look.items() if any(group for group, _ in own)}
     many = Counter(seen.values())

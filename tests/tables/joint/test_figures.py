@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables.joint.worlds import PEOPLE, joined, linked, shown, space_of
 
-from voile.tables.joint.figures import Shown, joint_figures
+from voile.tables.joint.figures import ShownRelease, joint_figures
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.policy import Policy
 
@@ -56,7 +56,7 @@ def test_releases_that_suppress_nothing_join_to_the_union_of_their_cuts(sample, 
     space = space_of(sample, others)
     size = space.n_bits
     bits = [data.draw(st.lists(st.booleans(), min_size=size, max_size=size)) for _ in range(3)]
-    each = [Shown(Policy(space.domains, np.array(own))) for own in bits]
+    each = [ShownRelease(Policy(space.domains, np.array(own))) for own in bits]
     union = np.logical_or.reduce(np.array(bits))
     figures = space.evaluator.figures(union[None, :])
     assert joint_figures(space, each).matches == pytest.approx(figures.expected_matches[0])
@@ -70,7 +70,7 @@ def test_one_release_has_the_kits_own_figures(sample, others, data):
     size = space.n_bits
     bits = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
     space.constraints = rules
-    found = joint_figures(space, [Shown.of(Policy(space.domains, bits), rules)])
+    found = joint_figures(space, [ShownRelease.of(Policy(space.domains, bits), rules)])
     figures = space.evaluator.figures(bits[None, :])
     assert found.matches == pytest.approx(figures.expected_matches[0], abs=1e-9)
 
@@ -78,8 +78,8 @@ def test_one_release_has_the_kits_own_figures(sample, others, data):
 def test_two_releases_that_each_cut_another_column_single_people_out():
     sample = [(age, sex, "ash") for age in (0, 1) for sex in ("f", "m")] + [(2, "f", "elm")]
     space = space_of(sample)
-    ages = Shown(Policy(space.domains, np.array([True, True, False, False])))
-    sexes = Shown(Policy(space.domains, np.array([False, False, True, False])))
+    ages = ShownRelease(Policy(space.domains, np.array([True, True, False, False])))
+    sexes = ShownRelease(Policy(space.domains, np.array([False, False, True, False])))
     assert joint_figures(space, [ages]).matches == pytest.approx(3)
     assert joint_figures(space, [sexes]).matches == pytest.approx(2)
     assert joint_figures(space, [ages, sexes]).matches == pytest.approx(5)
@@ -88,7 +88,7 @@ def test_two_releases_that_each_cut_another_column_single_people_out():
 
 def test_nothing_released_is_no_risk():
     space = space_of([(0, "f", "ash"), (1, "m", "elm")])
-    none = Shown.of(Policy(space.domains, space.bottom), Constraints(k=5, suppress=0.9))
+    none = ShownRelease.of(Policy(space.domains, space.bottom), Constraints(k=5, suppress=0.9))
     assert joint_figures(space, [none]).matches == 0
     assert joint_figures(space, [none]).k == float("inf")
     assert joint_figures(space, []).matches == 0

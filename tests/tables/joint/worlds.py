@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from voile.tables.domains.domain import Domain
-from voile.tables.domains.parser import Parser
-from voile.tables.joint.figures import Shown
-from voile.tables.people.counts import Constraints, Counts
-from voile.tables.people.population import Population
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.domains.parser import CellParser
+from voile.tables.joint.figures import ShownRelease
+from voile.tables.people.counts import CombinationCounts, Constraints
+from voile.tables.people.population import PopulationCounts
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.trees.tree import Tree
+from voile.tables.trees.tree import BoxTree
 
 AGES, SEXES, TOWNS = range(5), ("f", "m"), ("ash", "elm", "oak")
 Person = tuple[int, str, str]
@@ -36,22 +36,24 @@ def space_of(
     everybody = [*sample, *others]
     age, sex, town = (sorted({p[i] for p in everybody}) for i in range(3))
     domains = (
-        Domain("age", tuple(age), Parser("integer")),
-        Domain("sex", tuple(sex), Parser("text")),
-        Domain("town", tuple(towns or town), Parser("text")),
+        ValueDomain("age", tuple(age), CellParser("integer")),
+        ValueDomain("sex", tuple(sex), CellParser("text")),
+        ValueDomain("town", tuple(towns or town), CellParser("text")),
     )
     held, people = Counter(sample), Counter(everybody)
     place = [d.position for d in domains]
     each = sorted((tuple(at[x] for at, x in zip(place, p, strict=True)), p) for p in people)
     codes = np.array([code for code, _ in each], np.int32)
-    counts = Counts(
+    counts = CombinationCounts(
         tuple(map(len, domains)),
         codes,
         np.array([float(held[p]) for _, p in each]),
         np.array([float(people[p]) for _, p in each]),
         np.zeros((len(each), 0)),
     )
-    return PolicySpace(domains, counts, Constraints(), Population(codes, counts.population, "all"))
+    return PolicySpace(
+        domains, counts, Constraints(), PopulationCounts(codes, counts.population, "all")
+    )
 
 
 def hash_of(*parts: str) -> str:
@@ -59,13 +61,15 @@ def hash_of(*parts: str) -> str:
 
 
 @st.composite
-def shown(draw: Any, space: PolicySpace) -> Shown:
+def shown(draw: Any, space: PolicySpace) -> ShownRelease:
     """Draw a release: cuts, or a tree of two levels; some suppress groups under a k."""
     if draw(st.booleans()):
         bits = draw(st.lists(st.booleans(), min_size=space.n_bits, max_size=space.n_bits))
         rules = Constraints(k=draw(st.integers(1, 3)), suppress=draw(st.sampled_from([0.0, 0.9])))
-        return Shown.of(Policy(space.domains, np.array(bits)), rules)
-    return Shown.of(tree_of(space, draw(st.integers(0, 2)), draw(st.integers(0, 2))), Constraints())
+        return ShownRelease.of(Policy(space.domains, np.array(bits)), rules)
+    return ShownRelease.of(
+        tree_of(space, draw(st.integers(0, 2)), draw(st.integers(0, 2))), Constraints()
+    )
 
 
 def tree_of(space: PolicySpace, first: int, second: int) -> TreePolicy:
@@ -76,7 +80,7 @@ def tree_of(space: PolicySpace, first: int, second: int) -> TreePolicy:
     last = np.array([0, 0, -1, -1, -1], np.int32)
     free = tuple(d.free for d in space.domains)
     cut = np.array([1 if free[i] else 0 for i in column], np.int32) * (part > 0)
-    tree = Tree(sizes, column, cut.astype(np.int32), part, last, free if any(free) else ())
+    tree = BoxTree(sizes, column, cut.astype(np.int32), part, last, free if any(free) else ())
     return TreePolicy(tuple(space.domains), tree, 0, 0)
 
 
@@ -87,7 +91,7 @@ def code_of(space: PolicySpace, person: Person) -> np.ndarray:
 class Naive:
     """What one release shows of each person, found one by one."""
 
-    def __init__(self, space: PolicySpace, shown: Shown, sample: Sequence[Person]) -> None:
+    def __init__(self, space: PolicySpace, shown: ShownRelease, sample: Sequence[Person]) -> None:
         self._space, self._policy = space, shown.policy
         rules = shown.rules or Constraints()
         size = Counter(map(self.group, sample))
@@ -105,7 +109,7 @@ class Naive:
 
 def joined(
     space: PolicySpace,
-    releases: Sequence[Shown],
+    releases: Sequence[ShownRelease],
     sample: Sequence[Person],
     others: Sequence[Person],
 ) -> tuple[float, float]:
@@ -124,7 +128,7 @@ def joined(
 
 def linked(
     space: PolicySpace,
-    releases: Sequence[Shown],
+    releases: Sequence[ShownRelease],
     sample: Sequence[Person],
     others: Sequence[Person],
     known: Sequence[int],

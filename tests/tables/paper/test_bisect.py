@@ -8,15 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.tables.paper.bisect import Bisect
-from voile.tables.searches.run import Limit, Run
+from voile.tables.paper.bisect import BisectSearch
+from voile.tables.searches.run import TablesSearchLimit, TablesSearchRun
 
 seeds = st.integers(0, 2**32)
 
 
 def run_of(space, seed, evaluations=None):
     rng = np.random.default_rng(seed)
-    run = Run(space.evaluator, evaluations=evaluations, seconds=None, rng=rng, progress=None)
+    run = TablesSearchRun(
+        space.evaluator, evaluations=evaluations, seconds=None, rng=rng, progress=None
+    )
     run.begin()
     return run
 
@@ -32,7 +34,7 @@ def a_risk(evaluator, seed):
 def test_finds_the_chains_last_policy_of_enough_generality(small_space, seed, order):
     space = small_space(seed)
     evaluator, risk = space.evaluator, a_risk(space.evaluator, seed)
-    found = list(Bisect(risk, order=order).alternatives(run_of(space, seed)))
+    found = list(BisectSearch(risk, order=order).alternatives(run_of(space, seed)))
     assert len(found) == 20
     risks, _ = evaluator.evaluate(np.array(found))
     assert (risks <= risk).all()
@@ -46,7 +48,7 @@ def test_needs_about_log2_evaluations_a_chain(small_space):
     space = small_space(0, sizes=(9, 9, 9))
     run = run_of(space, 0)
     before = run.evaluations
-    Bisect(a_risk(space.evaluator, 1))(run)
+    BisectSearch(a_risk(space.evaluator, 1))(run)
     chains = (run.evaluations - before - 1) / 20
     assert chains <= np.ceil(np.log2(24 + 1))
 
@@ -58,7 +60,7 @@ def test_where_records_are_suppressed_what_is_found_keeps_to_the_risk(small_spac
     evaluator = space.evaluator
     try:
         run = run_of(space, seed)
-        found = np.array(list(Bisect(0.6).alternatives(run)))
+        found = np.array(list(BisectSearch(0.6).alternatives(run)))
     except InfeasibleError:
         return
     scores = evaluator.scores(found)
@@ -72,20 +74,20 @@ def test_keeps_required_cuts_and_stops_at_its_limit(small_space):
     run = run_of(space, 0, evaluations=50)
     top = float(space.evaluator.evaluate(required[None])[0][0])
     found = []
-    with pytest.raises(Limit):
-        found.extend(Bisect(top).alternatives(run))
+    with pytest.raises(TablesSearchLimit):
+        found.extend(BisectSearch(top).alternatives(run))
     assert run.evaluations == 50
     assert run.frontier().policies[:, required].all()
 
 
 def test_any_risk_gives_the_bottom(small_space):
-    for policy in Bisect(1.0).alternatives(run_of(small_space(3), 0)):
+    for policy in BisectSearch(1.0).alternatives(run_of(small_space(3), 0)):
         assert policy.all()
 
 
 def test_refuses_what_cannot_be_had(small_space):
     with pytest.raises(InfeasibleError, match=r"a risk of at most 0; the most general has"):
-        Bisect(0.0)(run_of(small_space(0), 0))
+        BisectSearch(0.0)(run_of(small_space(0), 0))
     for risk in (-0.1, 1.1, float("nan")):
         with pytest.raises(RequestError, match="risk must lie between 0 and 1"):
-            Bisect(risk)
+            BisectSearch(risk)

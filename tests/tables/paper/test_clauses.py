@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.tables.paper.clauses import Pruned, Sublattice
+from voile.tables.paper.clauses import PolicySublattice, PrunedSublattices
 
 
 @st.composite
@@ -18,7 +18,7 @@ def lattices(draw):
 
 
 def sublattice(fixed):
-    return Sublattice(
+    return PolicySublattice(
         np.array([bit == 1 for bit in fixed]), np.array([bit in (1, None) for bit in fixed])
     )
 
@@ -31,7 +31,7 @@ def members(lattice):
 
 
 def pruned_of(n_bits, sublattices):
-    pruned = Pruned(n_bits)
+    pruned = PrunedSublattices(n_bits)
     for one in sublattices:
         pruned.add(one)
     assert len(pruned) == len(sublattices)
@@ -59,7 +59,7 @@ def test_what_is_drawn_overlaps_nothing_pruned(lattice, seed):
 def test_cuts_that_must_stay_are_kept(lattice, seed):
     n_bits, sublattices = lattice
     required = np.random.default_rng(seed).random(n_bits) < 0.3
-    left = members(Sublattice(required, np.ones(n_bits, dtype=bool)))
+    left = members(PolicySublattice(required, np.ones(n_bits, dtype=bool)))
     for one in sublattices:
         left &= ~members(one)
     drawn = pruned_of(n_bits, sublattices).draw(np.random.default_rng(seed), required)
@@ -70,7 +70,7 @@ def test_cuts_that_must_stay_are_kept(lattice, seed):
 
 
 def test_the_whole_lattice_is_drawn_while_nothing_is_pruned():
-    drawn = Pruned(4).draw(np.random.default_rng(0), np.zeros(4, dtype=bool))
+    drawn = PrunedSublattices(4).draw(np.random.default_rng(0), np.zeros(4, dtype=bool))
     assert members(drawn).all()
 
 
@@ -99,7 +99,7 @@ def test_backtracks_out_of_a_dead_end():
         assert members(drawn)[members(sublattice([0, 1, None]))].sum() == members(drawn).sum() > 0
 
 
-class Counted(Pruned):
+class Counted(PrunedSublattices):
     """Counts how often a literal is made true."""
 
     made = 0

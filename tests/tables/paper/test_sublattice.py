@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
 from voile.tables.paper.chains import RandomChain, draw_order
-from voile.tables.paper.clauses import Sublattice
+from voile.tables.paper.clauses import PolicySublattice
 from voile.tables.paper.sublattice import (
-    Rectangle,
+    FigureRectangle,
     SublatticeSearch,
-    Verdict,
+    SublatticeVerdict,
     decide,
     update_probability,
 )
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.searches.run import Limit, Run
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.evaluator import PolicyEvaluator
+from voile.tables.searches.run import TablesSearchLimit, TablesSearchRun
 
 seeds = st.integers(0, 2**32)
 tenths = st.integers(0, 10).map(lambda number: number / 10)
@@ -40,14 +40,16 @@ THREE = frontier_of((0, 1), (0.5, 0.5), (1, 0))
 
 def run_of(space, seed, evaluations=None):
     rng = np.random.default_rng(seed)
-    run = Run(space.evaluator, evaluations=evaluations, seconds=None, rng=rng, progress=None)
+    run = TablesSearchRun(
+        space.evaluator, evaluations=evaluations, seconds=None, rng=rng, progress=None
+    )
     run.begin()
     return run
 
 
 def found(space, method, seed, evaluations=None):
     run = run_of(space, seed, evaluations)
-    with suppress(Limit):
+    with suppress(TablesSearchLimit):
         method(run)
     return run.frontier()
 
@@ -57,7 +59,7 @@ def found(space, method, seed, evaluations=None):
 
 def test_the_cap_keeps_the_heuristic_within_one():
     """The printed form takes the frontier's own height: (1 - .2) * .2 / .04 = 4."""
-    assert update_probability(THREE, Rectangle(0.1, 0.3, 0.2, 0.4)) == 1.0
+    assert update_probability(THREE, FigureRectangle(0.1, 0.3, 0.2, 0.4)) == 1.0
 
 
 def free(frontier, risk, loss):
@@ -75,55 +77,60 @@ def test_the_heuristic_counts_the_squares_that_nothing_dominates(pairs, x, y, z,
     losses = np.arange(low + 0.05, high, 0.1) if high > low else [low]
     squares = [free(frontier, risk + 1e-9, loss + 1e-9) for risk in risks for loss in losses]
     expected = sum(squares) / len(squares)
-    assert update_probability(frontier, Rectangle(left, right, low, high)) == pytest.approx(
+    assert update_probability(frontier, FigureRectangle(left, right, low, high)) == pytest.approx(
         expected
     )
 
 
 def test_rectangles_of_no_width_no_height_and_neither():
-    assert update_probability(THREE, Rectangle(0.6, 0.6, 0.4, 0.8)) == pytest.approx(0.25)
-    assert update_probability(THREE, Rectangle(0.25, 0.75, 0.6, 0.6)) == pytest.approx(0.5)
-    assert update_probability(THREE, Rectangle(0.4, 0.4, 0.4, 0.4)) == 1.0
-    assert update_probability(THREE, Rectangle(0.5, 0.5, 0.5, 0.5)) == 0.0
-    assert update_probability(THREE, Rectangle(0.6, 0.6, 0.7, 0.7)) == 0.0
+    assert update_probability(THREE, FigureRectangle(0.6, 0.6, 0.4, 0.8)) == pytest.approx(0.25)
+    assert update_probability(THREE, FigureRectangle(0.25, 0.75, 0.6, 0.6)) == pytest.approx(0.5)
+    assert update_probability(THREE, FigureRectangle(0.4, 0.4, 0.4, 0.4)) == 1.0
+    assert update_probability(THREE, FigureRectangle(0.5, 0.5, 0.5, 0.5)) == 0.0
+    assert update_probability(THREE, FigureRectangle(0.6, 0.6, 0.7, 0.7)) == 0.0
 
 
 # The conditions: each decides what the other two would not.
 
 
 def test_condition_1_alone_prunes_what_is_wholly_dominated():
-    below = Rectangle(0.6, 0.9, 0.6, 0.9)
-    assert decide(THREE, below, threshold=0.0) is Verdict.PRUNE
-    assert decide(THREE, below, threshold=1.0) is Verdict.PRUNE
+    below = FigureRectangle(0.6, 0.9, 0.6, 0.9)
+    assert decide(THREE, below, threshold=0.0) is SublatticeVerdict.PRUNE
+    assert decide(THREE, below, threshold=1.0) is SublatticeVerdict.PRUNE
     without = frontier_of((0, 1), (1, 0))  # only the point in the middle dominates it
-    assert decide(without, below, threshold=1.0) is Verdict.SEARCH
+    assert decide(without, below, threshold=1.0) is SublatticeVerdict.SEARCH
 
 
 def test_condition_1_prunes_a_corner_that_only_equals_the_frontier():
-    assert decide(THREE, Rectangle(0.5, 0.7, 0.5, 0.7), threshold=0.0) is Verdict.PRUNE
+    assert (
+        decide(THREE, FigureRectangle(0.5, 0.7, 0.5, 0.7), threshold=0.0) is SublatticeVerdict.PRUNE
+    )
 
 
 def test_condition_2_alone_searches_what_is_wholly_free():
     """Condition 3 never searches at a threshold of 1."""
-    assert decide(THREE, Rectangle(0.1, 0.3, 0.2, 0.4), threshold=1.0) is Verdict.SEARCH
+    assert (
+        decide(THREE, FigureRectangle(0.1, 0.3, 0.2, 0.4), threshold=1.0)
+        is SublatticeVerdict.SEARCH
+    )
 
 
 def test_condition_3_alone_tells_apart_what_the_frontier_crosses():
-    crossed = Rectangle(0.4, 0.6, 0.4, 0.8)
+    crossed = FigureRectangle(0.4, 0.6, 0.4, 0.8)
     assert update_probability(THREE, crossed) == pytest.approx(0.625)
-    assert decide(THREE, crossed, threshold=0.62) is Verdict.SEARCH
-    assert decide(THREE, crossed, threshold=0.63) is Verdict.SKIP
+    assert decide(THREE, crossed, threshold=0.62) is SublatticeVerdict.SEARCH
+    assert decide(THREE, crossed, threshold=0.63) is SublatticeVerdict.SKIP
 
 
 @given(points, tenths, tenths, tenths, tenths, tenths)
 @settings(max_examples=100, deadline=None)
 def test_the_conditions_agree_with_the_heuristic(pairs, x, y, z, w, threshold):
     frontier = frontier_of((0, 1), *pairs, (1, 0))
-    rectangle = Rectangle(min(x, y), max(x, y), min(z, w), max(z, w))
+    rectangle = FigureRectangle(min(x, y), max(x, y), min(z, w), max(z, w))
     share, verdict = update_probability(frontier, rectangle), decide(frontier, rectangle, threshold)
-    if verdict is Verdict.PRUNE:
+    if verdict is SublatticeVerdict.PRUNE:
         assert share == 0
-    elif verdict is Verdict.SKIP:
+    elif verdict is SublatticeVerdict.SKIP:
         assert share <= threshold
     else:
         assert share > threshold or share == pytest.approx(1)
@@ -144,11 +151,11 @@ def test_nothing_pruned_could_enter_the_exact_frontier(small_space, seed, few):
     frontier = Frontier.of(risk[some], loss[some], every[some])
     top = rng.random(6) < 0.4
     bottom = top | (rng.random(6) < 0.6)
-    rectangle = Rectangle.of(evaluator.scores(np.stack([top, bottom])))
+    rectangle = FigureRectangle.of(evaluator.scores(np.stack([top, bottom])))
     inside = (every >= top).all(axis=1) & (every <= bottom).all(axis=1)
     assert (risk[inside] >= rectangle.least_risk - 1e-9).all()
     assert (loss[inside] <= rectangle.most_loss + 1e-9).all()
-    if decide(frontier, rectangle, 0.5) is Verdict.PRUNE:
+    if decide(frontier, rectangle, 0.5) is SublatticeVerdict.PRUNE:
         for one, other in zip(risk[inside], loss[inside], strict=True):
             assert not free(frontier, one + 1e-9, other + 1e-9)
 
@@ -172,13 +179,13 @@ class Watched(SublatticeSearch):
     def judge(self, run, drawn):
         super().judge(run, drawn)
         self.drawn.append(drawn)
-        return Verdict.SKIP
+        return SublatticeVerdict.SKIP
 
 
 @pytest.mark.parametrize("free", [1, 3, 11, 99])
 def test_sublattices_leave_as_many_cuts_free_as_asked_at_every_height(small_space, free):
     search = Watched(free=free)
-    with suppress(Limit):
+    with suppress(TablesSearchLimit):
         search(run_of(small_space(4, sizes=(5, 4, 6)), 0, evaluations=600))  # 12 cuts
     assert {int((one.bottom & ~one.top).sum()) for one in search.drawn} == {min(free, 12)}
     assert {int(one.top.sum()) for one in search.drawn} == set(range(12 - min(free, 12) + 1))
@@ -186,7 +193,7 @@ def test_sublattices_leave_as_many_cuts_free_as_asked_at_every_height(small_spac
 
 def test_sublattices_leave_any_number_of_cuts_free(small_space):
     search = Watched()
-    with suppress(Limit):
+    with suppress(TablesSearchLimit):
         search(run_of(small_space(4, sizes=(5, 4, 6)), 0, evaluations=600))
     assert {int((one.bottom & ~one.top).sum()) for one in search.drawn} == set(range(1, 13))
 
@@ -241,8 +248,13 @@ def test_prunes_a_sublattice_whose_top_suppresses_too_much(small_space):
     bottom = np.ones(6, dtype=bool)
     assert space.evaluator.scores(bottom[None]).suppressed[0] > 0
     run = run_of(space, 0)
-    assert SublatticeSearch().judge(run, Sublattice(bottom, bottom)) is Verdict.PRUNE
-    assert SublatticeSearch(0).judge(run, Sublattice(~bottom, bottom)) is not Verdict.PRUNE
+    assert (
+        SublatticeSearch().judge(run, PolicySublattice(bottom, bottom)) is SublatticeVerdict.PRUNE
+    )
+    assert (
+        SublatticeSearch(0).judge(run, PolicySublattice(~bottom, bottom))
+        is not SublatticeVerdict.PRUNE
+    )
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +267,9 @@ def town():
     people = rng.poisson(shares * 20_000)
     sample = rng.binomial(people, 0.03) * 1.0
     codes = np.stack(np.unravel_index(np.arange(1200), sizes), axis=1).astype(np.int32)
-    return Evaluator(Counts(sizes, codes, sample, people * 1.0, np.zeros((1200, 0))))
+    return PolicyEvaluator(
+        CombinationCounts(sizes, codes, sample, people * 1.0, np.zeros((1200, 0)))
+    )
 
 
 @pytest.mark.whole

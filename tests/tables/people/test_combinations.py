@@ -106,14 +106,14 @@ def test_another_kind_can_be_asked_for():
 )
 def test_a_setting_that_is_not_known_is_refused_by_its_place(settings):
     with pytest.raises(RequestError, match=f"roles, column x: {next(iter(settings))}"):
-        QuasiSettings.read("x", settings)
+        QuasiSettings.check_settings("x", settings)
 
 
 def test_a_kept_column_shifts_dates_and_knows_nothing_else():
-    assert KeptSettings.read("x", {"date_shift_days": 30}).date_shift_days == 30
+    assert KeptSettings.check_settings("x", {"date_shift_days": 30}).date_shift_days == 30
     for wrong in ({"date_shift_day": 30}, {"date_shift_days": 0}, {"date_shift_days": "a lot"}):
         with pytest.raises(RequestError, match="roles, column x: date_shift_day"):
-            KeptSettings.read("x", wrong)
+            KeptSettings.check_settings("x", wrong)
 
 
 def test_small_areas_come_last_where_that_keeps_safe_harbor():

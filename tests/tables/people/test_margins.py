@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.tables.people.margins import Margin, check_memory, fit_margins
+from voile.tables.people.margins import PeopleMargin, check_memory, fit_margins
 
 ITERATIONS = 40
 
@@ -37,7 +37,7 @@ def margins_of(table, groups):
         others = tuple(d for d in range(table.ndim) if d not in axes)
         ascending = sorted(axes)
         found.append(
-            Margin(axes, table.sum(axis=others).transpose([ascending.index(d) for d in axes]))
+            PeopleMargin(axes, table.sum(axis=others).transpose([ascending.index(d) for d in axes]))
         )
     return found
 
@@ -80,7 +80,10 @@ def test_a_table_with_these_margins_is_a_fixed_point(table, groups):
 
 def test_two_by_two_by_hand_keeps_the_odds_ratio():
     start = np.array([[4.0, 1.0], [1.0, 1.0]])
-    rows, columns = Margin((0,), np.array([10.0, 10.0])), Margin((1,), np.array([10.0, 10.0]))
+    rows, columns = (
+        PeopleMargin((0,), np.array([10.0, 10.0])),
+        PeopleMargin((1,), np.array([10.0, 10.0])),
+    )
     fitted = fit_margins((2, 2), [rows, columns], start=start).counts
     # the odds ratio stays 4 = (a / (10 - a))^2, so a = 20 / 3
     np.testing.assert_allclose(fitted, [[20 / 3, 10 / 3], [10 / 3, 20 / 3]], rtol=1e-6)
@@ -91,7 +94,10 @@ def test_two_by_two_by_hand_keeps_the_odds_ratio():
 def test_zeros_of_margins_and_start_stay():
     start = np.ones((2, 3))
     start[0, 0] = 0
-    margins = [Margin((0,), np.array([5.0, 5.0])), Margin((1,), np.array([2.0, 8.0, 0.0]))]
+    margins = [
+        PeopleMargin((0,), np.array([5.0, 5.0])),
+        PeopleMargin((1,), np.array([2.0, 8.0, 0.0])),
+    ]
     fitted = fit_margins((2, 3), margins, start=start).counts
     assert fitted[0, 0] == 0
     assert (fitted[:, 2] == 0).all()
@@ -99,7 +105,7 @@ def test_zeros_of_margins_and_start_stay():
 
 
 def test_people_where_nobody_can_be_are_infeasible():
-    margins = [Margin((0,), np.array([5.0, 5.0])), Margin((1,), np.array([10.0, 0.0]))]
+    margins = [PeopleMargin((0,), np.array([5.0, 5.0])), PeopleMargin((1,), np.array([10.0, 0.0]))]
     start = np.array([[0.0, 1.0], [1.0, 1.0]])
     with pytest.raises(InfeasibleError, match=r"margin over axes \(0,\).*1 of its counts"):
         fit_margins((2, 2), [margins[1], margins[0]], start=start)
@@ -107,7 +113,7 @@ def test_people_where_nobody_can_be_are_infeasible():
 
 def test_no_solution_is_reported_not_hidden():
     start = np.eye(2)  # the diagonal alone cannot have unequal row and column margins
-    margins = [Margin((0,), np.array([5.0, 5.0])), Margin((1,), np.array([8.0, 2.0]))]
+    margins = [PeopleMargin((0,), np.array([5.0, 5.0])), PeopleMargin((1,), np.array([8.0, 2.0]))]
     fitted = fit_margins((2, 2), margins, start=start, iterations=50)
     assert fitted.iterations == 50
     assert fitted.largest_error == pytest.approx(3.0)
@@ -115,8 +121,8 @@ def test_no_solution_is_reported_not_hidden():
 
 def test_margins_that_disagree_are_refused_with_the_difference():
     margins = [
-        Margin((0, 1), np.array([[10.0, 20.0], [30.0, 40.0]])),
-        Margin((1, 2), np.array([[25.0, 20.0], [30.0, 25.0]])),
+        PeopleMargin((0, 1), np.array([[10.0, 20.0], [30.0, 40.0]])),
+        PeopleMargin((1, 2), np.array([[25.0, 20.0], [30.0, 25.0]])),
     ]
     with pytest.raises(RequestError) as caught:
         fit_margins((2, 2, 2), margins)
@@ -126,30 +132,30 @@ def test_margins_that_disagree_are_refused_with_the_difference():
 
 
 def test_totals_that_disagree_are_refused():
-    margins = [Margin((0,), np.array([5.0, 5.0])), Margin((1,), np.array([5.0, 6.0]))]
+    margins = [PeopleMargin((0,), np.array([5.0, 5.0])), PeopleMargin((1,), np.array([5.0, 6.0]))]
     with pytest.raises(RequestError, match="on the number of people, by 1 people"):
         fit_margins((2, 2), margins)
 
 
 def test_the_number_of_people_alone_is_a_margin():
-    fitted = fit_margins((2,), [Margin((), np.array(50.0))], start=np.array([1.0, 4.0]))
+    fitted = fit_margins((2,), [PeopleMargin((), np.array(50.0))], start=np.array([1.0, 4.0]))
     np.testing.assert_allclose(fitted.counts, [10.0, 40.0])
 
 
 def test_nobody_at_all():
-    assert fit_margins((3,), [Margin((0,), np.zeros(3))]).counts.sum() == 0
+    assert fit_margins((3,), [PeopleMargin((0,), np.zeros(3))]).counts.sum() == 0
 
 
 @pytest.mark.parametrize(
     ("sizes", "margin", "says"),
     [
-        ((2, 2), Margin((0, 0), np.ones((2, 2))), "axes repeat"),
-        ((2, 2), Margin((2,), np.ones(2)), "axes repeat, or are not below 2"),
-        ((2, 2), Margin((0,), np.ones(3)), r"shape is \(3,\), not \(2,\)"),
-        ((2,), Margin((0,), np.array([1.0, -1.0])), "negative or not a number"),
-        ((2,), Margin((0,), np.array([1.0, np.nan])), "negative or not a number"),
-        ((2, 2), Margin((0,), np.ones(2)), "no margin counts people by axis 1"),
-        ((10_000, 100_000), Margin((0,), np.ones(10_000)), "1,000,000,000 cells"),
+        ((2, 2), PeopleMargin((0, 0), np.ones((2, 2))), "axes repeat"),
+        ((2, 2), PeopleMargin((2,), np.ones(2)), "axes repeat, or are not below 2"),
+        ((2, 2), PeopleMargin((0,), np.ones(3)), r"shape is \(3,\), not \(2,\)"),
+        ((2,), PeopleMargin((0,), np.array([1.0, -1.0])), "negative or not a number"),
+        ((2,), PeopleMargin((0,), np.array([1.0, np.nan])), "negative or not a number"),
+        ((2, 2), PeopleMargin((0,), np.ones(2)), "no margin counts people by axis 1"),
+        ((10_000, 100_000), PeopleMargin((0,), np.ones(10_000)), "1,000,000,000 cells"),
     ],
 )
 def test_bad_requests(sizes, margin, says):
@@ -159,7 +165,7 @@ def test_bad_requests(sizes, margin, says):
 
 def test_a_start_of_another_shape_and_no_margins():
     with pytest.raises(RequestError, match="start: its shape"):
-        fit_margins((2,), [Margin((0,), np.ones(2))], start=np.ones(3))
+        fit_margins((2,), [PeopleMargin((0,), np.ones(2))], start=np.ones(3))
     with pytest.raises(RequestError, match="no margins"):
         fit_margins((2,), [])
 

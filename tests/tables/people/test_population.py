@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.domains.parser import CellParser
 from voile.tables.people.population import (
     fill_gaps,
     from_counts,
@@ -17,11 +17,11 @@ from voile.tables.people.population import (
     population_of,
 )
 
-NUMBER, TEXT = Parser("number"), Parser("text")
+NUMBER, TEXT = CellParser("number"), CellParser("text")
 DOMAINS = (
-    Domain("age", (30, 31, 32), NUMBER),
-    Domain("sex", ("f", "m"), TEXT),
-    Domain("zip", ("00501", "00544"), TEXT),
+    ValueDomain("age", (30, 31, 32), NUMBER),
+    ValueDomain("sex", ("f", "m"), TEXT),
+    ValueDomain("zip", ("00501", "00544"), TEXT),
 )
 NAMES = tuple(d.column for d in DOMAINS)
 SIZES = tuple(len(d) for d in DOMAINS)
@@ -97,7 +97,10 @@ def test_a_table_of_some_columns_that_lacks_records_is_refused():
 def test_memory_follows_the_combinations_that_occur():
     """Two columns of 20,000 values each would be 400 million cells."""
     every = np.arange(20_000, dtype=np.int32)[:, None]
-    big = [Domain("a", tuple(range(20_000)), NUMBER), Domain("b", tuple(range(20_000)), NUMBER)]
+    big = [
+        ValueDomain("a", tuple(range(20_000)), NUMBER),
+        ValueDomain("b", tuple(range(20_000)), NUMBER),
+    ]
     table = (("a",), every, np.full(20_000, 9.0))
     found = population_of(big, np.hstack([every, every]), np.ones(20_000), [table])
     assert len(found.people) == len(found.boxes.people) == 20_000
@@ -119,7 +122,7 @@ def test_margins_are_fitted():
 
 def test_margins_whose_zeros_leave_nobody_are_refused():
     differ = np.array([[0.0, 5], [5, 0]])
-    two = [Domain(name, ("a", "b"), TEXT) for name in "xyz"]
+    two = [ValueDomain(name, ("a", "b"), TEXT) for name in "xyz"]
     tables = [table_of(differ, tuple(pair)) for pair in ("xy", "yz", "xz")]
     with pytest.raises(RequestError):
         from_margins(two, tables)
@@ -127,7 +130,7 @@ def test_margins_whose_zeros_leave_nobody_are_refused():
 
 def test_margins_that_no_table_has_are_refused():
     """Of three people with two values at least two agree; here 10 of 12 differ in each pair."""
-    two = [Domain(name, ("a", "b"), TEXT) for name in "xyz"]
+    two = [ValueDomain(name, ("a", "b"), TEXT) for name in "xyz"]
     near = np.array([[1.0, 5], [5, 1]])
     tables = [table_of(near, tuple(pair)) for pair in ("xy", "yz", "xz")]
     with pytest.raises(RequestError, match="no counts have all these margins"):

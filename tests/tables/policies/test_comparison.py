@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from voile.core.frontier import Frontier
-from voile.tables.domains.domain import Domain
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.domains.parser import CellParser
 from voile.tables.policies.comparison import in_words, most_different
 from voile.tables.policies.policy import Policy
 
-AGE = Domain("age", tuple(range(11)), Parser("integer"))
-SEX = Domain("sex", ("F", "M"), Parser("text"))
+AGE = ValueDomain("age", tuple(range(11)), CellParser("integer"))
+SEX = ValueDomain("sex", ("F", "M"), CellParser("text"))
 ROWS = np.array([[1] * 10, [1] * 9 + [0], [0] * 5 + [1] * 5, [1] * 5 + [0] * 5], dtype=np.bool_)
 FRONTIER = Frontier.of([0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], ROWS)
 

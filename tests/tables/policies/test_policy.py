@@ -14,12 +14,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain, build_domain
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.domain import ValueDomain, build_domain
+from voile.tables.domains.parser import CellParser
 from voile.tables.policies.policy import Policy
 
-AGE = Domain("age", tuple(range(6)), Parser("integer"))
-SEX = Domain("sex", ("F", "M", None), Parser("text"))
+AGE = ValueDomain("age", tuple(range(6)), CellParser("integer"))
+SEX = ValueDomain("sex", ("F", "M", None), CellParser("text"))
 N = 7
 
 
@@ -129,19 +129,19 @@ KINDS = {
     "year": st.dates(dt.date(1, 1, 1)).map(str),
     "bins": st.floats(allow_nan=False, allow_infinity=False, width=32),
 }
-BINS = Parser("decimal", edges=(Decimal("-1.5"), Decimal(0), Decimal(12)))
+BINS = CellParser("decimal", edges=(Decimal("-1.5"), Decimal(0), Decimal(12)))
 
 
 @st.composite
 def domains(draw, column):
     kind = draw(st.sampled_from(sorted(KINDS)))
     dated = kind in ("day", "month", "year")
-    parser = Parser("date", kind) if dated else BINS if kind == "bins" else Parser(kind)
+    parser = CellParser("date", kind) if dated else BINS if kind == "bins" else CellParser(kind)
     raw = draw(st.lists(st.none() | KINDS[kind], min_size=2, max_size=9))
     assume(len({parser(value) for value in raw}) > 1)
     if kind == "listed":
         known = list(dict.fromkeys(value for value in raw if value is not None))
-        return Domain(column, (*known, *((None,) if None in raw else ())), parser)
+        return ValueDomain(column, (*known, *((None,) if None in raw else ())), parser)
     return build_domain(column, raw, parser, fill=False)
 
 

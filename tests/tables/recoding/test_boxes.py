@@ -12,25 +12,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import TamperedError
-from voile.tables.domains.domain import Domain
-from voile.tables.domains.parser import Parser
-from voile.tables.people.counts import Constraints, Counts, distinct_rows
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.domains.parser import CellParser
+from voile.tables.people.counts import CombinationCounts, Constraints, distinct_rows
 from voile.tables.policies.family import finest_cuts
 from voile.tables.recoding.boxes import BoxCodebook, read_codebook
 from voile.tables.recoding.generalise import generalise
-from voile.tables.recoding.published import Published
+from voile.tables.recoding.published import PublishedPolicy
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.trees.climbing import climb
-from voile.tables.trees.ground import Ground, Growth
+from voile.tables.trees.ground import TreeGround, TreeGrowth
 from voile.tables.trees.growing import grow_tree
 from voile.tables.trees.policy import TreePolicy
 
 DOMAINS = (
-    Domain("age", tuple(range(30, 48)), Parser("integer")),
-    Domain("dose", (1, 4, 5, 20, 33, 70, None), Parser("integer")),
-    Domain("zip", ("37010", "37011", "37020", "38001", "38110"), Parser("text")),
-    Domain("job", ("clerk", "nurse", "judge", "miner"), Parser("text")),
-    Domain("born", ("1990-01-05", "1990-03-01", "1991-07-07", "2001-02-03"), Parser("date")),
+    ValueDomain("age", tuple(range(30, 48)), CellParser("integer")),
+    ValueDomain("dose", (1, 4, 5, 20, 33, 70, None), CellParser("integer")),
+    ValueDomain("zip", ("37010", "37011", "37020", "38001", "38110"), CellParser("text")),
+    ValueDomain("job", ("clerk", "nurse", "judge", "miner"), CellParser("text")),
+    ValueDomain(
+        "born", ("1990-01-05", "1990-03-01", "1991-07-07", "2001-02-03"), CellParser("date")
+    ),
 )
 
 
@@ -44,15 +46,15 @@ def people(seed, rows=60):
 def policy_of(codes, k=3, links=0):
     sizes = tuple(len(d) for d in DOMAINS)
     own, n = distinct_rows(codes, np.ones(len(codes)), sizes)
-    counts = Counts(sizes, own, n, n.copy(), np.zeros((len(n), 0)))
+    counts = CombinationCounts(sizes, own, n, n.copy(), np.zeros((len(n), 0)))
     nullable = tuple(d.nullable for d in DOMAINS)
-    ground = Ground(counts, Constraints(k=k), nullable=nullable)
-    grown = grow_tree(ground, Growth(0.0, 0.5, 0.5), loss_weight=0.5)
+    ground = TreeGround(counts, Constraints(k=k), nullable=nullable)
+    grown = grow_tree(ground, TreeGrowth(0.0, 0.5, 0.5), loss_weight=0.5)
     return TreePolicy(DOMAINS, grown.tree, 0, min(links, len(grown.risk) - 1))
 
 
 def publish(policy, codes, k=3, *, bounds=False):
-    tree, leaf = policy.pruned, policy.pruned.place(codes)
+    tree, leaf = policy.pruned_tree, policy.pruned_tree.place(codes)
     n = np.bincount(leaf, minlength=len(tree))
     stands = climb(tree, n > 0, lambda leaves: n[leaves].sum() >= k)
     seen = [np.isin(np.arange(len(d)), own) for d, own in zip(DOMAINS, codes.T, strict=True)]
@@ -75,7 +77,7 @@ def written(published, codes):
     numbers = published.policy.numbers_of(codes)
     columns = {}
     for coded, own in zip(published.codebook.columns, numbers.T, strict=True):
-        arrays = published.written(coded.column, own)
+        arrays = published.write_cells(coded.column, own)
         columns |= dict(zip(coded.released, arrays, strict=True))
     return pa.table(columns)
 
@@ -187,7 +189,7 @@ def test_the_outermost_intervals_of_a_scale_cover_all_that_lies_beyond(family, s
         book = publish(policy, codes).codebook
     else:
         seen = [np.isin(np.arange(len(d)), own) for d, own in zip(DOMAINS, codes.T, strict=True)]
-        book = Published.of(finest_cuts(policy), seen).codebook
+        book = PublishedPolicy.of(finest_cuts(policy), seen).codebook
     for domain, own in zip(DOMAINS, codes.T, strict=True):
         if domain.column not in BEYOND:
             continue

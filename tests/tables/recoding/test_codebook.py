@@ -13,12 +13,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError, TamperedError
-from voile.tables.domains.domain import Domain, build_domain
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.domain import ValueDomain, build_domain
+from voile.tables.domains.parser import CellParser
 from voile.tables.policies.policy import Policy
-from voile.tables.recoding.codebook import Codebook, CodebookEntry, CodedColumn
-from voile.tables.recoding.published import Published
-from voile.tables.recoding.recoder import Recoder
+from voile.tables.recoding.codebook import CodebookEntry, CodedColumn, ReleaseCodebook
+from voile.tables.recoding.published import PublishedPolicy
+from voile.tables.recoding.recoder import BatchRecoder
 
 DAYS = st.dates(dt.date(1999, 11, 1), dt.date(2000, 3, 1))
 FORM = "%d.%m.%Y"
@@ -44,18 +44,18 @@ KINDS = {
     "asked": (pa.string(), st.sampled_from(["1", "2", " 30", "40", "k.A.", " - "])),
 }
 READINGS = {
-    "digits": Parser("text"),
-    "day": Parser("date"),
-    "month": Parser("date", "month"),
-    "year": Parser("date", "year"),
-    "form": Parser("date", forms=(FORM,)),
-    "kilos": Parser("decimal", forms=("1234,5 kg",), edges=(Decimal("18.5"), Decimal(60))),
-    "float": Parser("decimal", edges=(Decimal("0.5"), Decimal("2.25"))),
-    "whole": Parser("integer", edges=(Decimal(-20), Decimal(0), Decimal(17))),
-    "coded": Parser("integer", bottom=Decimal(18), top=Decimal(90)),
-    "hour": Parser("time", "hour"),
-    "minute": Parser("time", "minute"),
-    "asked": Parser("integer", missing=("k.A.", "-")),
+    "digits": CellParser("text"),
+    "day": CellParser("date"),
+    "month": CellParser("date", "month"),
+    "year": CellParser("date", "year"),
+    "form": CellParser("date", forms=(FORM,)),
+    "kilos": CellParser("decimal", forms=("1234,5 kg",), edges=(Decimal("18.5"), Decimal(60))),
+    "float": CellParser("decimal", edges=(Decimal("0.5"), Decimal("2.25"))),
+    "whole": CellParser("integer", edges=(Decimal(-20), Decimal(0), Decimal(17))),
+    "coded": CellParser("integer", bottom=Decimal(18), top=Decimal(90)),
+    "hour": CellParser("time", "hour"),
+    "minute": CellParser("time", "minute"),
+    "asked": CellParser("integer", missing=("k.A.", "-")),
 }
 
 
@@ -65,11 +65,11 @@ def columns(draw, name):
     kind = draw(st.sampled_from(sorted(KINDS)))
     type_, cells = KINDS[kind]
     raw = draw(st.lists(st.none() | cells, min_size=2, max_size=12))
-    parser = READINGS.get(kind, Parser(kind))
+    parser = READINGS.get(kind, CellParser(kind))
     assume(len({parser(cell) for cell in raw}) > 1)
     if kind == "listed":
         values = sorted({cell for cell in raw if cell is not None}, reverse=True)
-        domain = Domain(name, (*values, *((None,) if None in raw else ())), parser)
+        domain = ValueDomain(name, (*values, *((None,) if None in raw else ())), parser)
     else:
         domain = build_domain(name, raw, parser, fill=draw(st.booleans()))
     return domain, raw, pa.array(raw, type_)
@@ -90,13 +90,15 @@ def registers(draw):
 def published(policy, values, bounds):
     """Publish what rows of values, by their places in the domains, show."""
     seen = zip(policy.domains, values.T, strict=True)
-    return Published.of(policy, [np.isin(np.arange(len(d)), x) for d, x in seen], bounds=bounds)
+    return PublishedPolicy.of(
+        policy, [np.isin(np.arange(len(d)), x) for d, x in seen], bounds=bounds
+    )
 
 
 def released(made, bounds):
     """Return the released rows, recoded, and what is published of the policy."""
     table, policy, kept = made
-    recoded = Recoder(policy)(table.combine_chunks().to_batches()[0])
+    recoded = BatchRecoder(policy)(table.combine_chunks().to_batches()[0])
     try:
         shown = published(policy, recoded.values[kept], bounds)
     except RequestError:
@@ -108,7 +110,7 @@ def released(made, bounds):
 
 
 def through_json(codebook):
-    return Codebook.from_data(json.loads(json.dumps(codebook.to_data())))
+    return ReleaseCodebook.from_data(json.loads(json.dumps(codebook.to_data())))
 
 
 @settings(deadline=None)
@@ -139,19 +141,19 @@ def test_the_codebook_reads_the_release_back(made, bounds):
     codebook = through_json(shown.codebook)
     written = {}
     for place, column in enumerate(codebook.columns):
-        arrays = shown.written(column.column, numbers[:, place])
+        arrays = shown.write_cells(column.column, numbers[:, place])
         written |= dict(zip(column.released, arrays, strict=True))
-    assert codebook.released == list(written)
+    assert codebook.released_columns == list(written)
     assert codebook.released_codes(pa.table(written)).tolist() == expected.tolist()
 
 
-AGE = Domain("age", tuple(range(100)), Parser("integer"))
+AGE = ValueDomain("age", tuple(range(100)), CellParser("integer"))
 HALVES = Policy((AGE,), np.arange(99) == 17)
 CODED = published(HALVES, np.array([[0], [99]]), False).codebook.columns[0]
 
 
 def test_a_register_that_lacks_a_column_knows_nothing_of_it():
-    codebook = Codebook((CODED,))
+    codebook = ReleaseCodebook((CODED,))
     assert codebook.register_codes(pa.table({"sex": ["f", "m"]})).tolist() == [[-1], [-1]]
 
 
@@ -164,7 +166,7 @@ def test_a_value_that_no_released_row_can_have_agrees_with_none():
     three = Policy((AGE,), np.isin(np.arange(99), [17, 64]))
     middle = published(three, np.array([[20], [70]]), False).codebook.columns[0]
     assert [entry.label for entry in middle.entries] == ["under 65", "65 and over"]
-    town = Domain("town", ("Ada", "Bo", "Cy"), Parser("listed"))
+    town = ValueDomain("town", ("Ada", "Bo", "Cy"), CellParser("listed"))
     whole = Policy((town,), np.zeros(2, dtype=bool))
     towns = published(whole, np.array([[0], [1]]), False).codebook.columns[0]
     assert towns.register_codes(pa.array(["Bo", "Cy", None, "", " "])).tolist() == [
@@ -177,7 +179,7 @@ def test_a_value_that_no_released_row_can_have_agrees_with_none():
 
 
 def test_bounds_that_read_as_a_missing_value_are_refused():
-    ages = Domain("age", (*range(100), None), Parser("integer"))
+    ages = ValueDomain("age", (*range(100), None), CellParser("integer"))
     known = Policy((ages,), np.arange(100) == 99)
     with pytest.raises(RequestError, match="leave --bounds out"):
         published(known, np.array([[5], [100]]), True)
@@ -193,14 +195,14 @@ def test_a_cell_that_is_no_interval_is_tampered_with():
 
 
 def test_an_empty_release_has_no_codes():
-    assert Codebook((CODED,)).released_codes(
+    assert ReleaseCodebook((CODED,)).released_codes(
         pa.table({"age": pa.array([], pa.string())})
     ).shape == (0, 1)
 
 
 def test_a_codebook_of_bins_holds_how_cells_are_read_and_no_cell():
     cells = ["61,37 kg", "72,91 kg", "88,13 kg", "99,47 kg"]
-    parser = Parser("decimal", forms=("1234,5 kg",), edges=(Decimal(70), Decimal(90)))
+    parser = CellParser("decimal", forms=("1234,5 kg",), edges=(Decimal(70), Decimal(90)))
     domain = build_domain("weight", cells, parser)
     policy = Policy((domain,), np.array([True, True]))
     released = np.array([[0], [1]], dtype=np.int32)

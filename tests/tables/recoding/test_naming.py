@@ -11,12 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from voile.core.round_cuts import roundest
-from voile.tables.domains.domain import Domain, build_domain
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.domain import ValueDomain, build_domain
+from voile.tables.domains.parser import CellParser
 from voile.tables.policies.policy import Policy
 from voile.tables.recoding.naming import name_intervals
 
-WHOLE, DECIMAL, DATE, LISTED = map(Parser, ("integer", "decimal", "date", "listed"))
+WHOLE, DECIMAL, DATE, LISTED = map(CellParser, ("integer", "decimal", "date", "listed"))
 
 
 def names(domain, cuts, released):
@@ -31,13 +31,13 @@ def labels(*asked):
 
 
 def declared(domain):
-    return Domain(
+    return ValueDomain(
         domain.column, domain.values, domain.parser, declared=(True,) * len(domain.values)
     )
 
 
-AGE = Domain("age", (*range(20, 60), 108, None), WHOLE)
-FULL = Domain("age", tuple(range(120)), WHOLE)
+AGE = ValueDomain("age", (*range(20, 60), 108, None), WHOLE)
+FULL = ValueDomain("age", tuple(range(120)), WHOLE)
 
 
 def test_an_interval_without_a_released_row_has_no_name():
@@ -57,22 +57,24 @@ def test_a_single_value_of_a_released_row_is_shown():
 
 
 def test_a_cut_in_a_gap_is_named_by_neither_neighbour():
-    pay = Domain("pay", (1_204, 2_377, 40_951, 987_654), WHOLE)
+    pay = ValueDomain("pay", (1_204, 2_377, 40_951, 987_654), WHOLE)
     assert labels(pay, [1], {1_204, 2_377, 987_654}) == ["under 500000", "500000 and over"]
     assert labels(pay, [1], {1_204, 2_377, 40_951}) == ["under 20000", "20000 and over"]
-    dose = Domain("dose", (Decimal("1.25"), Decimal("1.31"), Decimal("7"), Decimal("8")), DECIMAL)
+    dose = ValueDomain(
+        "dose", (Decimal("1.25"), Decimal("1.31"), Decimal("7"), Decimal("8")), DECIMAL
+    )
     assert labels(dose, [0, 2], set(dose.values)) == ["1.25", "1.3 to below 8", "8"]
     assert labels(dose, [1], set(dose.values)) == ["under 4", "4 and over"]
-    born = Domain("born", ("1931-05-04", "1931-05-09", "1958-12-31", "2003-01-07"), DATE)
+    born = ValueDomain("born", ("1931-05-04", "1931-05-09", "1958-12-31", "2003-01-07"), DATE)
     assert labels(born, [1], set(born.values)) == ["before 1940-01-01", "1940-01-01 and later"]
     assert labels(born, [0, 2], set(born.values))[1] == "1931-05-07 to 1999-12-31"
 
 
 def test_text_is_named_by_what_is_shown_of_it():
-    town = Domain("town", ("Bo", "Ada", "CANARYTOWN", "Cy", None), LISTED)
+    town = ValueDomain("town", ("Bo", "Ada", "CANARYTOWN", "Cy", None), LISTED)
     assert labels(town, [], {"Ada", "Bo"}) == ["Ada|Bo"]
     assert labels(town, [1], {"Ada", "Bo", "Cy", None}) == ["Ada|Bo", "Cy|missing"]
-    zips = Domain("zip", ("37010", "37011", "37012", "37013"), Parser("text"))
+    zips = ValueDomain("zip", ("37010", "37011", "37012", "37013"), CellParser("text"))
     assert labels(zips, [], {"37011", "37012"}) == ["37011-37012"]
     assert labels(declared(zips), [], {"37011"}) == ["37010-37013"]
 
@@ -88,11 +90,11 @@ def test_other_values_of_hidden_people_change_no_name(shown, data):
     def made(hidden):
         numbers = [10 * i + (0 if is_shown else hidden) for i, is_shown in enumerate(shown)]
         if kind == "whole":
-            domain = Domain("x", tuple(numbers), WHOLE)
+            domain = ValueDomain("x", tuple(numbers), WHOLE)
         elif kind == "decimal":
-            domain = Domain("x", tuple(Decimal(x) / 4 for x in numbers), DECIMAL)
+            domain = ValueDomain("x", tuple(Decimal(x) / 4 for x in numbers), DECIMAL)
         else:
-            domain = Domain("x", tuple(f"town {x}" for x in numbers), LISTED)
+            domain = ValueDomain("x", tuple(f"town {x}" for x in numbers), LISTED)
         released = {v for v, is_shown in zip(domain.values, shown, strict=True) if is_shown}
         return names(domain, cuts, released)
 
@@ -130,5 +132,5 @@ def test_the_outermost_single_ages_of_suppressed_people_are_nowhere():
 
 @pytest.mark.parametrize("text", ["any", "under 20", "20 and over"])
 def test_open_labels_are_told_apart_from_text(text):
-    town = Domain("town", (text, "x"), LISTED)
+    town = ValueDomain("town", (text, "x"), LISTED)
     assert labels(town, [0], {text, "x"}) == [text, "x"]

@@ -7,17 +7,19 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.tables.domains.domain import Domain
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.domains.parser import CellParser
 from voile.tables.policies.policy import Policy
-from voile.tables.recoding.recoder import Recoder
+from voile.tables.recoding.recoder import BatchRecoder
 
 ROWS, EXAMPLES = 2_000, 50  # 100,000 rows in all
 
-ZIP = Domain("zip", ("00501", "00544", "37010", "37011", None), Parser("text"))
-AGE = Domain("age", (*range(91), None), Parser("integer"))
-CHANGE = Domain("change", (-40, -3, -2, 0, 7), Parser("integer"))
-TOWN = Domain("town", ("Zürich", "Aix-en-Provence", "東京", "a|b", "", None), Parser("listed"))
+ZIP = ValueDomain("zip", ("00501", "00544", "37010", "37011", None), CellParser("text"))
+AGE = ValueDomain("age", (*range(91), None), CellParser("integer"))
+CHANGE = ValueDomain("change", (-40, -3, -2, 0, 7), CellParser("integer"))
+TOWN = ValueDomain(
+    "town", ("Zürich", "Aix-en-Provence", "東京", "a|b", "", None), CellParser("listed")
+)
 DOMAINS = (ZIP, AGE, CHANGE, TOWN)
 CELLS = {
     "zip": [*ZIP.values, "501", "37012"],
@@ -58,7 +60,7 @@ def naive(policy, domain, raw):
 @given(tables(), policies())
 def test_recoding_equals_a_naive_recoder(table, policy):
     arrays = [pa.array(table[name], kind) for name, kind in TYPES.items()]
-    recoded = Recoder(policy)(pa.RecordBatch.from_arrays(arrays, list(TYPES)))
+    recoded = BatchRecoder(policy)(pa.RecordBatch.from_arrays(arrays, list(TYPES)))
     assert not recoded.suppressed.any()
     for place, domain in enumerate(DOMAINS):
         memo = {cell: naive(policy, domain, cell) for cell in CELLS[domain.column]}
@@ -73,7 +75,7 @@ def test_rows_with_any_cell_outside_are_outside():
     batch = pa.RecordBatch.from_pydict(
         {"zip": ["00501", "501"], "age": [90, 90], "change": [0, 0], "town": ["", ""]}
     )
-    assert Recoder(policy)(batch).outside.tolist() == [False, True]
+    assert BatchRecoder(policy)(batch).outside.tolist() == [False, True]
 
 
 GROUPS = st.sets(st.tuples(st.integers(0, 2), st.integers(0, 1)))
@@ -81,8 +83,8 @@ GROUPS = st.sets(st.tuples(st.integers(0, 2), st.integers(0, 1)))
 
 @given(GROUPS, st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 1)), max_size=30))
 def test_only_groups_that_are_not_allowed_are_suppressed(allowed, rows):
-    a = Domain("a", (0, 1, 2), Parser("integer"))
-    b = Domain("b", (0, 1), Parser("integer"))
+    a = ValueDomain("a", (0, 1, 2), CellParser("integer"))
+    b = ValueDomain("b", (0, 1), CellParser("integer"))
     policy = Policy((a, b), np.ones(3, dtype=bool))
     groups = np.array(sorted(allowed), dtype=np.int32).reshape(-1, 2)
     batch = pa.RecordBatch.from_pydict(
@@ -91,7 +93,7 @@ def test_only_groups_that_are_not_allowed_are_suppressed(allowed, rows):
             "b": pa.array([r[1] for r in rows], pa.int64()),
         }
     )
-    recoded = Recoder(policy, groups)(batch)
+    recoded = BatchRecoder(policy, groups)(batch)
     inside = [0 <= row[0] <= 2 for row in rows]
     assert recoded.suppressed.tolist() == [
         here and row not in allowed for here, row in zip(inside, rows, strict=True)

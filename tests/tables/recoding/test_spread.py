@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.tables.recoding.test_boxes import DOMAINS, people, policy_of, publish, raw
 
 from voile.tables.domains.domain import to_ordinal
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.parser import CellParser
 from voile.tables.recoding.codebook import CodebookEntry, CodedColumn
-from voile.tables.recoding.marginals import Counted, Marginal, least_implied
+from voile.tables.recoding.marginals import ColumnMarginal, ReleasedCounts, least_implied
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.recoding.spread import IntervalSpread
 
@@ -21,12 +21,12 @@ from voile.tables.recoding.spread import IntervalSpread
 def published(codes, least=3):
     """Publish boxes with marginals, of as few people as `least`."""
     plain = publish(policy_of(codes), codes)
-    policy, stands = plain.policy, plain.policy.pruned.leaves
+    policy, stands = plain.policy, plain.policy.pruned_tree.leaves
     own = np.bincount(policy.box_of(codes), minlength=policy.n_groups)
     values = [np.bincount(c, minlength=len(d)) for c, d in zip(codes.T, DOMAINS, strict=True)]
     seen = [counts > 0 for counts in values]
     used = np.where(own > 0, stands, -1)
-    return PublishedBoxes.of(policy, seen, used, counted=Counted(own, values, least))
+    return PublishedBoxes.of(policy, seen, used, counted=ReleasedCounts(own, values, least))
 
 
 def spreads(codes):
@@ -80,7 +80,7 @@ def test_by_what_names_say_of_boxes_and_runs_no_small_count_is_implied(seed, row
 def test_shares_of_pieces_give_runs_their_people(seed):
     codes = people(seed, 150)
     for _, marginal, held, spread in spreads(codes):
-        reached = marginal.reached(spread.column)
+        reached = marginal.find_reached(spread.column)
         share = np.zeros(reached.shape)
         share[reached] = spread.share
         assert share.sum(axis=1) == pytest.approx(np.ones(len(held)))
@@ -102,7 +102,7 @@ def test_the_expected_number_is_the_mean_of_its_values_by_weight(seed):
 
 
 def test_days_are_expected_where_the_runs_have_them():
-    parser = Parser("date")
+    parser = CellParser("date")
     whole = CodedColumn(
         "born", ("born",), "date", "day", (), (), (CodebookEntry("any", None, None),)
     )
@@ -112,8 +112,10 @@ def test_days_are_expected_where_the_runs_have_them():
     )
     ends = CodebookEntry("", "2000-01-01", "2000-01-20")
     whole = replace(whole, entries=(ends,))
-    spread = IntervalSpread.of(whole, Marginal("born", (early, late), (90, 10)), np.array([100.0]))
-    (day,) = spread.expected.to_pylist()
+    spread = IntervalSpread.of(
+        whole, ColumnMarginal("born", (early, late), (90, 10)), np.array([100.0])
+    )
+    (day,) = spread.expected_cells.to_pylist()
     first = to_ordinal("2000-01-01", parser)
     assert day.toordinal() + day.hour / 24 == pytest.approx(first + 0.9 * 4.5 + 0.1 * 14.5)
 
@@ -129,7 +131,9 @@ def test_what_is_missing_stays_apart():
         CodebookEntry("missing", None, None, missing=True),
     )
     column = CodedColumn("age", ("age",), "integer", "day", (), (), entries)
-    spread = IntervalSpread.of(column, Marginal("age", runs, (60, 20, 20)), np.array([60.0, 40.0]))
+    spread = IntervalSpread.of(
+        column, ColumnMarginal("age", runs, (60, 20, 20)), np.array([60.0, 40.0])
+    )
     assert spread.first.tolist() == [0, 3, 4]
     values, weights = spread.values(np.zeros(12, np.int32), np.arange(12))
     assert values.to_pylist() == [*range(30, 41), None]

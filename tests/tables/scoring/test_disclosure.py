@@ -15,7 +15,7 @@ from tests.real_data import DATA
 from voile.core.errors import RequestError
 from voile.tables.scoring.catalogue import MEASURES
 from voile.tables.scoring.disclosure import (
-    Classes,
+    EquivalenceClasses,
     discernibility,
     disclosure,
     distinct_l,
@@ -34,7 +34,7 @@ def classes(sample, population=None, sensitive=None):
     sample = np.array(sample, dtype=float)
     population = sample if population is None else np.array(population, dtype=float)
     sensitive = np.zeros((len(sample), 0)) if sensitive is None else np.array(sensitive, float)
-    return Classes(sample, population, sensitive)
+    return EquivalenceClasses(sample, population, sensitive)
 
 
 def of_rows(rows, people):
@@ -112,7 +112,7 @@ def test_all_measures_equal_their_naive_twins(rows, people, suppressed):
 @given(rows=ROWS.filter(lambda rows: len({q for q, _ in rows}) > 1), people=PEOPLE)
 def test_merging_classes_moves_every_measure_as_declared(rows, people):
     fine = of_rows(rows, people)
-    coarse = Classes(
+    coarse = EquivalenceClasses(
         np.append(fine.sample[2:], fine.sample[:2].sum()),
         np.append(fine.population[2:], fine.population[:2].sum()),
         np.vstack([fine.sensitive[2:], fine.sensitive[:2].sum(axis=0)]),
@@ -129,7 +129,7 @@ def assert_equals_pycanon(frame, quasi, sensitive):
     """Compare with pyCANON, where it departs from the definitions as stated in the comments."""
     table = pd.crosstab([frame[q] for q in quasi], frame[sensitive], dropna=True)
     table = table.to_numpy(dtype=float)
-    found = disclosure(Classes(table.sum(axis=1), table.sum(axis=1), table))
+    found = disclosure(EquivalenceClasses(table.sum(axis=1), table.sum(axis=1), table))
     assert found["k"] == anonymity.k_anonymity(frame, quasi)
     assert found["distinct_l"] == anonymity.l_diversity(frame, quasi, [sensitive])
     # it cuts exp(entropy) to an integer, so 2.9999999999999996 comes out as 2
@@ -263,7 +263,7 @@ def test_suppressed_records_cost_the_source_each():
 )  # fmt: skip
 def test_impossible_classes_are_refused(sample, population, sensitive):
     with pytest.raises(RequestError):
-        Classes(np.array(sample), np.array(population), np.array(sensitive))
+        EquivalenceClasses(np.array(sample), np.array(population), np.array(sensitive))
 
 
 def test_every_measure_says_what_it_is():

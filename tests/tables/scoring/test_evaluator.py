@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.people.counts import Constraints, Counts, SensitiveColumn
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts, Constraints, SensitiveColumn
+from voile.tables.scoring.evaluator import PolicyEvaluator
 
 
 def twin(counts, constraints, policy):
@@ -110,7 +110,9 @@ def tables(draw, *, constrained=False, shares=({},)):
     sensitive = sample[:, None] * (rng.random((len(cells), kinds)) < 2 / max(kinds, 1))
     parts = draw(st.sampled_from([(), (1, 69), (2, 65, 3)])) if kinds == 70 else ()
     columns = tuple(SensitiveColumn(values, ordered=i % 2 > 0) for i, values in enumerate(parts))
-    counts = Counts(sizes, cells.astype(np.int32), sample, population, sensitive, columns=columns)
+    counts = CombinationCounts(
+        sizes, cells.astype(np.int32), sample, population, sensitive, columns=columns
+    )
     limits = Constraints()
     if constrained:
         limits = Constraints(
@@ -128,7 +130,7 @@ def tables(draw, *, constrained=False, shares=({},)):
 
 def counts_of(sizes, codes, sample, population=None, sensitive=None):
     sample = np.array(sample, dtype=float)
-    return Counts(
+    return CombinationCounts(
         sizes,
         np.array(codes, dtype=np.int32),
         sample,
@@ -138,7 +140,7 @@ def counts_of(sizes, codes, sample, population=None, sensitive=None):
 
 
 def check(counts, limits, policies):
-    evaluator = Evaluator(counts, limits)
+    evaluator = PolicyEvaluator(counts, limits)
     scores, records = evaluator.scores(policies), evaluator.figures(policies)
     expected = np.array([twin(counts, limits, policy) for policy in policies]).T
     np.testing.assert_allclose(records.suppressed, scores.suppressed, atol=1e-12)
@@ -172,7 +174,7 @@ def test_risk_falls_and_loss_rises_towards_the_top(case, random):
     for bit in random.sample(range(len(policy)), len(policy)):
         chain.append(policy.copy())
         policy[bit] = False
-    risk, loss = Evaluator(counts, limits).evaluate(np.array([*chain, policy]))
+    risk, loss = PolicyEvaluator(counts, limits).evaluate(np.array([*chain, policy]))
     assert (np.diff(risk) <= 1e-12).all()
     assert (np.diff(loss) >= -1e-12).all()
     assert risk[0] == 1.0
@@ -187,7 +189,7 @@ def test_suppression_falls_towards_the_top(case, random):
     for bit in random.sample(range(len(policy)), len(policy)):
         chain.append(policy.copy())
         policy[bit] = False
-    dropped = Evaluator(counts, limits).scores(np.array([*chain, policy])).suppressed
+    dropped = PolicyEvaluator(counts, limits).scores(np.array([*chain, policy])).suppressed
     assert (np.diff(dropped) <= 1e-12).all()
 
 
@@ -197,7 +199,7 @@ def test_by_hand():
         (2, 3), [[0, 0], [0, 1], [1, 0], [1, 2]], [1, 1, 2, 0], population=[4, 1, 5, 10]
     )
     policies = np.array([[1, 1, 1], [0, 1, 1], [1, 0, 1], [0, 0, 0]], dtype=bool)
-    risk, loss = Evaluator(counts).evaluate(policies)
+    risk, loss = PolicyEvaluator(counts).evaluate(policies)
     matches = 1 / 4 + 1 + 2 / 5
     np.testing.assert_allclose(
         risk * matches, [matches, 3 / 9 + 1, 2 / 5 + 2 / 5, 4 / 20], rtol=1e-12
@@ -210,13 +212,13 @@ def test_by_hand():
 
 def test_fewer_people_than_subjects_count_as_many_as_the_subjects():
     counts = counts_of((2,), [[0], [1]], [2, 2], population=[1, 100])
-    risk, _ = Evaluator(counts).evaluate(np.array([[True], [False]]))
+    risk, _ = PolicyEvaluator(counts).evaluate(np.array([[True], [False]]))
     np.testing.assert_allclose(risk, [1, (4 / 101) / (1 + 2 / 100)])
 
 
 def test_suppression_by_hand():
     counts = counts_of((2,), [[0], [1]], [1, 9], population=[10, 90])
-    scores = Evaluator(counts, Constraints(k=2)).scores(np.array([[True], [False]]))
+    scores = PolicyEvaluator(counts, Constraints(k=2)).scores(np.array([[True], [False]]))
     np.testing.assert_allclose(scores.suppressed, [0.1, 0])
     np.testing.assert_allclose(scores.risk, [0.5, 0.5])
     np.testing.assert_allclose(scores.loss, [0.1, 1])
@@ -232,23 +234,23 @@ def test_a_group_of_exactly_the_limit_is_kept():
         (Constraints(max_risk=0.049), 1),
         (Constraints(l_diversity=2), 0.5),
     ]:
-        assert Evaluator(counts, limits).scores(bottom).suppressed[0] == dropped
+        assert PolicyEvaluator(counts, limits).scores(bottom).suppressed[0] == dropped
 
 
 def test_one_subject_and_an_even_table():
-    risk, loss = Evaluator(counts_of((2,), [[1]], [1])).evaluate(np.array([[True], [False]]))
+    risk, loss = PolicyEvaluator(counts_of((2,), [[1]], [1])).evaluate(np.array([[True], [False]]))
     assert risk.tolist() == [1, 1]
     assert loss.tolist() == [0, 1]
     even = counts_of((2,), [[0], [1]], [3, 3], population=[6, 6])
-    risk, loss = Evaluator(even).evaluate(np.array([[True], [False]]))
+    risk, loss = PolicyEvaluator(even).evaluate(np.array([[True], [False]]))
     assert risk.tolist() == [1, 0.5]
     assert loss.tolist() == [0, 0]  # nothing is lost: all combinations are equally frequent
 
 
 def test_subjects_written_twice_change_no_loss():
     cells = [[0, 0], [0, 1], [1, 2]]
-    once = Evaluator(counts_of((2, 3), cells, [1, 2, 5], population=[9, 9, 9]))
-    twice = Evaluator(counts_of((2, 3), cells, [2, 4, 10], population=[18, 18, 18]))
+    once = PolicyEvaluator(counts_of((2, 3), cells, [1, 2, 5], population=[9, 9, 9]))
+    twice = PolicyEvaluator(counts_of((2, 3), cells, [2, 4, 10], population=[18, 18, 18]))
     policies = np.array([[0, 1, 0], [1, 0, 1]], dtype=bool)
     np.testing.assert_allclose(once.evaluate(policies), twice.evaluate(policies))
 
@@ -258,28 +260,28 @@ def test_a_domain_of_2_to_the_60_needs_memory_for_its_cells_only():
     codes = np.unique(rng.integers(0, 2**15, (200, 4)), axis=0)
     counts = counts_of((2**15,) * 4, codes, np.ones(len(codes)))
     ends = np.array([[False], [True]]).repeat(4 * (2**15 - 1), axis=1)
-    risk, loss = Evaluator(counts).evaluate(ends)
+    risk, loss = PolicyEvaluator(counts).evaluate(ends)
     np.testing.assert_allclose(risk, [1 / len(codes), 1])
     np.testing.assert_allclose(loss, [1, 0])
 
 
 def test_refuses_what_it_cannot_score():
-    wide = Evaluator(counts_of((2,) * 62, [[0] * 62], [1]))
+    wide = PolicyEvaluator(counts_of((2,) * 62, [[0] * 62], [1]))
     with pytest.raises(RequestError, match="combinations of values, too many for global policies"):
         wide.evaluate(np.ones((1, 62), dtype=bool))
     assert wide.matches == 1.0  # what trees need of it
     with pytest.raises(RequestError, match="no subjects"):
-        Evaluator(counts_of((2,), [[0]], [0], population=[5]))
+        PolicyEvaluator(counts_of((2,), [[0]], [0], population=[5]))
     with pytest.raises(RequestError, match="no subjects"):
-        Evaluator(counts_of((2,), np.zeros((0, 1)), []))
+        PolicyEvaluator(counts_of((2,), np.zeros((0, 1)), []))
     with pytest.raises(RequestError, match="sensitive column"):
-        Evaluator(counts_of((2,), [[0]], [1]), Constraints(l_diversity=2))
+        PolicyEvaluator(counts_of((2,), [[0]], [1]), Constraints(l_diversity=2))
     fine = counts_of((3,), [[0]], [1])
     with pytest.raises(RequestError, match="required cuts must be 2 booleans"):
-        Evaluator(fine, Constraints(required=np.array([True])))
+        PolicyEvaluator(fine, Constraints(required=np.array([True])))
     both = np.array([True, False])
     with pytest.raises(RequestError, match="both required and forbidden"):
-        Evaluator(fine, Constraints(required=both, forbidden=both))
+        PolicyEvaluator(fine, Constraints(required=both, forbidden=both))
 
 
 @pytest.mark.parametrize(
@@ -287,7 +289,7 @@ def test_refuses_what_it_cannot_score():
 )
 def test_refuses_policies_of_another_shape(policies):
     with pytest.raises(RequestError, match=r"booleans of shape \(m, 2\)"):
-        Evaluator(counts_of((3,), [[0]], [1])).evaluate(policies)
+        PolicyEvaluator(counts_of((3,), [[0]], [1])).evaluate(policies)
 
 
 def test_feasible_needs_every_constraint():
@@ -295,7 +297,7 @@ def test_feasible_needs_every_constraint():
     limits = Constraints(
         k=2, suppress=0.1, required=np.array([False, True]), forbidden=np.array([True, False])
     )
-    evaluator = Evaluator(counts, limits)
+    evaluator = PolicyEvaluator(counts, limits)
     policies = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=bool)
     feasible = evaluator.feasible(policies, evaluator.scores(policies))
     assert feasible.tolist() == [False, True, False, False]

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
 from voile.core.errors import RequestError
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.scoring.group_measures import (
-    Groups,
+    RecordGroups,
     compute_values,
     matches,
     mutual_information,
@@ -22,7 +22,7 @@ from voile.tables.scoring.group_measures import (
 )
 
 seeds = st.integers(0, 2**32)
-GROUPS = Groups(np.array([2.0, 3.0, 1.0]), np.array([4.0, 20.0, 0.5]), np.ones(3))
+GROUPS = RecordGroups(np.array([2.0, 3.0, 1.0]), np.array([4.0, 20.0, 0.5]), np.ones(3))
 
 
 def test_matches_by_hand():
@@ -33,7 +33,7 @@ def test_matches_by_hand():
 
 
 def test_a_group_of_exactly_11_is_not_small():
-    edge = Groups(np.ones(2), np.array([11.0, 10.0]), np.ones(2))
+    edge = RecordGroups(np.ones(2), np.array([11.0, 10.0]), np.ones(2))
     assert small_groups().each(edge).tolist() == [0, 0.1]
 
 
@@ -59,7 +59,7 @@ def test_mutual_information_is_the_mean_share_lost(own, seed):
     shape = len(counts.sample), 3
     outcomes = tuple(np.ceil(counts.sample[:, None]) * rng.integers(0, 4, shape) for _ in range(2))
     counts = replace(counts, outcomes=outcomes)
-    evaluator = Evaluator(counts, loss=mutual_information(outcomes))
+    evaluator = PolicyEvaluator(counts, loss=mutual_information(outcomes))
     policies = np.random.default_rng(seed).random((5, 6)) < 0.5
     source = [mutual(counted) for counted in outcomes]
     known = [k for k in range(2) if source[k] > 1e-9]
@@ -73,8 +73,8 @@ def test_an_outcome_that_one_attribute_decides_keeps_what_the_others_lose():
     codes = np.array([[i, j] for i in range(2) for j in range(3)], dtype=np.int32)
     sample = np.array([1.0, 2.0, 3.0, 2.0, 4.0, 6.0])
     outcome = sample[:, None] * np.eye(2)[codes[:, 0]]
-    counts = Counts((2, 3), codes, sample, sample.copy(), np.zeros((6, 0)), (outcome,))
-    evaluator = Evaluator(counts, loss=mutual_information(counts.outcomes))
+    counts = CombinationCounts((2, 3), codes, sample, sample.copy(), np.zeros((6, 0)), (outcome,))
+    evaluator = PolicyEvaluator(counts, loss=mutual_information(counts.outcomes))
     policies = np.array([[1, 0, 0], [0, 1, 1]], dtype=bool)
     np.testing.assert_allclose(evaluator.evaluate(policies)[1], [0, 1], atol=1e-12)
 
@@ -82,8 +82,10 @@ def test_an_outcome_that_one_attribute_decides_keeps_what_the_others_lose():
 def test_an_outcome_that_nothing_tells_of_loses_nothing():
     codes = np.array([[0], [1]], dtype=np.int32)
     even = np.array([[3.0, 1.0], [6.0, 2.0]])
-    counts = Counts((2,), codes, even.sum(1), even.sum(1), np.zeros((2, 0)), (even, even[:, :1]))
-    evaluator = Evaluator(counts, loss=mutual_information(counts.outcomes))
+    counts = CombinationCounts(
+        (2,), codes, even.sum(1), even.sum(1), np.zeros((2, 0)), (even, even[:, :1])
+    )
+    evaluator = PolicyEvaluator(counts, loss=mutual_information(counts.outcomes))
     assert evaluator.evaluate(np.array([[False], [True]]))[1].tolist() == [0, 0]
 
 
@@ -95,7 +97,7 @@ def test_risks_fall_and_losses_rise_on_every_merge(own, name, seed):
     counts = own.counts(seed)
     risk, loss = own.pairs(counts)[name]
     policies = ((np.arange(64)[:, None] >> np.arange(6)) & 1).astype(bool)
-    found = Evaluator(counts, risk=risk, loss=loss).evaluate(policies)
+    found = PolicyEvaluator(counts, risk=risk, loss=loss).evaluate(policies)
     for bit in range(6):
         number = np.flatnonzero(policies[:, bit])
         fewer = number - (1 << bit)
@@ -105,8 +107,8 @@ def test_risks_fall_and_losses_rise_on_every_merge(own, name, seed):
 
 def test_expected_matches_are_told_whatever_the_risk_is(own):
     counts = own.counts(5)
-    plain = Evaluator(counts)
-    other = Evaluator(counts, risk=matches(power=2), loss=mutual_information(counts.outcomes))
+    plain = PolicyEvaluator(counts)
+    other = PolicyEvaluator(counts, risk=matches(power=2), loss=mutual_information(counts.outcomes))
     policies = np.random.default_rng(0).random((9, 6)) < 0.5
     wanted = plain.scores(policies).risk * plain.matches
     for evaluator in (other, plain):
@@ -117,7 +119,7 @@ def test_expected_matches_are_told_whatever_the_risk_is(own):
 def test_a_policy_without_small_groups_has_no_risk(own):
     counts = own.counts(2)
     counts = replace(counts, population=counts.population + 11)
-    evaluator = Evaluator(counts, risk=small_groups())
+    evaluator = PolicyEvaluator(counts, risk=small_groups())
     risk, loss = evaluator.evaluate(np.random.default_rng(0).random((9, 6)) < 0.5)
     assert not risk.any()
     assert loss.any()

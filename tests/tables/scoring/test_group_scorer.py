@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.tables.people.counts import Constraints, Counts
-from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.scoring.group_measures import Groups, information, matches
+from voile.tables.people.counts import CombinationCounts, Constraints
+from voile.tables.scoring.evaluator import PolicyEvaluator
+from voile.tables.scoring.group_measures import RecordGroups, information, matches
 from voile.tables.scoring.group_scorer import MeasuredScorer
 
 seeds = st.integers(0, 2**32)
@@ -75,7 +75,7 @@ def enough(own, everybody, limits, ordered):
 
 def one(measure, n, people, width, outcomes):
     arrays = (np.array([float(x)]) for x in (n, people, width))
-    return float(measure.each(Groups(*arrays, tuple(np.array([o]) for o in outcomes)))[0])
+    return float(measure.each(RecordGroups(*arrays, tuple(np.array([o]) for o in outcomes)))[0])
 
 
 def twin(counts, limits, risk, loss, policy):
@@ -109,7 +109,7 @@ def some_policies(seed, n_bits, count=8):
 
 def measured(evaluator):
     """Score in NumPy what the evaluator scores."""
-    source = Groups.of(evaluator.counts)
+    source = RecordGroups.of(evaluator.counts)
     return MeasuredScorer.of(
         evaluator.cells, source, evaluator.rules, evaluator.risk, evaluator.loss
     )
@@ -129,7 +129,7 @@ def joined(parts):
 def test_scores_equal_the_twins(own, pair, seed, limits, columns):
     counts = own.counts(seed, columns=columns)
     risk, loss = own.pairs(counts)[pair]
-    evaluator = Evaluator(counts, limits, risk=risk, loss=loss)
+    evaluator = PolicyEvaluator(counts, limits, risk=risk, loss=loss)
     policies = some_policies(seed, evaluator.n_bits)
     scores = evaluator.scores(policies)
     wanted = np.array([twin(counts, limits, risk, loss, policy) for policy in policies])
@@ -141,7 +141,7 @@ def test_scores_equal_the_twins(own, pair, seed, limits, columns):
 def test_answers_as_the_kernels_do(own, seed, limits, columns, weighing):
     power, under = weighing
     counts = own.counts(seed, columns=columns)
-    evaluator = Evaluator(counts, limits, risk=matches(power=power, under=under))
+    evaluator = PolicyEvaluator(counts, limits, risk=matches(power=power, under=under))
     compiled, ours = evaluator.scorer, measured(evaluator)
     assert type(compiled) is not type(ours)
     policies = some_policies(seed, evaluator.n_bits)
@@ -162,7 +162,7 @@ def test_answers_as_the_kernels_do(own, seed, limits, columns, weighing):
 def test_every_question_is_answered_as_from_scratch(own, pair, seed, limits):
     counts = own.counts(seed, spread=seed % 3 == 0)
     risk, loss = own.pairs(counts)[pair]
-    scorer = measured(Evaluator(counts, limits, risk=risk, loss=loss))
+    scorer = measured(PolicyEvaluator(counts, limits, risk=risk, loss=loss))
     n_bits = int((scorer.sizes - 1).sum())
     start = np.zeros(n_bits, dtype=bool)
     start[np.random.default_rng(seed).permutation(n_bits)[:8]] = True
@@ -189,8 +189,8 @@ def test_merges_where_most_risk_goes_for_the_loss(own, seed, rescue):
     counts = own.counts(seed)
     risk, loss = own.pairs(counts)["mutual"]
     limits = Constraints(k=3) if rescue else None
-    evaluator = Evaluator(counts, limits, risk=risk, loss=loss)
-    plain = Evaluator(counts, risk=risk, loss=loss)
+    evaluator = PolicyEvaluator(counts, limits, risk=risk, loss=loss)
+    plain = PolicyEvaluator(counts, risk=risk, loss=loss)
     bottom = np.ones(evaluator.n_bits, dtype=bool)
     [some] = evaluator.scorer.descend(bottom, bottom, rescue=rescue, allowed=0.0)
     for policy, after in zip(some.on_the_way, some.on_the_way[1:], strict=False):
@@ -214,7 +214,7 @@ def test_the_lattice_without_some_cuts_scores_as_the_whole(own, pair, seed):
     risk, loss = own.pairs(counts)[pair]
     forbidden = np.zeros(6, dtype=bool)
     forbidden[np.random.default_rng(seed).permutation(6)[:2]] = True
-    evaluator = Evaluator(counts, Constraints(k=2, forbidden=forbidden), risk=risk, loss=loss)
+    evaluator = PolicyEvaluator(counts, Constraints(k=2, forbidden=forbidden), risk=risk, loss=loss)
     narrow = some_policies(seed, 4)
     wide = np.zeros((len(narrow), 6), dtype=bool)
     wide[:, ~forbidden] = narrow
@@ -226,7 +226,7 @@ def test_the_lattice_without_some_cuts_scores_as_the_whole(own, pair, seed):
 
 def test_by_hand(own):
     # Sizes 2 x 2; three subjects with outcome 0, one with 1; people 4, 1, 5.
-    counts = Counts(
+    counts = CombinationCounts(
         (2, 2),
         np.array([[0, 0], [0, 1], [1, 0]], dtype=np.int32),
         np.array([1.0, 1.0, 2.0]),
@@ -236,7 +236,7 @@ def test_by_hand(own):
     )
     wrong = own.loss(lambda groups: groups.subjects - groups.outcomes[0].max(axis=1))
     rare = own.risk(lambda groups: groups.subjects * (groups.group < 5))
-    evaluator = Evaluator(counts, risk=rare, loss=wrong)
+    evaluator = PolicyEvaluator(counts, risk=rare, loss=wrong)
     policies = np.array([[1, 1], [1, 0], [0, 1], [0, 0]], dtype=bool)
     risk, loss = evaluator.evaluate(policies)
     np.testing.assert_allclose(risk, [1, 0, 1 / 2, 0])
@@ -246,7 +246,7 @@ def test_by_hand(own):
 def test_a_measure_that_is_flat_scores_0(own):
     counts = own.counts(1)
     risk, loss = own.risk(lambda g: g.subjects * 0), own.loss(lambda g: g.subjects / 3)
-    found = Evaluator(counts, risk=risk, loss=loss).evaluate(some_policies(0, 6))
+    found = PolicyEvaluator(counts, risk=risk, loss=loss).evaluate(some_policies(0, 6))
     assert not np.any(found)
 
 
@@ -254,7 +254,7 @@ def test_few_groups_fit_in_a_table_at_a_time(own, monkeypatch):
     monkeypatch.setattr("voile.tables.scoring.group_scorer.DENSE", 40)
     monkeypatch.setattr("voile.tables.scoring.group_scorer.ROWS", 60)
     monkeypatch.setattr("voile.tables.scoring.group_walk.PIECE", 3)
-    evaluator = Evaluator(own.counts(4, sizes=(5, 4, 6)), Constraints(k=2, l_diversity=2))
+    evaluator = PolicyEvaluator(own.counts(4, sizes=(5, 4, 6)), Constraints(k=2, l_diversity=2))
     ours, wanted = measured(evaluator), evaluator.scorer
     policies = some_policies(0, evaluator.n_bits, 20)
     close(ours.score(policies), wanted.score(policies))
@@ -267,14 +267,17 @@ def test_few_groups_fit_in_a_table_at_a_time(own, monkeypatch):
 
 
 def test_no_policy_scores_nothing(own):
-    evaluator = Evaluator(own.counts(0))
+    evaluator = PolicyEvaluator(own.counts(0))
     none = np.zeros((0, evaluator.n_bits), dtype=bool)
     assert measured(evaluator).score(none).shape == (0, 3)
 
 
 def test_information_and_matches_are_the_papers(own):
     counts = own.counts(7)
-    default, named = Evaluator(counts), Evaluator(counts, risk=matches(), loss=information())
+    default, named = (
+        PolicyEvaluator(counts),
+        PolicyEvaluator(counts, risk=matches(), loss=information()),
+    )
     policies = some_policies(3, 6)
     assert np.array_equal(default.evaluate(policies), named.evaluate(policies))
     assert type(default.scorer) is type(named.scorer)

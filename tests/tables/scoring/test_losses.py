@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.losses import Grouping, losses
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.losses import CombinationGrouping, losses
 
 
 def entropy(held):
@@ -75,7 +75,7 @@ def groupings(draw):
     sample = rng.integers(0, 5, len(codes)) * rng.choice([1.0, 0.5], len(codes))
     sample[0] += 1
     nothing = np.zeros((len(codes), 0))
-    counts = Counts(sizes, codes.astype(np.int32), sample, sample, nothing)
+    counts = CombinationCounts(sizes, codes.astype(np.int32), sample, sample, nothing)
     boxes = [tuple(np.ones(size, dtype=bool) for size in sizes)]
     for _ in range(draw(st.integers(0, 6))):
         at, column = rng.integers(len(boxes)), rng.integers(len(sizes))
@@ -90,7 +90,11 @@ def groupings(draw):
     values = tuple(np.array([b[j] for b in boxes]) for j in range(len(sizes)))
     kept = rng.random(len(boxes)) < draw(st.sampled_from([1.0, 0.6, 0.0]))
     importance = draw(st.lists(st.integers(0, 3), min_size=len(sizes), max_size=len(sizes)))
-    return counts, Grouping(group, box, values, kept), importance if any(importance) else None
+    return (
+        counts,
+        CombinationGrouping(group, box, values, kept),
+        importance if any(importance) else None,
+    )
 
 
 @given(groupings())
@@ -106,7 +110,9 @@ def test_equal_the_twin(case):
 @settings(max_examples=100, deadline=None)
 def test_all_suppressed_is_wholly_lost(case):
     counts, grouping, _ = case
-    nothing = Grouping(grouping.group, grouping.box, grouping.values, grouping.kept & False)
+    nothing = CombinationGrouping(
+        grouping.group, grouping.box, grouping.values, grouping.kept & False
+    )
     found = losses(counts, nothing)
     one_value = all(len(np.unique(c)) == 1 for c in counts.codes[counts.sample > 0].T)
     assert found["distribution"] == found["ncp"] == 1.0
@@ -116,11 +122,11 @@ def test_all_suppressed_is_wholly_lost(case):
 def even():
     """A table in which all values are equally frequent: eq. 4 charges nothing for merging them."""
     codes = np.array(list(product(range(4), range(3))), dtype=np.int32)
-    return Counts((4, 3), codes, np.full(12, 5.0), np.full(12, 5.0), np.zeros((12, 0)))
+    return CombinationCounts((4, 3), codes, np.full(12, 5.0), np.full(12, 5.0), np.zeros((12, 0)))
 
 
 def test_an_even_table_merged_into_one_group_loses_its_resolution_and_no_distribution():
-    whole = Grouping(
+    whole = CombinationGrouping(
         np.zeros(12, int),
         np.zeros((1, 2), int),
         (np.ones((1, 4), bool), np.ones((1, 3), bool)),
@@ -133,6 +139,6 @@ def test_an_even_table_merged_into_one_group_loses_its_resolution_and_no_distrib
 @pytest.mark.parametrize("importance", [[1.0], [1.0, -1.0], [float("nan"), 1.0], [0.0, 0.0]])
 def test_importance_that_means_nothing_is_refused(importance):
     values = (np.eye(4, dtype=bool), np.eye(3, dtype=bool))
-    every = Grouping(np.arange(12), even().codes, values, np.ones(12, bool))
+    every = CombinationGrouping(np.arange(12), even().codes, values, np.ones(12, bool))
     with pytest.raises(RequestError, match="importance"):
         losses(even(), every, importance=importance)

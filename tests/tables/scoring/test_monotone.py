@@ -8,15 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.scoring.group_measures import GroupMeasure
 from voile.tables.scoring.monotone import check
 
 
 def table(*, sizes=(2, 2), sample=(1.0, 2.0, 3.0, 4.0), people=(2.0, 2.0, 8.0, 8.0)):
     codes = np.stack(np.unravel_index(np.arange(len(sample)), sizes), axis=1).astype(np.int32)
-    return Counts(sizes, codes, np.array(sample), np.array(people), np.zeros((len(sample), 0)))
+    return CombinationCounts(
+        sizes, codes, np.array(sample), np.array(people), np.zeros((len(sample), 0))
+    )
 
 
 @given(st.integers(0, 2**32))
@@ -30,7 +32,7 @@ def test_what_is_monotone_passes(own, seed):
 
 def test_shows_the_merge_that_breaks_a_risk(own):
     # One attribute, one cut: 1 / 2 and 1 / 2 apart, 3 together.
-    counts = Counts(
+    counts = CombinationCounts(
         (2,), np.array([[0], [1]], np.int32), np.ones(2), np.full(2, 2.0), np.zeros((2, 0))
     )
     rising = own.risk(lambda groups: np.where(groups.group > 3, 3.0, 0.5), name="crowds")
@@ -63,7 +65,7 @@ def test_single_merges_find_what_one_chain_misses():
     sample = np.ones(12)
     sample[4:6] = 7.0
     codes = np.arange(12, dtype=np.int32)[:, None]
-    counts = Counts((12,), codes, sample, sample, np.zeros((12, 0)))
+    counts = CombinationCounts((12,), codes, sample, sample, np.zeros((12, 0)))
     pair = GroupMeasure(
         "pair", "", "", "", generalising="falls", each=lambda g: 1.0 * (g.subjects == 14)
     )
@@ -96,7 +98,7 @@ def test_refuses_what_is_no_number_for_each_group(own, each, says):
     with pytest.raises(RequestError, match=says):
         check(own.risk(each), table())
     with pytest.raises(RequestError, match=says):
-        Evaluator(table(), risk=own.risk(each)).evaluate(np.ones((1, 2), dtype=bool))
+        PolicyEvaluator(table(), risk=own.risk(each)).evaluate(np.ones((1, 2), dtype=bool))
 
 
 def test_a_loss_may_be_negative_and_numbers_may_be_whole(own):
@@ -109,13 +111,13 @@ def test_a_loss_may_be_negative_and_numbers_may_be_whole(own):
 def test_refuses_a_risk_that_does_not_declare_that_it_falls(declared):
     risk = GroupMeasure("r", "", "", "", generalising=declared, each=lambda g: g.subjects)
     with pytest.raises(RequestError, match="r does not declare that it falls"):
-        Evaluator(table(), risk=risk)
+        PolicyEvaluator(table(), risk=risk)
 
 
 def test_refuses_a_loss_that_does_not_declare_that_it_rises():
     loss = GroupMeasure("l", "", "", "", generalising="falls", each=lambda g: g.subjects)
     with pytest.raises(RequestError, match="l does not declare that it rises"):
-        Evaluator(table(), loss=loss)
+        PolicyEvaluator(table(), loss=loss)
     undeclared = GroupMeasure("u", "", "", "", each=lambda g: g.subjects)
     with pytest.raises(RequestError, match="u does not declare"):
         check(undeclared, table())
@@ -137,7 +139,7 @@ def test_a_long_lattice_is_checked_along_part_of_a_chain(own):
     rng = np.random.default_rng(0)
     codes = np.unique(rng.integers(0, 4000, (60, 2)), axis=0).astype(np.int32)
     ones = np.ones(len(codes))
-    counts = Counts((4000, 4000), codes, ones, ones.copy(), np.zeros((len(codes), 0)))
+    counts = CombinationCounts((4000, 4000), codes, ones, ones.copy(), np.zeros((len(codes), 0)))
     asked = []
 
     def each(groups):

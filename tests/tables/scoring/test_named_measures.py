@@ -8,13 +8,13 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.tables.scoring.group_measures import (
-    Groups,
+    RecordGroups,
     compute_values,
     information,
     matches,
     small_groups,
 )
-from voile.tables.scoring.named_measures import NAMES, Weights, measure_named
+from voile.tables.scoring.named_measures import NAMES, LossWeights, measure_named
 
 MODULE = """
 from voile.tables.scoring.group_measures import GroupMeasure
@@ -57,7 +57,7 @@ def test_ours_by_name(own):
     assert measure_named("risk", "small-groups")(counts) == small_groups()
     for kind, names in NAMES.items():
         for name in names:
-            declared = measure_named(kind, name)(counts, Weights()).generalising
+            declared = measure_named(kind, name)(counts, LossWeights()).generalising
             assert declared == ("falls" if kind == "risk" else "rises")
 
 
@@ -74,7 +74,7 @@ def test_a_module_in_the_working_directory(own, here):
 
 def test_what_a_measure_prints_is_no_part_of_a_result(own, here, capsys):
     measure = measure_named("risk", "my_measures:talking")(own.counts(0))
-    compute_values(measure, Groups.of(own.counts(0)))
+    compute_values(measure, RecordGroups.of(own.counts(0)))
     out, err = capsys.readouterr()
     assert out == ""
     assert err == "loaded\nasked\n"

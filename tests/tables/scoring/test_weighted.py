@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.tables.people.counts import Constraints, row_keys
-from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.scoring.group_measures import Groups, information, matches, weighted
+from voile.tables.scoring.evaluator import PolicyEvaluator
+from voile.tables.scoring.group_measures import RecordGroups, information, matches, weigh_losses
 from voile.tables.scoring.group_scorer import MeasuredScorer
-from voile.tables.scoring.losses import Grouping, losses
+from voile.tables.scoring.losses import CombinationGrouping, losses
 
 seeds = st.integers(0, 2**32)
 weights = st.sampled_from([0.0, 0.3, 0.5, 0.9])
@@ -43,7 +43,7 @@ def grouped(counts, limits, policy):
     kept &= np.maximum(np.maximum(n, p), 1) * limits.max_risk >= 1 - 1e-9
     kept &= (kinds >= limits.l_diversity) | (limits.l_diversity == 1)
     values = tuple(np.arange(own[-1] + 1)[:, None] == own for own in of)
-    return Grouping(group, intervals[first], values, kept)
+    return CombinationGrouping(group, intervals[first], values, kept)
 
 
 def close(found, wanted):
@@ -54,9 +54,9 @@ def close(found, wanted):
 @settings(max_examples=150, deadline=None)
 def test_weighs_distribution_and_resolution(own, seed, limits, weight, importance):
     counts = own.counts(seed)
-    loss = weighted(counts, weight=weight, importance=importance)
-    evaluator = Evaluator(counts, limits, loss=loss)
-    assert evaluator.compiled
+    loss = weigh_losses(counts, weight=weight, importance=importance)
+    evaluator = PolicyEvaluator(counts, limits, loss=loss)
+    assert evaluator.is_compiled
     policies = some_policies(seed, evaluator.n_bits)
     for policy, found in zip(policies, evaluator.scores(policies).loss, strict=True):
         lost = losses(counts, grouped(counts, limits, policy), importance=importance)
@@ -71,7 +71,7 @@ def test_weighs_distribution_and_resolution(own, seed, limits, weight, importanc
 @settings(max_examples=100, deadline=None)
 def test_the_figures_of_policies_are_those_of_their_groupings(own, seed, limits, importance):
     counts = own.counts(seed)
-    evaluator = Evaluator(counts, limits, importance=importance)
+    evaluator = PolicyEvaluator(counts, limits, importance=importance)
     policies = some_policies(seed, evaluator.n_bits)
     figures = evaluator.figures(policies)
     for i, policy in enumerate(policies):
@@ -82,11 +82,11 @@ def test_the_figures_of_policies_are_those_of_their_groupings(own, seed, limits,
 
 
 def measured(evaluator, cuts=None):
-    source = Groups.of(evaluator.counts, columns=True)
+    source = RecordGroups.of(evaluator.counts, columns=True)
     whole = MeasuredScorer.of(
         evaluator.cells, source, evaluator.rules, evaluator.risk, evaluator.loss
     )
-    return whole if cuts is None else whole.coarsened(cuts)
+    return whole if cuts is None else whole.coarsen_lattice(cuts)
 
 
 def answer_alike(compiled, ours, seed):
@@ -112,8 +112,8 @@ def answer_alike(compiled, ours, seed):
 @settings(max_examples=100, deadline=None)
 def test_the_kernels_answer_as_numpy_does(own, seed, limits, weight, importance):
     counts = own.counts(seed)
-    loss = weighted(counts, weight=weight, importance=importance)
-    evaluator = Evaluator(counts, limits, risk=matches(power=1 + seed % 2), loss=loss)
+    loss = weigh_losses(counts, weight=weight, importance=importance)
+    evaluator = PolicyEvaluator(counts, limits, risk=matches(power=1 + seed % 2), loss=loss)
     answer_alike(evaluator.scorer, measured(evaluator), seed)
 
 
@@ -123,7 +123,7 @@ def test_so_they_do_where_cuts_are_forbidden(own, seed, limits, weight):
     counts = own.counts(seed)
     forbidden = np.random.default_rng(seed).random(sum(counts.sizes) - len(counts.sizes)) < 0.4
     asked = Constraints(limits.k, limits.max_risk, limits.l_diversity, forbidden=forbidden)
-    evaluator = Evaluator(counts, asked, loss=weighted(counts, weight=weight))
+    evaluator = PolicyEvaluator(counts, asked, loss=weigh_losses(counts, weight=weight))
     if not forbidden.any():
         return
     answer_alike(evaluator.scorer, measured(evaluator, ~forbidden), seed)
@@ -132,7 +132,7 @@ def test_so_they_do_where_cuts_are_forbidden(own, seed, limits, weight):
 def test_they_do_in_domains_too_large_for_a_table_of_all_keys(own):
     for seed in range(3):
         counts = own.counts(seed, sizes=(2, 2, 3), spread=True)
-        evaluator = Evaluator(counts, loss=weighted(counts))
+        evaluator = PolicyEvaluator(counts, loss=weigh_losses(counts))
         policies = some_policies(seed, evaluator.n_bits, 3)
         order = np.random.default_rng(seed).permutation(np.flatnonzero(policies[0]))[:99]
         found = np.concatenate(list(evaluator.scorer.walk(policies[0], order)))
@@ -146,10 +146,10 @@ def test_they_do_in_domains_too_large_for_a_table_of_all_keys(own):
 @settings(max_examples=30, deadline=None)
 def test_a_weight_of_one_is_the_paper_s_loss(own, seed):
     counts = own.counts(seed)
-    assert weighted(counts, weight=1, importance=(1, 2, 3)) == information()
+    assert weigh_losses(counts, weight=1, importance=(1, 2, 3)) == information()
 
 
 @pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])
 def test_a_weight_out_of_range_is_refused(own, weight):
     with pytest.raises(RequestError, match="between 0 and 1"):
-        weighted(own.counts(0), weight=weight)
+        weigh_losses(own.counts(0), weight=weight)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.tables.searches.run import Run
+from voile.tables.searches.run import TablesSearchRun
 
 
 def run_of(space, **limits):
     none = {"evaluations": None, "seconds": None, "progress": None}
-    return Run(space.evaluator, rng=np.random.default_rng(0), **(none | limits))
+    return TablesSearchRun(space.evaluator, rng=np.random.default_rng(0), **(none | limits))
 
 
 def assert_scores_as_from_scratch(evaluator, frontier):

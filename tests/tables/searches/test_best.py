@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from tests.tables.searches.runs import assert_scores_as_from_scratch, run_of
 
 from voile.core.errors import InfeasibleError
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.searches import quick
 from voile.tables.searches.best import explore, seek
-from voile.tables.searches.run import Limit
+from voile.tables.searches.run import TablesSearchLimit
 from voile.tables.searches.steepest import descend
 from voile.tables.verbs.search import search
 
 
 @dataclass(frozen=True)
 class Space:
-    evaluator: Evaluator
+    evaluator: PolicyEvaluator
 
 
 LIMITS = [{}, {"k": 2, "suppress": 0.5}, {"k": 2, "l_diversity": 2, "suppress": 0.99}]
@@ -65,7 +65,7 @@ def test_stops_at_its_limits_and_keeps_what_it_has(small_space):
     space = small_space(7, sizes=(13, 2, 5))
     for evaluations in (2, 3, 40, 200, 3000):
         run = run_of(space, evaluations=evaluations)
-        with pytest.raises(Limit, match="evaluations"):
+        with pytest.raises(TablesSearchLimit, match="evaluations"):
             begin_and_explore(run)
         assert run.evaluations == evaluations
         assert len(run.frontier())
@@ -123,7 +123,9 @@ def town(seed):
     people = rng.poisson((one[:, None, None] * two[:, None] * three).ravel() * 20_000) * 1.0
     sample = rng.binomial(people.astype(int), 0.03) * 1.0
     codes = np.stack(np.unravel_index(np.arange(1200), sizes), axis=1).astype(np.int32)
-    return Space(Evaluator(Counts(sizes, codes, sample, people, np.zeros((1200, 0)))))
+    return Space(
+        PolicyEvaluator(CombinationCounts(sizes, codes, sample, people, np.zeros((1200, 0))))
+    )
 
 
 @pytest.mark.whole

@@ -15,20 +15,21 @@ SEARCH = """
 import json, sys
 from dataclasses import dataclass
 import numpy as np
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.verbs.search import search
 
 @dataclass(frozen=True)
 class Space:
-    evaluator: Evaluator
+    evaluator: PolicyEvaluator
 
 rng = np.random.default_rng(0)
 codes = np.stack(np.unravel_index(np.arange(80 * 2 * 5 * 90), (80, 2, 5, 90)), axis=1)
 sample = rng.poisson(0.2, len(codes)) * 1.0
 people = sample + rng.poisson(3, len(codes))
-counts = Counts((80, 2, 5, 90), codes.astype(np.int32), sample, people, np.zeros((len(codes), 0)))
-space = Space(Evaluator(counts))
+values = np.zeros((len(codes), 0))
+counts = CombinationCounts((80, 2, 5, 90), codes.astype(np.int32), sample, people, values)
+space = Space(PolicyEvaluator(counts))
 
 def progress(at):
     print(at.evaluations, flush=True)

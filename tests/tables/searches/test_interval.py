@@ -11,7 +11,13 @@ from tests.tables.searches.runs import assert_scores_as_from_scratch, run_of
 from voile.core.errors import InfeasibleError
 from voile.tables.kernels.interval import flips
 from voile.tables.kernels.scratch import by_lead, score
-from voile.tables.searches.interval import Aim, attributes_of, explore, improve_attribute, settle
+from voile.tables.searches.interval import (
+    SearchAim,
+    attributes_of,
+    explore,
+    improve_attribute,
+    settle,
+)
 from voile.tables.verbs.search import search
 
 seeds = st.integers(0, 2**32)
@@ -26,7 +32,7 @@ limits = st.fixed_dictionaries(
         "suppress": st.just(0.99),
     }
 )
-aims = st.builds(Aim, st.sampled_from([0.01, 0.5, 1.0, 30.0]), st.sampled_from([0.0, 2.0]))
+aims = st.builds(SearchAim, st.sampled_from([0.01, 0.5, 1.0, 30.0]), st.sampled_from([0.0, 2.0]))
 
 
 def bits_of(numbers, n):
@@ -98,7 +104,7 @@ def test_what_is_found_is_scored_exactly_and_beaten_by_nothing_from_steepest(
 def test_settles_where_no_attribute_can_be_bettered(small_space):
     for seed in range(10):
         space = small_space(seed)
-        run, aim = run_of(space), Aim(1.0, 0.0)
+        run, aim = run_of(space), SearchAim(1.0, 0.0)
         run.begin()
         attributes = attributes_of(run)
         settled, policy = settle(run, attributes, run.best_for(1.0), aim)
@@ -113,7 +119,7 @@ def test_counts_an_evaluation_for_every_interval(small_space):
     run = run_of(small_space(3, sizes=(4, 2)))
     for attribute, intervals in zip(attributes_of(run), (10, 3), strict=True):
         before = run.evaluations
-        improve_attribute(run, attribute, np.zeros(4, dtype=bool), Aim(1.0, 0.0))
+        improve_attribute(run, attribute, np.zeros(4, dtype=bool), SearchAim(1.0, 0.0))
         assert run.evaluations - before == intervals
 
 

@@ -12,8 +12,8 @@ from voile.tables.kernels.cell_sums import sum_cells
 from voile.tables.kernels.compiled_scorer import CompiledScorer
 from voile.tables.people.counts import Constraints
 from voile.tables.scoring import evaluator, policy_figures
-from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.scoring.group_measures import weighted
+from voile.tables.scoring.evaluator import PolicyEvaluator
+from voile.tables.scoring.group_measures import weigh_losses
 from voile.tables.searches import large
 from voile.tables.searches.floors import order_cuts
 from voile.tables.trees import forest
@@ -26,8 +26,8 @@ LIMITS = [{}, {"k": 2, "suppress": 0.5}, {"k": 2, "l_diversity": 2, "suppress": 
 def weighed_space(small_space, seed, **limits):
     """Return a space by the default loss: half divergence, half entropy."""
     counts = small_space(seed, sizes=SIZES).evaluator.counts
-    loss = weighted(counts, weight=0.5)
-    return SimpleNamespace(evaluator=Evaluator(counts, Constraints(**limits), loss=loss))
+    loss = weigh_losses(counts, weight=0.5)
+    return SimpleNamespace(evaluator=PolicyEvaluator(counts, Constraints(**limits), loss=loss))
 
 
 def drawn_policies(n_bits, count=6):
@@ -111,10 +111,10 @@ def test_figures_of_policies_are_the_same_on_coarser_cells(small_space, monkeypa
     counts = weighed_space(small_space, 9).evaluator.counts
     policies = np.sort(drawn_policies(sum(SIZES) - 3, 40)[:40], axis=0)
     policies[:, 4] = False
-    whole = Evaluator(counts).figures(policies)
+    whole = PolicyEvaluator(counts).figures(policies)
     monkeypatch.setattr(policy_figures, "SMALL", 0)
     monkeypatch.setattr(policy_figures, "FEW", 4)
-    for name, values in vars(Evaluator(counts).figures(policies)).items():
+    for name, values in vars(PolicyEvaluator(counts).figures(policies)).items():
         np.testing.assert_allclose(values, getattr(whole, name), atol=1e-12)
 
 
@@ -125,7 +125,7 @@ def test_a_large_table_grows_fewer_trees_and_loses_little(small_space, monkeypat
         from dataclasses import replace
 
         counts = replace(counts, sample=np.ceil(counts.sample), population=np.ceil(counts.sample))
-    ground = forest.Ground(counts, Constraints())
+    ground = forest.TreeGround(counts, Constraints())
     assert ground.risk_counts_boxes is not population
     whole = forest.grow_forest(ground, loss_weight=0.5).frontier
     monkeypatch.setattr(forest, "GROWN", 0)

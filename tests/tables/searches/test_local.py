@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables.searches.runs import assert_scores_as_from_scratch, run_of
 
-from voile.tables.searches.local import Neighbourhood, explore
+from voile.tables.searches.local import FrontierNeighbourhood, explore
 
 seeds = st.integers(0, 2**32)
 
@@ -39,7 +39,7 @@ def test_going_on_twice_no_policy_two_cuts_away_enters(small_space, seed):
     evaluator = (space := small_space(seed, sizes=(5, 2, 4))).evaluator
     run = run_of(space)
     run.begin()
-    Neighbourhood(run).flip(twice=True)
+    FrontierNeighbourhood(run).flip(twice=True)
     found, one = run.frontier(), np.eye(evaluator.n_bits, dtype=bool)
     pairs = np.unique((one[:, None] | one).reshape(-1, evaluator.n_bits), axis=0)
     for policy in found.policies:

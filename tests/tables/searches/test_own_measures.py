@@ -10,7 +10,7 @@ import pytest
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
 from voile.tables.people.counts import Constraints
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.searches import best
 from voile.tables.verbs.search import METHODS, search
 
@@ -25,13 +25,13 @@ PAIRS = ("weighed", "mutual", "own", "outcomes")
 
 @dataclass(frozen=True)
 class Space:
-    evaluator: Evaluator
+    evaluator: PolicyEvaluator
 
 
 def space(own, pair, limits, seed=11, sizes=(3, 2, 4)):
     counts = own.counts(seed, sizes=sizes)
     risk, loss = own.pairs(counts)[pair]
-    return Space(Evaluator(counts, LIMITS[limits], risk=risk, loss=loss))
+    return Space(PolicyEvaluator(counts, LIMITS[limits], risk=risk, loss=loss))
 
 
 def whole_frontier(evaluator):
@@ -73,14 +73,14 @@ def test_best_beats_random_chains_on_a_larger_lattice(own, pair):
 def test_a_search_refuses_a_measure_that_breaks_what_it_declares(own):
     rising = own.risk(lambda groups: groups.subjects * groups.width, name="rising")
     with pytest.raises(RequestError, match=r"rising declares that it falls .* and rose"):
-        search(Space(Evaluator(own.counts(1), risk=rising)))
+        search(Space(PolicyEvaluator(own.counts(1), risk=rising)))
 
 
 def test_the_weighed_risk_changes_what_is_found(own):
     counts = own.counts(8, sizes=(6, 2, 9))
     risk, loss = own.pairs(counts)["weighed"]
-    plain = search(Space(Evaluator(counts)), method="exhaustive").frontier
-    weighed = Evaluator(counts, risk=risk, loss=loss)
+    plain = search(Space(PolicyEvaluator(counts)), method="exhaustive").frontier
+    weighed = PolicyEvaluator(counts, risk=risk, loss=loss)
     ours = search(Space(weighed), method="exhaustive").frontier
     theirs = Frontier.of(*weighed.evaluate(plain.policies), plain.policies)
     assert ours.area() < theirs.area()

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
-from voile.tables.people.counts import Constraints, Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts, Constraints
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.verbs.search import METHODS, search
 
 
 @dataclass(frozen=True)
 class Space:
-    evaluator: Evaluator
+    evaluator: PolicyEvaluator
 
 
 SIZES = (24, 2, 5)
@@ -77,11 +77,11 @@ def test_where_records_are_suppressed_no_score_is_believed():
     """Only the bottom of this chain breaks k, and it is not among the first 64 scored."""
     sample = np.append(np.full(65, 2.0), [2.0, 1.0])
     codes = np.arange(67, dtype=np.int32)[:, None]
-    counts = Counts((67,), codes, sample, sample, np.zeros((67, 0)))
+    counts = CombinationCounts((67,), codes, sample, sample, np.zeros((67, 0)))
     chain = np.tri(66, dtype=bool)
-    start = Frontier.of(*Evaluator(counts).evaluate(chain), chain)
+    start = Frontier.of(*PolicyEvaluator(counts).evaluate(chain), chain)
     assert len(start) == 66
-    space = Space(Evaluator(counts, Constraints(k=2)))
+    space = Space(PolicyEvaluator(counts, Constraints(k=2)))
     found = search(space, method="random-chain", evaluations=200, start=start).frontier
     assert_own_scores(space.evaluator, found)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables.searches.runs import run_of
 
-from voile.tables.searches.run import Limit
+from voile.tables.searches.run import TablesSearchLimit
 from voile.tables.searches.sketch import sketch
 from voile.tables.searches.steepest import descend
 
@@ -53,6 +53,6 @@ def test_makes_more_of_few_evaluations_than_the_steepest_chain(small_space):
         assert sketched.evaluations < 84 * 12
         plain = run_of(space, evaluations=sketched.evaluations)
         plain.begin()
-        with pytest.raises(Limit):
+        with pytest.raises(TablesSearchLimit):
             descend(plain, np.ones(84, dtype=bool), rescue=False)
         assert sketched.frontier().area() < plain.frontier().area()

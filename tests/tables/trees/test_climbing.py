@@ -9,7 +9,7 @@ from tests.tables.trees.trials import GROWTHS, small_ground
 
 from voile.tables.trees.climbing import climb
 from voile.tables.trees.growing import grow_tree
-from voile.tables.trees.tree import Tree
+from voile.tables.trees.tree import BoxTree
 
 
 def twin(tree, n, k):
@@ -54,7 +54,7 @@ def test_short_boxes_take_their_whole_ancestor(seed, k, scale):
 
 def test_what_one_box_of_all_breaks_cannot_be_released():
     two = np.array([1, -1, -1], np.int32)
-    tree = Tree((2,), np.array([0, -1, -1], np.int32), np.zeros(3, np.int32), two, two - 1)
+    tree = BoxTree((2,), np.array([0, -1, -1], np.int32), np.zeros(3, np.int32), two, two - 1)
     rows = np.array([False, True, True])
     assert climb(tree, rows, lambda leaves: False) is None
     assert climb(tree, rows, lambda leaves: len(leaves) == 2).tolist() == [-1, 0, 0]

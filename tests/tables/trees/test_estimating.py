@@ -16,7 +16,7 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.report.sections import Prose
 from voile.tables.module import TABLES
 from voile.tables.people.counted_boxes import CountedBoxes, estimate_each
@@ -26,7 +26,7 @@ from voile.tables.trees.estimating import CountedPeople
 from voile.tables.trees.growing import grow_tree
 from voile.tables.trees.measuring import BoxMeasures
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, FitOptions
 from voile.tables.verbs.report import sections
@@ -103,7 +103,7 @@ def counted_by_two(table):
     )  # fmt: skip
 
 
-def fitted(table, counted, **options) -> Kit:
+def fitted(table, counted, **options) -> StoredKit:
     asked = {"family": "tree", "population": (counted,), "sampled": True, **options}
     asked = FitOptions.model_validate(asked)
     return fit(open_source(table), ROLES, asked, seed=1, progress=silent)
@@ -113,7 +113,7 @@ def fitted(table, counted, **options) -> Kit:
 def test_trees_pruned_on_the_estimate_are_as_risky_as_they_say(k):
     """At k = 1 small groups are taken for riskier than they are, not for safer."""
     table, sample = population(k, 40_000)
-    content = Content.of(fitted(sample, counted_by_two(table), k=k, risk="estimated-matches"))
+    content = TablesContent.of(fitted(sample, counted_by_two(table), k=k, risk="estimated-matches"))
     space, at = content.space, np.linspace(0, len(content.frontier) - 1, 8).astype(int)
     everybody = np.column_stack([d.codes(table[d.column]) for d in space.domains])
     for number in at:
@@ -130,11 +130,11 @@ def test_a_fit_says_what_it_estimates_and_leads_with_what_it_counts(tmp_path):
     table, sample = population(3, 4_000)
     kit = fitted(sample, counted_by_two(table), risk="estimated-matches")
     kit.save(tmp_path / "kit")
-    kit = Kit.load(tmp_path / "kit", "tables")
-    content, chosen = Content.of(kit), choose(kit, Choice(least_loss=True))
+    kit = StoredKit.load(tmp_path / "kit", "tables")
+    content, chosen = TablesContent.of(kit), choose(kit, Choice(least_loss=True))
     assert chosen.figures["expected_matches"] > chosen.figures["estimated_relative_risk"] * 300
     assert "relative_risk" not in chosen.figures
-    data = report_data(content, content.family.read(chosen.policy))
+    data = report_data(content, content.family.read_policy(chosen.policy))
     assert 0 < data["estimated_uniques"] < data["after"]["sample_uniques"]
     assert data["estimated_uniques"] <= data["estimated_matches"]
     assert data["estimated_matches"] < data["after"]["expected_matches"]

@@ -14,7 +14,7 @@ from tests.tables.trees.trials import GROWTHS, inside, small_ground
 from voile.core.errors import InfeasibleError, RequestError
 from voile.tables.people.counts import Constraints
 from voile.tables.scoring.disclosure import distinct_l, entropy_l, t_closeness
-from voile.tables.trees.ground import Diversity, Ground
+from voile.tables.trees.ground import BoxDiversity, TreeGround
 from voile.tables.trees.growing import grow_tree
 
 SLACK = 1e-9
@@ -45,7 +45,7 @@ def place(ground, column, a, b, low, high):
     sizes = ground.counts.sizes
     if ground.nullable[column] and b == sizes[column] - 1:
         wanted = b - 1
-    elif not ground.allowed().by_crowd:
+    elif not ground.build_allowed().by_crowd:
         wanted = (a + b - 1) // 2
     else:
         codes, people = ground.counts.codes[:, column], ground.counts.population
@@ -133,7 +133,7 @@ def test_a_gap_is_cut_in_its_middle_whatever_the_sample_counts_beside_it():
         sample = np.array(sample, dtype=float)
         codes = np.array([[2], [12]], np.int32)
         counts = type(counts)((21,), codes, sample, sample.copy(), np.zeros((2, 0)))
-        return grow_tree(Ground(counts, Constraints()), GROWTHS[0], loss_weight=0.5).tree.cut[0]
+        return grow_tree(TreeGround(counts, Constraints()), GROWTHS[0], loss_weight=0.5).tree.cut[0]
 
     assert cut_of([1, 9]) == cut_of([9, 1]) == cut_of([5, 5]) == 6
 
@@ -143,7 +143,9 @@ def test_null_is_cut_off_by_itself():
     ones = np.ones(2)
     codes = np.array([[2], [20]], np.int32)
     counts = type(ground.counts)((21,), codes, ones, ones.copy(), np.zeros((2, 0)))
-    tree = grow_tree(Ground(counts, Constraints(), nullable=(True,)), GROWTHS[0], loss_weight=0.5)
+    tree = grow_tree(
+        TreeGround(counts, Constraints(), nullable=(True,)), GROWTHS[0], loss_weight=0.5
+    )
     assert tree.tree.cut[0] == 19
 
 
@@ -154,13 +156,13 @@ def test_null_is_cut_off_by_itself():
 def test_what_one_box_of_all_breaks_is_infeasible(asked):
     ground = small_ground(1, limited=False)
     with pytest.raises(InfeasibleError):
-        grow_tree(Ground(ground.counts, asked), GROWTHS[0], loss_weight=0.5)
+        grow_tree(TreeGround(ground.counts, asked), GROWTHS[0], loss_weight=0.5)
 
 
 def test_more_values_than_a_sensitive_column_has_are_infeasible():
     ground = small_ground(1, limited=False)
     values = np.column_stack([ground.counts.sample, ground.counts.sample * 0])
-    wide = Ground(ground.counts, Constraints(), (Diversity(values, distinct=2),))
+    wide = TreeGround(ground.counts, Constraints(), (BoxDiversity(values, distinct=2),))
     with pytest.raises(InfeasibleError, match="l-diversity"):
         grow_tree(wide, GROWTHS[0], loss_weight=0.5)
 
@@ -171,7 +173,7 @@ def test_cuts_that_every_policy_must_keep_are_refused():
     required[0] = True
     with pytest.raises(RequestError, match="--family global"):
         grow_tree(
-            Ground(ground.counts, Constraints(required=required)), GROWTHS[0], loss_weight=0.5
+            TreeGround(ground.counts, Constraints(required=required)), GROWTHS[0], loss_weight=0.5
         )
 
 
@@ -180,7 +182,9 @@ def test_t_closeness_of_the_boxes_is_that_of_the_release():
     rng = np.random.default_rng(0)
     values = ground.counts.sample[:, None] * rng.dirichlet(np.ones(3), len(ground.counts.sample))
     for ordered in (False, True):
-        close = Ground(ground.counts, Constraints(), (Diversity(values, t=0.2, ordered=ordered),))
+        close = TreeGround(
+            ground.counts, Constraints(), (BoxDiversity(values, t=0.2, ordered=ordered),)
+        )
         tree = grow_tree(close, GROWTHS[0], loss_weight=0.5).tree
         box = tree.place(ground.counts.codes)
         held = np.array([values[box == one].sum(0) for one in tree.leaves])

@@ -10,14 +10,14 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.tables.module import TABLES
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import GroupMeasure
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.fit import fit
 from voile.tables.verbs.forests import grow, score_tree
 from voile.tables.verbs.options import ApplyOptions, FitOptions
@@ -43,7 +43,7 @@ def people(rows=300):
     return pa.table({"age": age, "sex": sex, "town": town, "ill": ill})
 
 
-def fitted(**options) -> Kit:
+def fitted(**options) -> StoredKit:
     asked = FitOptions.model_validate({"family": "tree", **options})
     return fit(open_source(people()), ROLES, asked, seed=1, progress=silent)
 
@@ -74,7 +74,7 @@ def spread_over(frontier):
 
 
 def test_small_groups_are_what_trees_are_pruned_by():
-    content = Content.of(fitted(risk="small-groups", k=2))
+    content = TablesContent.of(fitted(risk="small-groups", k=2))
     for number in spread_over(content.frontier):
         policy = content.family.policy(number)
         box, combination = boxes_and_combinations(content.space, policy)
@@ -88,7 +88,7 @@ def test_small_groups_are_what_trees_are_pruned_by():
 
 def test_information_about_an_outcome_is_what_trees_are_pruned_by():
     kit = fitted(loss="mutual-information", outcomes=("ill",))
-    content, ill = Content.of(kit), np.unique(people()["ill"], return_inverse=True)[1]
+    content, ill = TablesContent.of(kit), np.unique(people()["ill"], return_inverse=True)[1]
     for number in spread_over(content.frontier):
         policy = content.family.policy(number)
         box, combination = boxes_and_combinations(content.space, policy)
@@ -119,7 +119,7 @@ def test_a_measure_of_ones_own_is_what_trees_are_pruned_by():
 )
 def test_both_families_stand_on_one_frontier_of_any_measures(options):
     kit = fitted(family="both", evaluations=5_000, k=2, **options)
-    assert "trees" not in Content.of(kit).absent
+    assert "trees" not in TablesContent.of(kit).absent
     assert "tree" in kit.tables["frontier"].column("family").to_pylist()
     chosen = choose(kit, Choice(least_loss=True))
     release = TABLES.apply(

@@ -9,7 +9,7 @@ from tests.tables.trees.trials import GROWTHS, inside, small_ground
 
 from voile.core.errors import InfeasibleError
 from voile.tables.scoring.disclosure import distinct_l, entropy_l, t_closeness
-from voile.tables.scoring.losses import Grouping, losses
+from voile.tables.scoring.losses import CombinationGrouping, losses
 from voile.tables.trees.growing import grow_tree
 
 
@@ -79,7 +79,7 @@ def test_each_policy_scores_what_its_boxes_do(seed, growth, limited, empty):
     ground, grown = grown_of(seed, growth, limited=limited, empty=empty)
     counts = ground.counts
     for links in range(len(grown.risk)):
-        tree = grown.tree.pruned(links)
+        tree = grown.tree.prune_links(links)
         box = np.searchsorted(tree.leaves, tree.place(counts.codes))
         n, g = (np.bincount(box, of, len(tree.leaves)) for of in (counts.sample, counts.population))
         g = np.maximum(np.maximum(n, g), 1)
@@ -89,7 +89,7 @@ def test_each_policy_scores_what_its_boxes_do(seed, growth, limited, empty):
             for size, a, b in zip(counts.sizes, low.T, high.T, strict=True)
         )
         boxes = np.tile(np.arange(len(n))[:, None], len(counts.sizes))
-        exact = losses(counts, Grouping(box, boxes, values, n > 0))
+        exact = losses(counts, CombinationGrouping(box, boxes, values, n > 0))
         assert np.isclose(grown.risk[links], (n / g).sum() / ground.units.matches)
         assert np.isclose(grown.distribution[links], exact["distribution"], atol=1e-9)
         assert np.isclose(grown.resolution[links], exact["resolution"], atol=1e-9)
@@ -106,7 +106,7 @@ def test_every_policy_keeps_the_constraints_and_no_box_is_empty_unasked(seed, gr
     assert (np.maximum(grown.smallest, 1) >= rules.k - 1e-9).all()
     assert (grown.largest <= rules.max_risk + 1e-9).all()
     for links in (0, len(grown.risk) // 2, len(grown.risk) - 1):
-        tree = grown.tree.pruned(links)
+        tree = grown.tree.prune_links(links)
         box = tree.place(counts.codes)[counts.sample > 0]
         assert empty or set(box) == set(tree.leaves)
         for one in ground.diversity:
@@ -124,7 +124,7 @@ def test_boxes_are_disjoint_and_cover_every_combination(seed, growth, limited):
     sizes = ground.counts.sizes
     every = np.stack(np.unravel_index(np.arange(np.prod(sizes)), sizes), axis=1).astype(np.int32)
     for links in (0, len(grown.risk) - 1):
-        tree = grown.tree.pruned(links)
+        tree = grown.tree.prune_links(links)
         low, high = (ends[tree.leaves] for ends in tree.bounds)
         holds = ((every[:, None] >= low) & (every[:, None] <= high)).all(axis=2)
         assert (holds.sum(axis=1) == 1).all()

@@ -9,23 +9,23 @@ import pyarrow as pa
 import pytest
 
 from voile.tables.domains.domain import build_domain
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.parser import CellParser
 from voile.tables.people.counts import Constraints
 from voile.tables.people.records import PersonRows
 from voile.tables.policies.space import PolicySpace
 from voile.tables.trees.forest import growths
-from voile.tables.trees.ground import Growth
+from voile.tables.trees.ground import TreeGrowth
 from voile.tables.trees.growing import grow_trees
 from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.trees.record_grounds import record_grounds
 from voile.tables.verbs.forests import ground_of
 
-GROWTH = Growth(4.0, 0.5, 0.5)
+GROWTH = TreeGrowth(4.0, 0.5, 0.5)
 
 
 def rows_of(counts):
     """Return rows of people with so many rows each, of one column."""
-    domain = build_domain("age", range(9), Parser("integer"))
+    domain = build_domain("age", range(9), CellParser("integer"))
     who = [f"p{i}" for i, many in enumerate(counts) for _ in range(many)]
     age = np.random.default_rng(len(who)).integers(0, 9, len(who))
     table = pa.RecordBatch.from_pydict({"who": who, "age": age})
@@ -87,7 +87,7 @@ def test_boxes_part_people_and_each_policy_keeps_k(seed):
     for links in (0, len(grown.risk) // 2, len(grown.risk) - 1):
         policy = PersonPolicy(space.domains, numbers, grown.trees, 0, links)
         least = []
-        for records, tree in zip(people.records(numbers), policy.pruned, strict=True):
+        for records, tree in zip(people.records(numbers), policy.pruned_trees, strict=True):
             assert tree.is_whole
             box = tree.place(records.codes)
             low, high = (ends[box] for ends in tree.bounds)

@@ -20,14 +20,14 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.tables.module import TABLES
 from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.trees.growing import grow_tree
 from voile.tables.verbs.attack import attack
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.expand import expand
 from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
@@ -166,7 +166,7 @@ def applied(kit, table, out=None, **options):
 def test_a_release_shows_any_sets_of_values_in_disjoint_boxes_of_k(tmp_path):
     kit = fitted(roles_of({"order": "none"}))
     kit.save(tmp_path / "kit")
-    kit = Kit.load(tmp_path / "kit", "tables")
+    kit = StoredKit.load(tmp_path / "kit", "tables")
     for table in (workers(), workers(seed=6)):
         release = applied(kit, table, tmp_path / "out.csv")
         assert all(check.holds is not False for check in verify(release))
@@ -178,12 +178,12 @@ def test_a_release_shows_any_sets_of_values_in_disjoint_boxes_of_k(tmp_path):
         assert sorted(shown["count_all"].to_pylist()) == sorted(n.tolist())
         assert len(codes) == len(book.boxes)
     jobs = set(release.rows().read()["job"].to_pylist())
-    order = Content.of(kit).space.domains[1].values
+    order = TablesContent.of(kit).space.domains[1].values
     runs = {"|".join(sorted(order[a:b])) for a in range(7) for b in range(a + 1, 8)}
     assert any(job not in runs for job in jobs if "missing" not in job)
     chosen = choose(kit, Choice(least_loss=True))
-    content = Content.of(kit)
-    policy = content.family.read(chosen.policy)
+    content = TablesContent.of(kit)
+    policy = content.family.read_policy(chosen.policy)
     scored = content.score(policy)
     assert scored.loss == pytest.approx(chosen.figures["loss"])
     assert scored.ncp == pytest.approx(chosen.figures["ncp"])

@@ -6,10 +6,14 @@ import math
 
 import numpy as np
 
-from voile.tables.people.counts import Constraints, Counts
-from voile.tables.trees.ground import Diversity, Ground, Growth
+from voile.tables.people.counts import CombinationCounts, Constraints
+from voile.tables.trees.ground import BoxDiversity, TreeGround, TreeGrowth
 
-GROWTHS = (Growth(0.5, 0.5, 0.5), Growth(8.0, 1.0, 0.3, large=6.0), Growth(0.0, 0.0, 1.0))
+GROWTHS = (
+    TreeGrowth(0.5, 0.5, 0.5),
+    TreeGrowth(8.0, 1.0, 0.3, large=6.0),
+    TreeGrowth(0.0, 0.0, 1.0),
+)
 
 
 def small_ground(seed, *, sizes=(5, 2, 4), limited=True, empty=False):
@@ -28,12 +32,14 @@ def small_ground(seed, *, sizes=(5, 2, 4), limited=True, empty=False):
         cuts = rng.random(sum(sizes) - len(sizes)) < 0.2
         constraints = Constraints(k=k, max_risk=risk, forbidden=cuts, empty_boxes=empty)
         diversity = (
-            Diversity(values, distinct=int(rng.integers(1, 3)), t=float(rng.choice([0.4, 1.0]))),
-            Diversity(values[:, ::-1], entropy=1.2, t=0.8, ordered=bool(rng.integers(0, 2))),
+            BoxDiversity(values, distinct=int(rng.integers(1, 3)), t=float(rng.choice([0.4, 1.0]))),
+            BoxDiversity(values[:, ::-1], entropy=1.2, t=0.8, ordered=bool(rng.integers(0, 2))),
         )
-    counts = Counts(sizes, cells.astype(np.int32), sample, people, np.zeros((len(cells), 0)))
+    counts = CombinationCounts(
+        sizes, cells.astype(np.int32), sample, people, np.zeros((len(cells), 0))
+    )
     nullable = tuple(bool(x) for x in rng.integers(0, 2, len(sizes)))
-    return Ground(counts, constraints, diversity, nullable, public=kind == 0)
+    return TreeGround(counts, constraints, diversity, nullable, public=kind == 0)
 
 
 def inside(ground, low, high):

@@ -11,7 +11,7 @@ from tests.tables.analysis.patients import table
 
 import voile.tables as vt
 from voile.core.errors import RequestError
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 
 ROLES = {
     "subject": "pid",
@@ -37,8 +37,8 @@ def test_policies_of_less_loss_keep_more(kit, tmp_path):
     kit.save(tmp_path / "a.kit")
     import voile
 
-    analysis = Content.of(voile.open_kit(tmp_path / "a.kit")).analysis
-    assert analysis == json.loads(json.dumps(Content.of(kit).analysis))
+    analysis = TablesContent.of(voile.open_kit(tmp_path / "a.kit")).analysis
+    assert analysis == json.loads(json.dumps(TablesContent.of(kit).analysis))
     kept = [one["mean_overlap"] for _, one in analysis["policies"]]
     assert kept[-1] > kept[0]
     assert kept[-1] > 0.8
@@ -50,7 +50,7 @@ def test_policies_of_less_loss_keep_more(kit, tmp_path):
 
 def test_the_report_shows_it_and_the_public_no_coefficient(kit, tmp_path):
     release = kit.apply(kit.choose(knee=True), table(), no_pseudonyms=True)
-    analysis = Content.of(kit).analysis
+    analysis = TablesContent.of(kit).analysis
     digits = {f"{value:.3g}" for value in analysis["source"]["value"]}
     for subject in (kit, release):
         public = str(subject.report().html)
@@ -67,7 +67,7 @@ def test_a_function_of_ones_own_sees_intervals_as_their_means():
         seen.append(rows.schema.names)
         return {"mean age": pc.mean(rows["age"]).as_py(), "dose": pc.mean(rows["dose"]).as_py()}
 
-    analysis = Content.of(fitted(older)).analysis
+    analysis = TablesContent.of(fitted(older)).analysis
     assert seen[0] == ["age", "sex", "dose", "sick"]
     assert list(analysis["source"]["terms"]) == ["mean age", "dose"]
     assert np.isclose(analysis["source"]["value"][0], pc.mean(table()["age"]).as_py())

@@ -19,14 +19,14 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.demo.county import ROLES, make_county, register_with_errors
 from voile.release.choice import Choice
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.report.wording import name_of
 from voile.tables.module import TABLES
 from voile.tables.verbs.attack import attack
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
-from voile.tables.verbs.scene import Scene
+from voile.tables.verbs.scene import TablesScene
 
 UNNAMED = ApplyOptions(no_pseudonyms=True)
 KEEPING = re.sub(r'(insurance|ward|length_of_stay) = "drop"', r'\1 = "keep"', ROLES)
@@ -66,7 +66,7 @@ def attacked(folder, name="bottom", *, truth="patients.csv", **options):
     for held in ("register", "control", "population"):
         if held in options:
             options[held] = str(folder / options[held])
-    release, source = Release.open(folder / f"{name}.csv"), open_source(folder / truth)
+    release, source = StoredRelease.open(folder / f"{name}.csv"), open_source(folder / truth)
     asked = AttackOptions.model_validate(options)
     return {e.attack: e for e in attack(release, source, asked, seed=5, progress=silent)}
 
@@ -88,7 +88,7 @@ def test_every_attack_answers_its_question(folder):
 
 def test_precision_without_errors_agrees_with_one_over_g(folder):
     found = attacked(folder, register="register.parquet")["linkage"]
-    risk = Release.open(folder / "bottom.csv").private["figures"]["mean_risk"]
+    risk = StoredRelease.open(folder / "bottom.csv").private["figures"]["mean_risk"]
     low, high = finding(found, "correct claims, always claiming").rate.interval()
     assert low <= risk <= high
     claims = finding(found, "correct claims, always claiming").rate
@@ -97,7 +97,7 @@ def test_precision_without_errors_agrees_with_one_over_g(folder):
 
 
 def released_people(folder, name):
-    private = Release.open(folder / f"{name}.csv").folder
+    private = StoredRelease.open(folder / f"{name}.csv").folder
     rows = pq.read_table(private / "rows.parquet")["row"].to_pylist()
     who = pyarrow.csv.read_csv(folder / "patients.csv")["person_id"].to_pylist()
     return {who[row] for row in rows}
@@ -179,7 +179,7 @@ def test_singling_out_is_confirmed_by_the_population_as_by_the_true_register(fol
 
 def test_held_out_people_are_the_control_from_the_kit_or_from_a_file(folder):
     from_kit = attacked(folder)["inference"]
-    release = Release.open(folder / "bottom.csv")
+    release = StoredRelease.open(folder / "bottom.csv")
     rows = pq.read_table(release.folder / "control.parquet")["row"].to_pylist()
     patients = pyarrow.csv.read_csv(folder / "patients.csv")
     wanted = patients.take(pa.array(rows)).drop_columns("zip")
@@ -201,8 +201,8 @@ def test_a_null_is_a_value_of_the_control_and_no_knowledge_of_a_register(tmp_pat
         kit, chosen, open_source(table), tmp_path / "o.csv", UNNAMED, force=False,
         progress=silent,
     )  # fmt: skip
-    scene = Scene(release, open_source(table), AttackOptions())
-    nulls = scene.held_out.codes[:, 0] == scene.released.codes[:, 0].max()
+    scene = TablesScene(release, open_source(table), AttackOptions())
+    nulls = scene.held_out.codes[:, 0] == scene.released_records.codes[:, 0].max()
     held = pq.read_table(release.folder / "control.parquet")["row"].to_numpy()
     assert nulls.tolist() == [table["age"][int(row)].as_py() is None for row in held]
     inferred, faces = attack(release, open_source(table), AttackOptions(), seed=2, progress=silent)
@@ -212,9 +212,9 @@ def test_a_null_is_a_value_of_the_control_and_no_knowledge_of_a_register(tmp_pat
 
 
 def test_people_without_a_name_are_people_of_their_own(folder):
-    release = Release.open(folder / "bottom.csv")
+    release = StoredRelease.open(folder / "bottom.csv")
     table = pa.table({"who": ["a", None, "a", None]})
-    scene = Scene(release, open_source(table), AttackOptions(person="who"))
+    scene = TablesScene(release, open_source(table), AttackOptions(person="who"))
     object.__setattr__(scene, "true_rows", table)
     who = scene.who
     assert who[0] == who[2]

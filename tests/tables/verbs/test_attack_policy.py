@@ -15,8 +15,8 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
-from voile.tables.domains.domain import Domain
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.domains.parser import CellParser
 from voile.tables.module import TABLES
 from voile.tables.recoding.codebook import CodedColumn
 from voile.tables.verbs.attack import attack
@@ -206,7 +206,7 @@ def test_suppression_and_people_of_several_rows_leave_missing_cuts_unread(tmp_pa
 
 def coded(values, **parser):
     """Return a column of a codebook whose values are read as those of a domain are."""
-    domain = Domain("column", tuple(values), Parser(**parser))
+    domain = ValueDomain("column", tuple(values), CellParser(**parser))
     return CodedColumn.of(domain, (), bounds=False)
 
 

@@ -14,7 +14,7 @@ from voile.tables.attack.regrowing import GUESSED, MARGINALS, POSSIBLE, Remainin
 from voile.tables.verbs.attack_regrow import PolicyRegrowth, candidates
 from voile.tables.verbs.options import AttackOptions
 from voile.tables.verbs.report import sections
-from voile.tables.verbs.scene import Scene
+from voile.tables.verbs.scene import TablesScene
 
 ROLES = {"age": "quasi", "sex": "quasi", "ill": "sensitive"}
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -38,7 +38,7 @@ def released(table, roles=ROLES, apply=None, **options):
 
 
 def regrowth(release, table):
-    return PolicyRegrowth(Scene(release, open_source(table), AttackOptions()))
+    return PolicyRegrowth(TablesScene(release, open_source(table), AttackOptions()))
 
 
 def with_value(table, person, column, value):

@@ -11,21 +11,21 @@ from tests.tables.verbs.test_fit import fitted, people
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.release.choice import Choice
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.tables.verbs.choose import OneGroupWarning, choose
-from voile.tables.verbs.content import Content, Policies
+from voile.tables.verbs.content import TablesContent, TablesPolicies
 
 BEATS = Choice(beats="safe-harbor")
 
 
 @pytest.fixture(scope="module")
-def kit() -> Kit:
+def kit() -> StoredKit:
     return fitted(people(), method="exhaustive")
 
 
-def beside(kit: Kit, **figures: float) -> Kit:
+def beside(kit: StoredKit, **figures: float) -> StoredKit:
     """Return the kit with a policy called Safe Harbor that scores these, else as the top."""
-    content = Content.of(kit)
+    content = TablesContent.of(kit)
     score = content.score(content.space.policy(content.space.top))._replace(**figures)
     named = {"mark_scores": {"safe-harbor": score._asdict()}, "absent": {}}
     return replace(kit, facts={**kit.facts, **named})
@@ -36,7 +36,7 @@ def test_the_least_loss_is_chosen_of_those_that_beat_a_named_policy(kit):
     row = kit.tables["frontier"].slice(middle, 1).to_pylist()[0]
     lost = {name: row[name] + 0.01 for name in ("loss", "distribution", "resolution")}
     named = beside(kit, risk=row["risk"] + 0.2, **lost)
-    beating = Policies.of(named).beating("safe-harbor").tolist()
+    beating = TablesPolicies.of(named).beating("safe-harbor").tolist()
     loss = kit.tables["frontier"].column("loss").to_pylist()
     chosen = choose(named, BEATS)
     assert len({loss[number] for number in beating}) > 1
@@ -47,7 +47,7 @@ def test_the_least_loss_is_chosen_of_those_that_beat_a_named_policy(kit):
 def test_a_named_policy_that_loses_nothing_is_beaten_by_less_risk_alone(kit):
     least = kit.tables["frontier"].column("loss").to_pylist()[-1]
     named = beside(kit, risk=1.2, loss=0.0, distribution=0.0, resolution=0.0)
-    assert Policies.of(named).mark_scores["safe-harbor"].loses_nothing
+    assert TablesPolicies.of(named).mark_scores["safe-harbor"].loses_nothing
     assert choose(named, BEATS).figures["loss"] == least == 0
 
 
@@ -115,7 +115,7 @@ def test_choosing_warns_of_columns_that_are_one_group_at_the_caller_s_line(kit):
     assert found[0].filename == __file__
     with warnings.catch_warnings(action="error"):
         choose(kit, Choice(least_loss=True))
-    groups = (Policies.of(kit).policy(n).groups_per_column for n in range(kit.policies))
+    groups = (TablesPolicies.of(kit).policy(n).groups_per_column for n in range(kit.policies))
     alone = next(n for n, each in enumerate(groups) if sorted(each.values())[:2] == [1, 2])
     with pytest.warns(OneGroupWarning, match="^[a-z]+ is one group: a release distinguishes none"):
         choose(kit, Choice(policy=alone))

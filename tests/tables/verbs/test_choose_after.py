@@ -19,8 +19,8 @@ import voile.tables as vt
 from voile.cli.run import run
 from voile.core.errors import InfeasibleError, RequestError
 from voile.ledger.ledger import Ledger
-from voile.tables.joint.figures import Shown, joint_figures
-from voile.tables.verbs.content import Content
+from voile.tables.joint.figures import ShownRelease, joint_figures
+from voile.tables.verbs.content import TablesContent
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ def out(kit, how, tmp_path):  # noqa: F811
 
 
 def union(kit, *each):  # noqa: F811
-    content = Content.of(kit)
-    shown = [Shown(content.family.read(one.policy)) for one in each]
+    content = TablesContent.of(kit)
+    shown = [ShownRelease(content.family.read_policy(one.policy)) for one in each]
     return joint_figures(content.space, shown)
 
 
@@ -40,11 +40,13 @@ def union(kit, *each):  # noqa: F811
 def test_the_limit_holds_for_all_together_and_less_is_lost_with_more(kit, out, risk):  # noqa: F811
     chosen = kit.choose(**out, joint_risk=risk)
     found = union(kit, of_one(kit, "age"), chosen)
-    whole = Content.of(kit).space.evaluator.matches
+    whole = TablesContent.of(kit).space.evaluator.matches
     assert found.matches <= min(risk * whole, 40) + 1e-9
     assert chosen.figures["joint_matches"] == pytest.approx(found.matches)
     assert chosen.figures["joint_risk"] == pytest.approx(found.matches / whole)
-    alone = Content.of(kit).score(Content.of(kit).family.read(of_one(kit, "age").policy))
+    alone = TablesContent.of(kit).score(
+        TablesContent.of(kit).family.read_policy(of_one(kit, "age").policy)
+    )
     assert chosen.figures["loss"] <= alone.loss + 1e-9
 
 
@@ -55,7 +57,7 @@ def test_what_is_chosen_is_let_in(kit, out, how, tmp_path):  # noqa: F811
     assert found["high"]["matches"] == pytest.approx(chosen.figures["joint_matches"])
     assert found["high"]["matches"] <= 40
     assert found["releases"] == 1
-    assert len(Ledger.read(how["ledger"]).released) == 2
+    assert len(Ledger.read_file(how["ledger"]).released_lines) == 2
 
 
 def test_the_policy_is_a_file_that_apply_takes(kit, out, how, tmp_path):  # noqa: F811
@@ -83,7 +85,7 @@ def test_what_cannot_be_is_refused(kit, out):  # noqa: F811
 def test_where_nothing_is_out_the_kits_own_trees_count(ledger, key_file):  # noqa: F811
     trees = vt.fit(people(), ROLES, family="tree", seed=1)
     chosen = trees.choose(after=ledger, key_file=key_file)
-    content = Content.of(trees)
+    content = TablesContent.of(trees)
     within = content.figures.expected_matches <= 40
     assert within.any()
     assert chosen.figures["loss"] <= content.frontier.loss[within].min() + 1e-9

@@ -17,13 +17,13 @@ WORK = """
 from dataclasses import dataclass
 import numpy as np
 from voile.tables import Constraints, bound, search
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.verbs.search import METHODS
 
 @dataclass(frozen=True)
 class Space:
-    evaluator: Evaluator
+    evaluator: PolicyEvaluator
 
 rng = np.random.default_rng(0)
 codes = np.stack(np.unravel_index(np.arange(1800), (12, 2, 5, 15)), axis=1).astype(np.int32)
@@ -31,7 +31,8 @@ sample = rng.poisson(0.5, 1800) * 1.0
 people = sample + rng.poisson(3, 1800)
 values = sample[:, None] * (rng.random((1800, 3)) < 0.5)
 for constraints in (Constraints(), Constraints(k=3, l_diversity=2, suppress=0.3)):
-    space = Space(Evaluator(Counts((12, 2, 5, 15), codes, sample, people, values), constraints))
+    counts = CombinationCounts((12, 2, 5, 15), codes, sample, people, values)
+    space = Space(PolicyEvaluator(counts, constraints))
     for method in METHODS:
         if method != "exhaustive":
             found = search(space, method=method, evaluations=2_000, random_state=0)

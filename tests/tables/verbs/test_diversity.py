@@ -16,14 +16,14 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
 from voile.tables.module import TABLES
 from voile.tables.people.counts import Constraints, SensitiveColumn
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.disclosure import t_closeness
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, FitOptions
 from voile.tables.verbs.search import search
@@ -125,7 +125,7 @@ def _only(name):
 
 def test_a_kit_keeps_what_is_asked_of_which_column(kit, tmp_path):
     kit.save(tmp_path / "kit")
-    one, other = Content.of(kit), Content.of(Kit.load(tmp_path / "kit"))
+    one, other = TablesContent.of(kit), TablesContent.of(StoredKit.load(tmp_path / "kit"))
     assert one.sensitive == other.sensitive == ("ill", "pay")
     columns = (SensitiveColumn(3), SensitiveColumn(4, ordered=True))
     assert one.space.counts.columns == other.space.counts.columns == columns
@@ -239,7 +239,9 @@ def test_a_column_that_comes_back_uncountable_is_refused():
 def test_verify_fails_when_more_is_promised_than_is_kept(kit, tmp_path, asked, said):
     release = applied(kit, people(), tmp_path / "out.csv")
     public = {**release.public, "constraints": {**release.public["constraints"], **asked}}
-    failed = [check.says for check in verify(Release(release.path, public)) if check.holds is False]
+    failed = [
+        check.says for check in verify(StoredRelease(release.path, public)) if check.holds is False
+    ]
     assert len(failed) == 1
     assert failed[0].startswith(said)
 
@@ -261,7 +263,7 @@ def test_rows_show_a_recipient_what_is_kept_but_not_what_people_break(kit, tmp_p
     shutil.rmtree(release.folder)
     public = {**release.public, "constraints": {**release.public["constraints"], **asked}}
     said = PROMISES[next(iter(asked))].format(*asked.values())
-    assert dict(verify(Release(release.path, public)))[said] is holds
+    assert dict(verify(StoredRelease(release.path, public)))[said] is holds
 
 
 @pytest.mark.parametrize("first", ["ill", "pay"])
@@ -278,7 +280,7 @@ def test_a_promise_that_one_column_breaks_is_broken_whichever_comes_last(kit, tm
 
 
 def test_the_worst_column_is_the_figure_of_a_policy(kit):
-    content = Content.of(kit)
+    content = TablesContent.of(kit)
     policy = content.family.policy(len(content.family) - 1)
     release = applied(kit, people())
     own, figures = content.space.disclosure(policy), release.private["figures"]

@@ -17,9 +17,9 @@ from voile.face.release import Release
 from voile.modules import MODULES, find_module
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import CodebookEntry, CodedColumn
-from voile.tables.recoding.possible import Possible, expected, widths
+from voile.tables.recoding.possible import PossibleValues, expect_cells, widths
 from voile.tables.verbs import expand as verb
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 
 TOWNS = ("Ash", "Birch", "Cedar", "Elm")
 ROLES = {"age": "quasi", "town": "quasi", "zip": "quasi", "ill": "sensitive"}
@@ -127,9 +127,9 @@ def test_what_is_not_asked_for_is_expected_and_the_rest_as_released(release):
 
 def test_counts_are_those_of_values_that_are_even_within_a_group(kit):
     release = kit.apply(policy_of(kit), people())
-    content = Content.of(kit)
+    content = TablesContent.of(kit)
     counts = content.space.counts
-    grouping = content.space.grouping(content.family.read(policy_of(kit).policy))
+    grouping = content.space.grouping(content.family.read_policy(policy_of(kit).policy))
     held = np.bincount(grouping.group, counts.sample, len(grouping.kept))
     made = release.expand(["age", "town", "zip"])
     rng = np.random.default_rng(1)
@@ -160,7 +160,7 @@ def column(kind, *entries, by="day", released=("x",)):
 
 def cells(coded):
     """Return what each interval may stand for."""
-    possible = Possible.of(coded)
+    possible = PossibleValues.of(coded)
     return [
         possible.cells(np.full(size, i, np.int32), np.arange(size)).to_pylist()
         for i, size in enumerate(possible.sizes)
@@ -177,13 +177,13 @@ def test_an_open_end_is_the_outermost_that_is_shown():
         CodebookEntry("*", None, None),
     )
     assert cells(ages) == [[19], [19, 20, 21], [20, 21], [22], [19, 20, 21, 22]]
-    assert expected(ages).to_pylist() == [19.0, 20.0, 20.5, 22.0, 20.5]
+    assert expect_cells(ages).to_pylist() == [19.0, 20.0, 20.5, 22.0, 20.5]
 
 
 def test_an_interval_of_which_no_end_is_known_is_null():
     alone = column("integer", CodebookEntry("*", None, None))
     assert cells(alone) == [[None]]
-    assert expected(alone).to_pylist() == [None]
+    assert expect_cells(alone).to_pylist() == [None]
 
 
 def test_a_missing_value_is_one_value_more_and_in_no_mean():
@@ -193,7 +193,7 @@ def test_a_missing_value_is_one_value_more_and_in_no_mean():
         CodebookEntry("missing", None, None, missing=True),
     )
     assert cells(ages) == [[1, 2, 3, None], [None]]
-    assert expected(ages).to_pylist() == [2.0, None]
+    assert expect_cells(ages).to_pylist() == [2.0, None]
     towns = column(
         "text",
         CodebookEntry("Ash|missing", "Ash", "Ash", missing=True, values=("Ash",)),
@@ -201,7 +201,7 @@ def test_a_missing_value_is_one_value_more_and_in_no_mean():
         CodebookEntry("missing", None, None, missing=True),
     )
     assert cells(towns) == [["Ash", None], ["a|b"], [None]]
-    assert expected(towns).to_pylist() == ["Ash|missing", "a|b", None]
+    assert expect_cells(towns).to_pylist() == ["Ash|missing", "a|b", None]
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_missing_value_is_one_value_more_and_in_no_mean():
 def test_every_kind_has_its_values_and_its_mean(kind, by, ends, values, mean):
     coded = column(kind, CodebookEntry("-".join(ends), *ends), by=by)
     assert cells(coded) == [values]
-    assert expected(coded).to_pylist() == [mean]
+    assert expect_cells(coded).to_pylist() == [mean]
 
 
 def test_decimals_have_a_mean_and_no_list():
@@ -230,9 +230,9 @@ def test_decimals_have_a_mean_and_no_list():
         CodebookEntry("1.5 to below 2.5", "1.5", None, "2.5"),
         CodebookEntry("7.25", "7.25", "7.25"),
     )
-    assert expected(weights).to_pylist() == [2.0, 7.25]
+    assert expect_cells(weights).to_pylist() == [2.0, 7.25]
     with pytest.raises(RequestError, match="column x: decimals have no list of values; leave"):
-        Possible.of(weights)
+        PossibleValues.of(weights)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_numbers_that_64_bits_cannot_hold_have_a_width_and_no_list(kind, first, 
     with pytest.raises(
         RequestError, match=r"column x: numbers beyond 2\^63 have no list of values"
     ):
-        Possible.of(coded)
+        PossibleValues.of(coded)
 
 
 def test_numbers_that_64_bits_cannot_hold_are_expanded_to_means():
@@ -266,7 +266,7 @@ def test_numbers_that_64_bits_cannot_hold_are_expanded_to_means():
 
 def test_codes_of_several_widths_have_no_list():
     with pytest.raises(RequestError, match="column x: codes of several widths"):
-        Possible.of(column("text", CodebookEntry("01-123", "01", "123")))
+        PossibleValues.of(column("text", CodebookEntry("01-123", "01", "123")))
 
 
 def test_what_cannot_be_expanded_is_refused(release, monkeypatch):

@@ -225,13 +225,13 @@ def zeros_of(old):
 
 
 DISCLOSURE = "voile.tables.scoring.disclosure"
-EVALUATOR = "voile.tables.scoring.evaluator:Evaluator"
+EVALUATOR = "voile.tables.scoring.evaluator:PolicyEvaluator"
 LOSSES = "voile.tables.scoring.losses"
 LOSSES_FOUND = ("distribution", "resolution", "ncp")
 SPACE = "voile.tables.policies.space:PolicySpace"
-SHOWING = "voile.tables.verbs.showing:_Allowed"
+SHOWING = "voile.tables.verbs.showing:_AllowedUnions"
 PEOPLE = "voile.tables.people.records"
-STAGE = "voile.tables.verbs.assess_stage:ForeignStage"
+STAGE = "voile.tables.verbs.assess_stage:ForeignTablesStage"
 PERSON = ("person",)
 PUBLISHED = "voile.tables.recoding.published"
 
@@ -246,36 +246,38 @@ FAULTS = [
     InjectedFault(f"{DISCLOSURE}:has_shares", allow_all, ROWS, "fit"),
     InjectedFault(f"{DISCLOSURE}:distinct_values", plus(1), ROWS, "fit", False),
     InjectedFault(f"{DISCLOSURE}:_distances", times(0), ROWS, "fit"),
-    InjectedFault(f"{DISCLOSURE}:Classes.group", plus(4), ROWS, "fit", False),
-    InjectedFault(f"{DISCLOSURE}:Classes.people", times(2), ROWS, "fit", False),
+    InjectedFault(f"{DISCLOSURE}:EquivalenceClasses.group", plus(4), ROWS, "fit", False),
+    InjectedFault(f"{DISCLOSURE}:EquivalenceClasses.people", times(2), ROWS, "fit", False),
     InjectedFault(f"{EVALUATOR}.feasible", allow_policies, ("global",), "fit", False),
-    InjectedFault(f"{EVALUATOR}._asked", replacing(least_n=0.0), ("global",), "fit"),
+    InjectedFault(f"{EVALUATOR}._cell_rules", replacing(least_n=0.0), ("global",), "fit"),
     InjectedFault(f"{EVALUATOR}.rules", replacing(least_l=0), ("global",), "fit"),
     InjectedFault(f"{EVALUATOR}.is_close_to_released", always(True), ("global",), "fit"),
     InjectedFault("voile.tables.kernels.cells:CellRules.of", replacing(most_t=1.0), ROWS, "fit"),
     InjectedFault(f"{LOSSES}:losses", each_times(0.5), FAMILIES, "fit"),
     InjectedFault(f"{LOSSES}:hidden_by_column", times(0), FAMILIES, "fit"),
     InjectedFault(f"{LOSSES}:distribution_of_all", times(2), FAMILIES, "fit"),
-    InjectedFault(f"{LOSSES}:Grouping.widths", times(3), FAMILIES, "fit"),
-    InjectedFault(f"{SPACE}.allowed", allow_classes, ROWS, "fit"),
+    InjectedFault(f"{LOSSES}:CombinationGrouping.widths", times(3), FAMILIES, "fit"),
+    InjectedFault(f"{SPACE}.find_allowed", allow_classes, ROWS, "fit"),
     InjectedFault(f"{SPACE}.groups", keep_all_groups, ROWS, "fit"),
     InjectedFault("voile.tables.people.combinations:encode", twice_the_sample, ROWS, "fit"),
     InjectedFault("voile.tables.verbs.promises:least_people", always(1), PERSON, "fit"),
     InjectedFault(f"{PEOPLE}:PersonRows.shared_numbers", all_numbers, PERSON, "fit"),
     InjectedFault(f"{PEOPLE}:_number_people", person_of_each_row, PERSON, "fit"),
     InjectedFault(
-        "voile.tables.trees.tree:Tree.pruned",
+        "voile.tables.trees.tree:BoxTree.prune_links",
         lambda old: lambda self, links, merged=(): self,
         FAMILIES[1:],
         "fit",
         False,
     ),
     # constraints and recoding, in apply
-    InjectedFault(f"{SPACE}.allowed", allow_classes, ("global",)),
+    InjectedFault(f"{SPACE}.find_allowed", allow_classes, ("global",)),
     InjectedFault("voile.tables.verbs.following:released_groups", always(None), ("global",)),
-    InjectedFault("voile.tables.recoding.recoder:Recoder._suppressed", suppress_none, ("global",)),
+    InjectedFault(
+        "voile.tables.recoding.recoder:BatchRecoder._find_suppressed", suppress_none, ("global",)
+    ),
     InjectedFault("voile.tables.recoding.recoder:PersonRecoder.__call__", release_all, PERSON),
-    InjectedFault("voile.tables.recoding.recoder:Recoder.__call__", label_the_next_row, ROWS),
+    InjectedFault("voile.tables.recoding.recoder:BatchRecoder.__call__", label_the_next_row, ROWS),
     InjectedFault(
         "voile.tables.recoding.recoder:PersonRecoder.__call__", label_the_next_row, PERSON
     ),
@@ -296,7 +298,11 @@ FAULTS = [
         "voile.tables.trees.person_policy:PersonPolicy.row_boxes", shuffled_places, PERSON
     ),
     InjectedFault(
-        "voile.tables.recoding.codebook:Codebook.released", without_last, FAMILIES, "apply", False
+        "voile.tables.recoding.codebook:ReleaseCodebook.released_columns",
+        without_last,
+        FAMILIES,
+        "apply",
+        False,
     ),
     InjectedFault("voile.tables.recoding.codebook:CodedColumn.released_codes", zeros_of, FAMILIES),
     # assessing
@@ -307,14 +313,14 @@ FAULTS = [
             (f"{STAGE}.released_cells", halved, True),
             (f"{STAGE}.sensitive", without_last, True),
             (f"{STAGE}.kept_columns", without_last, True),
-            (f"{STAGE}.generalised", without_last, True),
-            ("voile.tables.verbs.scene:Stage.who", each_row_of_its_own, False),
-            ("voile.tables.foreign.columns:_read", read_as_exact, True),
-            ("voile.tables.foreign.columns:ForeignCodebook.released", without_last, False),
+            (f"{STAGE}.generalised_columns", without_last, True),
+            ("voile.tables.verbs.scene:TablesStage.who", each_row_of_its_own, False),
+            ("voile.tables.foreign.columns:_read_cell", read_as_exact, True),
+            ("voile.tables.foreign.columns:ForeignCodebook.released_columns", without_last, False),
             ("voile.tables.foreign.columns:ForeignCodebook.released_codes", zeros_of, False),
             ("voile.tables.foreign.matching:match_in_order", reversed_rows, True),
             ("voile.tables.foreign.boxes:people_in", times(5), True),
-            (f"{LOSSES}:Grouping.widths", times(3), False),
+            (f"{LOSSES}:CombinationGrouping.widths", times(3), False),
             (f"{LOSSES}:hidden_by_column", times(0), False),
         )
     ),
@@ -322,7 +328,7 @@ FAULTS = [
 
 
 CODES_OF = (
-    "voile.tables.recoding.published:Published.codes_of",
+    "voile.tables.recoding.published:PublishedPolicy.codes_of",
     "voile.tables.recoding.published_boxes:PublishedBoxes.codes_of",
 )
 

@@ -17,8 +17,8 @@ from voile.data import open_source
 from voile.gate.finding import figures_of
 from voile.gate.people_of_rows import PERSON, RowsWithPeople
 from voile.tables.policies.space import PolicySpace
-from voile.tables.recoding.published import Published
-from voile.tables.recoding.recoder import Recoder
+from voile.tables.recoding.published import PublishedPolicy
+from voile.tables.recoding.recoder import BatchRecoder
 from voile.tables.verbs.measure_release import measure_release, people_sharing
 
 PEOPLE = pa.table(
@@ -52,15 +52,15 @@ def release_of(space, policy, rows, *, bounds):
             "sex": pa.array([row[1] for row in rows], pa.string()),
         }
     )
-    recoded = Recoder(policy)(batch)
+    recoded = BatchRecoder(policy)(batch)
     released = [
         np.isin(np.arange(len(domain)), values)
         for domain, values in zip(space.domains, recoded.values.T, strict=True)
     ]
-    published = Published.of(policy, released, bounds=bounds)
+    published = PublishedPolicy.of(policy, released, bounds=bounds)
     written = {}
     for place, column in enumerate(published.codebook.columns):
-        arrays = published.written(column.column, recoded.intervals[:, place])
+        arrays = published.write_cells(column.column, recoded.intervals[:, place])
         written |= dict(zip(column.released, arrays, strict=True))
     written["kept"] = pa.array([row[2] for row in rows], pa.string())
     return pa.table(written), [tuple(group) for group in recoded.intervals.tolist()], published
@@ -123,7 +123,7 @@ def test_the_certificate_equals_a_naive_count(rows, bits, bounds, by_subject):
         open_source(table),
         people if by_subject else None,
         published.codebook,
-        ["age", "sex"] if not bounds else published.codebook.released,
+        ["age", "sex"] if not bounds else published.codebook.released_columns,
         people_of=partial(people_sharing, published.codebook, space.domains, space.counts),
         sensitive=["kept"],
         unknown=["pseudonym"],
@@ -147,14 +147,14 @@ def test_the_certificate_equals_a_naive_count(rows, bits, bounds, by_subject):
 def certified(table, people=None, **more):
     codebook = whole().codebook
     source = None if people is None else open_source(people)
-    return measure(open_source(table), source, codebook, codebook.released, **more)
+    return measure(open_source(table), source, codebook, codebook.released_columns, **more)
 
 
 def whole():
     """Publish the most general policy, of which every value is shown."""
     space = PolicySpace.of(PEOPLE.drop_columns("people"), quasi=["age", "sex"])
     shown = [np.ones(len(domain), dtype=np.bool_) for domain in space.domains]
-    return Published.of(space.policy(space.top), shown)
+    return PublishedPolicy.of(space.policy(space.top), shown)
 
 
 def labels(rows=3):

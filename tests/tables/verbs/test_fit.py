@@ -14,11 +14,11 @@ from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.report.sections import Grid, Prose
 from voile.tables.policies.policy import Policy
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.fit import PopulationWarning, fit
 from voile.tables.verbs.global_search import FewFoundWarning
 from voile.tables.verbs.options import FitOptions
@@ -40,26 +40,26 @@ def people(seed: int = 3, towns: str = "abcde") -> pa.Table:
     )
 
 
-def fitted(table: pa.Table, roles: Roles = ROLES, **options: object) -> Kit:
+def fitted(table: pa.Table, roles: Roles = ROLES, **options: object) -> StoredKit:
     given = FitOptions.model_validate({"family": "global", **options})
     return fit(open_source(table), roles, given, seed=1, progress=lambda *_: None)
 
 
-def said(kit: Kit) -> str:
+def said(kit: StoredKit) -> str:
     (found,) = (s for s in sections(kit, (), audience="public") if s.key == "bound")
     prose = next(block for block in found.blocks if isinstance(block, Prose))
     return " ".join(prose.paragraphs)
 
 
 @pytest.fixture(scope="module")
-def whole() -> Kit:
+def whole() -> StoredKit:
     return fitted(people(), method="exhaustive")
 
 
 def test_goes_on_from_the_policies_of_a_kit(whole, tmp_path):
     whole.save(tmp_path / "kit")
     on = fitted(people(), method="random-chain", evaluations=200, start_from=tmp_path / "kit")
-    wanted, found = Content.of(whole).frontier, Content.of(on).frontier
+    wanted, found = TablesContent.of(whole).frontier, TablesContent.of(on).frontier
     np.testing.assert_allclose(found.risk, wanted.risk)
     np.testing.assert_allclose(found.loss, wanted.loss)
 
@@ -72,8 +72,8 @@ def test_does_not_go_on_from_other_values(whole, tmp_path):
 
 def test_bisects_at_the_risk_asked_for_and_needs_one(whole):
     kit = fitted(people(), method="bisect", bisect_risk=0.4)
-    exact = Content.of(whole).frontier.at(risk=0.4)
-    found = Content.of(kit).frontier.at(risk=0.4)
+    exact = TablesContent.of(whole).frontier.at(risk=0.4)
+    found = TablesContent.of(kit).frontier.at(risk=0.4)
     assert exact.loss <= found.loss < 1
     with pytest.raises(RequestError, match="say the risk with --bisect-risk"):
         fitted(people(), method="bisect")
@@ -110,7 +110,7 @@ def test_options_that_do_not_fit_are_refused(options, says):
 
 
 def test_does_not_go_on_from_a_kit_of_another_kind(tmp_path):
-    Kit("itemsets", "private", {}, {}).save(tmp_path / "kit")
+    StoredKit("itemsets", "private", {}, {}).save(tmp_path / "kit")
     with pytest.raises(RequestError, match="this is a kit of itemsets"):
         fitted(people(), start_from=tmp_path / "kit")
 
@@ -120,7 +120,10 @@ def test_what_is_proved_is_kept_and_told(tmp_path):
     kit = fitted(people(), method="steepest", loss="information", lower_bound_seconds=60)
     kit.save(tmp_path / "kit")
     whole = fitted(people(), method="exhaustive", loss="information")
-    content, exact = Content.of(Kit.load(tmp_path / "kit")), Content.of(whole).frontier
+    content, exact = (
+        TablesContent.of(StoredKit.load(tmp_path / "kit")),
+        TablesContent.of(whole).frontier,
+    )
     assert content.bound is not None
     for weight, bound, best in zip(
         content.bound.weight, content.bound.bound, content.bound.best, strict=True
@@ -160,7 +163,7 @@ def test_choosing_reads_the_policies_and_the_domains_alone(whole):
     )
     one, other = (choose(kit, Choice(max_loss=0.3)) for kit in (whole, bare))
     assert (other.policy, other.figures) == (one.policy, one.figures)
-    content = Content.of(whole)
+    content = TablesContent.of(whole)
     score = content.score(Policy.from_data(content.space.domains, one.policy))
     named = {**score._asdict(), "relative_risk": score.risk, "expected_matches": score.matches}
     assert set(one.figures) - {"mean_risk", "max_risk"} <= set(named)
@@ -172,7 +175,10 @@ def test_a_kit_keeps_people_counted_by_some_columns(tmp_path):
     counted = pa.table({"sex": ["F", "M"], "people": [9_000, 11_000]})
     kit = fitted(people(), population=(counted,), sampled=True, k=5, method="steepest")
     kit.save(tmp_path / "kit")
-    content, read = Content.of(kit), Content.of(Kit.load(tmp_path / "kit", "tables"))
+    content, read = (
+        TablesContent.of(kit),
+        TablesContent.of(StoredKit.load(tmp_path / "kit", "tables")),
+    )
     top = content.space.policy(content.space.top)
     assert read.space.estimated_matches(top) == content.space.estimated_matches(top)
     story = report_data(read, top)
@@ -180,7 +186,7 @@ def test_a_kit_keeps_people_counted_by_some_columns(tmp_path):
 
 
 def test_half_of_distribution_and_half_of_resolution_is_what_a_fit_makes_small(whole):
-    content, table = Content.of(whole), whole.tables["frontier"]
+    content, table = TablesContent.of(whole), whole.tables["frontier"]
     distribution, resolution = (table[name].to_numpy() for name in ("distribution", "resolution"))
     loss = table["loss"].to_numpy()
     np.testing.assert_allclose(loss, 0.5 * distribution + 0.5 * resolution, atol=1e-9)
@@ -192,19 +198,22 @@ def test_half_of_distribution_and_half_of_resolution_is_what_a_fit_makes_small(w
 
 @pytest.mark.whole
 def test_a_weight_of_one_is_the_paper_s_loss(whole):
-    paper, ours = fitted(people(), method="exhaustive", loss_weight=1), Content.of(whole).frontier
+    paper, ours = (
+        fitted(people(), method="exhaustive", loss_weight=1),
+        TablesContent.of(whole).frontier,
+    )
     information = fitted(people(), method="exhaustive", loss="information")
     assert paper.tables["frontier"].equals(information.tables["frontier"])
     assert (
-        len(Content.of(paper).frontier) != len(ours)
-        or (Content.of(paper).frontier.loss != ours.loss).any()
+        len(TablesContent.of(paper).frontier) != len(ours)
+        or (TablesContent.of(paper).frontier.loss != ours.loss).any()
     )
 
 
 def test_a_column_of_no_importance_loses_no_resolution():
     settings = {"size": "quasi", "sex": {"role": "quasi", "importance": 0}, "town": "quasi"}
     kit = fitted(people(), Roles.model_validate({"columns": settings}), method="exhaustive")
-    content = Content.of(kit)
+    content = TablesContent.of(kit)
     space = content.space
     assert space.weights.importance == (1, 0, 1)
     sex = slice(len(space.domains[0]) - 1, len(space.domains[0]) + len(space.domains[1]) - 2)
@@ -226,7 +235,7 @@ def test_a_weight_that_the_loss_does_not_use_is_refused():
 
 
 def test_what_beats_a_named_policy_has_no_more_risk_and_no_more_loss(whole):
-    content = Content.of(whole)
+    content = TablesContent.of(whole)
     table, score = whole.tables["frontier"], content.score(content.space.policy(content.space.top))
     middle = len(table) // 2
     row = table.slice(middle, 1).to_pylist()[0]
@@ -253,7 +262,7 @@ def test_settings_that_a_column_kept_from_its_former_role_are_named_together():
 def test_the_steepest_chain_says_where_it_finds_little():
     with pytest.warns(FewFoundWarning, match="take --method quick"):
         steep = fitted(people(), method="steepest", k=8)
-    least = {"steepest": Content.of(steep).frontier.loss.min()}
+    least = {"steepest": TablesContent.of(steep).frontier.loss.min()}
     with warnings.catch_warnings():
         warnings.simplefilter("error", FewFoundWarning)
         for name, options in {
@@ -262,7 +271,7 @@ def test_the_steepest_chain_says_where_it_finds_little():
             "both, steepest": {"family": "both", "method": "steepest"},
             "suppressing": {"method": "steepest", "suppress": 0.1},
         }.items():
-            least[name] = Content.of(fitted(people(), k=8, **options)).frontier.loss.min()
+            least[name] = TablesContent.of(fitted(people(), k=8, **options)).frontier.loss.min()
         fitted(people(), method="steepest")
     assert least["quick"] < least["steepest"] - 0.05
     assert least["both"] <= least["both, steepest"] < least["steepest"] - 0.05

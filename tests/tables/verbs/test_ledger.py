@@ -19,11 +19,11 @@ import voile.tables as vt
 from voile.cli.run import run
 from voile.core.errors import InfeasibleError, RequestError
 from voile.face.kit import Kit
-from voile.ledger.audience import Audience
+from voile.ledger.audience import LedgerAudience
 from voile.ledger.ledger import Ledger, create
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 from voile.release.choice import Chosen
-from voile.release.manifest import Release, manifest_path
+from voile.release.manifest import StoredRelease, manifest_path
 
 ROLES = {"age": "quasi", "town": {"role": "quasi", "order": "natural"}, "job": "keep"}
 
@@ -66,7 +66,7 @@ def key_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ledger(tmp_path: Path, key_file: Path) -> Path:
-    create(tmp_path / "l", Promise(expected_matches=40), key_file)
+    create(tmp_path / "l", LedgerPromise(expected_matches=40), key_file)
     return tmp_path / "l"
 
 
@@ -96,8 +96,8 @@ def test_two_releases_that_each_cut_another_column_are_refused(kit, how, tmp_pat
 def test_recipients_that_cannot_collude_are_judged_apart_and_all_others_together(
     kit, key_file, tmp_path
 ):
-    audience = Audience((("Site A", "Site B"),))
-    create(tmp_path / "l", Promise(expected_matches=40), key_file, audience=audience)
+    audience = LedgerAudience((("Site A", "Site B"),))
+    create(tmp_path / "l", LedgerPromise(expected_matches=40), key_file, audience=audience)
     how = {"ledger": tmp_path / "l", "key_file": key_file}
     age, town = of_one(kit, "age"), of_one(kit, "town")
     kit.apply(age, people(), tmp_path / "a.csv", recipient="Site A", **how)
@@ -109,7 +109,7 @@ def test_recipients_that_cannot_collude_are_judged_apart_and_all_others_together
     for recipient in ("Site B", "Site C", None):
         with pytest.raises(InfeasibleError, match="out to Site B and everybody, this one breaks"):
             kit.apply(age, people(), tmp_path / "d.csv", recipient=recipient, **how)
-    lines = Ledger.read(tmp_path / "l").released
+    lines = Ledger.read_file(tmp_path / "l").released_lines
     assert [line.content["recipient"] for line in lines] == ["Site A", "Site B", "Site A"]
     kit.save(tmp_path / "kit")
     (tmp_path / "p.toml").write_text(age.to_toml())
@@ -128,11 +128,11 @@ def test_a_release_alone_that_breaks_the_promise_is_refused(kit, how, tmp_path):
 def test_the_manifest_names_its_line_and_the_ledger_the_manifest(kit, how, tmp_path):
     for name in ("a.csv", "b.csv"):
         kit.apply(of_one(kit, "age"), people(), tmp_path / name, **how)
-    found = Ledger.read(how["ledger"])
+    found = Ledger.read_file(how["ledger"])
     assert [line.content["act"] for line in found.chain.lines] == [
         *("promise", "intent", "done", "intent", "done")
     ]
-    public = Release.open(tmp_path / "b.csv").public["ledger"]
+    public = StoredRelease.open(tmp_path / "b.csv").public["ledger"]
     assert public == {"id": found.id, "line": 3, "head": found.chain.lines[2].sha256}
     words = ["ledger", "verify", how["ledger"], "--manifests", tmp_path]
     assert run([*map(str, words), "--key-file", str(how["key_file"])]) == 0
@@ -165,7 +165,7 @@ def test_a_release_in_memory_and_a_ledger_without_its_secret_are_refused(kit, ho
         kit.apply(of_one(kit, "age"), people(), **how)
     with pytest.raises(RequestError, match="beside the file of the secret"):
         kit.apply(of_one(kit, "age"), people(), "a.csv", ledger=ledger)
-    assert len(Ledger.read(ledger).chain.lines) == 1
+    assert len(Ledger.read_file(ledger).chain.lines) == 1
 
 
 def test_a_policy_is_judged_without_a_release(kit, how, tmp_path, capsys):
@@ -218,13 +218,13 @@ def test_a_run_killed_at_any_step_is_counted_and_closed(step, kit, how, tmp_path
     ended = subprocess.run([sys.executable, "-c", code, tmp_path], env=os.environ, check=False)
     assert ended.returncode == -signal.SIGKILL
     assert (tmp_path / "a.csv").exists() == published
-    found = Ledger.read(how["ledger"])
-    assert len(found.released) == len(found.open) == (closed is not None)
+    found = Ledger.read_file(how["ledger"])
+    assert len(found.released_lines) == len(found.open) == (closed is not None)
     words = ["ledger", "verify", how["ledger"], "--key-file", how["key_file"]]
     assert run([*map(str, words), "--releases", str(tmp_path)]) == 0
-    found = Ledger.read(how["ledger"])
-    assert list(found.closed.values()) == ([] if closed is None else [closed])
-    assert len(found.released) == published
+    found = Ledger.read_file(how["ledger"])
+    assert list(found.closing_acts.values()) == ([] if closed is None else [closed])
+    assert len(found.released_lines) == published
     if not published:
         kit.apply(of_one(kit, "age"), people(), tmp_path / "a.csv", **how)
-        assert len(Ledger.read(how["ledger"]).released) == 1
+        assert len(Ledger.read_file(how["ledger"]).released_lines) == 1

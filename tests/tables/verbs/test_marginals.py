@@ -17,7 +17,7 @@ import voile.tables as vt
 from voile.core.errors import InfeasibleError, TamperedError
 from voile.data import open_source
 from voile.ledger.ledger import create
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.marginals import marginals_in
 from voile.tables.verbs import apply as verb
@@ -142,7 +142,7 @@ def test_a_person_with_several_equal_rows_counts_once(monkeypatch):
     roles = {"subject": "who", "columns": {**ROLES, "who": "identifier"}}
     kit = fitted(twice, roles, promise="row")
     for rows in (100, 10_000):  # in one batch with herself, and in another
-        monkeypatch.setattr(verb._Recoding, "batch_rows", rows)
+        monkeypatch.setattr(verb._TablesApplying, "batch_rows", rows)
         release = applied(kit, twice, no_pseudonyms=True)
         assert stated(release) == counted(release, once)
         assert all(check.holds is not False for check in release.verify())
@@ -171,7 +171,7 @@ def test_a_ledger_has_no_bound_of_them_so_a_release_in_it_has_none_but_for_a_rea
     key = tmp_path / "key"
     key.write_text("a key known to the tests alone")
     key.chmod(0o600)
-    create(tmp_path / "l", Promise(expected_matches=1e6), key)
+    create(tmp_path / "l", LedgerPromise(expected_matches=1e6), key)
     how = {"ledger": tmp_path / "l", "key_file": key}
     assert (
         "marginals" not in applied(kit, people(), tmp_path / "a.csv", marginals=False, **how).public

@@ -19,12 +19,12 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.ledger.ledger import create
-from voile.ledger.promise import Promise
+from voile.ledger.promise import LedgerPromise
 from voile.modules import find_module
 from voile.release.apply import write
 from voile.release.spread.run import SpreadRun
-from voile.tables.verbs.content import Content
-from voile.tables.verbs.recount import count_anew, packed, unpacked, with_counts
+from voile.tables.verbs.content import TablesContent
+from voile.tables.verbs.recount import count_anew, pack_counts, unpack_counts, with_counts
 
 ROLES = {
     "columns": {"who": "identifier", "age": "quasi", "sex": "quasi", "dx": "sensitive"},
@@ -60,9 +60,9 @@ def same_counts(one: Any, other: Any) -> None:
 def test_counts_are_those_of_a_fit_on_the_rows(kit: Any) -> None:
     rows = people(300, 2)
     fitted = vt.fit(rows, ROLES, k=4, family="global", method="exhaustive", l_diversity=2, seed=1)
-    counts = count_anew(Content.of(kit), open_source(rows))
-    same_counts(counts, Content.of(fitted).space.counts)
-    same_counts(unpacked(packed(counts)), counts)
+    counts = count_anew(TablesContent.of(kit), open_source(rows))
+    same_counts(counts, TablesContent.of(fitted).space.counts)
+    same_counts(unpack_counts(pack_counts(counts)), counts)
 
 
 def test_rows_outside_the_domains_do_not_count(kit: Any) -> None:
@@ -70,7 +70,7 @@ def test_rows_outside_the_domains_do_not_count(kit: Any) -> None:
     ages = rows["age"].to_numpy()
     inside = rows.filter(pa.array(ages < 70))
     assert 0 < len(inside) < len(rows)
-    content = Content.of(kit)
+    content = TablesContent.of(kit)
     same_counts(count_anew(content, open_source(rows)), count_anew(content, open_source(inside)))
     with pytest.raises(RequestError, match="no row has values that the kit knows"):
         count_anew(content, open_source(rows.filter(pa.array(ages >= 70))))
@@ -80,7 +80,7 @@ def test_groups_are_suppressed_by_the_days_counts(kit: Any, tmp_path: Path) -> N
     """Without it, groups that were large enough at the fit come out small, and are refused."""
     rows, policy = people(120, 3, ages=(2, 9)), kit.choose(policy=len(kit.frontier.to_arrow()) - 1)
     given = {"no_pseudonyms": True}
-    if Content.of(kit).family.is_global[-1]:  # a tree is pruned by the rows themselves
+    if TablesContent.of(kit).family.is_global[-1]:  # a tree is pruned by the rows themselves
         with pytest.raises(InfeasibleError, match="fit on this source"):
             kit.apply(policy, people(60, 3), tmp_path / "out.parquet", **given)
     release = kit.apply(policy, rows, tmp_path / "out.parquet", recount=True, **given)
@@ -93,9 +93,9 @@ def test_groups_are_suppressed_by_the_days_counts(kit: Any, tmp_path: Path) -> N
     for cell, name in zip(cells, who, strict=True):
         groups.setdefault(cell, set()).add(name)
     assert min(map(len, groups.values())) >= 4
-    content = Content.of(kit)
+    content = TablesContent.of(kit)
     counted = with_counts(content, count_anew(content, open_source(rows)))
-    risk = counted.score(content.family.read(policy.policy)).risk
+    risk = counted.score(content.family.read_policy(policy.policy)).risk
     assert release.public["figures"]["relative_risk"] == pytest.approx(risk, rel=0.05)
     assert any("fitted on other rows" in one for one in release.public["assumptions"])
     release.report().save(tmp_path / "report.html")
@@ -112,7 +112,7 @@ def test_days_enter_a_ledger_with_one_kit(tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_text("a key known to the tests alone")
     key.chmod(0o600)
-    create(tmp_path / "ledger", Promise(expected_matches=1000, k=4), key)
+    create(tmp_path / "ledger", LedgerPromise(expected_matches=1000, k=4), key)
     roles = {"columns": {"who": "identifier", "age": "quasi"}, "subject": "who"}
 
     def day(people: int) -> pa.Table:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from voile.core.rounding import for_audience, rounded
+from voile.core.rounding import for_audience, round_number
 from voile.report.sections import Grid
-from voile.tables.verbs.report import _axes, _intervals, _kit_summary, _searched
+from voile.tables.verbs.report import _axes, _describe_measures, _intervals, _kit_summary
 from voile.tables.verbs.report_data import STATING
 from voile.tables.verbs.report_figures import risks
 from voile.tables.verbs.report_losses import analysts
@@ -69,7 +69,7 @@ def test_how_many_people_were_dropped_follows_from_no_public_sentence(subjects):
         return [*three_sentences(public, figures, "at the knee", "public"), *kit.paragraphs]
 
     first, *_, kit = said(2)
-    assert f"of the {rounded(subjects - 2):,.0f} people in the release" in first
+    assert f"of the {round_number(subjects - 2):,.0f} people in the release" in first
     assert f"of the {'3,000' if subjects > 100 else 'up to 90'} people of the source" in kit
 
 
@@ -116,7 +116,7 @@ def told(name, loss, outcomes=(), **more):
         "beats": {"safe-harbor": {"count": 3, "chosen": True}},
         **more,
     }
-    searched = [prose.paragraphs[0] for prose in _searched(data)]
+    searched = [prose.paragraphs[0] for prose in _describe_measures(data)]
     figures = {"subjects": 50.0, "suppressed": 0.0, "expected_matches": 2.0, "mean_risk": 0.04}
     said = three_sentences(data, figures, "where the frontier bends most")
     return [*said, *_axes(data), *searched]

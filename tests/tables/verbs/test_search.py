@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
-from voile.tables.paper.bisect import Bisect
+from voile.tables.paper.bisect import BisectSearch
 from voile.tables.paper.sublattice import SublatticeSearch
-from voile.tables.people.counts import Constraints, Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts, Constraints
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.verbs.search import METHODS, search
 
 
 @dataclass(frozen=True)
 class Space:
-    evaluator: Evaluator
+    evaluator: PolicyEvaluator
 
 
 seeds = st.integers(0, 2**32)
@@ -139,7 +139,7 @@ def test_stops_at_the_evaluations_asked_for(small_space, method, evaluations):
     assert result.history.evaluations[-1] == evaluations
 
 
-@pytest.mark.parametrize("method", [*METHODS, SublatticeSearch(threshold=0.5), Bisect(0.9)])
+@pytest.mark.parametrize("method", [*METHODS, SublatticeSearch(threshold=0.5), BisectSearch(0.9)])
 def test_every_search_refuses_fewer_evaluations_than_one_chain_has(small_space, method):
     for evaluations in (0, 6):
         with pytest.raises(RequestError, match="fewer than the 7 policies of one chain"):
@@ -203,7 +203,7 @@ def test_names_the_constraint_that_is_furthest_from_being_met(small_space):
 
 def test_names_the_constraints_that_can_only_be_met_apart():
     """Of ten subjects k drops two, max_risk four others; half may be dropped."""
-    counts = Counts(
+    counts = CombinationCounts(
         sizes=(3,),
         codes=np.array([[0], [1], [2]], dtype=np.int32),
         sample=np.array([2.0, 4.0, 4.0]),
@@ -212,10 +212,10 @@ def test_names_the_constraints_that_can_only_be_met_apart():
     )
     limits = {"k": 3, "max_risk": 0.2, "required": np.ones(2, dtype=bool)}
     with pytest.raises(InfeasibleError, match=r"k = 3 and max_risk = 0\.2 can only be met apart"):
-        search(Space(Evaluator(counts, Constraints(**limits, suppress=0.5))))
+        search(Space(PolicyEvaluator(counts, Constraints(**limits, suppress=0.5))))
     with pytest.raises(InfeasibleError, match=r"max_risk = 0\.2 is furthest from being met"):
-        search(Space(Evaluator(counts, Constraints(**limits, suppress=0.3))))
-    assert len(search(Space(Evaluator(counts, Constraints(**limits, suppress=0.6)))).frontier)
+        search(Space(PolicyEvaluator(counts, Constraints(**limits, suppress=0.3))))
+    assert len(search(Space(PolicyEvaluator(counts, Constraints(**limits, suppress=0.6)))).frontier)
 
 
 def test_refuses_what_it_cannot_do(small_space):

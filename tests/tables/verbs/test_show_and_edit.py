@@ -15,7 +15,7 @@ from voile.data import open_source
 from voile.release.choice import Choice, Chosen
 from voile.tables.module import TABLES
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.options import ApplyOptions
 
 QUASI = ("age", "zip", "sex")
@@ -81,12 +81,12 @@ def test_labels_and_group_sizes_are_those_of_the_release(which, request, tmp_pat
 def test_matches_without_a_column_are_those_of_an_adversary_who_lacks_it(which, request):
     """The adversary takes everybody of the source who fits a record in the other columns."""
     kit, table = request.getfixturevalue(which), people()
-    content = Content.of(kit)
+    content = TablesContent.of(kit)
     policy = content.family.policy(last_of(kit))
     shown = tables.show(kit, number=last_of(kit))
     codes = np.column_stack([d.codes(table[d.column].combine_chunks()) for d in policy.domains])
     numbers = policy.numbers_of(codes)
-    entries, sets = policy.shown(numbers)
+    entries, sets = policy.list_shown(numbers)
     for place in range(3):
         expected = 0.0
         for row in range(len(codes)):
@@ -118,7 +118,7 @@ def test_a_merged_node_is_one_leaf_of_the_release_and_is_read_back(tree_kit, tmp
 
 def test_merges_of_inner_nodes_do_not_depend_on_their_order(tree_kit, tmp_path):
     number = last_of(tree_kit)
-    tree = Content.of(tree_kit).family.policy(number).tree
+    tree = TablesContent.of(tree_kit).family.policy(number).tree
     inner = next(
         box for box in range(1, len(tree)) if tree.part[box] >= 0 and tree.parents[box] > 0
     )
@@ -183,4 +183,4 @@ def test_a_tree_merges_nodes_alone(tree_kit, tmp_path, node):
 def test_a_damaged_list_of_merged_nodes_is_refused(tree_kit, tmp_path, merged):
     policy = {"family": "tree", "tree": 0, "pruned": 0, "merged": merged}
     with pytest.raises(RequestError):
-        Content.of(tree_kit).family.read(policy)
+        TablesContent.of(tree_kit).family.read_policy(policy)

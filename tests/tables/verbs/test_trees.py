@@ -22,7 +22,7 @@ from voile.tables.recoding.boxes import read_codebook
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.attack import attack
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.verbs.report import sections
@@ -107,7 +107,7 @@ def test_a_kit_that_meets_new_people_releases_no_box_that_is_short_of_them(kit, 
     assert groups(frame).min() >= 5
     book = read_codebook(release.public["policy"])
     assert book.are_disjoint
-    ages = Content.of(kit).space.domains[0].values
+    ages = TablesContent.of(kit).space.domains[0].values
     known = new.filter(pa.array([age in ages for age in new["age"].to_pylist()]))
     fits = rows_that_fit(book, known)
     assert fits.min() >= 5
@@ -162,7 +162,9 @@ def test_every_box_holds_as_many_sensitive_values_as_asked_for_on_new_people_too
 
 def test_both_families_make_one_frontier_that_neither_beats():
     both, tree, whole = (
-        Content.of(fitted(family=family, method="steepest" if family != "tree" else None)).frontier
+        TablesContent.of(
+            fitted(family=family, method="steepest" if family != "tree" else None)
+        ).frontier
         for family in ("both", "tree", "global")
     )
     for risk in (0.02, 0.05, 0.1, 0.2):
@@ -183,8 +185,8 @@ def test_a_global_policy_of_a_joint_kit_is_applied_as_ever(tmp_path):
 
 def test_a_kit_of_trees_is_read_back_as_it_was(kit, tmp_path):
     kit.save(tmp_path / "kit")
-    again = Content.of(open_kit(tmp_path / "kit"))
-    first = Content.of(kit)
+    again = TablesContent.of(open_kit(tmp_path / "kit"))
+    first = TablesContent.of(kit)
     for number in range(len(first.family)):
         one, other = first.family.policy(number), again.family.policy(number)
         assert isinstance(one, TreePolicy)
@@ -194,11 +196,11 @@ def test_a_kit_of_trees_is_read_back_as_it_was(kit, tmp_path):
 
 def test_a_policy_file_of_a_tree_names_it_and_no_other(kit):
     chosen = choose(kit, Choice(least_loss=True))
-    family = Content.of(kit).family
-    assert family.number_of(family.read(chosen.policy)) == chosen.number
+    family = TablesContent.of(kit).family
+    assert family.number_of(family.read_policy(chosen.policy)) == chosen.number
     for wrong in ({"tree": 99}, {"pruned": -1}, {"pruned": 10**6}, {"pruned": "all"}, {"more": 1}):
         with pytest.raises(RequestError):
-            family.read({**chosen.policy, **wrong})
+            family.read_policy({**chosen.policy, **wrong})
 
 
 def test_nothing_of_who_is_held_out_or_set_aside_is_shown(tmp_path):
@@ -260,5 +262,5 @@ def test_what_trees_cannot_do_is_refused(options, says):
 
 def test_beside_a_search_it_is_said_why_there_are_no_trees():
     kit = fitted(roles=OF_CUT, family="both", method="steepest")
-    assert "trees keep none everywhere" in Content.of(kit).absent["trees"]
+    assert "trees keep none everywhere" in TablesContent.of(kit).absent["trees"]
     assert set(kit.frontier.to_arrow()["family"].to_pylist()) == {"global"}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
-from voile.data.fhir.definitions import Element, read_elements
+from voile.data.fhir.definitions import TypeElement, read_elements
 from voile.data.fhir.fields import list_objects
 
 ABSENT = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
@@ -68,23 +68,23 @@ def _complete_part(
 
 
 @cache
-def _list_required(parent: str) -> list[list[Element]]:
+def _list_required(parent: str) -> list[list[TypeElement]]:
     """Return the required elements of a type, of a choice its ways together."""
-    ways: dict[str, list[Element]] = {}
+    ways: dict[str, list[TypeElement]] = {}
     for one in read_elements()[parent].values():
         if one.is_required:
             ways.setdefault(one.choice or one.name, []).append(one)
     return list(ways.values())
 
 
-def _complete_value(element: Element, value: Any, resolves: Callable[[str], bool]) -> Any:
+def _complete_value(element: TypeElement, value: Any, resolves: Callable[[str], bool]) -> Any:
     if element.is_list:
         several = [_complete_one(element, one, resolves) for one in value]
         return [one for one in several if one is not None] or None
     return _complete_one(element, value, resolves)
 
 
-def _complete_one(element: Element, value: Any, resolves: Callable[[str], bool]) -> Any:
+def _complete_one(element: TypeElement, value: Any, resolves: Callable[[str], bool]) -> Any:
     if element.type == "Reference":
         return value if resolves(str(value.get("reference"))) else None
     if not element.is_part:
@@ -99,7 +99,7 @@ def _says_something(part: Mapping[str, Any]) -> bool:
     return any(one != MASKED for one in values)
 
 
-def _mask(found: dict[str, Any], ways: list[Element], resolves: Callable[[str], bool]) -> bool:
+def _mask(found: dict[str, Any], ways: list[TypeElement], resolves: Callable[[str], bool]) -> bool:
     """Mark the first way of a required element that can be masked; a choice of concepts cannot."""
     if any(one.type in ("code", *_CONCEPTS) for one in ways):
         return False

@@ -26,12 +26,12 @@ COMMON = (
     "contained",
 )
 """Elements that many types have, which the list leaves out."""
-_BACKBONES = ("BackboneElement", "Element")
+_BACKBONES = ("BackboneElement", "TypeElement")
 _ELEMENT = re.compile(r"(\w+):(#?[\w.]+)(!?)(\*?)(?:\?(\w+))?(?:=(\S+))?")
 
 
 @dataclass(frozen=True)
-class Element:
+class TypeElement:
     """An element of a type.
 
     parent : the line of its own elements, its type but for a part of one. choice : the name of
@@ -57,20 +57,20 @@ class Element:
 
 
 @cache
-def read_elements() -> Mapping[str, Mapping[str, Element]]:
+def read_elements() -> Mapping[str, Mapping[str, TypeElement]]:
     """Return the elements of each type and part by name: `"Procedure"`, `"Procedure.performer"`."""
     rows = (line.split(" ") for line in read_lines("elements.txt"))
     return {row[0]: {one.name: one for one in _parse_all(row[0], row[1:])} for row in rows}
 
 
-def _parse_all(parent: str, words: list[str]) -> Iterator[Element]:
+def _parse_all(parent: str, words: list[str]) -> Iterator[TypeElement]:
     for word in filter(None, words):
         found = _ELEMENT.fullmatch(word)
         assert found is not None, word
         name, kind, required, several, choice, codes = found.groups()
         part = f"{parent}.{name}" if kind in _BACKBONES else kind.removeprefix("#")
         kind = "BackboneElement" if kind.startswith("#") else kind
-        yield Element(name, kind, part, bool(required), bool(several), choice, codes)
+        yield TypeElement(name, kind, part, bool(required), bool(several), choice, codes)
 
 
 @cache

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from voile.core.errors import RequestError, nearest
 from voile.core.mistakes import mistakes
-from voile.data.fhir.definitions import COMMON, Element, list_types, read_elements
+from voile.data.fhir.definitions import COMMON, TypeElement, list_types, read_elements
 from voile.data.fhir.fields import Resource, list_objects, read_day, read_period, read_reference
 from voile.data.fhir.values import can_generalise, can_keep
 from voile.data.files.own_files import read_toml
@@ -53,7 +53,7 @@ class RuleFile(BaseModel):
 class ElementRule(NamedTuple):
     """The operation on an element; of a part, the rules of its elements."""
 
-    element: Element
+    element: TypeElement
     operation: str | None
     inner: RuleTree
 
@@ -183,9 +183,9 @@ def parse_rule(kind: str, data: Any, place: str) -> TypeRule:
     return TypeRule(kind, persons, tree, frozenset(rule.required), rule.notes, withheld)
 
 
-def _find_ways(kind: str, path: str, operation: str | None, place: str) -> list[list[Element]]:
+def _find_ways(kind: str, path: str, operation: str | None, place: str) -> list[list[TypeElement]]:
     """Return the elements along a path; of `value[x]` each type that the operation fits."""
-    parent, way = kind, list[Element]()
+    parent, way = kind, list[TypeElement]()
     *outer, last = path.split(".")
     for name in outer:
         way.append(_find_element(parent, name, kind, path, place))
@@ -205,7 +205,7 @@ def _find_ways(kind: str, path: str, operation: str | None, place: str) -> list[
     return [[*way, end]]
 
 
-def _find_element(parent: str, name: str, kind: str, path: str, place: str) -> Element:
+def _find_element(parent: str, name: str, kind: str, path: str, place: str) -> TypeElement:
     among = read_elements().get(parent, {})
     if name not in among:
         raise RequestError(
@@ -225,7 +225,7 @@ _FITS = {
 }
 
 
-def _can(operation: str | None, element: Element) -> bool:
+def _can(operation: str | None, element: TypeElement) -> bool:
     if operation is None:
         return True
     if operation == KEEP:
@@ -237,7 +237,7 @@ def _can(operation: str | None, element: Element) -> bool:
     return element.type == ("Reference" if operation == PSEUDONYMISE else "Attachment")
 
 
-def _add(tree: RuleTree, way: list[Element], operation: str, place: str) -> None:
+def _add(tree: RuleTree, way: list[TypeElement], operation: str, place: str) -> None:
     for element in way[:-1]:
         found = tree.setdefault(element.name, ElementRule(element, None, {}))
         if found.operation is not None:
@@ -267,7 +267,7 @@ def _find_days(tree: Mapping[str, ElementRule], resource: Resource) -> Iterator[
                 yield from _days_of(rule.element, each)
 
 
-def _days_of(element: Element, raw: Any) -> Iterator[date]:
+def _days_of(element: TypeElement, raw: Any) -> Iterator[date]:
     if element.type == "Timing":
         yield from filter(None, map(read_day, find_values(raw, ("event",))))
         for period in find_values(raw, ("repeat", "boundsPeriod")):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from voile.data.fhir.definitions import Element, read_codes, read_elements
+from voile.data.fhir.definitions import TypeElement, read_codes, read_elements
 from voile.data.fhir.fields import list_codings, read_number, take_object
 
 LOINC = "http://loinc.org"
@@ -150,14 +150,14 @@ _KEEPERS: Mapping[str, Callable[[Any], Any]] = {
 _COMPOSED = ("Dosage", "Range", "Ratio", "Timing")
 
 
-def can_keep(element: Element) -> bool:
+def can_keep(element: TypeElement) -> bool:
     """Whether no name and no free text can be in the kept part of an element."""
     if element.type == "code":
         return element.codes in read_codes()
     return element.type in _KEEPERS or element.type in _COMPOSED
 
 
-def keep_value(element: Element, value: Any) -> Any:
+def keep_value(element: TypeElement, value: Any) -> Any:
     """Keep the parts of one value of an element; None for none of it."""
     if element.type == "code":
         return keep_code(value, element.codes or "")
@@ -171,7 +171,7 @@ def keep_value(element: Element, value: Any) -> Any:
     return {name: one for name, one in found.items() if one is not None} or None
 
 
-def map_values(element: Element, raw: Any, change: Callable[[Element, Any], Any]) -> Any:
+def map_values(element: TypeElement, raw: Any, change: Callable[[TypeElement, Any], Any]) -> Any:
     """Change a value, or each of a list; None where nothing remains or R4 has no such list."""
     if isinstance(raw, list) != element.is_list:
         return None
@@ -180,11 +180,11 @@ def map_values(element: Element, raw: Any, change: Callable[[Element, Any], Any]
     return [one for one in (change(element, each) for each in raw) if one is not None] or None
 
 
-def can_generalise(element: Element) -> bool:
+def can_generalise(element: TypeElement) -> bool:
     return element.type in ("Coding", "CodeableConcept", "Quantity", "decimal", "Money")
 
 
-def generalise_value(element: Element, value: Any) -> Any:
+def generalise_value(element: TypeElement, value: Any) -> Any:
     """Write a number with two significant digits, and an ICD code as its category.
 
     >>> quantity = read_elements()["Observation"]["valueQuantity"]

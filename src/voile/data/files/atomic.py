@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from voile.core.errors import RequestError, VoileError
-from voile.data.files.locks import Lock
-from voile.data.files.outputs import SUFFIXES, Output, check_outside, is_in_private
+from voile.data.files.locks import FolderLock
+from voile.data.files.outputs import SUFFIXES, OutputKind, check_outside, is_in_private
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -56,7 +56,7 @@ class Staging:
     def __init__(
         self,
         out: str | os.PathLike[str],
-        output: Output,
+        output: OutputKind,
         *,
         force: bool = False,
         patience: float = 0,
@@ -65,7 +65,7 @@ class Staging:
         self._output, self._force = output, force
         self._names = [self.out.name]
         self._folder = self.out.parent / f".{self.out.name}.voile"
-        self._lock = Lock(self._folder / "lock", patience=patience)
+        self._lock = FolderLock(self._folder / "lock", patience=patience)
 
     @property
     def is_begun(self) -> bool:
@@ -73,7 +73,7 @@ class Staging:
         return self._folder.exists()
 
     def __enter__(self) -> Staging:
-        with self._locked():
+        with self._hold_lock():
             self._output.check_free(self.out, force=self._force)
             for name in ("new", "old"):
                 (self._folder / name).mkdir(mode=0o700)
@@ -81,13 +81,13 @@ class Staging:
 
     def recover(self) -> bool:
         """Set right what a killed run left of the output; say whether it left anything."""
-        with self._locked() as is_left:
+        with self._hold_lock() as is_left:
             pass
         self._close()
         return is_left
 
     @contextmanager
-    def _locked(self) -> Iterator[bool]:
+    def _hold_lock(self) -> Iterator[bool]:
         """Lock the output and recover it first; unlock it only if the block fails."""
         check_folder(self.out, kept=self._output.belongs_in_private)
         with _failures(self.out):
@@ -176,7 +176,7 @@ class Staging:
             )
 
 
-def settle(out: str | os.PathLike[str], output: Output, *, patience: float = 0) -> bool:
+def settle(out: str | os.PathLike[str], output: OutputKind, *, patience: float = 0) -> bool:
     """Set right what a killed run left of an output, before it is read to go on from.
 
     Return whether it left anything.
@@ -205,7 +205,7 @@ def check_folder(out: Path, *, kept: bool = False) -> None:
 def write_bytes(
     path: str | os.PathLike[str],
     data: bytes,
-    output: Output,
+    output: OutputKind,
     *,
     force: bool = False,
 ) -> None:
@@ -218,7 +218,7 @@ def write_bytes(
 def write_text(
     path: str | os.PathLike[str],
     text: str,
-    output: Output,
+    output: OutputKind,
     *,
     force: bool = False,
 ) -> None:
@@ -228,7 +228,7 @@ def write_text(
 
 @contextmanager
 def write_folder(
-    path: str | os.PathLike[str], output: Output, *, force: bool = False
+    path: str | os.PathLike[str], output: OutputKind, *, force: bool = False
 ) -> Iterator[Path]:
     """Fill a folder that appears whole when the block ends, or not at all."""
     with Staging(path, output, force=force) as staging:

@@ -19,7 +19,7 @@ SETTINGS = ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON")
 DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY)
 
 
-class Database:
+class OwnDatabase:
     """Run statements on a file that its owner alone may read, which appears if it is not there.
 
     Parameters
@@ -47,16 +47,16 @@ class Database:
 
     def run(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         try:
-            return self._opened.execute(sql, values).fetchall()
+            return self._open_connection.execute(sql, values).fetchall()
         except (sqlite3.ProgrammingError, sqlite3.NotSupportedError):
             raise  # a fault of ours
         except sqlite3.DatabaseError as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in DISK:
                 what = "the disk is full, or cannot be written"
                 raise VoileError(what, where=str(self._path.parent)) from None
-            raise self.damaged() from None
+            raise self.describe_damage() from None
         except UnicodeDecodeError:  # the name of a damaged thing, in SQLite's own message
-            raise self.damaged() from None
+            raise self.describe_damage() from None
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -73,7 +73,7 @@ class Database:
 
     @property
     def in_transaction(self) -> bool:
-        return self._opened.in_transaction
+        return self._open_connection.in_transaction
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -81,9 +81,9 @@ class Database:
         try:
             yield
         except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
-            raise self.damaged() from None
+            raise self.describe_damage() from None
 
-    def damaged(self) -> DamagedError:
+    def describe_damage(self) -> DamagedError:
         what, instead = self._saying
         return DamagedError(what, where=str(self._path), instead=instead)
 
@@ -98,6 +98,6 @@ class Database:
         self.close()
 
     @property
-    def _opened(self) -> sqlite3.Connection:
+    def _open_connection(self) -> sqlite3.Connection:
         assert self._connection is not None
         return self._connection

@@ -34,7 +34,7 @@ PAUSE = 0.01
 """Seconds between two attempts to lock."""
 
 
-class Lock:
+class FolderLock:
     """Let one process at a time use a folder, which appears with the lock and may go with it.
 
     path : of the lock's file. patience : for how many seconds to wait for a live process.
@@ -87,9 +87,9 @@ class Lock:
 
 
 @contextmanager
-def locked(path: Path, refusal: Exception) -> Iterator[None]:
+def hold_lock(path: Path, refusal: Exception) -> Iterator[None]:
     """Hold a lock while the block runs; raise the refusal where a live process holds it."""
-    lock = Lock(path)
+    lock = FolderLock(path)
     if not lock.acquire():
         raise refusal
     try:

@@ -93,10 +93,10 @@ class MemoryPath:
         self, mode: str = "r", *, newline: str | None = None, encoding: str = "utf-8"
     ) -> io.StringIO:
         """Open a text to be read, or to be written as a whole when it is closed."""
-        return io.StringIO(self.read_text(encoding), newline) if mode == "r" else _Text(self)
+        return io.StringIO(self.read_text(encoding), newline) if mode == "r" else _MemoryText(self)
 
 
-class _Text(io.StringIO):
+class _MemoryText(io.StringIO):
     """A text that is put in its place when it is closed."""
 
     def __init__(self, place: MemoryPath) -> None:

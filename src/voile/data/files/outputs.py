@@ -51,7 +51,7 @@ class _ForeignFile(Exception):  # noqa: N818 - a finding, which becomes a senten
 
 
 @dataclass(frozen=True)
-class Output:
+class OutputKind:
     """A kind of output.
 
     name : what messages call it, with its article.
@@ -225,7 +225,7 @@ def _is_report(path: Path) -> bool:
 def _is_private(folder: Path) -> bool:
     """Say whether all that a private folder holds was written by apply, attack or report."""
     seals = [folder / name for name in (SEAL, EVIDENCE_SEAL)]
-    known = {name for seal in seals if _is_seal(seal) for name in {seal.name, *_sealed(seal)}}
+    known = {name for seal in seals if _is_seal(seal) for name in {seal.name, *_list_sealed(seal)}}
     return holds_no_other(
         path
         for path in sorted(folder.iterdir())
@@ -234,7 +234,7 @@ def _is_private(folder: Path) -> bool:
     )
 
 
-def _sealed(seal: Path) -> set[str]:
+def _list_sealed(seal: Path) -> set[str]:
     return _names(json_at(seal).get("files"))
 
 
@@ -292,17 +292,17 @@ def _is_demo(path: Path) -> bool:
     return _has_format(DEMO_FORMAT, path / DEMO_MARK)
 
 
-KIT = Output("a kit", {"": _is_kit})
-WORK = Output("an unreviewed work folder", {"": _is_work})
-POLICY = Output("a policy", {"": _is_policy}, is_private=True)
-ROLES = Output("a roles file", {"": _is_roles})
-RELEASE = Output(
+KIT = OutputKind("a kit", {"": _is_kit})
+WORK = OutputKind("an unreviewed work folder", {"": _is_work})
+POLICY = OutputKind("a policy", {"": _is_policy}, is_private=True)
+ROLES = OutputKind("a roles file", {"": _is_roles})
+RELEASE = OutputKind(
     "a release",
     {**_known_by_manifest(RELEASE_FORMAT), "": _is_release, PRIVATE: _is_private},
 )
-STORED_RELEASE = Output("a release's private folder", {"": _is_private})
+STORED_RELEASE = OutputKind("a release's private folder", {"": _is_private})
 """What stays here of a release that is published in a store."""
-READINGS = Output(
+READINGS = OutputKind(
     "a file of readings",
     {
         **_known_by_manifest(READINGS_FORMAT),
@@ -310,17 +310,23 @@ READINGS = Output(
     },
     is_private=True,
 )
-EVIDENCE = Output("evidence", {"": _is_evidence}, is_private=True, belongs_in_private=True)
-SEALS = Output("a seal", {"": _is_seal}, is_private=True, belongs_in_private=True)
-ENROLMENT = Output("an enrolment", {"": partial(_is_small_of, ENROLMENT_FORMAT)}, is_private=True)
-ACCEPTANCE = Output("an acceptance", {"": partial(_has_format, ACCEPTANCE_FORMAT)}, is_private=True)
-DETERMINATION = Output("an unsigned determination", {"": _is_unsigned})
-CONTEXT = Output("a context", {"": never})
+EVIDENCE = OutputKind("evidence", {"": _is_evidence}, is_private=True, belongs_in_private=True)
+SEALS = OutputKind("a seal", {"": _is_seal}, is_private=True, belongs_in_private=True)
+ENROLMENT = OutputKind(
+    "an enrolment", {"": partial(_is_small_of, ENROLMENT_FORMAT)}, is_private=True
+)
+ACCEPTANCE = OutputKind(
+    "an acceptance", {"": partial(_has_format, ACCEPTANCE_FORMAT)}, is_private=True
+)
+DETERMINATION = OutputKind("an unsigned determination", {"": _is_unsigned})
+CONTEXT = OutputKind("a context", {"": never})
 """Which people fill in."""
-STATEMENT = Output("a statement", {"": never, SIGNATURE: never})
-REPORT = Output("a report", {"": _is_report})
+STATEMENT = OutputKind("a statement", {"": never, SIGNATURE: never})
+REPORT = OutputKind("a report", {"": _is_report})
 INTERNAL_REPORT = replace(REPORT, is_private=True)
-LEDGER = Output("a ledger", {"": never}, is_private=True)
+LEDGER = OutputKind("a ledger", {"": never}, is_private=True)
 """What is out is never forgotten."""
-HEADS = Output("a record of ledgers", {"": partial(_is_small_of, HEADS_FORMAT)}, is_private=True)
-DEMO = Output("a demo", {"": _is_demo})
+HEADS = OutputKind(
+    "a record of ledgers", {"": partial(_is_small_of, HEADS_FORMAT)}, is_private=True
+)
+DEMO = OutputKind("a demo", {"": _is_demo})

@@ -21,7 +21,7 @@ DEEPEST = 64
 """Lists and objects within each other."""
 
 
-class Readable(Protocol):
+class ReadableFile(Protocol):
     """A file here, in memory or in a store."""
 
     def read_bytes(self) -> bytes:
@@ -31,7 +31,7 @@ class Readable(Protocol):
 M = TypeVar("M", bound="BaseModel")
 
 
-def read_json(path: Readable, what: str) -> Any:
+def read_json(path: ReadableFile, what: str) -> Any:
     return parse_json(read_bytes(path), what, path)
 
 
@@ -63,7 +63,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     return data
 
 
-def read_bytes(path: Readable) -> bytes:
+def read_bytes(path: ReadableFile) -> bytes:
     if not isinstance(path, Path):
         return path.read_bytes()
     try:
@@ -76,7 +76,7 @@ def read_bytes(path: Readable) -> bytes:
         raise RequestError(f"cannot be read ({error.strerror})", where=str(path)) from None
 
 
-def checked(model: type[M], data: Any, what: str, where: Path) -> M:
+def check_model(model: type[M], data: Any, what: str, where: Path) -> M:
     """Return data as a model of what a file holds, every mistake named with its place."""
     from pydantic import ValidationError
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from voile.core.errors import SourceError
-from voile.data.source import FileSource, Piece, Source, hash_file, state_of, unreadable
+from voile.data.source import FileSource, Source, SourcePiece, hash_file, state_of, unreadable
 from voile.data.stores.path import StorePath
 
 if TYPE_CHECKING:
@@ -29,20 +29,20 @@ class ParquetSource(Source):
 
     def __init__(self, path: Path | StorePath) -> None:
         self.path = path
-        with _opened(path) as file:
+        with _open_parquet(path) as file:
             super().__init__(path.name, "parquet", file.schema_arrow)
 
     def about_rows(self) -> int:
         """Read the number of rows from the file's footer."""
-        with _opened(self.path) as file:
+        with _open_parquet(self.path) as file:
             return int(file.metadata.num_rows)
 
     def fingerprint(self) -> str:
         """Hash the file's bytes."""
         return hash_file(self.path)
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        with _opened(self.path) as file:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        with _open_parquet(self.path) as file:
             own = self.groups or range(file.num_row_groups)
             # elsewhere one at a time: what is fetched ahead is all that is asked for
             for groups in [[one] for one in own] if isinstance(self.path, StorePath) else [own]:
@@ -50,12 +50,12 @@ class ParquetSource(Source):
                     batch.validate(full=True)
                     yield batch.select(columns)
 
-    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
+    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[SourcePiece]:
         """Yield row groups, as many at a time as fill a piece."""
         path = self.path if isinstance(self.path, StorePath) else self.path.absolute()
         address = path.address if isinstance(path, StorePath) else str(path)
         state = state_of(path)
-        with _opened(path) as file:
+        with _open_parquet(path) as file:
             footer = file.metadata
         groups = [footer.row_group(i) for i in range(footer.num_row_groups)]
         start = held = 0
@@ -63,7 +63,7 @@ class ParquetSource(Source):
             held += group.total_byte_size
             if held >= size or i == len(groups):
                 rows = sum(one.num_rows for one in groups[start:i])
-                yield Piece(address, (start, i), rows, held, state)
+                yield SourcePiece(address, (start, i), rows, held, state)
                 start, held = i, 0
 
     def relation(
@@ -76,7 +76,7 @@ class ParquetSource(Source):
 
 
 @contextmanager
-def _opened(path: Path | StorePath) -> Iterator[pq.ParquetFile]:
+def _open_parquet(path: Path | StorePath) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file; say in one sentence why it cannot be read, also while it is open."""
     if isinstance(path, StorePath):
         with (
@@ -121,7 +121,7 @@ class ArrowSource(FileSource):
         with unreadable(path.name, "arrow"), pa.memory_map(str(path)) as mapped:
             super().__init__(path, "arrow", _open(mapped, path.name)[0])
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         with unreadable(self.name, "arrow"), pa.memory_map(str(self.path)) as mapped:
             for batch in _open(mapped, self.name)[1]:
                 batch.validate(full=True)

@@ -24,7 +24,7 @@ from voile.data.text import (
     raw_chunks,
     utf8_chunks,
 )
-from voile.data.writer import Writer
+from voile.data.writer import BatchWriter
 
 ITEMS, BASKETS = "items", "baskets"
 """The column of items, and the word after `FILE::` that has each line read as a basket."""
@@ -52,7 +52,7 @@ class BasketSource(FileSource):
         chunks = utf8_chunks(self.path, self._encoding, self._errors)
         return io.TextIOWrapper(io.BufferedReader(ChunkReader(chunks)), "utf-8", newline="")
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         lines = csv.reader(self._text(), delimiter=self._delimiter, strict=True)
         while True:
             try:
@@ -88,7 +88,7 @@ def holds_baskets(path: Path) -> bool:
     return max(widths.values(), default=0) < (1 - UNEQUAL) * widths.total()
 
 
-class BasketWriter(Writer):
+class BasketWriter(BatchWriter):
     """Write lists of text as `BasketSource` reads them: quoted, so that no item is cut at a blank.
 
     Raises RequestError: an item that a line cannot contain, as an empty one.

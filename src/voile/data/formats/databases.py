@@ -44,9 +44,9 @@ class DuckDBSource(FileSource):
         try:
             return duckdb.connect(str(path.absolute()), read_only=True, config={**OFFLINE})
         except duckdb.Error as error:
-            raise refused(error, path.name) from None
+            raise explain_refusal(error, path.name) from None
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         names = ", ".join(map(identifier, columns))
         with unreadable(self.name, "duckdb"), closing(self.connect(self.path)) as connection:
             answer = connection.execute(f"SELECT {names} FROM {self._place}")
@@ -67,7 +67,7 @@ class DuckDBSource(FileSource):
         return connection.sql(f"SELECT * FROM {alias}.{self._table}")
 
 
-def refused(error: duckdb.Error, name: str) -> Exception:
+def explain_refusal(error: duckdb.Error, name: str) -> Exception:
     """Say in one sentence why DuckDB does not open a file, where that is known."""
     for words, (what, instead) in _DUCKDB_REFUSALS.items():
         if words in str(error):
@@ -120,7 +120,7 @@ class SQLiteSource(FileSource):
         ]
         return f"SELECT {', '.join(shown)} FROM {self._table}"
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         yield from self._run(self._select(columns), self.schema(columns), rows)
 
     def _answer(self, sql: str, columns: list[str], answer: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -24,7 +24,7 @@ from voile.data.formats.baskets import BASKETS, BasketSource
 from voile.data.formats.headers import LOOKED_AT, NO_HEADER, warn_of_record
 from voile.data.source import FileSource, distinct_names, unreadable
 from voile.data.text import ChunkReader, about_lines, find_encoding, known_encoding, utf8_chunks
-from voile.data.writer import Dialect
+from voile.data.writer import TextDialect
 
 LONGEST_ROW = 1 << 23
 SAMPLE = 1 << 16
@@ -77,7 +77,7 @@ class DelimitedSource(FileSource):
         distinct_names(names, where=path.name, first_row=True)
         self._lone = len(names) == 1
         is_of_tabs = ".tsv" in path.name.lower()
-        self.dialect = Dialect(
+        self.dialect = TextDialect(
             "," if is_of_tabs else self._delimiter,
             self._encoding == "utf-8-sig",
             "\r\n" if sample.partition("\n")[0].endswith("\r") else "\n",
@@ -96,7 +96,7 @@ class DelimitedSource(FileSource):
         """Read the first row: the names may be longer than any sample."""
         return any(batch.num_rows for batch in self.batches(list(self.columns)[:1], batch_rows=1))
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         """Parse with a last row of our own: if a quote is left open, it never comes back."""
         ragged: list[arrow_csv.InvalidRow] = []
         first = next(iter(self.columns))

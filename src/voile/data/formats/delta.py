@@ -16,7 +16,7 @@ from voile.data.column_types import plain_schema
 from voile.data.formats.arrow_files import ParquetSource
 from voile.data.formats.part_files import LOG
 from voile.data.formats.partitions import PartitionFile
-from voile.data.formats.several import Several
+from voile.data.formats.several import SeveralFiles
 from voile.data.source import state_of
 from voile.data.standard_input import private_folder
 from voile.data.stores.copies import copy
@@ -31,7 +31,7 @@ LOGGED = re.compile(r"([0-9]{20})\..*")
 CHECKPOINT = ".checkpoint."
 
 
-class DeltaSource(Several):
+class DeltaSource(SeveralFiles):
     """The Parquet files of one version of a Delta table, in order of their names.
 
     The version is the newest when the source is opened, unless one is given; what is written to the
@@ -45,11 +45,11 @@ class DeltaSource(Several):
     def __init__(self, path: Path | StorePath, version: str | None = None) -> None:
         asked = None if version is None else int(version)
         log = path if isinstance(path, Path) else _copied_log(path, asked)
-        table = _opened(log, asked, path.name)
+        table = _open_table(log, asked, path.name)
         name = f"{path.name}@v{table.version()}"
         _check_plain(table, name)
         self._keys = list(table.metadata().partition_columns)
-        files = {path / str(place): keys for place, keys in _listed(table, self._keys, name)}
+        files = {path / str(place): keys for place, keys in _list_files(table, self._keys, name)}
         if not files:
             raise SourceError("holds no rows", where=name)
         self._path, self._name = path, name
@@ -73,8 +73,8 @@ class DeltaSource(Several):
                 instead="read a newer version",
             ) from None
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        yield from super()._read(columns, rows)
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        yield from super()._read_batches(columns, rows)
         self._check_unchanged()
 
     def folder_columns(self) -> Collection[str]:
@@ -118,7 +118,7 @@ def _copied_log(path: StorePath, version: int | None) -> Path:
     return here
 
 
-def _opened(path: Path, version: int | None, name: str) -> Any:
+def _open_table(path: Path, version: int | None, name: str) -> Any:
     try:
         from deltalake import DeltaTable
     except ImportError:
@@ -130,7 +130,7 @@ def _opened(path: Path, version: int | None, name: str) -> Any:
     try:
         return DeltaTable(str(path), version=version)
     except Exception:  # its words may quote the log, which holds values
-        if version is not None and (newest := _opened(path, None, name).version()) < version:
+        if version is not None and (newest := _open_table(path, None, name).version()) < version:
             raise RequestError(
                 f"has no version {version}", where=name, instead=f"the newest is {newest}"
             ) from None
@@ -162,7 +162,7 @@ def _check_plain(table: Any, name: str) -> None:
         )
 
 
-def _listed(
+def _list_files(
     table: Any, keys: list[str], name: str
 ) -> Iterator[tuple[PurePosixPath, pa.RecordBatch]]:
     """Yield each file's place below the table, and one row of its partition columns, by place."""

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError, nearest
 from voile.data.formats.headers import LOOKED_AT, warn_of_record
-from voile.data.formats.kinds import Kinds, column, whole
+from voile.data.formats.kinds import ValueKinds, column, whole
 from voile.data.source import TableSource, distinct_names, hash_file
 
 
@@ -60,7 +60,9 @@ def _rows(path: Path, table: str | None) -> tuple[list[list[object]], list[str]]
                     f"there is no sheet {table}", where=path.name, instead=nearest(table, names)
                 )
             asked = names if table is None else [table]
-            sheets = {name: _filled(book.get_sheet_by_name(name).to_python()) for name in asked}
+            sheets = {
+                name: _drop_empty_rows(book.get_sheet_by_name(name).to_python()) for name in asked
+            }
     except CalamineError:
         raise SourceError(
             "is not a whole excel file: damaged or cut short", where=path.name
@@ -73,7 +75,7 @@ def _rows(path: Path, table: str | None) -> tuple[list[list[object]], list[str]]
     return sheets[chosen], [f"sheet {chosen}"] if len(names) > 1 else []
 
 
-def _filled(rows: Iterable[Sequence[object]]) -> list[list[object]]:
+def _drop_empty_rows(rows: Iterable[Sequence[object]]) -> list[list[object]]:
     return [list(row) for row in rows if any(cell != "" for cell in row)]
 
 
@@ -85,6 +87,6 @@ def _cell(value: object) -> object:
 
 
 def _array(values: list[object]) -> pa.Array:
-    kinds = Kinds()
+    kinds = ValueKinds()
     kinds.add(values)
     return column(values, kinds.arrow())

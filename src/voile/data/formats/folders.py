@@ -17,7 +17,7 @@ import pyarrow as pa
 from voile.core.errors import RequestError, SourceError
 from voile.data.formats.word import WordFile
 from voile.data.source import Source
-from voile.data.writer import Writer
+from voile.data.writer import BatchWriter
 from voile.keys.seal import file_sha256
 
 FILE, TEXT, SPANS = "file", "text", "spans"
@@ -38,7 +38,7 @@ def is_file_name(name: str) -> bool:
     return bool(good) and not _DEVICES.fullmatch(name)
 
 
-class FolderWriter(Writer):
+class FolderWriter(BatchWriter):
     """Write rows of `file`, null for a number, `text`, and what else a format has.
 
     A text of bytes is a Word file's, and spans are annotations of brat.
@@ -55,11 +55,11 @@ class FolderWriter(Writer):
             self._rows += 1
             name = self._name(row[FILE])
             if self._is_word:
-                self._put(name + DOCX, row[TEXT])
+                self._put_file(name + DOCX, row[TEXT])
                 continue
-            self._put(name + TXT, row[TEXT].encode())
+            self._put_file(name + TXT, row[TEXT].encode())
             if SPANS in row:
-                self._put(name + ANN, _annotations(row[TEXT], json.loads(row[SPANS])).encode())
+                self._put_file(name + ANN, _annotations(row[TEXT], json.loads(row[SPANS])).encode())
 
     def _name(self, given: str | None) -> str:
         name = NUMBER.format(self._rows) if given is None else given
@@ -72,7 +72,7 @@ class FolderWriter(Writer):
         self._used.add(name.casefold())
         return name
 
-    def _put(self, name: str, content: bytes) -> None:
+    def _put_file(self, name: str, content: bytes) -> None:
         with (self._folder / name).open("xb") as file:
             file.write(content)
 
@@ -90,7 +90,7 @@ class FolderSource(Source):
         names = [FILE, TEXT, *([SPANS] if ANN in ends else [])]
         super().__init__(path.name, "folder", [pa.field(name, pa.string()) for name in names])
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         schema = self.schema(columns)
         files = sorted(
             (one for one in self.path.iterdir() if one.suffix == self._end),

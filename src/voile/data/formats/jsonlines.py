@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError
 from voile.data import text
-from voile.data.formats.kinds import Kinds, column
+from voile.data.formats.kinds import ValueKinds, column
 from voile.data.source import BATCH_ROWS, FileSource, distinct_names, unreadable
 
 LINE_BYTES = 64 << 20
@@ -40,7 +40,7 @@ class JsonLinesSource(FileSource):
         self.path, self._errors = path, errors
         asked = None if encoding is None else text.known_encoding(encoding)
         self._encoding = asked or text.marked_encoding(path) or "utf-8"
-        kinds: dict[str, Kinds] = defaultdict(Kinds)
+        kinds: dict[str, ValueKinds] = defaultdict(ValueKinds)
         with unreadable(path.name, "json lines"):
             for batch in self._batches(BATCH_ROWS):
                 for name in dict.fromkeys(name for row in batch for name in row):
@@ -54,7 +54,7 @@ class JsonLinesSource(FileSource):
         """Take every row for as long as the first ones."""
         return text.about_lines(self.path)
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         schema = self.schema(columns)
         for batch in self._batches(rows):
             arrays = [column([row.get(f.name) for row in batch], f.type) for f in schema]

@@ -15,7 +15,7 @@ LARGEST_INT = 2**63
 EXACT_FLOAT = 2**53
 
 
-class Kinds:
+class ValueKinds:
     """Collect what a column holds, and say the one type that keeps all of it exactly.
 
     Whole numbers are int64; floats, with whole numbers beside them, are double; dates are date32,
@@ -37,9 +37,9 @@ class Kinds:
             self._inside.add(list(chain.from_iterable(lists)))
 
     @cached_property
-    def _inside(self) -> Kinds:
+    def _inside(self) -> ValueKinds:
         """What the lists hold."""
-        return Kinds()
+        return ValueKinds()
 
     def arrow(self) -> pa.DataType:
         """Give the narrowest Arrow type that holds every cell seen; text for none."""
@@ -80,7 +80,7 @@ def whole(value: object) -> object:
 
 
 def column(values: Iterable[object], kind: pa.DataType) -> pa.Array:
-    """Give cells the type that `Kinds` said."""
+    """Give cells the type that `ValueKinds` said."""
     convert = _conversion(kind)
     return pa.array(values if convert is None else _each(values, convert), kind)
 

@@ -14,15 +14,15 @@ import pyarrow as pa
 from voile.core.errors import RequestError, SourceError
 from voile.data.formats.arrow_files import ParquetSource
 from voile.data.formats.part_files import files_of, part_files
-from voile.data.formats.several import Several
-from voile.data.source import Piece, Source, state_of
-from voile.data.stores.path import StorePath, located
+from voile.data.formats.several import SeveralFiles
+from voile.data.source import Source, SourcePiece, state_of
+from voile.data.stores.path import StorePath, locate_file
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
-class PartitionedSource(Several):
+class PartitionedSource(SeveralFiles):
     """The Parquet files of a folder as one table, read in order of their names.
 
     Each ``name=value`` of a file's folders is a column, which needs a role as any other: of whole
@@ -39,13 +39,13 @@ class PartitionedSource(Several):
         given = [keys_of(_below(file, path)) for file in files]
         self._parts = [
             PartitionFile(ParquetSource(file), keys)
-            for file, keys in zip(files, _typed(given, path.name), strict=True)
+            for file, keys in zip(files, _type_partitions(given, path.name), strict=True)
         ]
         super().__init__(path.name, self._parts)
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         self._check_unchanged()
-        yield from super()._read(columns, rows)
+        yield from super()._read_batches(columns, rows)
         self._check_unchanged()
 
     def folder_columns(self) -> Collection[str]:
@@ -78,7 +78,7 @@ class PartitionFile(Source):
         self.file, self.keys = file, keys
         super().__init__(file.name, "parquet", [*file.schema(), *keys.schema])
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         said = {
             name: column[0] for name, column in zip(self.keys.schema.names, self.keys, strict=True)
         }
@@ -91,7 +91,7 @@ class PartitionFile(Source):
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
+    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[SourcePiece]:
         for piece in self.file.pieces(columns, directory, size):
             yield replace(piece, keys=self.keys)
 
@@ -99,9 +99,9 @@ class PartitionFile(Source):
         return self.file.fingerprint()
 
 
-def open_piece(piece: Piece) -> Source:
+def open_piece(piece: SourcePiece) -> Source:
     """Open the rows of a piece, in whatever process."""
-    source = ParquetSource(located(piece.file))
+    source = ParquetSource(locate_file(piece.file))
     source.groups = range(*piece.groups)
     return source if piece.keys is None else PartitionFile(source, piece.keys)
 
@@ -131,7 +131,7 @@ def keys_of(place: PurePath) -> dict[str, str | None]:
     return {unquote(name): None if value == NULL else unquote(value) for name, _, value in pairs}
 
 
-def _typed(given: Sequence[Mapping[str, str | None]], name: str) -> list[pa.RecordBatch]:
+def _type_partitions(given: Sequence[Mapping[str, str | None]], name: str) -> list[pa.RecordBatch]:
     """Return one row for each file, of the columns that its folders name.
 
     They are whole numbers where every value is written as one.

@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from voile.core.errors import RequestError
 from voile.core.wording import count
-from voile.data.source import Piece, Source
+from voile.data.source import Source, SourcePiece
 
 if TYPE_CHECKING:
     import duckdb
 
 
-class Several(Source):
+class SeveralFiles(Source):
     """Files of one format and the same columns, read one after the other by name."""
 
     def __init__(self, name: str, parts: Sequence[Source]) -> None:
@@ -33,7 +33,7 @@ class Several(Source):
         """Return True if one of the files has rows."""
         return any(part.has_rows() for part in self.parts)
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         for part in self.parts:
             yield from part.batches(columns, batch_rows=rows)
 
@@ -49,7 +49,7 @@ class Several(Source):
             return parquet_relation(connection, files)
         return super().relation(connection, columns)
 
-    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
+    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[SourcePiece]:
         """Yield the pieces of each file."""
         for part in self.parts:
             yield from part.pieces(columns, directory, size)

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError, install
-from voile.data.formats.kinds import Kinds, column, whole
+from voile.data.formats.kinds import ValueKinds, column, whole
 from voile.data.source import BATCH_ROWS, FileSource, distinct_names
 
 READERS = {
@@ -32,15 +32,15 @@ class StatisticsSource(FileSource):
     def __init__(self, path: Path, *, encoding: str | None = None) -> None:
         self.path = path
         self._encoding = encoding
-        kinds: dict[str, Kinds] = {}
+        kinds: dict[str, ValueKinds] = {}
         for chunk in self._chunks(BATCH_ROWS):
             for name, values in chunk.items():
-                kinds.setdefault(name, Kinds()).add(values)
+                kinds.setdefault(name, ValueKinds()).add(values)
         super().__init__(
             path, path.suffix[1:].lower(), pa.schema([(n, k.arrow()) for n, k in kinds.items()])
         )
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         schema = self.schema(columns)
         for chunk in self._chunks(rows, columns):
             arrays = [column(chunk[field.name], field.type) for field in schema]

@@ -20,10 +20,10 @@ from voile.core.errors import RequestError
 from voile.data.column_types import plain
 from voile.data.formulas import escape as escaped
 from voile.data.formulas import formulas
-from voile.data.writer import Dialect, Writer
+from voile.data.writer import BatchWriter, TextDialect
 
 
-class CsvWriter(Writer):
+class CsvWriter(BatchWriter):
     """RFC 4180 in UTF-8: null is empty, a text that is empty is `""`.
 
     A field is quoted when it needs it: where it holds the delimiter, a quote or a line's end.
@@ -41,9 +41,9 @@ class CsvWriter(Writer):
         schema: pa.Schema,
         *,
         escape: bool = False,
-        dialect: Dialect | None = None,
+        dialect: TextDialect | None = None,
     ) -> None:
-        dialect = dialect or Dialect()
+        dialect = dialect or TextDialect()
         is_lone = len(schema) == 1
         self.delimiter = self.delimiter or ("," if is_lone else dialect.delimiter)
         self._line_end = dialect.line_end
@@ -79,7 +79,7 @@ class CsvWriter(Writer):
         text = values.cast(pa.large_string())
         if not _is_text(values.type):
             return text
-        return _quoted(escaped(text) if self._escape else text, str(self.delimiter))
+        return _quote_cells(escaped(text) if self._escape else text, str(self.delimiter))
 
     def _write_lines(self, columns: list[pa.Array]) -> None:
         """Join the columns to lines: a text array's own buffer is then the file's bytes."""
@@ -113,7 +113,7 @@ def _is_text(kind: pa.DataType) -> bool:
     return any(is_one(kind) for is_one in texts)
 
 
-def _quoted(text: pa.LargeStringArray, delimiter: str) -> pa.Array:
+def _quote_cells(text: pa.LargeStringArray, delimiter: str) -> pa.Array:
     special = pc.match_substring_regex(text, f'^$|["\\r\\n{delimiter}]')
     if not pc.any(special).as_py():
         return text
@@ -132,7 +132,7 @@ def _text_bytes(text: pa.LargeStringArray) -> memoryview:
     return memoryview(text.buffers()[2])[start:stop]
 
 
-class JsonLinesWriter(Writer):
+class JsonLinesWriter(BatchWriter):
     """One JSON object a line, in UTF-8, nulls as null.
 
     What JSON has no type for is text, as in CSV: dates, times, decimals, and floats that are no

@@ -17,7 +17,7 @@ from voile.core.errors import RequestError, SourceError
 from voile.data.formats.baskets import ITEMS, BasketSource
 from voile.data.source import FileSource
 from voile.data.text import raw_chunks
-from voile.data.writer import Writer
+from voile.data.writer import BatchWriter
 
 LABEL = "label"
 NUMBERS = r"^[ \t]*([0-9]{1,18}([ \t]+|$))*$"
@@ -32,11 +32,11 @@ class TransactionSource(FileSource):
     def __init__(self, path: Path) -> None:
         super().__init__(path, "transactions", [pa.field(ITEMS, LISTS)])
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         first = 1
         for lines in _lines(self.path, rows):
             said = "holds what is not a whole number of at most 18 digits"
-            items = _numbers(_checked(lines, NUMBERS, first, self.name, said))
+            items = _numbers(_check_lines(lines, NUMBERS, first, self.name, said))
             yield pa.RecordBatch.from_arrays([items for _ in columns], columns)
             first += len(lines)
 
@@ -57,11 +57,11 @@ class SvmlightSource(FileSource):
         fields = [pa.field(LABEL, pa.string()), pa.field(ITEMS, LISTS)]
         super().__init__(path, "svmlight", fields)
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         first = 1
         for lines in _lines(self.path, rows):
             said = "is not a label with items of value 0 or 1"
-            text = _checked(lines, SVMLIGHT, first, self.name, said)
+            text = _check_lines(lines, SVMLIGHT, first, self.name, said)
             label = pc.replace_substring_regex(text, SVMLIGHT, r"\1")
             ones = pc.replace_substring_regex(text, SVMLIGHT, r"\2")
             ones = pc.replace_substring_regex(ones, r"[0-9]+:0(\.0*)?(\s|$)", " ")
@@ -87,7 +87,7 @@ def _lines(path: Path, rows: int) -> Iterator[list[bytes]]:
         yield held
 
 
-def _checked(lines: list[bytes], pattern: str, first: int, name: str, said: str) -> pa.Array:
+def _check_lines(lines: list[bytes], pattern: str, first: int, name: str, said: str) -> pa.Array:
     """Return the lines as text, or refuse the first that does not look as it should."""
     text = pa.array([line.rstrip(b"\r") for line in lines], pa.binary())
     good = pc.match_substring_regex(text, pattern).to_numpy(zero_copy_only=False)
@@ -119,7 +119,7 @@ def _numbers(text: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets), numbers)
 
 
-class _LineWriter(Writer):
+class _LineWriter(BatchWriter):
     def __init__(self, path: Path, schema: pa.Schema, names: tuple[str, ...]) -> None:
         if sorted(schema.names) != sorted(names):
             raise RequestError(

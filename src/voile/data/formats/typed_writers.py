@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 
 from voile.data.column_types import conform, plain_schema
 from voile.data.source import BATCH_ROWS, OFFLINE, identifier
-from voile.data.writer import Writer
+from voile.data.writer import BatchWriter
 
 GROUP_BYTES = 16 << 20
 """Of rows in a row group of Parquet, or `BATCH_ROWS` of them: whichever is reached first."""
 
 
-class ParquetWriter(Writer):
+class ParquetWriter(BatchWriter):
     """Parquet, compressed by zstd; dictionaries are kept.
 
     Small batches share a row group, of each of which something stays in memory until the end; not
@@ -48,7 +48,7 @@ class ParquetWriter(Writer):
             self._file.write_table(pa.Table.from_batches(held))
 
 
-class ArrowWriter(Writer):
+class ArrowWriter(BatchWriter):
     """Arrow IPC file (Feather version 2), dictionaries written out: it allows one per column."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
@@ -62,7 +62,7 @@ class ArrowWriter(Writer):
         self._file.close()
 
 
-class DuckDBWriter(Writer):
+class DuckDBWriter(BatchWriter):
     """A new DuckDB file with the table "release"; dictionaries become text."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:

@@ -61,7 +61,7 @@ class WordFile:
                 )
             trees = [tree_of(part) for part in _parts_with_text(self.main)]
             self.hidden = sum(map(_drop_hidden, trees))
-            self.pieces = _joined(trees)
+            self.pieces = _join_trees(trees)
         except VoileError:
             raise
         except ModuleNotFoundError:
@@ -156,7 +156,7 @@ def _drop_hidden(tree: Any) -> int:
     return gone
 
 
-def _joined(trees: Sequence[Any]) -> list[WordRun]:
+def _join_trees(trees: Sequence[Any]) -> list[WordRun]:
     """Return the text of trees in pieces, a line end between paragraphs."""
     pieces: list[WordRun] = []
     for tree in trees:

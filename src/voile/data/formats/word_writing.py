@@ -26,7 +26,7 @@ FORMATTING = "what was removed stands in its formatting as well"
 CHANGED = "cannot be written again with its text"
 
 
-class Change(NamedTuple):
+class TextChange(NamedTuple):
     """Characters of a Word file's text, and what comes in their place."""
 
     start: int
@@ -34,7 +34,7 @@ class Change(NamedTuple):
     words: str
 
 
-def rewrite(raw: bytes, name: str, text: str, changes: Sequence[Change]) -> bytes:
+def rewrite(raw: bytes, name: str, text: str, changes: Sequence[TextChange]) -> bytes:
     """Return a Word file with changes made in its `text`, which are apart and in order.
 
     Guarantee: read again it has the text as changed, text stands nowhere else in it, and no word of
@@ -46,9 +46,9 @@ def rewrite(raw: bytes, name: str, text: str, changes: Sequence[Change]) -> byte
     if word.text != text:
         raise SourceError("is no longer the file that was read", where=name)
     try:
-        _put(word, changes)
+        _make_changes(word, changes)
         clean(word)
-        made = _saved(word)
+        made = _save_package(word)
         _check(made, name, text, changes)
     except UnwritableError as error:
         raise SourceError(str(error), where=name) from None
@@ -59,7 +59,7 @@ def rewrite(raw: bytes, name: str, text: str, changes: Sequence[Change]) -> byte
     return made
 
 
-def _put(word: WordFile, changes: Sequence[Change]) -> None:
+def _make_changes(word: WordFile, changes: Sequence[TextChange]) -> None:
     """Make each change in the first text that it meets, and take out the rest of what it covers."""
     at = first = 0
     waiting = set(range(len(changes)))
@@ -89,7 +89,7 @@ def _put(word: WordFile, changes: Sequence[Change]) -> None:
         raise UnwritableError(OVER)
 
 
-def _saved(word: WordFile) -> bytes:
+def _save_package(word: WordFile) -> bytes:
     """Return the file's bytes, without the time of writing."""
     stream, made = BytesIO(), BytesIO()
     word.package.save(stream)
@@ -99,9 +99,9 @@ def _saved(word: WordFile) -> bytes:
     return made.getvalue()
 
 
-def _check(made: bytes, name: str, text: str, changes: Sequence[Change]) -> None:
+def _check(made: bytes, name: str, text: str, changes: Sequence[TextChange]) -> None:
     again = WordFile(made, name)
-    if again.text != changed(text, changes):
+    if again.text != change_text(text, changes):
         raise UnwritableError(CHANGED)
     read = {id(piece.element) for piece in again.pieces}
     for part in again.package.iter_parts():
@@ -127,7 +127,7 @@ def _attribute_words(made: bytes) -> Iterable[str]:
                     yield from _WORD.findall(unescape(value).casefold())
 
 
-def changed(text: str, changes: Sequence[Change]) -> str:
+def change_text(text: str, changes: Sequence[TextChange]) -> str:
     """Return a text with changes made in it."""
     parts, at = [], 0
     for start, end, words in changes:

@@ -21,7 +21,7 @@ INSTEAD = "use PGPASSWORD, ~/.pgpass, or a service file with service=NAME"
 
 
 @dataclass(frozen=True)
-class Address:
+class DatabaseAddress:
     """A database of PostgreSQL, and a table in it unless there is only one.
 
     url : what libpq connects to. It holds no password: libpq finds that by itself.
@@ -39,7 +39,7 @@ class Address:
     table: str | None = None
 
     @classmethod
-    def parse(cls, thing: str | os.PathLike[str]) -> Address | None:
+    def parse(cls, thing: str | os.PathLike[str]) -> DatabaseAddress | None:
         """Read "postgresql://host/database::table" or "service=NAME::table"; None for a file.
 
         A URL that passed through a `Path` lost a slash, and gets it back.

@@ -20,11 +20,11 @@ import pyarrow as pa
 from voile.core.errors import RequestError, SourceError, VoileError, nearest
 from voile.data.column_types import plain
 from voile.data.files.outputs import check_replaceable
-from voile.data.postgres.address import Address
-from voile.data.postgres.session import RefusedError, Session, literal
+from voile.data.postgres.address import DatabaseAddress
+from voile.data.postgres.session import DatabaseSession, RefusedError, literal
 from voile.data.postgres.source import PostgresSource
 from voile.data.postgres.table import DIGITS, KINDS, MOMENTS, find_table
-from voile.data.released_table import MARK, ArrowRows, Pointer, TableWriter, open_table
+from voile.data.released_table import MARK, ArrowRows, TablePointer, TableWriter, open_table
 from voile.data.source import Source, hash_rows, identifier
 
 LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names off
@@ -36,11 +36,11 @@ def open_released(path: Path) -> Source:
     return open_table(path, lambda pointer: PostgresSource(_address(pointer)))
 
 
-def _address(pointer: Pointer) -> Address:
-    address = Address.parse(pointer.database)
+def _address(pointer: TablePointer) -> DatabaseAddress:
+    address = DatabaseAddress.parse(pointer.database)
     if address is None:
         raise SourceError("names no database", where="postgresql file")
-    return Address(address.url, pointer.table)
+    return DatabaseAddress(address.url, pointer.table)
 
 
 class PostgresWriter(TableWriter):
@@ -53,9 +53,11 @@ class PostgresWriter(TableWriter):
     force : replace a table that is there.
     """
 
-    def __init__(self, path: Path, schema: pa.Schema, *, address: Address, force: bool) -> None:
+    def __init__(
+        self, path: Path, schema: pa.Schema, *, address: DatabaseAddress, force: bool
+    ) -> None:
         kept = pa.schema([_stored_field(field) for field in schema])
-        with Session(address, write=True) as session:
+        with DatabaseSession(address, write=True) as session:
             target = _target(session, force=force)
             with _replacing(address.name):
                 if force and session.run(_KIND.format(*map(literal, target))):
@@ -66,8 +68,8 @@ class PostgresWriter(TableWriter):
 @contextmanager
 def sending(path: Path, *, force: bool) -> Iterator[Callable[[], None]]:
     """Send a staged table's rows in one transaction, and give what commits it."""
-    pointer = Pointer.read(path)
-    with Session(_address(pointer), write=True) as session:
+    pointer = TablePointer.read_file(path)
+    with DatabaseSession(_address(pointer), write=True) as session:
         schema, table = _target(session, force=force)
         staged = f"voile-{token_hex(8)}"
         rows = ArrowRows(path)
@@ -86,7 +88,7 @@ def sending(path: Path, *, force: bool) -> Iterator[Callable[[], None]]:
         yield session.commit
 
 
-def _check_read_back(session: Session, staged: str, pointer: Pointer) -> None:
+def _check_read_back(session: DatabaseSession, staged: str, pointer: TablePointer) -> None:
     table = find_table(session, staged)
     if hash_rows(table.schema, table.rows(session, list(table.columns))) != pointer.sha256:
         raise VoileError(
@@ -96,7 +98,7 @@ def _check_read_back(session: Session, staged: str, pointer: Pointer) -> None:
         )
 
 
-def _target(session: Session, *, force: bool) -> tuple[str, str]:
+def _target(session: DatabaseSession, *, force: bool) -> tuple[str, str]:
     """Find the schema and the name of a new table, and whether it can be made."""
     asked, where = session.address.table, session.address.name
     if asked is None:

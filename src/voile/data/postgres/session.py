@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError, install
-from voile.data.postgres.address import INSTEAD, Address
+from voile.data.postgres.address import INSTEAD, DatabaseAddress
 
 if TYPE_CHECKING:
     from adbc_driver_manager.dbapi import Connection
@@ -50,7 +50,7 @@ class RefusedError(SourceError):
         self.code = code
 
 
-class Session:
+class DatabaseSession:
     """One transaction on one connection, ended without a trace unless it is committed.
 
     snapshot : one that another session exported: the rows as they were when that one began.
@@ -61,7 +61,7 @@ class Session:
     """
 
     def __init__(
-        self, address: Address, *, snapshot: str | None = None, write: bool = False
+        self, address: DatabaseAddress, *, snapshot: str | None = None, write: bool = False
     ) -> None:
         self.address = address
         self._connection = _connect(address)
@@ -75,7 +75,7 @@ class Session:
             self.close()
             raise
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> DatabaseSession:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -124,7 +124,7 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _connect(address: Address) -> Connection:
+def _connect(address: DatabaseAddress) -> Connection:
     try:
         from adbc_driver_manager import Error
         from adbc_driver_postgresql import dbapi
@@ -136,7 +136,7 @@ def _connect(address: Address) -> Connection:
     try:
         connection: Connection = dbapi.connect(address.url)
     except Error as error:
-        raise _refused(str(error), address) from None
+        raise _explain_refusal(str(error), address) from None
     return connection
 
 
@@ -153,7 +153,7 @@ _UNREACHED = {
 """What is said where libpq cannot connect, by its words; nothing of them is passed on."""
 
 
-def _refused(words: str, address: Address) -> SourceError:
+def _explain_refusal(words: str, address: DatabaseAddress) -> SourceError:
     for pattern, (what, instead) in _UNREACHED.items():
         if re.search(pattern, words):
             return SourceError(what, where=address.database, instead=instead)

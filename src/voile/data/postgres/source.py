@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 from voile.core.errors import RequestError
-from voile.data.postgres.address import Address
-from voile.data.postgres.session import Session
+from voile.data.postgres.address import DatabaseAddress
+from voile.data.postgres.session import DatabaseSession
 from voile.data.postgres.table import find_table
 from voile.data.source import Source, hash_rows, identifier
 
@@ -26,9 +26,9 @@ class PostgresSource(Source):
     that holds infinity, or what no type here holds, is text.
     """
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: DatabaseAddress) -> None:
         self._address = address
-        keeper = Session(address)
+        keeper = DatabaseSession(address)
         self._end = weakref.finalize(self, keeper.close)
         try:
             self._table = find_table(keeper, address.table)
@@ -50,16 +50,16 @@ class PostgresSource(Source):
                 )
         return super().schema(names)
 
-    def _session(self) -> Session:
-        return Session(self._address, snapshot=self._snapshot)
+    def _session(self) -> DatabaseSession:
+        return DatabaseSession(self._address, snapshot=self._snapshot)
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         with self._session() as session:
             yield from self._table.rows(session, columns)
 
     def _answer(self, sql: str, columns: list[str], answer: pa.Schema) -> Iterator[pa.RecordBatch]:
         """Run `sql` in PostgreSQL, and stream only its answer."""
-        shown = ", ".join(map(_sent, answer))
+        shown = ", ".join(map(_cast_column, answer))
         query = (
             f"WITH source AS ({self._table.select(columns)}) SELECT {shown} FROM ({sql}) AS answer"
         )
@@ -71,7 +71,7 @@ class PostgresSource(Source):
         return hash_rows(self.schema(), self.batches())
 
 
-def _sent(field: pa.Field) -> str:
+def _cast_column(field: pa.Field) -> str:
     """Write how a column of an answer crosses the wire: a sum of counts is a bigint again."""
     name = identifier(field.name)
     return f"CAST({name} AS bigint) AS {name}" if pa.types.is_int64(field.type) else name

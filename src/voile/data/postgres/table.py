@@ -17,7 +17,7 @@ import pyarrow as pa
 from voile.core.errors import RequestError
 from voile.data.column_types import conform
 from voile.data.formats.databases import choose_table
-from voile.data.postgres.session import PHYSICAL, Session
+from voile.data.postgres.session import PHYSICAL, DatabaseSession
 from voile.data.source import identifier
 
 DIGITS = 38  # of the widest decimal that DuckDB has
@@ -63,7 +63,7 @@ class DatabaseColumn:
 
 
 @dataclass(frozen=True)
-class Table:
+class DatabaseTable:
     """A table, view, partitioned or foreign table, and what is read of it.
 
     place : its quoted name, with its schema.
@@ -86,7 +86,7 @@ class Table:
         shown = [f"{self.columns[name].sql} AS {identifier(name)}" for name in columns]
         return f"SELECT {', '.join(shown)} FROM {self.place}"
 
-    def rows(self, session: Session, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    def rows(self, session: DatabaseSession, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Stream some columns, always in the same order: what lies at row 17 stays at row 17."""
         session.set({**dict.fromkeys(PHYSICAL, "off"), "max_parallel_workers_per_gather": "0"})
         by = ", ".join(column.sql for column in self.columns.values())
@@ -96,7 +96,7 @@ class Table:
             yield conform(batch, schema)
 
 
-def find_table(session: Session, asked: str | None) -> Table:
+def find_table(session: DatabaseSession, asked: str | None) -> DatabaseTable:
     """Find a table by its name; without one, the only one there is.
 
     Reads columns of dates, moments and numerics once, to see whether a narrower type holds them.
@@ -111,22 +111,24 @@ def find_table(session: Session, asked: str | None) -> Table:
     unread = {column.name: column.shown for column in columns if column.arrow is None}
     read = [column for column in columns if column.arrow is not None]
     if not read:
-        raise RequestError(f"no column can be read: {_listed(unread)}", where=name)
+        raise RequestError(f"no column can be read: {_list_columns(unread)}", where=name)
     held = _as_held(session, place, read)
-    notes = [f"left out, since its type is not read: {_listed({n: t})}" for n, t in unread.items()]
+    notes = [
+        f"left out, since its type is not read: {_list_columns({n: t})}" for n, t in unread.items()
+    ]
     notes += [
         f"column {column.name} is {column.shown}, and is read as text: not all of it fits a type"
         for column, before in zip(held, read, strict=True)
         if pa.types.is_string(column.arrow) and not pa.types.is_string(before.arrow)
     ]
-    return Table(place, {c.name: c for c in held}, unread, ordered, tuple(notes))
+    return DatabaseTable(place, {c.name: c for c in held}, unread, ordered, tuple(notes))
 
 
-def _listed(columns: dict[str, str]) -> str:
+def _list_columns(columns: dict[str, str]) -> str:
     return ", ".join(f"{name} ({shown})" for name, shown in columns.items())
 
 
-def _place(session: Session, asked: str | None) -> tuple[int, str, bool]:
+def _place(session: DatabaseSession, asked: str | None) -> tuple[int, str, bool]:
     """Find a table's number, its quoted name, and whether its rows lie in this database."""
     where = session.address.name
     named: dict[str, list[tuple[int, str]]] = {}
@@ -157,7 +159,9 @@ def _column(name: str, kind: str, modifier: int, shown: str) -> DatabaseColumn:
     if kind in TEXTS:
         return DatabaseColumn(name, shown, pa.string(), as_text(quoted))
     if kind == "numeric":
-        return DatabaseColumn(name, shown, _declared(modifier), as_text(f"trim_scale({quoted})"))
+        return DatabaseColumn(
+            name, shown, _declared_type(modifier), as_text(f"trim_scale({quoted})")
+        )
     return DatabaseColumn(name, shown, None, quoted)
 
 
@@ -166,7 +170,7 @@ def as_text(sql: str) -> str:
     return f'CAST({sql} AS text) COLLATE "C"'
 
 
-def _declared(modifier: int) -> pa.DataType:
+def _declared_type(modifier: int) -> pa.DataType:
     """Give the type of a numeric(p, s); of one without, as wide as there is."""
     precision, scale = (modifier - 4) >> 16, (modifier - 4) & 0x7FF
     if modifier < 0 or precision > DIGITS or scale > precision:  # negative scales are large here
@@ -174,7 +178,9 @@ def _declared(modifier: int) -> pa.DataType:
     return pa.decimal128(precision, scale)
 
 
-def _as_held(session: Session, place: str, columns: list[DatabaseColumn]) -> list[DatabaseColumn]:
+def _as_held(
+    session: DatabaseSession, place: str, columns: list[DatabaseColumn]
+) -> list[DatabaseColumn]:
     """Fit types to what columns hold: the scale of decimals; text where no type holds all of it."""
     asked = [(column, _question(column)) for column in columns]
     questions = [question for _, parts in asked for question in parts]
@@ -182,7 +188,7 @@ def _as_held(session: Session, place: str, columns: list[DatabaseColumn]) -> lis
         return columns
     ((*answers,),) = session.run(f"SELECT {', '.join(questions)} FROM {place}")
     found = iter(answers)
-    return [_fitted(column, [next(found) for _ in parts]) for column, parts in asked]
+    return [_fit_column(column, [next(found) for _ in parts]) for column, parts in asked]
 
 
 def _question(column: DatabaseColumn) -> list[str]:
@@ -194,15 +200,15 @@ def _question(column: DatabaseColumn) -> list[str]:
     return []
 
 
-def _fitted(column: DatabaseColumn, found: list[Any]) -> DatabaseColumn:
+def _fit_column(column: DatabaseColumn, found: list[Any]) -> DatabaseColumn:
     if column.arrow in MOMENTS.values() and found == [False]:
         return replace(column, arrow=pa.string(), sql=as_text(identifier(column.name)))
     if pa.types.is_decimal(column.arrow) and found[0] is not None:
-        return replace(column, arrow=_held(column.arrow, Decimal(found[0]), found[1]))
+        return replace(column, arrow=_choose_decimal(column.arrow, Decimal(found[0]), found[1]))
     return column
 
 
-def _held(declared: pa.DataType, largest: Decimal, scale: int | None) -> pa.DataType:
+def _choose_decimal(declared: pa.DataType, largest: Decimal, scale: int | None) -> pa.DataType:
     """Give the decimal that holds numbers up to `largest` with `scale` places, or text."""
     if not largest.is_finite() or scale is None:
         return pa.string()

@@ -16,7 +16,7 @@ from voile.data.column_types import conform
 from voile.data.formats.arrow_files import ParquetSource
 from voile.data.formats.partitions import keys_of
 from voile.data.formats.typed_writers import ParquetWriter
-from voile.data.source import Piece, Source, hash_rows
+from voile.data.source import Source, SourcePiece, hash_rows
 from voile.data.spark.session import SCHEME, STANDARD, open_session, settings, spark_failures
 
 if TYPE_CHECKING:
@@ -77,40 +77,40 @@ class SparkSource(Source):
     def folder_columns(self) -> Collection[str]:
         return {name for file in self._files for name in keys_of(Path(file))}
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         schema = self.schema(columns)
-        with self._ordered(columns) as ordered:
+        with self._order_rows(columns) as ordered:
             for packed in ordered.mapInArrow(_packing(), "batch binary").toLocalIterator():
                 with pa.ipc.open_stream(bytes(packed[0])) as stream:
                     for batch in stream:
                         yield conform(batch, schema)
 
-    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
+    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[SourcePiece]:
         """Let the workers write the rows in their order first, and yield what they wrote.
 
         So each row has one number, whatever is tried again afterwards.
         """
         schema, place = self.schema(columns), directory / "source"
         place.mkdir(mode=0o700)
-        with self._ordered(columns) as ordered:
+        with self._order_rows(columns) as ordered:
             copied = ordered.mapInArrow(_copying(schema, place), "part int, name string").collect()
         for _, name in sorted(map(tuple, copied)):
             yield from ParquetSource(place / name).pieces(columns, directory, size)
 
     @contextmanager
-    def _ordered(self, columns: Sequence[str]) -> Iterator[Any]:
+    def _order_rows(self, columns: Sequence[str]) -> Iterator[Any]:
         """Give the rows in the order of all their values; names that frames cannot say are gone."""
-        shown = ", ".join(f"{_quoted(name)} AS c{i}" for i, name in enumerate(columns))
-        order = ", ".join(map(_quoted, self._readable))
-        with self._unchanged(), spark_failures(self.name), self._view() as view:
+        shown = ", ".join(f"{_quote_name(name)} AS c{i}" for i, name in enumerate(columns))
+        order = ", ".join(map(_quote_name, self._readable))
+        with self._refuse_changes(), spark_failures(self.name), self._view() as view:
             yield self._session.sql(f"SELECT {shown} FROM {view} ORDER BY {order}")
 
     def _answer(self, sql: str, columns: list[str], answer: pa.Schema) -> Iterator[pa.RecordBatch]:
         """Run `sql` in Spark, which sends only its answer."""
-        shown = ", ".join(map(_quoted, columns))
-        with self._unchanged(), spark_failures(self.name), self._view() as view:
+        shown = ", ".join(map(_quote_name, columns))
+        with self._refuse_changes(), spark_failures(self.name), self._view() as view:
             read = f"SELECT {shown} FROM {view}"
-            query = f"WITH source AS ({read}) SELECT * FROM ({_requoted(sql)}) AS answer"
+            query = f"WITH source AS ({read}) SELECT * FROM ({_requote_names(sql)}) AS answer"
             with settings(self._session, STANDARD):
                 counted = self._session.sql(query).toArrow()
         yield from counted.to_batches()
@@ -131,7 +131,7 @@ class SparkSource(Source):
             self._session.catalog.dropTempView(view)
 
     @contextmanager
-    def _unchanged(self) -> Iterator[None]:
+    def _refuse_changes(self) -> Iterator[None]:
         """Refuse what was read while files came or went."""
         yield
         with spark_failures(self.name):
@@ -160,7 +160,7 @@ def _check_fields(frame: DataFrame, table: str) -> None:
             )
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     """Quote a name as Spark does.
 
     >>> _quoted("tick`")
@@ -169,13 +169,13 @@ def _quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _requoted(sql: str) -> str:
+def _requote_names(sql: str) -> str:
     """Quote the names of standard SQL as Spark does, which knows no quotes within double quotes.
 
     >>> _requoted('SELECT "a ""b"" c" FROM source')
     'SELECT `a "b" c` FROM source'
     """
-    return re.sub('"((?:[^"]|"")*)"', lambda name: _quoted(name[1].replace('""', '"')), sql)
+    return re.sub('"((?:[^"]|"")*)"', lambda name: _quote_name(name[1].replace('""', '"')), sql)
 
 
 def _copying(schema: pa.Schema, place: Path) -> Any:

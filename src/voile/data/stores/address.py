@@ -29,7 +29,7 @@ def scheme_of(thing: object) -> str | None:
     return found[1].lower() if found else None
 
 
-def split(thing: str | os.PathLike[str]) -> tuple[str, str]:
+def split_address(thing: str | os.PathLike[str]) -> tuple[str, str]:
     """Take an address apart: its scheme, and what follows.
 
     Raises RequestError: it holds keys, a query or a part that no key has.
@@ -44,12 +44,12 @@ def split(thing: str | os.PathLike[str]) -> tuple[str, str]:
     host = rest.partition("/")[0]
     user = host.rpartition("@")[0]
     if ":" in host or (user and STORES[scheme] != "abfs"):
-        raise RequestError("holds a user or a key", where=shown(text), instead=_KEYS)
+        raise RequestError("holds a user or a key", where=hide_secrets(text), instead=_KEYS)
     rest = rest.rstrip("/")
     if not all(part not in ("", ".", "..") for part in rest.split("/")):
-        raise RequestError("has a part of its name that is empty or dots", where=shown(text))
+        raise RequestError("has a part of its name that is empty or dots", where=hide_secrets(text))
     if not rest.isprintable():
-        raise RequestError("has a character that is not printed", where=shown(text))
+        raise RequestError("has a character that is not printed", where=hide_secrets(text))
     return STORES[scheme], rest
 
 
@@ -60,12 +60,15 @@ def check_web(url: str) -> None:
         host, _ = parts.hostname, parts.port
     except ValueError:
         raise RequestError(
-            "is not an address as https://HOST/NAME or https://HOST:PORT/NAME", where=shown(url)
+            "is not an address as https://HOST/NAME or https://HOST:PORT/NAME",
+            where=hide_secrets(url),
         ) from None
     if "@" in parts.netloc:
-        raise RequestError("holds a user or a password", where=shown(url), instead="use ~/.netrc")
+        raise RequestError(
+            "holds a user or a password", where=hide_secrets(url), instead="use ~/.netrc"
+        )
     if parts.scheme == "http" and not is_loopback(host or ""):
-        raise RequestError("is sent unencrypted", where=shown(url), instead="use https")
+        raise RequestError("is sent unencrypted", where=hide_secrets(url), instead="use https")
 
 
 def is_loopback(host: str) -> bool:
@@ -80,7 +83,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def shown(text: str) -> str:
+def hide_secrets(text: str) -> str:
     """Return an address without its user, its query and its fragment, which may be secret.
 
     Of one whose host is none, as where a key or a password holds a slash, nothing else is shown.

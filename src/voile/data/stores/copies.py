@@ -13,11 +13,11 @@ from voile.data.stores.path import StorePath
 
 def copy_of(path: StorePath) -> Path:
     """Return a copy of a file, of its owner alone, until the process ends; copied once."""
-    return _copied(path, path.state())
+    return _copy_once(path, path.state())
 
 
 @lru_cache
-def _copied(path: StorePath, state: tuple[int, str]) -> Path:
+def _copy_once(path: StorePath, state: tuple[int, str]) -> Path:
     place = private_folder() / path.name
     copy(path, place)
     return place

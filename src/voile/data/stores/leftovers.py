@@ -59,9 +59,9 @@ def _say(why: str) -> None:
 
 
 def _remove(client: Any, bucket: str, key: str, sha256: str) -> None:
-    for one in _listed(client, "list_multipart_uploads", "Uploads", bucket, key):
+    for one in _list_pages(client, "list_multipart_uploads", "Uploads", bucket, key):
         client.abort_multipart_upload(Bucket=bucket, Key=key, UploadId=one["UploadId"])
-    for one in _listed(client, "list_object_versions", "Versions", bucket, key):
+    for one in _list_pages(client, "list_object_versions", "Versions", bucket, key):
         at = {"Bucket": bucket, "Key": key, "VersionId": one["VersionId"]}
         body = client.get_object(**at)["Body"]
         digest = hashlib.sha256()
@@ -71,6 +71,8 @@ def _remove(client: Any, bucket: str, key: str, sha256: str) -> None:
             client.delete_object(**at)
 
 
-def _listed(client: Any, ask: str, what: str, bucket: str, key: str) -> Iterator[dict[str, Any]]:
+def _list_pages(
+    client: Any, ask: str, what: str, bucket: str, key: str
+) -> Iterator[dict[str, Any]]:
     for page in client.get_paginator(ask).paginate(Bucket=bucket, Prefix=key):
         yield from (one for one in page.get(what, []) if one["Key"] == key)

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from voile.core.errors import RequestError, SourceError
 from voile.data.stores import web
-from voile.data.stores.address import SCHEMES, WEB, scheme_of, shown, split
+from voile.data.stores.address import SCHEMES, WEB, hide_secrets, scheme_of, split_address
 from voile.data.stores.systems import file_system, store_failures
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class StorePath:
         """
         if not isinstance(thing, str | os.PathLike) or scheme_of(thing) not in SCHEMES:
             return None
-        scheme, rest = split(thing)
+        scheme, rest = split_address(thing)
         account = ""
         if scheme == "abfs":
             host, slash, key = rest.partition("/")
@@ -59,14 +59,14 @@ class StorePath:
         return cls(scheme, rest, account)
 
     def __str__(self) -> str:
-        return shown(self.address)
+        return hide_secrets(self.address)
 
     def __repr__(self) -> str:
         return f"<{self}>"
 
     @property
     def address(self) -> str:
-        """The whole address, for `located`; of the web its query may be secret."""
+        """The whole address, for `locate_file`; of the web its query may be secret."""
         if self.is_web:
             return self._url
         bucket, slash, key = self.key.partition("/")
@@ -174,7 +174,7 @@ class StorePath:
     def open_input(self) -> Any:
         """Open it for Arrow, to read any part; within `failures`."""
         if self.is_web:
-            return web.opened(self._url)
+            return web.open_url(self._url)
         return self._system.open_input_file(self.key)
 
     def chunks(self) -> Iterator[bytes]:
@@ -251,6 +251,6 @@ class StorePath:
         return [one for one in found if one.type.name == "File"]
 
 
-def located(address: str) -> Path | StorePath:
+def locate_file(address: str) -> Path | StorePath:
     """Return where a file of this machine or of a store lies."""
     return StorePath.parse(address) or Path(address)

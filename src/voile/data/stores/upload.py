@@ -39,7 +39,7 @@ def settle(out: StorePath, journal: Path) -> None:
     if last.json().get("format") != RELEASE_FORMAT:  # not there, or cut
         sent = {_place(out, name): sha256 for name, sha256 in written["sent"].items()}
         remove_leftovers(sent)
-        for one in dict.fromkeys((last, *_named(out, written["old"]), *sent)):
+        for one in dict.fromkeys((last, *_place_parts(out, written["old"]), *sent)):
             one.unlink()
     journal.unlink()
 
@@ -61,7 +61,7 @@ def check_free(out: StorePath, *, force: bool) -> None:
     if not bucket.is_dir():
         raise RequestError("there is no such bucket", where=str(bucket))
     manifest = manifest_of(out).json()
-    known = {*_named(out, _parts(manifest))}
+    known = {*_place_parts(out, _parts(manifest))}
     there = {out} if out.is_file() else {*out.files()}
     if not there and not manifest_of(out).is_file():
         return
@@ -92,7 +92,7 @@ def upload(
     _write(journal, [*old], {**parts, last.name: hashlib.sha256(manifest.read_bytes()).hexdigest()})
     last.unlink()
     try:
-        for one in _named(out, old):
+        for one in _place_parts(out, old):
             one.unlink()
         for name, sha256 in parts.items():
             source = release / name if release.is_dir() else release
@@ -108,7 +108,7 @@ def _parts(manifest: Mapping[str, object]) -> dict[str, str]:
     return {str(name): str(x) for name, x in found.items()} if isinstance(found, dict) else {}
 
 
-def _named(out: StorePath, names: Iterable[str]) -> list[StorePath]:
+def _place_parts(out: StorePath, names: Iterable[str]) -> list[StorePath]:
     """Return where the parts of a manifest lie, but for names that no part has."""
     plain = (name for name in names if name == Path(name).name and name not in ("", ".", ".."))
     return [_place(out, name) for name in plain]

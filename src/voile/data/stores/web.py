@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from voile.core.errors import RequestError, SourceError, VoileError, install
-from voile.data.stores.address import check_web, shown
+from voile.data.stores.address import check_web, hide_secrets
 
 CHUNK = 1 << 20
 CONNECT, ANSWER = 10, 60
@@ -65,7 +65,7 @@ def has_ranges(url: str, size: int | None) -> bool:
             return False
 
 
-def opened(url: str) -> Any:
+def open_url(url: str) -> Any:
     """Open a file to read any part of it."""
     with web_failures(url):
         return _system().open(url, block_size=CHUNK)
@@ -113,4 +113,4 @@ def _reason(error: BaseException, url: str) -> VoileError:
         said = STATUS[404]
     else:
         said = f"the server's answer cannot be read ({type(cause).__name__})"
-    return SourceError(said, where=shown(url))
+    return SourceError(said, where=hide_secrets(url))

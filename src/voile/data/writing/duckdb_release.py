@@ -17,7 +17,7 @@ import pyarrow as pa
 from voile.core.errors import RequestError, VoileError
 from voile.data.column_types import conform, plain_schema
 from voile.data.files.outputs import MANIFEST, check_replaceable
-from voile.data.formats.databases import DuckDBSource, refused
+from voile.data.formats.databases import DuckDBSource, explain_refusal
 from voile.data.opening import split_table
 from voile.data.released_table import MARK, ArrowRows, TableWriter
 from voile.data.source import BATCH_ROWS, OFFLINE, hash_rows, identifier, unreadable
@@ -47,8 +47,8 @@ def sending(path: Path, place: str, *, force: bool) -> Iterator[Callable[[], Non
     _check_target(database, str(table), force=force)
     fresh = not database.exists()
     file = path.with_name(f"{path.name}.new") if fresh else database
-    with closing(_attached(file, database.name)) as connection:
-        _fill(connection, _named(str(table)), ArrowRows(path))
+    with closing(_attach_database(file, database.name)) as connection:
+        _fill(connection, _split_name(str(table)), ArrowRows(path))
         yield lambda: _commit(connection, file, database)
 
 
@@ -84,16 +84,16 @@ def _commit(connection: duckdb.DuckDBPyConnection, file: Path, database: Path) -
         os.rename(file, database)
 
 
-def _attached(file: Path, name: str) -> duckdb.DuckDBPyConnection:
+def _attach_database(file: Path, name: str) -> duckdb.DuckDBPyConnection:
     """Open a database to write, as `release`; say why it cannot be."""
     import duckdb
 
     connection = duckdb.connect(config={**OFFLINE})
     try:
-        connection.execute(f"ATTACH {_quoted(str(file.resolve()))} AS release")
+        connection.execute(f"ATTACH {_quote_text(str(file.resolve()))} AS release")
     except duckdb.Error as error:
         connection.close()
-        raise refused(error, name) from None
+        raise explain_refusal(error, name) from None
     return connection
 
 
@@ -110,8 +110,8 @@ def _check_target(database: Path, table: str, *, force: bool) -> None:
         return
     if not os.access(database, os.W_OK):
         raise RequestError("its database may not be written to", where=where)
-    named = _named(table)
-    stored, comment = _found(database, *named)
+    named = _split_name(table)
+    stored, comment = _find_table(database, *named)
     ours = comment in (MARK, None)
     if ours and stored != named:
         raise RequestError(
@@ -123,7 +123,7 @@ def _check_target(database: Path, table: str, *, force: bool) -> None:
         check_replaceable("a table", where, is_ours=ours, force=force)
 
 
-def _found(database: Path, schema: str, table: str) -> tuple[tuple[str, str], str | None]:
+def _find_table(database: Path, schema: str, table: str) -> tuple[tuple[str, str], str | None]:
     """Return how a table's schema and name are stored, and its comment; None where it is not."""
     with unreadable(database.name, "duckdb"), closing(DuckDBSource.connect(database)) as connection:
         rows = connection.execute(
@@ -153,11 +153,11 @@ def _stored_schema(schema: pa.Schema) -> pa.Schema:
             ) from None
 
 
-def _named(table: str) -> tuple[str, str]:
+def _split_name(table: str) -> tuple[str, str]:
     schema, dot, name = table.partition(".")
     return (schema, name) if dot else ("main", table)
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     doubled = text.replace("'", "''")
     return f"'{doubled}'"

@@ -15,9 +15,9 @@ from voile.data.files.memory import MemoryPath
 from voile.data.formats.text_writers import CsvWriter, JsonLinesWriter, TsvWriter
 from voile.data.formats.typed_writers import ArrowWriter, DuckDBWriter, ParquetWriter
 from voile.data.opening import TABLE, split_table
-from voile.data.postgres.address import POSTGRESQL, Address
+from voile.data.postgres.address import POSTGRESQL, DatabaseAddress
 from voile.data.source import distinct_names
-from voile.data.writer import Dialect, Writer
+from voile.data.writer import BatchWriter, TextDialect
 
 
 def open_writer(
@@ -26,8 +26,8 @@ def open_writer(
     *,
     force: bool = False,
     escape: bool = False,
-    dialect: Dialect | None = None,
-) -> Writer:
+    dialect: TextDialect | None = None,
+) -> BatchWriter:
     """Open a writer by the end of the path's name.
 
     path : by its suffix one of `WRITERS`, or for a table that `publishing` makes
@@ -69,10 +69,12 @@ def open_writer(
     return WRITERS[suffix](file, schema)
 
 
-def _postgres_writer(file: Path, schema: pa.Schema, table: str | None, *, force: bool) -> Writer:
+def _postgres_writer(
+    file: Path, schema: pa.Schema, table: str | None, *, force: bool
+) -> BatchWriter:
     from voile.data.postgres.release import PostgresWriter
 
-    address = Address.parse(table or "")
+    address = DatabaseAddress.parse(table or "")
     if address is None:
         raise RequestError(
             "this file stands for a table of a database that is not named",
@@ -110,7 +112,7 @@ def publishing(
         yield lambda: None
 
 
-def _transactions(file: Path, schema: pa.Schema) -> Writer:
+def _transactions(file: Path, schema: pa.Schema) -> BatchWriter:
     from voile.data.formats.baskets import ITEMS, TEXT_LISTS, BasketWriter
     from voile.data.formats.transactions import TransactionWriter
 
@@ -119,14 +121,14 @@ def _transactions(file: Path, schema: pa.Schema) -> Writer:
     return TransactionWriter(file, schema)
 
 
-def _svmlight(file: Path, schema: pa.Schema) -> Writer:
+def _svmlight(file: Path, schema: pa.Schema) -> BatchWriter:
     from voile.data.formats.transactions import SvmlightWriter
 
     return SvmlightWriter(file, schema)
 
 
 DELIMITED: dict[str, type[CsvWriter]] = {".csv": CsvWriter, ".tsv": TsvWriter}
-WRITERS: dict[str, Callable[[Path, pa.Schema], Writer]] = {
+WRITERS: dict[str, Callable[[Path, pa.Schema], BatchWriter]] = {
     **DELIMITED,
     ".parquet": ParquetWriter,
     ".arrow": ArrowWriter,
@@ -141,7 +143,7 @@ WRITERS: dict[str, Callable[[Path, pa.Schema], Writer]] = {
 """What writes a file, by the end of its name."""
 
 
-class MemoryWriter(Writer):
+class MemoryWriter(BatchWriter):
     """An Arrow table at a place in memory, dictionaries written out."""
 
     def __init__(self, place: MemoryPath, schema: pa.Schema, *, escape: bool = False) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from voile.core.evidence import Evidence, Finding, Note, Rate
-from voile.documents.acceptance.plan import Goal
-from voile.documents.acceptance.reading import Verdict
+from voile.documents.acceptance.plan import AcceptanceGoal
+from voile.documents.acceptance.reading import AcceptanceVerdict
 from voile.release.evidence import READ
 
 IF_AS_WELL = "if readers see real ones as well as planted ones"
@@ -21,7 +21,7 @@ STORY = (
 
 
 @dataclass(frozen=True)
-class Certificate:
+class AcceptanceCertificate:
     """A verdict in words.
 
     sentence : what was proved, or that nothing was. evidence : for the report. public : for the
@@ -33,7 +33,9 @@ class Certificate:
     public: Mapping[str, Any]
 
 
-def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -> Certificate:
+def certificate(
+    verdict: AcceptanceVerdict, goal: AcceptanceGoal, subjects: int, *, as_hard: bool
+) -> AcceptanceCertificate:
     """Say what a reading proved.
 
     So many identifiers left are of as many subjects at most: that bounds the share of the subjects
@@ -46,7 +48,12 @@ def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -
     """
     condition = "" if verdict.planted and as_hard else IF_AS_WELL if verdict.planted else IF_ALL
     people = min(verdict.allowed, subjects)
-    asked = {"at_most": goal.shown, "per": goal.per, "sure": goal.confidence, "read": verdict.read}
+    asked = {
+        "at_most": goal.shown_limit,
+        "per": goal.per,
+        "sure": goal.confidence,
+        "read": verdict.read,
+    }
     if verdict.accepted:
         claim = Note(
             "Proved: at most {at_most} identifiers are left per {per:,} tokens, with {sure:.0%} "
@@ -72,7 +79,7 @@ def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -
     notes = (claim, *_notes(verdict))
     evidence = Evidence(READ, "singling out", Note(STORY), (), tuple(_findings(verdict)), (), notes)
     public = {
-        "at_most": goal.shown,
+        "at_most": goal.shown_limit,
         "per": goal.per,
         "confidence": goal.confidence,
         "tokens_read": verdict.read,
@@ -81,10 +88,10 @@ def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -
         "share_of_subjects_at_most": min(round(people / max(subjects, 1) + 5e-4, 3), 1.0),
         "condition": condition,
     }
-    return Certificate(claim.text.format(**claim.values), evidence, public)
+    return AcceptanceCertificate(claim.text.format(**claim.values), evidence, public)
 
 
-def _findings(verdict: Verdict) -> Iterator[Finding]:
+def _findings(verdict: AcceptanceVerdict) -> Iterator[Finding]:
     """Yield what was found where."""
     yield Finding(
         "identifiers among the likeliest tokens",
@@ -104,9 +111,9 @@ def _findings(verdict: Verdict) -> Iterator[Finding]:
         )
 
 
-def _notes(verdict: Verdict) -> Iterator[Note]:
+def _notes(verdict: AcceptanceVerdict) -> Iterator[Note]:
     text = "About {left:.1f} identifiers are estimated to be left."
-    yield Note(text, {"left": max(verdict.expected, 0.0)})
+    yield Note(text, {"left": max(verdict.expected_left, 0.0)})
     if verdict.planted:
         yield Note(
             "Readers find at least {recall:.1%} of identifiers, as far as the planted ones show; "

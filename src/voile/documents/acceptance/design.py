@@ -43,7 +43,7 @@ _HARDLY = 1e-12
 
 
 @dataclass(frozen=True)
-class Design:
+class SampleDesign:
     """When the rest is accepted.
 
     Parameters
@@ -107,7 +107,9 @@ def stops(units: int, turns: tuple[int, ...], seen: limits.Ints) -> limits.Float
 
 
 @lru_cache(maxsize=4096)
-def design(units: int, allowed: int, recall: float, level: float, looks: int) -> Design | None:
+def design(
+    units: int, allowed: int, recall: float, level: float, looks: int
+) -> SampleDesign | None:
     """Return the design of so many turns whose false acceptances are at most `level`.
 
     The first turn's nominal level is about the largest with which the proposition's chance is at
@@ -119,7 +121,7 @@ def design(units: int, allowed: int, recall: float, level: float, looks: int) ->
     (2691, 3995, 4939)
     """
     if allowed < 0 or allowed >= units:
-        return None if allowed < 0 else Design(units, allowed, recall, (0,))
+        return None if allowed < 0 else SampleDesign(units, allowed, recall, (0,))
     if looks == 1:
         return turns_at(units, allowed, recall, level, 1)
     nominal, best = level * NOMINAL, None
@@ -132,7 +134,9 @@ def design(units: int, allowed: int, recall: float, level: float, looks: int) ->
     return best
 
 
-def turns_at(units: int, allowed: int, recall: float, level: float, looks: int) -> Design | None:
+def turns_at(
+    units: int, allowed: int, recall: float, level: float, looks: int
+) -> SampleDesign | None:
     """Return the turns at which each count refutes one identifier too many, by falling levels."""
     turns: list[int] = []
     for found in range(looks):
@@ -142,6 +146,6 @@ def turns_at(units: int, allowed: int, recall: float, level: float, looks: int) 
             return limits.seen_at_most(found, read, units, there, recall) <= own
 
         if there <= units and not refutes(units):
-            return None if not turns else Design(units, allowed, recall, tuple(turns))
+            return None if not turns else SampleDesign(units, allowed, recall, tuple(turns))
         turns.append(limits.smallest(turns[-1] if turns else 0, units, refutes))
-    return Design(units, allowed, recall, tuple(turns))
+    return SampleDesign(units, allowed, recall, tuple(turns))

@@ -8,7 +8,7 @@ import numpy as np
 
 from voile.core.errors import RequestError
 from voile.documents.acceptance.limits import Floats
-from voile.documents.acceptance.plan import Forecast, Goal, Plan, plan
+from voile.documents.acceptance.plan import AcceptanceGoal, ReadingForecast, ReadingPlan, plan
 
 TOP, HELD = 0.05, 0.76
 """In news articles the likeliest twentieth of what classifiers left held this share of what still
@@ -18,16 +18,16 @@ TIMES = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 @dataclass(frozen=True)
-class Assumed:
+class AssumedPlan:
     """The plan where so many identifiers are left per 1,000 tokens; None: nothing proves it."""
 
     left: float
-    plan: Plan | None
+    plan: ReadingPlan | None
 
 
 def plan_for(
-    words: int, signs: int, goal: Goal, lefts: tuple[float, ...], recall: float
-) -> list[Assumed]:
+    words: int, signs: int, goal: AcceptanceGoal, lefts: tuple[float, ...], recall: float
+) -> list[AssumedPlan]:
     """Return the plan for each assumed rate, in identifiers left per 1,000 tokens.
 
     Tokens are words and signs; readers are measured by planted identifiers.
@@ -40,10 +40,10 @@ def plan_for(
     for left in lefts:
         try:
             scores = assumed_scores(words, left / 1000 * (words + signs) / words)
-            made = plan(Forecast(scores, recall, signs=signs), goal)
+            made = plan(ReadingForecast(scores, recall, signs=signs), goal)
         except RequestError as error:
             made, refused = None, refused or error
-        found.append(Assumed(left, made))
+        found.append(AssumedPlan(left, made))
     if refused is not None and all(one.plan is None for one in found):
         raise refused
     return found

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.acceptance.limits import Floats
-from voile.documents.committee.committee import Committee
+from voile.documents.committee.committee import TokenCommittee
 from voile.documents.committee.publication import BATCH, PublishedDocument
-from voile.documents.replacements import Reason
+from voile.documents.replacements import RemovalReason
 from voile.documents.text.document import Document
-from voile.documents.words.tokens import Tokens, are_signs
+from voile.documents.words.tokens import TextTokens, are_signs
 
 Pair = tuple[PublishedDocument, Document]
 """A document as released, and its source."""
-READER = Reason("reader")
+READER = RemovalReason("reader")
 """Why what readers found is removed."""
 UNKNOWN = 0.002
 """The score of a token where no classifier says more: about what good committees leave."""
@@ -27,7 +27,7 @@ this chance where a committee left it: .055 to .065 in articles, mails and tweet
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class KeptTokens:
     """Tokens, (n,): the number of their document, and where they stand in its source.
 
     Parameters
@@ -49,7 +49,7 @@ class Kept:
     is_sign: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, pairs: Sequence[Pair], committee: Committee) -> Kept:
+    def of(cls, pairs: Sequence[Pair], committee: TokenCommittee) -> KeptTokens:
         """Cut the sources into tokens, and score them. Memory: O(tokens).
 
         pairs : with the edits that apply made.
@@ -72,7 +72,7 @@ class Kept:
 
 
 def _parts(
-    pairs: Sequence[Pair], committee: Committee
+    pairs: Sequence[Pair], committee: TokenCommittee
 ) -> Iterator[tuple[NDArray[np.generic], ...]]:
     remover, first = committee.remover(), 0
     none = np.zeros(0)
@@ -80,14 +80,14 @@ def _parts(
     yield numbers, numbers, numbers, none, flags, flags
     while part := pairs[first : first + BATCH]:
         origins = [origin for _, origin in part]
-        tokens, scores = remover.scored(origins, unknown=UNKNOWN)
-        covered = _covered(tokens, [published for published, _ in part])
+        tokens, scores = remover.score_tokens(origins, unknown=UNKNOWN)
+        covered = _find_covered(tokens, [published for published, _ in part])
         places = tokens.document + first, tokens.starts, tokens.ends
         yield *places, scores, ~covered, are_signs(tokens, [one.text for one in origins])
         first += len(part)
 
 
-def _covered(tokens: Tokens, published: Sequence[PublishedDocument]) -> NDArray[np.bool_]:
+def _find_covered(tokens: TextTokens, published: Sequence[PublishedDocument]) -> NDArray[np.bool_]:
     """Return which tokens a replacement stands for, all of their characters."""
     covered = np.zeros(len(tokens), dtype=np.bool_)
     for number, one in enumerate(published):

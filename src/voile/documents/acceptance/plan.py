@@ -34,7 +34,7 @@ SPREAD = 4.0
 
 
 @dataclass(frozen=True)
-class Goal:
+class AcceptanceGoal:
     """At most `at_most` identifiers left per `per` tokens, with this confidence.
 
     Raises
@@ -56,27 +56,27 @@ class Goal:
             raise RequestError("a confidence lies from .5 to below 1", instead="give .95")
 
     @property
-    def shown(self) -> float:
+    def shown_limit(self) -> float:
         """The identifiers that may be left, as they were asked for: 8, not 8.0."""
         return int(self.at_most) if self.at_most == int(self.at_most) else self.at_most
 
-    def allowed(self, tokens: int) -> int:
+    def count_allowed(self, tokens: int) -> int:
         """Return how many identifiers may be left among so many tokens."""
         return floor(self.at_most * tokens / self.per + 1e-9)
 
-    def levels(self, number: int, *, planted: bool = True) -> Levels:
+    def levels(self, number: int, *, planted: bool = True) -> ErrorLevels:
         """Deal out the error of the try of this number, from 1; all tries have 1 - confidence."""
         share = (1 - self.confidence) * (1 - NEXT) * NEXT ** (number - 1)
         if not planted:
-            return Levels(share, 0.0, 0.0)
-        return Levels(share * REST, share * CENSUS, share * RECALL)
+            return ErrorLevels(share, 0.0, 0.0)
+        return ErrorLevels(share * REST, share * CENSUS, share * RECALL)
 
     def __str__(self) -> str:
         return f"at most {self.at_most:g} per {self.per:,} tokens"
 
 
 @dataclass(frozen=True)
-class Levels:
+class ErrorLevels:
     """The error of a try: of the sample of the rest, of what the census missed, of the recall."""
 
     rest: float
@@ -85,7 +85,7 @@ class Levels:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReadingPlan:
     """What is to be read.
 
     Parameters
@@ -130,7 +130,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Forecast:
+class ReadingForecast:
     """What is known before the reading.
 
     Parameters
@@ -162,14 +162,14 @@ class Forecast:
         return min(max(self.read, self.least), len(self.scores))
 
     @property
-    def corrected(self) -> Floats:
+    def corrected_scores(self) -> Floats:
         """The scores as what was read corrects them: by one factor, within a tenth to ten."""
         past = float(self.scores[: self.read].sum())
         factor = (self.found / self.recall + 1) / (past + 1)
         return np.minimum(self.scores * min(max(factor, 0.1), 10.0), 1.0)
 
 
-def plan(forecast: Forecast, goal: Goal, number: int = 1) -> Plan:
+def plan(forecast: ReadingForecast, goal: AcceptanceGoal, number: int = 1) -> ReadingPlan:
     """Return the census and sample that are expected to cost least reading.
 
     Raises
@@ -177,11 +177,11 @@ def plan(forecast: Forecast, goal: Goal, number: int = 1) -> Plan:
     RequestError : no amount of reading can prove the goal; the nearest that can is named.
     """
     coarse = _sizes(forecast.shortest, len(forecast.scores))
-    best = _best(_tried(forecast, goal, number, coarse))
+    best = _best(_list_plans(forecast, goal, number, coarse))
     if best is not None:
         place = coarse.index(best.census)
         finer = _sizes(*(coarse[max(place - 1, 0)], coarse[min(place + 1, len(coarse) - 1)]))
-        tried = _tried(forecast, goal, number, finer, (best.planted,), most=best.price)
+        tried = _list_plans(forecast, goal, number, finer, (best.planted,), most=best.price)
         best = _best([best, *tried])
     if best is None:
         nearest = _nearest(forecast, goal, number)
@@ -194,36 +194,38 @@ def plan(forecast: Forecast, goal: Goal, number: int = 1) -> Plan:
     return best
 
 
-def _best(tried: Iterable[Plan]) -> Plan | None:
+def _best(tried: Iterable[ReadingPlan]) -> ReadingPlan | None:
     return min(tried, key=lambda one: one.price, default=None)
 
 
-def _nearest(forecast: Forecast, goal: Goal, number: int) -> float:
+def _nearest(forecast: ReadingForecast, goal: AcceptanceGoal, number: int) -> float:
     """Return the smallest goal, in two digits, that some amount of reading is expected to prove."""
     low, high = goal.at_most, float(goal.per)
     for _ in range(10):
         middle = (low * high) ** 0.5
         sizes = _sizes(forecast.shortest, len(forecast.scores))
-        found = any(True for _ in _tried(forecast, replace(goal, at_most=middle), number, sizes))
+        found = any(
+            True for _ in _list_plans(forecast, replace(goal, at_most=middle), number, sizes)
+        )
         low, high = (low, middle) if found else (middle, high)
     digits = 10.0 ** (floor(np.log10(high)) - 1)
     return float(ceil(high / digits) * digits)
 
 
-def _tried(
-    forecast: Forecast,
-    goal: Goal,
+def _list_plans(
+    forecast: ReadingForecast,
+    goal: AcceptanceGoal,
     number: int,
     sizes: Sequence[int],
     planted: Sequence[int] = PLANTED,
     *,
     most: float = np.inf,
-) -> Iterator[Plan]:
+) -> Iterator[ReadingPlan]:
     """Yield a plan for each number of planted identifiers and size of census that can do.
 
     Those are left out whose price must be above `most`, or that of one before.
     """
-    expected = np.concatenate([[0.0], np.cumsum(forecast.corrected)])
+    expected = np.concatenate([[0.0], np.cumsum(forecast.corrected_scores)])
     for number_planted in [one for one in planted if one <= forecast.planted] or [0]:
         for census in sizes:
             there = float(expected[census])
@@ -241,15 +243,15 @@ def _sizes(least: int, most: int) -> list[int]:
 
 
 def _cost(
-    forecast: Forecast,
-    goal: Goal,
+    forecast: ReadingForecast,
+    goal: AcceptanceGoal,
     number: int,
     planted: int,
     census: int,
     there: float,
     left: float,
     most: float,
-) -> Plan | None:
+) -> ReadingPlan | None:
     """Weigh a census where `there` identifiers are expected, and `left` in the rest.
 
     None where it cannot do, or its price must be above `most`: no sample is shorter than its first
@@ -266,16 +268,16 @@ def _cost(
         if found is None:
             return None
         missed = found
-    allowed = goal.allowed(forecast.tokens) - missed
+    allowed = goal.count_allowed(forecast.tokens) - missed
     shares = _shares(allowed, recall, levels.rest * NOMINAL)
     rest = len(forecast.scores) - census
     if not len(shares) or certain + shares[0] * rest > most:
         return None
-    chance, share = _expected(shares, left * forecast.recall)
+    chance, share = _expect_acceptance(shares, left * forecast.recall)
     expected = census + planted + share * rest
     price = expected + MARKING * planted + (1 - chance) * shares[-1] * rest
     turns = tuple(ceil(one * rest) for one in shares)
-    return Plan(census, planted, turns, expected, chance, left, price)
+    return ReadingPlan(census, planted, turns, expected, chance, left, price)
 
 
 def _shares(allowed: int, recall: float, level: float) -> Floats:
@@ -294,7 +296,7 @@ def _shares(allowed: int, recall: float, level: float) -> Floats:
 
 
 @cache
-def _spread() -> Floats:
+def _list_forecast_factors() -> Floats:
     """Return eight equally likely factors by which a forecast may be wrong."""
     from scipy.stats import gamma
 
@@ -302,14 +304,14 @@ def _spread() -> Floats:
     return factors
 
 
-def _expected(shares: Floats, seen: float) -> tuple[float, float]:
+def _expect_acceptance(shares: Floats, seen: float) -> tuple[float, float]:
     """Return the chance of acceptance and the mean share read, where about so many can be seen.
 
     They are Poisson, with a mean that itself is gamma of shape `SPREAD`.
     """
     from scipy.special import gammaln, xlogy
 
-    means = _spread() * seen  # (8,)
+    means = _list_forecast_factors() * seen  # (8,)
     mean_more = means[:, None, None] * np.diff(shares, prepend=0.0)[:, None]
     count = np.arange(len(shares))
     more = np.zeros((*mean_more.shape[:2], len(shares) + 1))  # (8, turn, x), the last for none

@@ -2,8 +2,9 @@
 
 A try first reads the census, the likeliest tokens of what is left: half of what the plan has still
 to read, then a new plan by what was found, until little remains of it. Then the rest is frozen, and
-a random sample of it is read in the turns of a `Design`. All that was read before a try counts as
-its census. The same seed and answers give the same reading: it can be gone through again from them.
+a random sample of it is read in the turns of a `SampleDesign`. All that was read before a try
+counts as its census. The same seed and answers give the same reading: it can be gone through again
+from them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.acceptance.design import TURNS, Design, design
+from voile.documents.acceptance.design import TURNS, SampleDesign, design
 from voile.documents.acceptance.limits import Floats, lower_recall, missed_limit
-from voile.documents.acceptance.plan import PLANTED, Forecast, Goal, Plan, plan
+from voile.documents.acceptance.plan import (
+    PLANTED,
+    AcceptanceGoal,
+    ReadingForecast,
+    ReadingPlan,
+    plan,
+)
 
 Numbers = NDArray[np.intp]
 Purpose = Literal["census", "sample"]
@@ -29,7 +36,7 @@ FURTHER = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Due:
+class DueTokens:
     """What is to be read next: the numbers of tokens, and how many identifiers to plant among."""
 
     purpose: Purpose
@@ -38,7 +45,7 @@ class Due:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AcceptanceVerdict:
     """How a try ended.
 
     Parameters
@@ -70,7 +77,7 @@ class Verdict:
     number: int
 
     @property
-    def expected(self) -> float:
+    def expected_left(self) -> float:
         """How many are left, as estimated: in the rest, and missed in the census."""
         recall = self.seen / self.planted if self.planted else 1.0
         there = self.sample_found * self.rest / max(self.sample, 1) / max(recall, 1e-9)
@@ -93,7 +100,7 @@ class AcceptanceReading:
     def __init__(
         self,
         scores: Floats,
-        goal: Goal,
+        goal: AcceptanceGoal,
         *,
         seed: int | Sequence[int],
         most_planted: int = PLANTED[-1],
@@ -114,8 +121,8 @@ class AcceptanceReading:
         self._begin()
 
     def _begin(self) -> None:
-        self._plan: Plan | None = None
-        self._design: Design | None = None
+        self._plan: ReadingPlan | None = None
+        self._design: SampleDesign | None = None
         self._sample: Numbers | None = None  # the rest, in the order in which it is drawn
         self._sampled = self._before = self._known = 0
 
@@ -124,10 +131,10 @@ class AcceptanceReading:
         self.number += 1
         self._begin()
 
-    def plan(self) -> Plan:
+    def plan(self) -> ReadingPlan:
         """Return the plan as of now."""
         order = self._order[np.argsort(~self.read[self._order], kind="stable")]
-        forecast = Forecast(
+        forecast = ReadingForecast(
             self.scores[order],
             self.recall,
             self.most_planted if self.measured else 0,
@@ -138,7 +145,7 @@ class AcceptanceReading:
         )
         return plan(forecast, self.goal, self.number)
 
-    def due(self) -> Due | Verdict:
+    def due(self) -> DueTokens | AcceptanceVerdict:
         """Return what is to be read next, or how the try ended."""
         if self._sample is None:
             now = self.plan()
@@ -158,7 +165,7 @@ class AcceptanceReading:
             return self._verdict(decided)
         return self._turn(self._design.turns[found], 0)
 
-    def take(self, due: Due, found: Numbers, seen: int = 0) -> None:
+    def take(self, due: DueTokens, found: Numbers, seen: int = 0) -> None:
         """Note what readers found of what was due, of what stands beside it, and of the planted."""
         self.read[due.tokens] = self.found[found] = True
         self.planted += due.planted
@@ -166,25 +173,25 @@ class AcceptanceReading:
         if due.purpose == "sample":
             self._sampled += len(due.tokens)
             if self._design is None:
-                self._design = self._designed()
+                self._design = self._design_sample()
         else:
             self.read[found] = True
 
-    def _census(self, now: Plan, size: int) -> Due:
+    def _census(self, now: ReadingPlan, size: int) -> DueTokens:
         """Return half of what the plan has still to read: what it finds corrects the scores."""
         unread = self._order[~self.read[self._order]][:size]
         new = max(now.planted - self.planted, 0)
         share = len(unread) / (now.census - int(self.read.sum()) + now.turns[0])
-        return Due("census", unread, round(new * min(share, 1.0)))
+        return DueTokens("census", unread, round(new * min(share, 1.0)))
 
     def _freeze(self) -> None:
         self._sample = self._rng.permutation(np.flatnonzero(~self.read))
         self._before, self._known = int(self.read.sum()), int(self.found.sum())
 
-    def _turn(self, until: int, planted: int) -> Due:
+    def _turn(self, until: int, planted: int) -> DueTokens:
         assert self._sample is not None
         until = min(until, len(self._sample))
-        return Due("sample", self._sample[self._sampled : until], planted)
+        return DueTokens("sample", self._sample[self._sampled : until], planted)
 
     def _found_in_sample(self) -> int:
         assert self._sample is not None
@@ -199,13 +206,13 @@ class AcceptanceReading:
         recall = lower_recall(self.seen, self.planted, levels.recall)
         return recall, missed_limit(self._known, recall, levels.census)
 
-    def _designed(self) -> Design | None:
+    def _design_sample(self) -> SampleDesign | None:
         """Return the design of the try's sample, once the census was read; None: none can do."""
         assert self._sample is not None
         recall, missed = self._limits
         if missed is None:
             return None
-        allowed = self.goal.allowed(self._tokens) - missed
+        allowed = self.goal.count_allowed(self._tokens) - missed
         level = self.goal.levels(self.number, planted=self.measured).rest
         return design(len(self._sample), allowed, recall, level, TURNS)
 
@@ -214,14 +221,14 @@ class AcceptanceReading:
         """How many tokens the release has, once what the census found is removed."""
         return len(self.scores) + self._signs - self._known
 
-    def _verdict(self, accepted: bool) -> Verdict:
+    def _verdict(self, accepted: bool) -> AcceptanceVerdict:
         recall, missed = self._limits
         found = self._found_in_sample()
-        return Verdict(
+        return AcceptanceVerdict(
             accepted=accepted,
             tokens=len(self.scores) + self._signs - int(self.found.sum()),
             rest=len(self.scores) - self._before,
-            allowed=self.goal.allowed(self._tokens),
+            allowed=self.goal.count_allowed(self._tokens),
             read=int(self.read.sum()) + self.planted,
             census=self._before,
             census_found=self._known,

@@ -15,12 +15,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.acceptance.kept import Kept, Pair
-from voile.documents.acceptance.reading import Due
+from voile.documents.acceptance.kept import KeptTokens, Pair
+from voile.documents.acceptance.reading import DueTokens
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.replacements import PublishedText
 from voile.documents.reviewing.beside import text_after, text_before
-from voile.documents.reviewing.line import Line
+from voile.documents.reviewing.line import ReviewLine
 
 CONTEXT = 160
 """Characters of the released line before and after, at most."""
@@ -29,7 +29,7 @@ BESIDE = 4
 
 
 @dataclass(frozen=True)
-class Plant:
+class PlantedToken:
     """A token of an identifier that the release replaces, as `identifiers` found it.
 
     Parameters
@@ -47,8 +47,12 @@ class Plant:
 
 
 def screens(
-    due: Due, plants: Sequence[Plant], kept: Kept, pairs: Sequence[Pair], rng: np.random.Generator
-) -> list[Line]:
+    due: DueTokens,
+    plants: Sequence[PlantedToken],
+    kept: KeptTokens,
+    pairs: Sequence[Pair],
+    rng: np.random.Generator,
+) -> list[ReviewLine]:
     """Return the screens of what is due, the planted ones among them, in an order drawn at random.
 
     A census keeps its own order, so that the likeliest come first; planted ones lie anywhere.
@@ -58,25 +62,28 @@ def screens(
         lines = [lines[place] for place in rng.permutation(len(lines))]
     for plant in plants:
         place = int(rng.integers(len(lines) + 1))
-        lines.insert(place, _planted(plant, due, pairs))
+        lines.insert(place, _show_plant(plant, due, pairs))
     return lines
 
 
 def _runs(
-    tokens: NDArray[np.intp], kept: Kept, pairs: Sequence[Pair]
+    tokens: NDArray[np.intp], kept: KeptTokens, pairs: Sequence[Pair]
 ) -> Iterator[tuple[int, int, list[int]]]:
     """Yield the first and last token of each run that holds tokens which are due, and these."""
     due = set(tokens.tolist())
     while due:
         for token in tokens.tolist():
             if token in due:
-                first, last = _grown(token, kept, pairs, -1), _grown(token, kept, pairs, 1)
+                first, last = (
+                    _extend_run(token, kept, pairs, -1),
+                    _extend_run(token, kept, pairs, 1),
+                )
                 asked = [one for one in range(first, last + 1) if one in due]
                 due.difference_update(asked)
                 yield first, last, asked
 
 
-def _grown(token: int, kept: Kept, pairs: Sequence[Pair], step: int) -> int:
+def _extend_run(token: int, kept: KeptTokens, pairs: Sequence[Pair], step: int) -> int:
     """Return how far a run goes: over neighbours of one line that look like parts of a name."""
     text = pairs[kept.document[token]][1].text
     if not _is_candidate(text[kept.start[token]]):
@@ -98,28 +105,30 @@ def _is_candidate(first: str) -> bool:
     return first.isupper() or first.isdigit()
 
 
-def _screen(run: tuple[int, int, list[int]], due: Due, kept: Kept, pairs: Sequence[Pair]) -> Line:
+def _screen(
+    run: tuple[int, int, list[int]], due: DueTokens, kept: KeptTokens, pairs: Sequence[Pair]
+) -> ReviewLine:
     first, last, asked = run
     number = int(kept.document[first])
     start, end = int(kept.start[first]), int(kept.end[last])
     return _line(pairs[number], start, end, due, document=number, extra={"tokens": asked})
 
 
-def _planted(plant: Plant, due: Due, pairs: Sequence[Pair]) -> Line:
+def _show_plant(plant: PlantedToken, due: DueTokens, pairs: Sequence[Pair]) -> ReviewLine:
     start, end = plant.shown
     place = [plant.start - start, plant.end - start]
     return _line(pairs[plant.document], start, end, due, document=-1, extra={"planted": place})
 
 
 def _line(
-    pair: Pair, start: int, end: int, due: Due, *, document: int, extra: dict[str, list[int]]
-) -> Line:
+    pair: Pair, start: int, end: int, due: DueTokens, *, document: int, extra: dict[str, list[int]]
+) -> ReviewLine:
     published, origin = pair
     text = published.text
     here, there = PublishedText(text, published.edits).to_published(start, end)
     begin, stop = text.rfind("\n", 0, here) + 1, text.find("\n", there)
     own = (start, end) if document >= 0 else (-1, -1)
-    return Line(
+    return ReviewLine(
         0, 0, due.purpose, document, *own,
         text_before(text, here, CONTEXT, since=begin),
         origin.text[start:end],
@@ -134,7 +143,9 @@ WHY = {
 }
 
 
-def identifiers(pairs: Sequence[Pair], kept: Kept, sure: frozenset[str]) -> list[Plant]:
+def identifiers(
+    pairs: Sequence[Pair], kept: KeptTokens, sure: frozenset[str]
+) -> list[PlantedToken]:
     """Return tokens of identifiers that the release replaces, the least likely by score first.
 
     That they identify is known where the source is annotated, and where one of `sure` kinds of
@@ -142,7 +153,7 @@ def identifiers(pairs: Sequence[Pair], kept: Kept, sure: frozenset[str]) -> list
     """
     gone = np.flatnonzero(~kept.left)
     bounds = np.searchsorted(kept.document[gone], np.arange(len(pairs) + 1))
-    found: list[Plant] = []
+    found: list[PlantedToken] = []
     for number, ((published, origin), (begin, stop)) in enumerate(
         zip(pairs, pairwise(bounds.tolist()), strict=True)
     ):
@@ -159,7 +170,7 @@ def identifiers(pairs: Sequence[Pair], kept: Kept, sure: frozenset[str]) -> list
                 continue
             whole = _shown_with(published, start, end)
             likeliest = scores[(starts >= whole[0]) & (ends <= whole[1])].max()
-            found.append(Plant(number, start, end, whole, float(likeliest)))
+            found.append(PlantedToken(number, start, end, whole, float(likeliest)))
     return sorted(found, key=lambda one: (one.score, one.document, one.start))
 
 
@@ -172,8 +183,8 @@ def _shown_with(published: PublishedDocument, start: int, end: int) -> tuple[int
 
 
 def draw_plants(
-    pool: Sequence[Plant], number: int, cut: float, rng: np.random.Generator
-) -> tuple[list[Plant], bool]:
+    pool: Sequence[PlantedToken], number: int, cut: float, rng: np.random.Generator
+) -> tuple[list[PlantedToken], bool]:
     """Draw identifiers to plant; say whether all are ones that the committee itself would miss.
 
     They come from those with a score below the cut, as all that are left have; where these are too

@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.adapters.model_folder import ModelFolder
-from voile.documents.adapters.reading import FAR, Kind, Pieces
+from voile.documents.adapters.reading import FAR, Kind, ModelPieces
 from voile.documents.learners.arrays import misfit, take
 from voile.documents.learners.calibration import fit_regressions
-from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
+from voile.documents.learners.learner import Arrays, LabelledExamples, Margins, TokenSight
 from voile.documents.words.texts import rebuild_texts
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Model:
+class ExternalModel:
     """A model that is taken as it is; what is learnt is how far to trust it.
 
     A logistic regression for each type weighs the log-odds of all types of the model, so that
@@ -32,13 +32,13 @@ class Model:
     model: ModelFolder
 
     @classmethod
-    def of(cls, name: str, folder: str) -> Model:
+    def of(cls, name: str, folder: str) -> ExternalModel:
         """Return the model of a folder, which is opened; `RequestError` where it is none."""
         model = ModelFolder.of(folder)
         model.open()
         return cls(name, model)
 
-    def fit(self, examples: Examples, *, seed: int = 0) -> ModelClassifier:
+    def fit(self, examples: LabelledExamples, *, seed: int = 0) -> ModelClassifier:
         odds = odds_of(self.model, examples)
         shape = (len(odds), examples.types, odds.shape[1])
         trust, bias = fit_regressions(np.broadcast_to(odds[:, None], shape), examples)
@@ -53,7 +53,7 @@ class ModelClassifier:
     trust: Floats  # (T, K) weights of the model's types
     bias: Floats  # (T,)
 
-    def margins(self, sight: Sight) -> Margins:
+    def margins(self, sight: TokenSight) -> Margins:
         """Return each token's margin for each type, (n, T), in log-odds."""
         if not len(sight.words):
             return np.zeros((0, len(self.bias)))
@@ -86,17 +86,17 @@ class ModelClassifier:
         return cls(model, take(arrays, "trust", "f", (len(bias), None)), bias)
 
 
-def odds_of(model: ModelFolder, sight: Sight) -> Floats:
+def odds_of(model: ModelFolder, sight: TokenSight) -> Floats:
     """Return the log-odds of each of the model's types for each token, (n, K)."""
     reader = model.open()
     found = np.full((len(sight.words), len(reader.types)), -FAR)
     for part, text, starts, ends in rebuild_texts(sight.words, sight.gap, sight.first):
-        put_on_tokens(reader.read(text), starts, ends, found[part])
+        put_on_tokens(reader.read_text(text), starts, ends, found[part])
     return found
 
 
 def put_on_tokens(
-    pieces: Pieces, starts: NDArray[np.intp], ends: NDArray[np.intp], found: Floats
+    pieces: ModelPieces, starts: NDArray[np.intp], ends: NDArray[np.intp], found: Floats
 ) -> None:
     """Raise each token's log-odds, (n, K), to the highest of the pieces that share a character."""
     first = np.searchsorted(ends, pieces.starts, side="right")

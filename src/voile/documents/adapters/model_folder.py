@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from voile.core.errors import RequestError
-from voile.documents.adapters.reading import MARKS, Kind, Pieces, Reader
+from voile.documents.adapters.reading import MARKS, Kind, ModelPieces, ModelReader
 
 Part = Literal["configuration", "tokenizer", "weights", "patterns"]
 _PARTS: dict[str, Part] = {
@@ -73,36 +73,36 @@ class ModelFolder:
                 instead="put it back, or fit again",
             )
 
-    def open(self) -> Reader:
+    def open(self) -> ModelReader:
         """Return the model, checked and opened once in each process."""
-        return opened(self)
+        return open_reader(self)
 
 
 @lru_cache(maxsize=4)
-def opened(model: ModelFolder) -> Reader:
+def open_reader(model: ModelFolder) -> ModelReader:
     model.check()
-    return _Remembering(_open_folder(model.kind, Path(model.folder)))
+    return _RememberingReader(_open_folder(model.kind, Path(model.folder)))
 
 
-class _Remembering:
+class _RememberingReader:
     """A model that remembers what it said: a loop shows it the same text in each fold and pass."""
 
     MOST_BYTES = 2**27
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: ModelReader) -> None:
         self._reader = reader
-        self._held: dict[bytes, Pieces] = {}
+        self._held: dict[bytes, ModelPieces] = {}
         self._bytes = 0
 
     @property
     def types(self) -> Sequence[str]:
         return self._reader.types
 
-    def read(self, text: str) -> Pieces:
+    def read_text(self, text: str) -> ModelPieces:
         key = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
         found = self._held.get(key)
         if found is None:
-            found = self._reader.read(text)
+            found = self._reader.read_text(text)
             if self._bytes > self.MOST_BYTES:
                 self._held, self._bytes = {}, 0
             self._held[key] = found
@@ -130,7 +130,7 @@ def _files_of(kind: Kind, folder: Path) -> list[str]:
     return files_of(folder)
 
 
-def _open_folder(kind: Kind, folder: Path) -> Reader:
+def _open_folder(kind: Kind, folder: Path) -> ModelReader:
     """Open the model in a folder."""
     if kind == "onnx":
         from voile.documents.adapters.onnx_folder import open_folder as open_onnx

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.core.lazy import library
 from voile.documents.adapters.onnx_parts import outside_files
-from voile.documents.adapters.reading import FAR, MARKS, Pieces
+from voile.documents.adapters.reading import FAR, MARKS, ModelPieces
 from voile.documents.adapters.scikit_learn import log_odds_of
 from voile.documents.reader.windows import place_windows
 
@@ -60,7 +60,7 @@ def open_folder(folder: Path) -> OnnxReader:
             "ONNX Runtime cannot open this model", where=str(folder / MODEL)
         ) from None
     reader = OnnxReader(session, tokenizer, labels, window, str(folder))
-    reader.read("A")  # a model of another task is refused before any text is read
+    reader.read_text("A")  # a model of another task is refused before any text is read
     return reader
 
 
@@ -112,9 +112,9 @@ class OnnxReader:
         bare = (PLACE_IN_NAME.sub("", label, count=1) for label in self.labels if label != NONE)
         return tuple(dict.fromkeys(bare))
 
-    def read(self, text: str) -> Pieces:
+    def read_text(self, text: str) -> ModelPieces:
         """Return the log-odds of each type for each word piece."""
-        found = self._encoded(text, special=False)
+        found = self._encode_text(text, special=False)
         numbers = np.array(found.ids, dtype=np.int64)
         before, after = self._around()
         parts = [
@@ -124,9 +124,9 @@ class OnnxReader:
         chances = np.concatenate([np.zeros((0, len(self.labels))), *parts]) @ self._fold()
         places = np.array(found.offsets, dtype=np.intp).reshape(-1, 2)
         odds = np.clip(log_odds_of(np.minimum(chances, 1.0)), -FAR, FAR).astype(np.float32)
-        return Pieces(places[:, 0], places[:, 1], odds)
+        return ModelPieces(places[:, 0], places[:, 1], odds)
 
-    def _encoded(self, text: str, *, special: bool) -> Any:
+    def _encode_text(self, text: str, *, special: bool) -> Any:
         try:
             return self.tokenizer.encode(text, add_special_tokens=special)
         except Exception:  # what the library says may hold what it was given
@@ -134,7 +134,7 @@ class OnnxReader:
 
     def _around(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the pieces that stand before and after any text."""
-        found = self._encoded("A", special=True)
+        found = self._encode_text("A", special=True)
         numbers = np.array(found.ids, dtype=np.int64)
         special = np.array(found.special_tokens_mask, dtype=np.bool_)
         own = np.flatnonzero(~special)
@@ -150,7 +150,7 @@ class OnnxReader:
     def _run(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return each piece's chances of each label."""
         try:
-            scores = self._scores(self._feed(numbers)).astype(np.float64)
+            scores = self._scores(self._build_inputs(numbers)).astype(np.float64)
         except RequestError:
             raise
         except Exception:  # what ONNX Runtime says may hold what it was given
@@ -162,7 +162,7 @@ class OnnxReader:
         odds = np.exp(scores[0] - scores[0].max(axis=1, keepdims=True))
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
-    def _feed(self, numbers: NDArray[np.int64]) -> Mapping[str, NDArray[Any]]:
+    def _build_inputs(self, numbers: NDArray[np.int64]) -> Mapping[str, NDArray[Any]]:
         known = {
             "input_ids": numbers,
             "attention_mask": np.ones_like(numbers),

@@ -17,7 +17,7 @@ MARKS: dict[Kind, str] = {"onnx": "model.onnx", "spacy": "config.cfg"}
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class ModelPieces:
     """What a model says of p parts of a text, of its own K types."""
 
     # starts, ends: (p,) characters
@@ -26,12 +26,12 @@ class Pieces:
     odds: NDArray[np.float32]  # (p, K) log-odds of each type, from -FAR to FAR
 
 
-class Reader(Protocol):
+class ModelReader(Protocol):
     """A model that is open."""
 
     @property
     def types(self) -> Sequence[str]:
         """The K types that it knows, by name; not "O", which is none of them."""
 
-    def read(self, text: str) -> Pieces:
+    def read_text(self, text: str) -> ModelPieces:
         """Return what it says of a text."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.documents.learners.chain import MOST
-from voile.documents.learners.learner import Examples, Margins, Sight
+from voile.documents.learners.learner import LabelledExamples, Margins, TokenSight
 from voile.documents.learners.svm import with_32_bits
 
 
@@ -29,7 +29,7 @@ class Sklearn:
     estimator: Any
     name: str = "sklearn"
 
-    def fit(self, examples: Examples, *, seed: int = 0) -> SklearnClassifier:
+    def fit(self, examples: LabelledExamples, *, seed: int = 0) -> SklearnClassifier:
         from sklearn.base import clone  # type: ignore[import-untyped]
 
         estimator = clone(self.estimator)
@@ -53,7 +53,7 @@ class SklearnClassifier:
     classes: NDArray[np.int16]  # the labels met, ascending
     types: int  # T
 
-    def margins(self, sight: Sight) -> Margins:
+    def margins(self, sight: TokenSight) -> Margins:
         """Return log-odds, or how far a type's score lies above the best of the others; (n, T)."""
         found = np.full((sight.matrix.shape[0], self.types), -MOST)
         if not len(found):  # scikit-learn refuses to look at nothing

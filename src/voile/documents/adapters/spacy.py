@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from voile.core.lazy import library
 from voile.documents.adapters.scikit_learn import check_types
-from voile.documents.learners.learner import Examples, Margins, Sight
+from voile.documents.learners.learner import LabelledExamples, Margins, TokenSight
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -26,7 +26,7 @@ DROP = 0.2
 
 
 @dataclass(frozen=True)
-class Spacy:
+class SpacyLearner:
     """A spaCy pipeline that finds entities.
 
     pipeline : a trained one; None trains one here, of this `language` and `epochs`.
@@ -41,17 +41,17 @@ class Spacy:
     epochs: int = 10
     name: str = "spacy"
 
-    def fit(self, examples: Examples, *, seed: int = 0) -> Recogniser:
+    def fit(self, examples: LabelledExamples, *, seed: int = 0) -> SpacyRecogniser:
         """Train a recogniser, or take the one given as it is."""
         spacy = library("spacy", "spacy")
         if self.pipeline is not None:
-            return Recogniser(
+            return SpacyRecogniser(
                 self.pipeline, check_types(self.types, examples.types), examples.types
             )
         kinds = {str(kind): kind for kind in range(1, examples.types + 1)}
-        return Recogniser(self._trained(spacy, examples, seed), kinds, examples.types)
+        return SpacyRecogniser(self._train_model(spacy, examples, seed), kinds, examples.types)
 
-    def _trained(self, spacy: Any, examples: Examples, seed: int) -> Language:
+    def _train_model(self, spacy: Any, examples: LabelledExamples, seed: int) -> Language:
         from spacy.training import Example
 
         spacy.util.fix_random_seed(seed)
@@ -74,14 +74,14 @@ class Spacy:
 
 
 @dataclass(frozen=True, eq=False)
-class Recogniser:
+class SpacyRecogniser:
     """A trained pipeline; a token's margin is 1 for the type of its entity, else -1."""
 
     nlp: Language  # the pipeline
     kinds: Mapping[str, int]  # label -> type, 1 to T
     types: int  # T
 
-    def margins(self, sight: Sight) -> Margins:
+    def margins(self, sight: TokenSight) -> Margins:
         found = np.full((len(sight.words), self.types), -1.0)
         filled = np.diff(sight.first) > 0
         docs = [doc for doc in docs_of(self.nlp, sight.words, sight.first) if len(doc)]
@@ -101,7 +101,7 @@ def docs_of(nlp: Language, words: Sequence[str], first: NDArray[np.intp]) -> Ite
         yield Doc(nlp.vocab, words=list(words[start:end]))
 
 
-def documents_with_entities(nlp: Language, examples: Examples) -> Iterator[Doc]:
+def documents_with_entities(nlp: Language, examples: LabelledExamples) -> Iterator[Doc]:
     """Yield the documents with their identifiers as entities: runs of one type."""
     from spacy.tokens import Span
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from voile.core.errors import RequestError
 from voile.core.lazy import library
-from voile.documents.adapters.reading import FAR, MARKS, Pieces
+from voile.documents.adapters.reading import FAR, MARKS, ModelPieces
 
 CONFIG = MARKS["spacy"]
 LOADED = frozenset({"beam_ner", "entity_ruler", "ner", "sentencizer", "span_ruler", "tok2vec"})
@@ -68,11 +68,11 @@ def open_folder(folder: Path) -> SpacyReader:
         nlp.from_disk(folder, exclude=left_out)
         types = sorted({label for name in loaded for label in _labels(nlp.get_pipe(name))})
         reader = SpacyReader(nlp, tuple(types))
-        reader.read("A")
+        reader.read_text("A")
     except Exception:
-        raise _refused(folder, "spaCy cannot load this pipeline") from None
+        raise _refuse_pipeline(folder, "spaCy cannot load this pipeline") from None
     if not types:
-        raise _refused(folder, "the pipeline finds no entities")
+        raise _refuse_pipeline(folder, "the pipeline finds no entities")
     return reader
 
 
@@ -95,14 +95,16 @@ def _checked_config(folder: Path) -> tuple[Any, list[str], list[str]]:
         called = [config["nlp"], *(config["components"][name] for name in loaded)]
         functions = [str(one) for part in called for one in _functions(part)]
     except Exception:
-        raise _refused(folder, "the configuration cannot be read") from None
+        raise _refuse_pipeline(folder, "the configuration cannot be read") from None
     others = [name for name, kind in kinds.items() if kind not in LOADED | LEFT_OUT]
     if others:
-        raise _refused(folder, f"a component is not of spaCy's own kinds: {', '.join(others)}")
+        raise _refuse_pipeline(
+            folder, f"a component is not of spaCy's own kinds: {', '.join(others)}"
+        )
     calls = [one for one in functions if not FUNCTIONS.fullmatch(one)]
     if calls or not LANGUAGE.fullmatch(language):
         what = ", ".join(calls) or f"the language {language}"
-        raise _refused(folder, f"the configuration calls code that is not loaded: {what}")
+        raise _refuse_pipeline(folder, f"the configuration calls code that is not loaded: {what}")
     return config, loaded, [name for name in kinds if name not in loaded]
 
 
@@ -117,7 +119,7 @@ def _functions(part: Any) -> Iterator[Any]:
         yield from chain.from_iterable(map(_functions, part))
 
 
-def _refused(folder: Path, why: str) -> RequestError:
+def _refuse_pipeline(folder: Path, why: str) -> RequestError:
     return RequestError(
         why,
         where=str(folder / CONFIG),
@@ -132,7 +134,7 @@ class SpacyReader:
     nlp: Any
     types: tuple[str, ...]
 
-    def read(self, text: str) -> Pieces:
+    def read_text(self, text: str) -> ModelPieces:
         """Return the entities."""
         try:
             found = [
@@ -145,4 +147,4 @@ class SpacyReader:
         starts, ends, labels = zip(*found, strict=True) if found else ((), (), ())
         is_type = np.array(labels, dtype=object)[:, None] == np.array(self.types, dtype=object)
         odds = np.where(is_type, FAR, -FAR).astype(np.float32)
-        return Pieces(np.array(starts, np.intp), np.array(ends, np.intp), odds)
+        return ModelPieces(np.array(starts, np.intp), np.array(ends, np.intp), odds)

@@ -22,11 +22,11 @@ def spacy_tokeniser(nlp: Any) -> Tokeniser:
     >>> spacy_tokeniser("en")("Ask Dr. Who.")
     [(0, 3), (4, 7), (8, 11), (11, 12)]
     """
-    return _Tokeniser(_pipeline(nlp))
+    return _PipelineTokeniser(_pipeline(nlp))
 
 
 @dataclass(frozen=True)
-class _Tokeniser:
+class _PipelineTokeniser:
     nlp: Any
 
     def __call__(self, text: str) -> Sequence[tuple[int, int]]:

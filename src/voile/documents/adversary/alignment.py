@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from voile.documents.replacements import Edit
+from voile.documents.replacements import PublishedEdit
 from voile.documents.text.document import Document
 
 PIECE = re.compile(r"\w+|\s+|[^\w\s]")
@@ -20,7 +20,7 @@ LEAST_ALIKE = 0.2
 """Share of a published text's words, marks aside, that its original must have in order."""
 
 
-def align(original: str, published: str) -> tuple[Edit, ...]:
+def align(original: str, published: str) -> tuple[PublishedEdit, ...]:
     """Return what was replaced, as edits: outside them both texts are the same.
 
     Cost: O(n m) in the pieces of both texts at worst, near O(n) where little was replaced.
@@ -32,13 +32,13 @@ def align(original: str, published: str) -> tuple[Edit, ...]:
     at, there = _starts(ours), _starts(theirs)
     matcher = SequenceMatcher(None, theirs, ours, autojunk=False)
     return tuple(
-        Edit(at[b1], at[b2], there[a1], there[a2], "")
+        PublishedEdit(at[b1], at[b2], there[a1], there[a2], "")
         for how, a1, a2, b1, b2 in matcher.get_opcodes()
         if how != "equal"
     )
 
 
-def is_of(original: Document, published: str, edits: Iterable[Edit]) -> bool:
+def is_of(original: Document, published: str, edits: Iterable[PublishedEdit]) -> bool:
     """Whether a published text can be this original's: words that it has not are few."""
     outside = sum(edit.end - edit.start for edit in edits)
     marks = sum(len(match[0]) for form in MARKS for match in form.finditer(published))

@@ -10,24 +10,24 @@ from numpy.typing import NDArray
 
 from voile.documents.adversary.remaining import edits_of
 from voile.documents.committee.publication import PublishedDocument
-from voile.documents.learners.learner import Examples
+from voile.documents.learners.learner import LabelledExamples
 from voile.documents.learning.training import split_into_folds
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.attributes import is_mark
-from voile.documents.words.features import Extractor, Space
-from voile.documents.words.tokens import Tokens, token_labels, tokenise
+from voile.documents.words.features import FeatureExtractor, FeatureSpace
+from voile.documents.words.tokens import TextTokens, token_labels, tokenise
 
 
 @dataclass(frozen=True, eq=False)
 class AttackText:
     """The documents to learn from, then those of the release, as one text."""
 
-    examples: Examples  # of all tokens, identifier or not (T = 1); marks are not counted
+    examples: LabelledExamples  # of all tokens, identifier or not (T = 1); marks are not counted
     # (n,) the type of identifier, from 1 in the order of `labels`; 0 of none
     types: NDArray[np.int16]
     labels: tuple[str, ...]  # the types of both texts
-    tokens: Tokens
+    tokens: TextTokens
     subject: NDArray[np.intp]  # (d,) numbers of whose each document is; two texts share nobody
     attacked: NDArray[np.bool_]  # (d,) bool, the documents of the release
 
@@ -68,17 +68,17 @@ class AttackText:
 
 
 def _examples(
-    tokens: Tokens,
+    tokens: TextTokens,
     types: NDArray[np.int16],
     marks: NDArray[np.bool_],
     subject: NDArray[np.int32],
     lists: Mapping[str, frozenset[str]],
-) -> Examples:
+) -> LabelledExamples:
     shown = [form for form in tokens.forms if is_mark(form)]
     whose = np.repeat(subject, np.diff(tokens.first))
-    space = Space.of(tokens, whose, marks=shown, lists=lists)
-    return Examples(
-        Extractor(space, tokens.known).features(tokens).matrix,
+    space = FeatureSpace.of(tokens, whose, marks=shown, lists=lists)
+    return LabelledExamples(
+        FeatureExtractor(space, tokens.known).features(tokens).matrix,
         ((types > 0) & ~marks).astype(np.int16),
         ~marks,
         tokens.first,
@@ -90,20 +90,20 @@ def _examples(
     )
 
 
-def _marks(tokens: Tokens, corpus: Corpus) -> NDArray[np.bool_]:
+def _marks(tokens: TextTokens, corpus: Corpus) -> NDArray[np.bool_]:
     """Return which tokens the adversary recognises as marks, (n,).
 
     In a document with edits only these count: a name in the source's own brackets is one that is
     left.
     """
     like = np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
-    replaced = Corpus(_replaced(document) for document in corpus)
+    replaced = Corpus(_mark_edits(document) for document in corpus)
     published = np.array([isinstance(one, PublishedDocument) for one in corpus], dtype=np.bool_)
     edited = token_labels(tokens, replaced, ("edit",)) > 0
     return np.asarray(like & (edited | ~np.repeat(published, np.diff(tokens.first))))
 
 
-def _replaced(document: Document) -> Document:
+def _mark_edits(document: Document) -> Document:
     """Return a document whose spans are its edits."""
     edits = (edit for edit in edits_of(document) if edit.start < edit.end)
     return Document(document.text, tuple(Span(edit.start, edit.end, "edit") for edit in edits))

@@ -16,19 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
-from voile.core.estimator import Parameters
+from voile.core.estimator import EstimatorParameters
 from voile.core.evidence import Count, Note
 from voile.documents.adversary import predictions
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.adversary.inspection_evidence import InspectionEvidence, draw_curves, find_all
-from voile.documents.adversary.inspections import Counts, Inspections, Order, count_tokens
+from voile.documents.adversary.inspections import Counts, InspectionOrder, Order, count_tokens
 from voile.documents.adversary.remaining import match_documents
-from voile.documents.learners.learner import Learner
+from voile.documents.learners.learner import TokenLearner
 from voile.documents.learning.named_learners import learners_of
 from voile.documents.learning.training import count_by_subject
 from voile.documents.patterns.gazetteers import gazetteer_words
 from voile.documents.start.rules import guess_language
-from voile.documents.start.starter import STARTERS, Starter, load_starter
+from voile.documents.start.starter import STARTERS, PretrainedStarter, load_starter
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.keys.random import RandomState, streams
@@ -37,7 +37,7 @@ Labels = Literal["published", "released", "foreign", "starter"]
 
 
 @dataclass(eq=False, repr=False)
-class BudgetedAttacker(Parameters):
+class BudgetedAttacker(EstimatorParameters):
     """Find identifiers in a release with a number of inspections.
 
     scikit-learn clones it and sets its parameters; it has `attack` in the place of `fit`, since it
@@ -72,7 +72,7 @@ class BudgetedAttacker(Parameters):
     40
     """
 
-    learners: Sequence[str | Learner] = ("crf", "svm", "adaboost", "ensemble", "consensus")
+    learners: Sequence[str | TokenLearner] = ("crf", "svm", "adaboost", "ensemble", "consensus")
     labels: Labels = "published"
     order: Order = "margin"
     random_state: RandomState = None
@@ -123,7 +123,7 @@ class BudgetedAttacker(Parameters):
         else:
             seen = predictions.predict(self._student(seeds), ground, self.labels, self.share, rngs)
         walks = [
-            Inspections.of(ground, look, self.order, rng)
+            InspectionOrder.of(ground, look, self.order, rng)
             for look, rng in zip(seen, rngs, strict=True)
         ]
         asked = asked or _usual(walks)
@@ -138,10 +138,10 @@ class BudgetedAttacker(Parameters):
             notes=tuple(self._notes(seen, walks, max(asked))),
         )
 
-    def _student(self, seeds: np.random.Generator) -> predictions.Apprentice:
+    def _student(self, seeds: np.random.Generator) -> predictions.ApprenticeAttacker:
         learners = learners_of(self.learners)
         each = {name: int(seeds.integers(2**31)) for name in learners}
-        return predictions.Apprentice(learners, each, self.n_jobs)
+        return predictions.ApprenticeAttacker(learners, each, self.n_jobs)
 
     def _check(self, training: Corpus | None) -> None:
         for what, legal in (("labels", Labels), ("order", Order)):
@@ -170,7 +170,10 @@ class BudgetedAttacker(Parameters):
         )
 
     def _notes(
-        self, seen: Sequence[predictions.Prediction], walks: Sequence[Inspections], most: int
+        self,
+        seen: Sequence[predictions.ClassifierPrediction],
+        walks: Sequence[InspectionOrder],
+        most: int,
     ) -> Iterator[Note]:
         chosen = [look.learner for look in seen if look.learner]
         learners = ", ".join(dict.fromkeys(chosen)) or "no classifier"
@@ -190,7 +193,7 @@ class BudgetedAttacker(Parameters):
                 "identifiers found meanwhile are counted.",
                 {"share": self.share},
             )
-        if not any(int(walk.found(np.array([most]))[0]) for walk in walks):
+        if not any(int(walk.count_found(np.array([most]))[0]) for walk in walks):
             yield Note(
                 "Nothing found in {inspections} inspections does not mean no risk: the interval "
                 "says how many tokens may still be identifiers.",
@@ -234,7 +237,7 @@ _INSPECTS = {
 }
 
 
-def _starter(release: Corpus) -> Starter:
+def _starter(release: Corpus) -> PretrainedStarter:
     """Return the starter of the language that a release seems to be in."""
     language = guess_language(one.text for one in release)
     if language not in STARTERS:
@@ -254,7 +257,7 @@ def _numbers(inspections: int | Sequence[int]) -> list[int]:
     return numbers
 
 
-def _usual(walks: Sequence[Inspections]) -> list[int]:
+def _usual(walks: Sequence[InspectionOrder]) -> list[int]:
     tokens, left = (float(np.mean(part)) for part in zip(*map(count_tokens, walks), strict=True))
     return [max(round(left), 1), max(round(tokens / 100), 1)]
 

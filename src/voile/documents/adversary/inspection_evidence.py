@@ -11,7 +11,7 @@ from voile.core.evidence import Count, Curve, Evidence, Finding, Note, Rate
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.adversary.inspections import (
     Counts,
-    Inspections,
+    InspectionOrder,
     MeanWithInterval,
     average_found,
     expect_at_random,
@@ -42,7 +42,7 @@ class InspectionEvidence(Evidence):
         return miss_cost * self.true_positives
 
 
-def draw_curves(walks: Sequence[Inspections], asked: Sequence[int]) -> tuple[Curve, Curve]:
+def draw_curves(walks: Sequence[InspectionOrder], asked: Sequence[int]) -> tuple[Curve, Curve]:
     even = np.linspace(0, max(asked), POINTS + 1).round().astype(np.int64)
     x = np.union1d(even, np.array(asked, dtype=np.int64))
     return _curve("adversary", x, average_found(walks, x)), _curve(
@@ -57,25 +57,25 @@ def _curve(name: str, x: Counts, y: MeanWithInterval) -> Curve:
 
 def find_all(
     ground: AttackText,
-    walks: Sequence[Inspections],
+    walks: Sequence[InspectionOrder],
     asked: Sequence[int],
     totals: Mapping[str, Counts],
 ) -> Iterator[Finding]:
     """Yield what was found at each number of inspections, then what is left, and of whom."""
     for number in sorted(asked, reverse=True):
-        yield from _found(walks, number)
+        yield from _report_inspections(walks, number)
     yield from _subjects(walks, max(asked))
     yield from _types(ground, walks, max(asked), totals)
 
 
-def _found(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
+def _report_inspections(walks: Sequence[InspectionOrder], number: int) -> Iterator[Finding]:
     random = expect_at_random(walks, np.array([number])).mean[0]
     inspected = rate_of((w.subject, w.is_identifier, w.is_among(number)) for w in walks)
     left = rate_of((w.subject, w.is_among(number), w.is_identifier) for w in walks)
     yield Finding(
         FOUND,
         inspected,
-        baseline=_expected(random, inspected),
+        baseline=_round_expectation(random, inspected),
         meaning="Of the tokens that the adversary inspects, the share that is part of an "
         "identifier.",
         at=_inspections(number),
@@ -83,7 +83,7 @@ def _found(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
     yield Finding(
         "identifiers left that are found",
         left,
-        baseline=_expected(random, left),
+        baseline=_round_expectation(random, left),
         meaning="Of the identifier tokens left, the share that the adversary finds.",
         at=_inspections(number),
     )
@@ -94,16 +94,16 @@ def _inspections(number: int) -> Note:
     return Note("{inspections} inspections", {"inspections": Count(number)})
 
 
-def _expected(successes: float, of: Rate) -> Rate:
+def _round_expectation(successes: float, of: Rate) -> Rate:
     """Return an expectation as whole numbers of the same trials."""
     return Rate(min(round(successes), of.trials), of.trials)
 
 
-def _subjects(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
+def _subjects(walks: Sequence[InspectionOrder], number: int) -> Iterator[Finding]:
     """Count the people with identifiers left, and those found; each trial is a subject."""
     people = _mean([len(np.unique(walk.subject)) for walk in walks])
-    left = _mean([len(_named(walk, len(walk))) for walk in walks])
-    found = _mean([len(_named(walk, number)) for walk in walks])
+    left = _mean([len(_count_subjects(walk, len(walk))) for walk in walks])
+    found = _mean([len(_count_subjects(walk, number)) for walk in walks])
     yield Finding(
         "subjects with an identifier left",
         Rate(left, people),
@@ -118,11 +118,11 @@ def _subjects(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
     )
 
 
-def _named(walk: Inspections, number: int) -> Counts:
+def _count_subjects(walk: InspectionOrder, number: int) -> Counts:
     return np.unique(walk.subject[walk.is_among(number) & walk.is_identifier])
 
 
-def _named_at_random(walk: Inspections, number: int) -> float:
+def _named_at_random(walk: InspectionOrder, number: int) -> float:
     """Return how many subjects as many tokens drawn at random are expected to name."""
     from scipy.stats import hypergeom
 
@@ -131,7 +131,7 @@ def _named_at_random(walk: Inspections, number: int) -> float:
 
 
 def _types(
-    ground: AttackText, walks: Sequence[Inspections], number: int, totals: Mapping[str, Counts]
+    ground: AttackText, walks: Sequence[InspectionOrder], number: int, totals: Mapping[str, Counts]
 ) -> Iterator[Finding]:
     attacked = ground.tokens_of(ground.attacked)
     types = ground.types[attacked]
@@ -141,7 +141,7 @@ def _types(
         remains = np.bincount(subject[types == kind], minlength=len(total))
         yield Finding(
             LEFT,
-            Rate.clustered(remains.tolist(), np.maximum(total, remains).tolist()),
+            Rate.from_clusters(remains.tolist(), np.maximum(total, remains).tolist()),
             meaning="Of the source's tokens of this type, the share that is left.",
             of=label,
         )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from voile.core.evidence import Rate
 from voile.documents.adversary.attack_text import AttackText
-from voile.documents.adversary.predictions import Prediction
+from voile.documents.adversary.predictions import ClassifierPrediction
 
 Order = Literal["margin", "paper", "negatives"]
 Counts = NDArray[np.int64]
@@ -25,7 +25,7 @@ def inspection_order(margins: NDArray[np.float64], order: str, rng: np.random.Ge
 
 
 @dataclass(frozen=True, eq=False)
-class Inspections:
+class InspectionOrder:
     """The tokens of a release but marks, in the order of inspection."""
 
     types: NDArray[np.int16]  # (n,) the type of identifier that each is part of, 0 of none
@@ -33,8 +33,8 @@ class Inspections:
 
     @classmethod
     def of(
-        cls, ground: AttackText, look: Prediction, order: str, rng: np.random.Generator
-    ) -> Inspections:
+        cls, ground: AttackText, look: ClassifierPrediction, order: str, rng: np.random.Generator
+    ) -> InspectionOrder:
         here = ground.tokens_of(look.documents)
         kept = ground.examples.counted[here]
         way = inspection_order(look.margins[kept], order, rng)
@@ -54,10 +54,10 @@ class Inspections:
         return np.arange(len(self)) < number
 
     @cached_property
-    def left(self) -> int:
+    def identifier_count(self) -> int:
         return int(self.is_identifier.sum())
 
-    def found(self, inspections: Counts) -> Counts:
+    def count_found(self, inspections: Counts) -> Counts:
         """Count the identifiers among the first so many tokens, for each number."""
         total = np.concatenate([[0], np.cumsum(self.is_identifier)])
         return np.asarray(total[np.minimum(inspections, len(self))], dtype=np.int64)
@@ -70,12 +70,12 @@ def rate_of(walks: Iterable[tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[n
     counted = [(subject[trial & hit], subject[trial]) for subject, hit, trial in walks]
     people = max((int(tried.max(initial=-1)) for _, tried in counted), default=-1) + 1
     counts = np.mean([[np.bincount(x, minlength=people) for x in pair] for pair in counted], axis=0)
-    return Rate.clustered(*counts.tolist())
+    return Rate.from_clusters(*counts.tolist())
 
 
-def average_found(walks: Sequence[Inspections], inspections: Counts) -> MeanWithInterval:
+def average_found(walks: Sequence[InspectionOrder], inspections: Counts) -> MeanWithInterval:
     """Return what is found on average, with a 95% interval clustered by subject."""
-    mean = np.mean([walk.found(inspections) for walk in walks], axis=0)
+    mean = np.mean([walk.count_found(inspections) for walk in walks], axis=0)
     ends = [
         np.array(found.interval()) * found.trials
         for found in (
@@ -96,7 +96,7 @@ class MeanWithInterval:
     high: NDArray[np.float64]
 
 
-def expect_at_random(walks: Sequence[Inspections], inspections: Counts) -> MeanWithInterval:
+def expect_at_random(walks: Sequence[InspectionOrder], inspections: Counts) -> MeanWithInterval:
     """Return what as many tokens drawn at random hold: exact, hypergeometric."""
     from scipy.stats import hypergeom
 
@@ -109,5 +109,5 @@ def expect_at_random(walks: Sequence[Inspections], inspections: Counts) -> MeanW
     return MeanWithInterval(mean, low, high)
 
 
-def count_tokens(walk: Inspections) -> tuple[int, int]:
-    return len(walk), walk.left
+def count_tokens(walk: InspectionOrder) -> tuple[int, int]:
+    return len(walk), walk.identifier_count

@@ -15,20 +15,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from voile.core.evidence import Evidence, Finding, Note, Rate
-from voile.documents.adversary.mentions import Mention, mentions_in, names_of
+from voile.documents.adversary.mentions import ComparedMention, mentions_in, names_of
 from voile.documents.adversary.remaining import edits_of, match_documents
 from voile.documents.adversary.unlisted import ReplacedName, find_unlisted
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.words.attributes import is_mark
-from voile.documents.words.tokens import Forms, Tokens, tokenise
+from voile.documents.words.tokens import TextTokens, TokenNumbers, tokenise
 from voile.keys.random import RandomState, streams
 
 
 @dataclass(frozen=True)
 class ReadDocument:
     document: Document
-    mentions: list[Mention]
+    mentions: list[ComparedMention]
     subject: str
 
 
@@ -60,7 +60,7 @@ def link_surrogates(
     findings = [
         *_standing_out(read, known, names),
         *_true_names(read, names),
-        *find_unlisted(list(_replaced(read)), lists or {}, rare),
+        *find_unlisted(list(_list_replaced(read)), lists or {}, rare),
         *_linked_documents(read, documents),
         *_dates(read),
     ]
@@ -80,7 +80,7 @@ def link_surrogates(
     )
 
 
-def _replaced(read: Sequence[ReadDocument]) -> Iterator[ReplacedName]:
+def _list_replaced(read: Sequence[ReadDocument]) -> Iterator[ReplacedName]:
     """Yield each name that surrogates replace, once in a document."""
     for one in read:
         hidden = {
@@ -154,12 +154,12 @@ def _true_names(read: Sequence[ReadDocument], rng: np.random.Generator) -> Itera
     )
 
 
-def _same(name: Mention, other: Mention) -> bool:
+def _same(name: ComparedMention, other: ComparedMention) -> bool:
     return not set(name.true).isdisjoint(other.true)
 
 
 def _by_context(
-    name: Mention, hidden: Sequence[Mention], rng: np.random.Generator
+    name: ComparedMention, hidden: Sequence[ComparedMention], rng: np.random.Generator
 ) -> tuple[str, ...]:
     """Return the surrogate around which most words are those around the name."""
     alike: dict[tuple[str, ...], int] = {}
@@ -194,9 +194,9 @@ def _linked_documents(read: Sequence[ReadDocument], rng: np.random.Generator) ->
     )
 
 
-def _rare_words(tokens: Tokens, read: Sequence[ReadDocument], edited: bool) -> sp.csr_array:
+def _rare_words(tokens: TextTokens, read: Sequence[ReadDocument], edited: bool) -> sp.csr_array:
     """Return what each document holds, (d, words): rarer words weigh more, rows of length 1."""
-    folded = Forms()
+    folded = TokenNumbers()
     word = np.array(folded.number(form.casefold() for form in tokens.forms), np.int64)[tokens.form]
     kept = ~np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
     if not edited:
@@ -211,7 +211,7 @@ def _rare_words(tokens: Tokens, read: Sequence[ReadDocument], edited: bool) -> s
     return sp.csr_array(sp.diags_array(1 / np.where(length > 0, length, 1)) @ held)
 
 
-def _in_edits(tokens: Tokens, read: Sequence[ReadDocument]) -> NDArray[np.bool_]:
+def _in_edits(tokens: TextTokens, read: Sequence[ReadDocument]) -> NDArray[np.bool_]:
     """Return which tokens replace something, (n,)."""
     inside = np.zeros(len(tokens), dtype=np.bool_)
     for number, one in enumerate(read):
@@ -253,7 +253,7 @@ def _dates(read: Sequence[ReadDocument]) -> Iterator[Finding]:
         )
         yield Finding(
             "moved dates that one true date undoes",
-            Rate.clustered(open_, beside.values()),
+            Rate.from_clusters(open_, beside.values()),
             meaning="Of the moved dates, the share that is such a person's.",
         )
 

@@ -18,7 +18,7 @@ AROUND = 3
 
 
 @dataclass(frozen=True)
-class Mention:
+class ComparedMention:
     """An identifier left, or a surrogate."""
 
     shown: tuple[str, ...]  # the words that are published
@@ -28,14 +28,16 @@ class Mention:
     left: bool
 
 
-def mentions_in(document: Document, source: Document, kinds: Mapping[str, str]) -> list[Mention]:
+def mentions_in(
+    document: Document, source: Document, kinds: Mapping[str, str]
+) -> list[ComparedMention]:
     """Return a published document's surrogates, and its spans, the identifiers left; no marks."""
     text = document.text
     parts = [(part.start(), part.end(), part.group().casefold()) for part in _PART.finditer(text)]
 
-    def met(start: int, end: int, label: str, true: str, left: bool) -> Mention:
+    def met(start: int, end: int, label: str, true: str, left: bool) -> ComparedMention:
         kind = kinds.get(label) or kind_of(label)
-        return Mention(
+        return ComparedMention(
             compared_words(text[start:end]),
             compared_words(true),
             kind,
@@ -63,6 +65,6 @@ def _context(parts: list[tuple[int, int, str]], start: int, end: int) -> frozens
     return frozenset((*before, *after))
 
 
-def names_of(all_mentions: list[Mention]) -> Iterator[Mention]:
+def names_of(all_mentions: list[ComparedMention]) -> Iterator[ComparedMention]:
     """Yield the mentions of names that hold a word."""
     return (one for one in all_mentions if one.kind == "name" and one.shown)

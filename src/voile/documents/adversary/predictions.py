@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.documents.adversary.attack_text import AttackText
-from voile.documents.learners.learner import Examples, Learner, Margins
+from voile.documents.learners.learner import LabelledExamples, Margins, TokenLearner
 from voile.documents.learning.cross_fitting import cross_fit
-from voile.documents.start.starter.starter import LIKELY_ODDS, Starter
+from voile.documents.start.starter.starter import LIKELY_ODDS, PretrainedStarter
 
 FOLDS = 5
 CHOOSING = 3
@@ -28,7 +28,7 @@ since every learner is fitted on each."""
 
 
 @dataclass(frozen=True, eq=False)
-class Prediction:
+class ClassifierPrediction:
     """What one classifier says of documents that it did not learn from."""
 
     learner: str  # its name; "" where there was no identifier to learn from
@@ -44,15 +44,15 @@ class Prediction:
 
 
 @dataclass(frozen=True, eq=False)
-class Apprentice:
+class ApprenticeAttacker:
     """Learns from labelled text: tries every learner and keeps the most accurate."""
 
     # learners, seeds: by name
-    learners: Mapping[str, Learner]
+    learners: Mapping[str, TokenLearner]
     seeds: Mapping[str, int]
     n_jobs: int | None  # processes; what is learnt does not depend on them
 
-    def across(self, ground: AttackText, rng: np.random.Generator) -> Prediction:
+    def across(self, ground: AttackText, rng: np.random.Generator) -> ClassifierPrediction:
         """Look at each subject of the release by a classifier that learnt from the others.
 
         The learner is chosen on all of them, which favours the adversary a little.
@@ -64,11 +64,11 @@ class Apprentice:
         folds = ground.folds(FOLDS, everything, rng)
         margins = self._judge(ground.examples, folds)
         best = self._best(margins, ground.examples)
-        return Prediction(best, everything, margins[best][:, 0])
+        return ClassifierPrediction(best, everything, margins[best][:, 0])
 
     def elsewhere(
         self, ground: AttackText, learnt: NDArray[np.bool_], rng: np.random.Generator
-    ) -> Prediction:
+    ) -> ClassifierPrediction:
         rest = ground.attacked & ~learnt
         seen, shown = ground.examples.of(learnt), ground.examples.of(rest)
         if not seen.labels.any():
@@ -77,9 +77,9 @@ class Apprentice:
         if len(self.learners) > 1 and len(np.unique(ground.subject[learnt])) > 1:
             best = self._best(self._judge(seen, ground.folds(CHOOSING, learnt, rng)), seen)
         fitted = self.learners[best].fit(seen, seed=self.seeds[best])
-        return Prediction(best, rest, fitted.margins(shown)[:, 0])
+        return ClassifierPrediction(best, rest, fitted.margins(shown)[:, 0])
 
-    def _judge(self, examples: Examples, folds: NDArray[np.intp]) -> dict[str, Margins]:
+    def _judge(self, examples: LabelledExamples, folds: NDArray[np.intp]) -> dict[str, Margins]:
         found = cross_fit(
             tuple(self.learners.values()),
             examples,
@@ -90,15 +90,15 @@ class Apprentice:
         return dict(zip(self.learners, found, strict=True))
 
     @staticmethod
-    def _best(margins: Mapping[str, Margins], examples: Examples) -> str:
+    def _best(margins: Mapping[str, Margins], examples: LabelledExamples) -> str:
         return max(margins, key=lambda name: rank_quality(margins[name][:, 0], examples))
 
     @staticmethod
-    def _blind(ground: AttackText, documents: NDArray[np.bool_]) -> Prediction:
-        return Prediction("", documents, np.zeros(int(ground.tokens_of(documents).sum())))
+    def _blind(ground: AttackText, documents: NDArray[np.bool_]) -> ClassifierPrediction:
+        return ClassifierPrediction("", documents, np.zeros(int(ground.tokens_of(documents).sum())))
 
 
-def rank_quality(margins: NDArray[np.float64], examples: Examples) -> tuple[float, float]:
+def rank_quality(margins: NDArray[np.float64], examples: LabelledExamples) -> tuple[float, float]:
     """Return the accuracy of a classifier's own rule, and its average precision to break ties.
 
     With few identifiers left the most accurate classifiers find none. Margins that are not numbers
@@ -130,19 +130,19 @@ def subjects_of(ground: AttackText) -> NDArray[np.intp]:
     return people
 
 
-def rank_by_starter(ground: AttackText, starter: Starter) -> Prediction:
+def rank_by_starter(ground: AttackText, starter: PretrainedStarter) -> ClassifierPrediction:
     """Return what a starter says of the release; its positives are its likely proposals."""
     odds = starter.odds(ground.tokens)[ground.tokens_of(ground.attacked)]
-    return Prediction(f"the starter {starter.name}", ground.attacked, odds - LIKELY_ODDS)
+    return ClassifierPrediction(f"the starter {starter.name}", ground.attacked, odds - LIKELY_ODDS)
 
 
 def predict(
-    student: Apprentice,
+    student: ApprenticeAttacker,
     ground: AttackText,
     source: str,
     share: float,
     rngs: Sequence[np.random.Generator],
-) -> list[Prediction]:
+) -> list[ClassifierPrediction]:
     """Return the predictions for the release, one for each generator.
 
     Only a share labelled by hand is drawn anew each time; the other sources give one prediction.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from voile.core.errors import RequestError
 from voile.documents.committee.publication import PublishedDocument
-from voile.documents.replacements import Edit, PublishedText
+from voile.documents.replacements import PublishedEdit, PublishedText
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 
@@ -18,7 +18,7 @@ def match_documents(
 
     They are matched by id where every document has its own in both, else by order.
     """
-    for number, (one, source) in enumerate(_paired(published, truth)):
+    for number, (one, source) in enumerate(_pair_documents(published, truth)):
         edits = edits_of(one)
         if not _from(one.text, source.text, edits):
             raise RequestError(
@@ -26,16 +26,16 @@ def match_documents(
                 where=f"document {number}",
                 instead="give the truth in the published order, or ids that both know",
             )
-        spans = PublishedText(one.text, edits).carried(source.spans)
+        spans = PublishedText(one.text, edits).carry_spans(source.spans)
         yield PublishedDocument(one.text, spans, one.id, source.subject, edits=edits), source
 
 
-def edits_of(document: Document) -> tuple[Edit, ...]:
+def edits_of(document: Document) -> tuple[PublishedEdit, ...]:
     """Return what was replaced in a document, nothing in one that was not published."""
     return getattr(document, "edits", ())
 
 
-def _paired(published: Corpus, truth: Corpus) -> Iterator[tuple[Document, Document]]:
+def _pair_documents(published: Corpus, truth: Corpus) -> Iterator[tuple[Document, Document]]:
     by_id = {one.id: one for one in truth}
     ids = {one.id for one in published}
     if len(ids) == len(published) and len(by_id) == len(truth) and ids <= by_id.keys() - {""}:
@@ -48,10 +48,10 @@ def _paired(published: Corpus, truth: Corpus) -> Iterator[tuple[Document, Docume
     return zip(published, truth, strict=True)
 
 
-def _from(text: str, source: str, edits: Sequence[Edit]) -> bool:
+def _from(text: str, source: str, edits: Sequence[PublishedEdit]) -> bool:
     """Return whether both texts are the same outside the edits."""
     here = there = 0
-    for edit in (*edits, Edit(len(text), len(text), len(source), len(source), "")):
+    for edit in (*edits, PublishedEdit(len(text), len(text), len(source), len(source), "")):
         if edit.start < here or text[here : edit.start] != source[there : edit.source_start]:
             return False
         here, there = edit.end, edit.source_end

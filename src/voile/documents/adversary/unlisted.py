@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Finding, Rate
-from voile.documents.adversary.mentions import Mention
+from voile.documents.adversary.mentions import ComparedMention
 from voile.documents.replacements.names import fold
 
 FOLDS = 5
@@ -31,7 +31,7 @@ _REVEALING = frozenset(_WORDS.split())
 class ReplacedName:
     """A name that surrogates replace, once in each document."""
 
-    mention: Mention
+    mention: ComparedMention
     subject: str
 
     def is_unlisted(self, listed: Collection[str]) -> bool:
@@ -54,7 +54,10 @@ def find_unlisted(
     if min(wanted, len(names) - wanted) < LEAST or len(np.unique(subjects)) < FOLDS:
         return
     around = [_around(name.mention) for name in names]
-    shown = [one | _shown(name.mention, lists) for one, name in zip(around, names, strict=True)]
+    shown = [
+        one | _describe_surrogate(name.mention, lists)
+        for one, name in zip(around, names, strict=True)
+    ]
     first, control = (_first(features, unlisted, subjects, rng) for features in (shown, around))
     yield Finding(
         "surrogates of names on no list",
@@ -67,12 +70,14 @@ def find_unlisted(
     )
 
 
-def _around(mention: Mention) -> dict[str, float]:
+def _around(mention: ComparedMention) -> dict[str, float]:
     words = {f"around {word}": 1.0 for word in mention.context}
     return words | {f"{len(mention.shown)} words": 1.0}
 
 
-def _shown(mention: Mention, lists: Mapping[str, frozenset[str]]) -> dict[str, float]:
+def _describe_surrogate(
+    mention: ComparedMention, lists: Mapping[str, frozenset[str]]
+) -> dict[str, float]:
     """Return what the surrogate itself is: the lists of its words, and how it fits in."""
     found: dict[str, float] = {}
     for place, word in (("first", mention.shown[0]), ("last", mention.shown[-1])):

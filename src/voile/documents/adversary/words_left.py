@@ -15,11 +15,11 @@ from voile.documents.replacements.dates import MONTHS, WEEKDAYS
 from voile.documents.replacements.kinds import kind_of
 from voile.documents.replacements.names import PARTICLES, fold
 from voile.documents.replacements.roles import TITLES
-from voile.documents.start.known.vocabulary import CAPITAL, NO_WORD, SMALL, words_of, written
+from voile.documents.start.known.vocabulary import CAPITAL, NO_WORD, SMALL, classify_form, words_of
 from voile.documents.start.lists import public_lists
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
-from voile.documents.words.tokens import LINE, Tokens, tokenise
+from voile.documents.words.tokens import LINE, TextTokens, tokenise
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -57,8 +57,8 @@ class WordsLeft:
         folds = [fold(form) for form in tokens.forms]
         numbers = {word: place for place, word in enumerate(dict.fromkeys(folds), EDGE + 1)}
         word = np.array([numbers[one] for one in folds], dtype=np.int64)[tokens.form]
-        look = np.array([written(form) for form in tokens.forms], dtype=np.int64)[tokens.form]
-        replaced = list(_replaced(pairs, tokens, kinds))
+        look = np.array([classify_form(form) for form in tokens.forms], dtype=np.int64)[tokens.form]
+        replaced = list(_list_replacements(pairs, tokens, kinds))
         for first, last, kind in replaced:
             word[first:last] = kind
         before, after = (
@@ -104,8 +104,8 @@ class WordsLeft:
         return public_lists()["word"] | here
 
 
-def _replaced(
-    pairs: Sequence[tuple[Document, Document]], tokens: Tokens, kinds: Mapping[str, str]
+def _list_replacements(
+    pairs: Sequence[tuple[Document, Document]], tokens: TextTokens, kinds: Mapping[str, str]
 ) -> Iterator[tuple[int, int, int]]:
     """Yield the first token of each replacement, the one behind its last, and NAME or OTHER."""
     for number, (document, _) in enumerate(pairs):
@@ -122,7 +122,7 @@ def _is_name(label: str, kinds: Mapping[str, str]) -> bool:
     return (kinds.get(label) or kind_of(label)) == "name"
 
 
-def _begins(tokens: Tokens) -> Bools:
+def _begins(tokens: TextTokens) -> Bools:
     """Return which tokens begin a line or a sentence, (n,)."""
     sign = np.array([form in SENTENCE for form in tokens.forms], dtype=np.bool_)[tokens.form]
     return np.asarray((tokens.gap >= LINE) | np.append(True, sign[:-1])[: len(sign)])

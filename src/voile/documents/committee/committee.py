@@ -11,16 +11,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
-from voile.documents.learners.calibration import Calibration
-from voile.documents.learners.learner import Classifier, Margins
+from voile.documents.learners.calibration import IsotonicCalibration
+from voile.documents.learners.learner import Margins, TokenClassifier
 from voile.documents.replacements.marks import mark
 from voile.documents.text.document import Document
 from voile.documents.words import tokens as words
 from voile.documents.words.decoder import decode_types
-from voile.documents.words.features import Extractor, Features, Space
-from voile.documents.words.scorer import Scorer
+from voile.documents.words.features import FeatureExtractor, FeatureSpace, TokenFeatures
+from voile.documents.words.scorer import TokenScorer
 
 Types = NDArray[np.int16]
 Bools = NDArray[np.bool_]
@@ -31,49 +31,49 @@ SURE = 2 / 3
 """Probability above which a token that goes is surely an identifier."""
 
 
-class Decided(NamedTuple):
+class DecidedTokens(NamedTuple):
     """What goes of some tokens."""
 
     types: Types  # (n,) as which type each is removed, 0 where it stays
     sure: NDArray[np.bool_]  # (n,) whether it is an identifier at all `SURE`ly, of those that go
 
     @classmethod
-    def by_own_rule(cls, margins: Margins) -> Decided:
+    def by_own_rule(cls, margins: Margins) -> DecidedTokens:
         types = types_by_own_rule(margins)
         return cls(types, types > 0)
 
     @classmethod
     def by_cost(
         cls,
-        tokens: words.Tokens,
+        tokens: words.TextTokens,
         probabilities: NDArray[np.float64],
         costs: NDArray[np.float64],
         left: NDArray[np.bool_] | None = None,
-    ) -> Decided:
+    ) -> DecidedTokens:
         types, chances = decode_types(tokens, probabilities, costs, left)
         return cls(types, chances > SURE)
 
 
 @dataclass(frozen=True, eq=False)
-class Member(Brief):
+class CommitteeMember(BriefRepr):
     """One classifier of a committee, and how its margins decide."""
 
     shows = ("learner",)
 
     learner: str  # its name
-    classifier: Classifier
-    calibration: Calibration | None
+    classifier: TokenClassifier
+    calibration: IsotonicCalibration | None
     # ``cost`` removes where that is worth it by the calibrated probabilities; ``accuracy`` where
     # the classifier by its own rule says identifier
     decision: Decision
 
-    def decided(
-        self, tokens: words.Tokens, margins: Margins, costs: NDArray[np.float64], left: Bools
-    ) -> Decided:
+    def decide_tokens(
+        self, tokens: words.TextTokens, margins: Margins, costs: NDArray[np.float64], left: Bools
+    ) -> DecidedTokens:
         """Decide for each token by its margins; `left` are those not removed before, (n,)."""
         if self.decision == "accuracy" or self.calibration is None:
-            return Decided.by_own_rule(margins)
-        return Decided.by_cost(tokens, self.calibration.probabilities(margins), costs, left)
+            return DecidedTokens.by_own_rule(margins)
+        return DecidedTokens.by_cost(tokens, self.calibration.probabilities(margins), costs, left)
 
 
 def types_by_own_rule(margins: Margins) -> Types:
@@ -84,59 +84,59 @@ def types_by_own_rule(margins: Margins) -> Types:
 
 
 @dataclass(frozen=True, eq=False)
-class Committee(Brief):
+class TokenCommittee(BriefRepr):
     """A policy of the wing: what the members remove is removed, one after the other."""
 
     labels: tuple[str, ...]  # (T,) types of identifiers
     # (T,) harmless tokens that a missed identifier of each type is worth
     costs: NDArray[np.float64]
-    space: Space  # the features that all members share
-    members: tuple[Member, ...]  # in the order of their passes
+    space: FeatureSpace  # the features that all members share
+    members: tuple[CommitteeMember, ...]  # in the order of their passes
     tokeniser: words.Tokeniser | None = None  # what cuts text in the place of voile's rule
-    hinter: words.Hinter | None = None  # what says of tokens what was learnt elsewhere
+    hinter: words.TokenHinter | None = None  # what says of tokens what was learnt elsewhere
 
-    def remover(self) -> Remover:
-        return Remover(self)
+    def remover(self) -> TokenRemover:
+        return TokenRemover(self)
 
-    def first(self, members: int) -> Committee:
+    def first(self, members: int) -> TokenCommittee:
         """Return the committee as it was after so many passes."""
         return replace(self, members=self.members[:members])
 
 
 @dataclass(frozen=True, eq=False)
 class TokenRemovals:
-    tokens: words.Tokens  # of the texts as they came
+    tokens: words.TextTokens  # of the texts as they came
     type: Types  # (n,) as which type each token is removed, from 1; 0 where it stays
     member: NDArray[np.int16]  # (n,) who removed it, from 0; -1 where it stays
     sure: NDArray[np.bool_]  # (n,) which of those removed are surely identifiers
 
 
-class Remover:
+class TokenRemover:
     """A committee at work on batches of text; each distinct form is looked at once."""
 
     MOST_FORMS = 120_000
     MOST_BYTES = 2**28
     """Forms remembered, and memory for what members say of them; beyond it all are forgotten."""
 
-    def __init__(self, committee: Committee) -> None:
+    def __init__(self, committee: TokenCommittee) -> None:
         self._committee = committee
         self.labels = committee.labels
         self.learners = [one.learner for one in committee.members]
         self._begin()
 
     def _begin(self) -> None:
-        self._known, self._tags = words.Forms(), words.Forms()
+        self._known, self._tags = words.TokenNumbers(), words.TokenNumbers()
         self._tags.number(self._committee.space.tags)
         self._marks = number_marks(self._known, self._committee.labels)
-        self._extractor = Extractor(self._committee.space, self._known)
-        self._scorers: dict[int, Scorer] = {}
+        self._extractor = FeatureExtractor(self._committee.space, self._known)
+        self._scorers: dict[int, TokenScorer] = {}
 
     def __call__(self, texts: Iterable[str | Document]) -> TokenRemovals:
         return self.of(self._tokens(texts))
 
-    def scored(
+    def score_tokens(
         self, texts: Iterable[str | Document], *, unknown: float
-    ) -> tuple[words.Tokens, NDArray[np.float64]]:
+    ) -> tuple[words.TextTokens, NDArray[np.float64]]:
         """Return the tokens, and how likely each identifies, (n,), as the first member has it.
 
         A member without a calibration gives the logistic function of its highest margin; no member
@@ -153,7 +153,7 @@ class Remover:
             return tokens, first.calibration.probabilities(margins).sum(axis=1)
         return tokens, 1 / (1 + np.exp(-np.clip(margins.max(axis=1), -30, 30)))
 
-    def _tokens(self, texts: Iterable[str | Document]) -> words.Tokens:
+    def _tokens(self, texts: Iterable[str | Document]) -> words.TextTokens:
         held = sum(scorer.bytes for scorer in self._scorers.values())
         if len(self._known) > self.MOST_FORMS or held > self.MOST_BYTES:
             self._begin()
@@ -166,7 +166,7 @@ class Remover:
             tokens = words.add_tags(tokens, documents, self._tags)
         return words.add_hints(tokens, self._committee.hinter)
 
-    def of(self, tokens: words.Tokens) -> TokenRemovals:
+    def of(self, tokens: words.TextTokens) -> TokenRemovals:
         """Return what is removed of tokens that number their forms as this remover does."""
         types = np.zeros(len(tokens), dtype=np.int16)
         member = np.full(len(tokens), -1, dtype=np.int16)
@@ -175,7 +175,7 @@ class Remover:
         for number, one in enumerate(self._committee.members):
             margins = one.classifier.margins(sight)
             check_margins(margins, one.learner, (len(tokens), len(self.labels)))
-            found = one.decided(tokens, margins, self._committee.costs, types == 0)
+            found = one.decide_tokens(tokens, margins, self._committee.costs, types == 0)
             new = (found.types > 0) & (types == 0)
             types[new], member[new], sure[new] = found.types[new], number, found.sure[new]
             if new.any():
@@ -183,9 +183,9 @@ class Remover:
                 sight = CommitteeSight(self._extractor.features(left), self)
         return TokenRemovals(tokens, types, member, sure)
 
-    def scorer(self, weights: NDArray[np.float32]) -> Scorer:
+    def scorer(self, weights: NDArray[np.float32]) -> TokenScorer:
         if id(weights) not in self._scorers:  # a scorer holds its weights: no other has their id
-            self._scorers[id(weights)] = Scorer(self._extractor, weights)
+            self._scorers[id(weights)] = TokenScorer(self._extractor, weights)
         return self._scorers[id(weights)]
 
 
@@ -210,12 +210,12 @@ def check_tagged(documents: Iterable[Document]) -> None:
         )
 
 
-def number_marks(known: words.Forms, labels: Sequence[str]) -> NDArray[np.int32]:
+def number_marks(known: words.TokenNumbers, labels: Sequence[str]) -> NDArray[np.int32]:
     """Number the marks of all types, (T,)."""
     return np.array(known.number(map(mark, labels)), dtype=np.int32)
 
 
-def put_marks(tokens: words.Tokens, types: Types, marks: NDArray[np.int32]) -> words.Tokens:
+def put_marks(tokens: words.TextTokens, types: Types, marks: NDArray[np.int32]) -> words.TextTokens:
     """Return the tokens with marks in the place of those that were removed."""
     gone = types > 0
     if not gone.any():
@@ -233,8 +233,8 @@ def put_marks(tokens: words.Tokens, types: Types, marks: NDArray[np.int32]) -> w
 class CommitteeSight:
     """What a committee shows its classifiers; see `learners.learner.Sight`."""
 
-    features: Features
-    remover: Remover
+    features: TokenFeatures
+    remover: TokenRemover
 
     @property
     def first(self) -> NDArray[np.intp]:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from voile.core.errors import RequestError
-from voile.documents.committee.committee import Committee, Remover, TokenRemovals
+from voile.documents.committee.committee import TokenCommittee, TokenRemovals, TokenRemover
 from voile.documents.replacements import (
-    Edit,
+    PublishedEdit,
     PublishedText,
-    Reason,
-    Removal,
-    Replacer,
+    RemovalReason,
+    RemovalReplacer,
+    TextRemoval,
     join_adjacent,
     make_replacer,
 )
@@ -29,10 +29,12 @@ from voile.documents.text.document import Document
 class PublishedDocument(Document):
     """A document as published; its spans are the identifiers that are left."""
 
-    edits: tuple[Edit, ...] = ()  # what stands in the place of what, in the order of the text
+    edits: tuple[
+        PublishedEdit, ...
+    ] = ()  # what stands in the place of what, in the order of the text
 
 
-def sanitize_texts(committee: Committee, texts: Any, how: str | Replacer) -> Any:
+def sanitize_texts(committee: TokenCommittee, texts: Any, how: str | RemovalReplacer) -> Any:
     """Put texts through a committee; see `GreedySanitizer.sanitize`."""
     put = make_replacer(how) if isinstance(how, str) else how
     if isinstance(texts, Corpus):
@@ -51,32 +53,34 @@ BATCH = 256
 
 
 def publish_documents(
-    remover: Remover, documents: Iterable[Document], put: Replacer
+    remover: TokenRemover, documents: Iterable[Document], put: RemovalReplacer
 ) -> Iterator[PublishedDocument]:
     """Yield each document as published, in order; memory follows the batch."""
     waiting: list[Document] = []
     for document in documents:
         waiting.append(document)
         if len(waiting) == BATCH:
-            yield from _published(remover, waiting, put)
+            yield from _publish_documents(remover, waiting, put)
             waiting = []
-    yield from _published(remover, waiting, put)
+    yield from _publish_documents(remover, waiting, put)
 
 
-def _published(
-    remover: Remover, documents: Sequence[Document], put: Replacer
+def _publish_documents(
+    remover: TokenRemover, documents: Sequence[Document], put: RemovalReplacer
 ) -> Iterator[PublishedDocument]:
     removed = remover(documents)
     for document, removals in zip(documents, removals_by_text(remover, removed), strict=True):
         yield publish(document, join_adjacent(document.text, removals), put)
 
 
-def publish(document: Document, removals: Sequence[Removal], put: Replacer) -> PublishedDocument:
+def publish(
+    document: Document, removals: Sequence[TextRemoval], put: RemovalReplacer
+) -> PublishedDocument:
     """Replace what is removed, and carry over the spans that are left."""
     made: PublishedText = keep_json(document.text, put(document, removals))
     return PublishedDocument(
         made.text,
-        tuple(made.carried(document.spans)),
+        tuple(made.carry_spans(document.spans)),
         document.id,
         document.subject,
         annotated=document.annotated,
@@ -84,16 +88,16 @@ def publish(document: Document, removals: Sequence[Removal], put: Replacer) -> P
     )
 
 
-def removals_by_text(remover: Remover, removed: TokenRemovals) -> Iterator[list[Removal]]:
+def removals_by_text(remover: TokenRemover, removed: TokenRemovals) -> Iterator[list[TextRemoval]]:
     """Yield for each text what a committee removes of it, a token each."""
     tokens, labels = removed.tokens, remover.labels
-    passes = [(Reason("pass", name, n),) for n, name in enumerate(remover.learners, 1)]
+    passes = [(RemovalReason("pass", name, n),) for n, name in enumerate(remover.learners, 1)]
     gone = np.flatnonzero(removed.type)
     starts, ends = tokens.starts[gone].tolist(), tokens.ends[gone].tolist()
     types, who = removed.type[gone].tolist(), removed.member[gone].tolist()
     bounds = np.searchsorted(gone, tokens.first).tolist()
     for begin, end in pairwise(bounds):
         yield [
-            Removal(starts[x], ends[x], labels[types[x] - 1], passes[who[x]])
+            TextRemoval(starts[x], ends[x], labels[types[x] - 1], passes[who[x]])
             for x in range(begin, end)
         ]

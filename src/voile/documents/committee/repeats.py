@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import DamerauLevenshtein
 
 from voile.documents.committee.committee import TokenRemovals
-from voile.documents.replacements import Reason, Removal
+from voile.documents.replacements import RemovalReason, TextRemoval
 from voile.documents.replacements.names import fold
 from voile.documents.words.attributes import is_mark
-from voile.documents.words.tokens import NOWHERE, SIGNS, Forms, Tokens
+from voile.documents.words.tokens import NOWHERE, SIGNS, TextTokens, TokenNumbers
 
-REPEAT = (Reason("repeat"),)
+REPEAT = (RemovalReason("repeat"),)
 SHORT, LONG, LONGEST = 2, 6, 64
 """Letters of a short name, and of one that is known with a letter wrong: a longer is no name."""
 _APART = re.compile(rf"(?:[\d_]|[^\w{SIGNS}])+")
@@ -29,17 +29,17 @@ class NameWords:
     """The words of forms that may repeat a name; each form is looked at once."""
 
     def __init__(self) -> None:
-        self._begin(Forms())
+        self._begin(TokenNumbers())
 
-    def _begin(self, known: Forms) -> None:
-        self._known, self._seen, self._words = known, 0, Forms()
+    def _begin(self, known: TokenNumbers) -> None:
+        self._known, self._seen, self._words = known, 0, TokenNumbers()
         self._form = np.zeros(0, dtype=np.intp)
         self._word = np.zeros(0, dtype=np.intp)
         # (forms,) which may be a long name with a letter wrong, and which an initial
         self.long = np.zeros(0, dtype=np.bool_)
         self.single = np.zeros(0, dtype=np.bool_)
 
-    def look(self, known: Forms) -> None:
+    def look(self, known: TokenNumbers) -> None:
         """Look at the forms that are new; forget those of other numbers."""
         if known is not self._known:
             self._begin(known)
@@ -121,12 +121,14 @@ def _add_misspelt(
 ) -> None:
     tokens, forms = removed.tokens, removed.tokens.forms
     long = {text: [*filter(_may_be_misspelt, known)] for text, known in gone.items()}
-    near = {text: frozenset[str]().union(*map(_shortened, words)) for text, words in long.items()}
+    near = {
+        text: frozenset[str]().union(*map(_drop_letters, words)) for text, words in long.items()
+    }
     left = (removed.type == 0) & (found == 0)
     for x in np.flatnonzero(seen.long[tokens.form] & left).tolist():
         text, names = int(tokens.document[x]), _names_in(forms[tokens.form[x]])[0]
         written = [*filter(_may_be_misspelt, names)]
-        if any(not _shortened(word).isdisjoint(near.get(text, ())) for word in written):
+        if any(not _drop_letters(word).isdisjoint(near.get(text, ())) for word in written):
             found[x] = _misspelt(written, long[text], gone[text])
 
 
@@ -135,7 +137,7 @@ def _may_be_misspelt(name: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 16)
-def _shortened(word: str) -> frozenset[str]:
+def _drop_letters(word: str) -> frozenset[str]:
     """Return a word, and it without each of its letters: words of one edit share some of these."""
     return frozenset([word, *(word[:x] + word[x + 1 :] for x in range(len(word)))])
 
@@ -195,7 +197,7 @@ def _name_of(word: str) -> str:
     return fold(word) if len(word) > SHORT and small != word else ""
 
 
-def _is_word(tokens: Tokens, forms: Sequence[str], at: int, short: str) -> bool:
+def _is_word(tokens: TextTokens, forms: Sequence[str], at: int, short: str) -> bool:
     """Return whether the document of a token has a short name in small letters: Do, An."""
     small, number = short.lower(), int(tokens.document[at])
     here = tokens.form[slice(*tokens.first[number : number + 2])]
@@ -204,10 +206,10 @@ def _is_word(tokens: Tokens, forms: Sequence[str], at: int, short: str) -> bool:
 
 def mentions_as_removals(
     removed: TokenRemovals, again: NDArray[np.int16], document: int, labels: Sequence[str]
-) -> list[Removal]:
+) -> list[TextRemoval]:
     start, end = removed.tokens.first[document : document + 2]
     return [
-        Removal(
+        TextRemoval(
             int(removed.tokens.starts[x]), int(removed.tokens.ends[x]), labels[again[x] - 1], REPEAT
         )
         for x in (np.flatnonzero(again[start:end]) + start).tolist()

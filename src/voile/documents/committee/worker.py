@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, VoileError
-from voile.documents.committee.committee import Committee
+from voile.documents.committee.committee import TokenCommittee
 from voile.documents.committee.publication import PublishedDocument, publish, removals_by_text
 from voile.documents.committee.repeats import NameWords, find_mentions, mentions_as_removals
-from voile.documents.patterns import Finder, PhraseList, find
+from voile.documents.patterns import PatternFinder, PhraseList, find
 from voile.documents.replacements import (
-    Removal,
-    Replacer,
+    RemovalReplacer,
+    TextRemoval,
     complete_units,
     join_adjacent,
     settle_spans,
@@ -26,7 +26,7 @@ from voile.documents.replacements.spans import label_as_learnt
 from voile.documents.text.document import Document
 from voile.documents.words.decoder import unit_places
 
-Proposing = Callable[[Sequence[Document]], list[list[Removal]]]
+Proposing = Callable[[Sequence[Document]], list[list[TextRemoval]]]
 """Find what goes by whose document it is: one list for each document, in its order and apart."""
 
 
@@ -36,7 +36,7 @@ class JoinedProposals:
 
     several: Sequence[Proposing]
 
-    def __call__(self, documents: Sequence[Document]) -> list[list[Removal]]:
+    def __call__(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
         """Find what goes of each document, in order and apart."""
         texts = [one.text for one in documents]
         found = (one(documents) for one in self.several)
@@ -48,28 +48,28 @@ CHARACTERS = 1 << 19
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
+class RemovalRecipe:
     """What is removed of a text, and what comes in its place."""
 
-    committee: Committee  # the policy
-    finders: tuple[Finder, ...]  # patterns and deny-lists
+    committee: TokenCommittee  # the policy
+    finders: tuple[PatternFinder, ...]  # patterns and deny-lists
     allow: PhraseList | None  # phrases that stay whatever finds them; None for none
     # types of which every mention is removed where one was, in the same document
     names: frozenset[str]
-    put: Replacer  # what comes instead
+    put: RemovalReplacer  # what comes instead
     known: Proposing | None = None  # finds what is known of each document's people
     rules: Proposing | None = None  # finds dates, numbers and the like by their form
 
 
 @dataclass(frozen=True)
-class Failure:
+class DocumentFailure:
     """Why a document could not be worked on, in words that hold nothing of it."""
 
     why: str
     is_expected: bool  # of this document alone; else the program fails, or a model
 
     @classmethod
-    def of(cls, error: Exception) -> Failure:
+    def of(cls, error: Exception) -> DocumentFailure:
         """Name what went wrong, and where in the program."""
         if isinstance(error, VoileError):
             return cls(str(error), is_expected=False)
@@ -81,13 +81,13 @@ class Failure:
 
 
 PACKAGE = Path(__file__).parents[2]
-Done = PublishedDocument | Failure
+Done = PublishedDocument | DocumentFailure
 
 
-class Worker:
+class DocumentWorker:
     """Puts documents through a recipe."""
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: RemovalRecipe) -> None:
         self.recipe = recipe
         self._remover = recipe.committee.remover()
         self._words = NameWords()
@@ -97,19 +97,21 @@ class Worker:
 
     def __call__(self, documents: Sequence[Document]) -> list[PublishedDocument | None]:
         """Return each document as published, None where one fails by itself."""
-        return [None if isinstance(one, Failure) else one for one in self.attempts(documents)]
+        return [
+            None if isinstance(one, DocumentFailure) else one for one in self.attempts(documents)
+        ]
 
     def attempts(self, documents: Sequence[Document]) -> list[Done]:
         """Return each document as published, or why it is not."""
-        return [one for part in in_parts(documents) for one in self._tried(part)]
+        return [one for part in in_parts(documents) for one in self._try_documents(part)]
 
-    def _tried(self, documents: Sequence[Document]) -> list[Done]:
+    def _try_documents(self, documents: Sequence[Document]) -> list[Done]:
         try:
             return list(self._done(documents))
         except Exception as error:
             if len(documents) == 1:
-                return [Failure.of(error)]
-            return [one for document in documents for one in self._tried([document])]
+                return [DocumentFailure.of(error)]
+            return [one for document in documents for one in self._try_documents([document])]
 
     def _done(self, documents: Sequence[Document]) -> Iterator[Done]:
         recipe = self.recipe
@@ -119,8 +121,8 @@ class Worker:
             again = find_mentions(removed, self._names, self._words)
         each = zip(
             documents,
-            _proposed(recipe.known, documents),
-            _proposed(recipe.rules, documents),
+            _propose_removals(recipe.known, documents),
+            _propose_removals(recipe.rules, documents),
             removals_by_text(self._remover, removed),
             unit_places(removed.tokens),
             strict=True,
@@ -128,22 +130,24 @@ class Worker:
         for number, (document, known, rules, own, units) in enumerate(each):
             text = document.text
             further = mentions_as_removals(removed, again, number, self._remover.labels)
-            spans = complete_units(text, self._settled(text, known, rules, own, further), units)
+            spans = complete_units(
+                text, self._settle_removals(text, known, rules, own, further), units
+            )
             if recipe.allow is not None:
                 spans = recipe.allow.subtract(text, spans)
             try:
                 yield publish(document, join_adjacent(text, spans), recipe.put)
             except RequestError as error:
-                yield Failure(str(error), is_expected=True)
+                yield DocumentFailure(str(error), is_expected=True)
 
-    def _settled(
+    def _settle_removals(
         self,
         text: str,
-        known: Sequence[Removal],
-        rules: Sequence[Removal],
-        own: Sequence[Removal],
-        again: Sequence[Removal],
-    ) -> list[Removal]:
+        known: Sequence[TextRemoval],
+        rules: Sequence[TextRemoval],
+        own: Sequence[TextRemoval],
+        again: Sequence[TextRemoval],
+    ) -> list[TextRemoval]:
         """Settle spans. Lookup values come first, then checked patterns, patterns and rules, which
         find whole numbers and dates, then the committee's tokens, repeats and lists.
         """
@@ -159,9 +163,9 @@ class Worker:
         return np.array([False, *(label in self.recipe.names for label in self._remover.labels)])
 
 
-def _proposed(
+def _propose_removals(
     proposing: Proposing | None, documents: Sequence[Document]
-) -> Sequence[Sequence[Removal]]:
+) -> Sequence[Sequence[TextRemoval]]:
     return [()] * len(documents) if proposing is None else proposing(documents)
 
 

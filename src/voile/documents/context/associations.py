@@ -28,7 +28,7 @@ def find_associations(
     corpus: Corpus, least: RuleThresholds = SEEN, *, labels: Iterable[str] | None = None
 ) -> ContextRules:
     """Find the words outside spans whose subjects have identifiers of a type."""
-    return _mined(OutsideWords.of(corpus), corpus, least, labels)
+    return _mine_rules(OutsideWords.of(corpus), corpus, least, labels)
 
 
 def label_context(
@@ -47,7 +47,7 @@ def label_context(
     (Span(start=14, end=19, label='CONTEXT_NAME'),)
     """
     left = OutsideWords.of(corpus)
-    rules = _mined(left, corpus, least, labels)
+    rules = _mine_rules(left, corpus, least, labels)
     target_of = np.full(len(left.words), -1)
     words, best = np.unique(rules.pairs[:, 0], return_index=True)  # the first rule is the best
     target_of[words] = rules.pairs[best, 1]
@@ -64,7 +64,7 @@ def label_context(
     return Corpus(documents)
 
 
-def _mined(
+def _mine_rules(
     left: OutsideWords, corpus: Corpus, least: RuleThresholds, labels: Iterable[str] | None
 ) -> ContextRules:
     targets = corpus.labels if labels is None else tuple(labels)

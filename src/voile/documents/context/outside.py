@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from voile.documents.text.corpus import Corpus
-from voile.documents.words.tokens import Forms, Tokens, token_labels, tokenise
+from voile.documents.words.tokens import TextTokens, TokenNumbers, token_labels, tokenise
 
 Places = NDArray[np.intp]
 
@@ -20,7 +20,7 @@ Places = NDArray[np.intp]
 class OutsideWords:
     """The words of a corpus that no span touches."""
 
-    tokens: Tokens  # of all texts
+    tokens: TextTokens  # of all texts
     # (n,) the number of each token's word, case aside; -1 inside a span, and for what has neither
     # letter nor digit
     word: Places
@@ -32,14 +32,16 @@ class OutsideWords:
     def of(cls, corpus: Corpus) -> OutsideWords:
         """Read a corpus. Cost: O(characters)."""
         tokens = tokenise(document.text for document in corpus)
-        known = Forms()
+        known = TokenNumbers()
         lowered = np.array(known.number(form.casefold() for form in tokens.forms), dtype=np.intp)
-        plain = np.array([any(map(str.isalnum, word)) for word in known.known], dtype=np.bool_)
+        plain = np.array(
+            [any(map(str.isalnum, word)) for word in known.known_words], dtype=np.bool_
+        )
         number = lowered[tokens.form] if len(tokens) else np.zeros(0, dtype=np.intp)
         outside = token_labels(tokens, corpus, corpus.labels) == 0
         names, whose = np.unique(np.array(corpus.subjects, dtype=np.str_), return_inverse=True)
         word = np.where(outside & plain[number], number, -1)
-        words = {form: place for place, form in enumerate(known.known)}
+        words = {form: place for place, form in enumerate(known.known_words)}
         return cls(tokens, word, words, np.asarray(whose, dtype=np.intp), len(names))
 
     @cached_property

@@ -12,14 +12,14 @@ from scipy import sparse
 from voile.core.errors import RequestError
 from voile.documents.context.outside import OutsideWords, Places, incidence
 from voile.documents.context.rules import ContextRules, RuleThresholds, Target, mine_rules
-from voile.documents.replacements.removal import Reason, Removal
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.replacements.spans import join_adjacent
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
 from voile.documents.words.normalisation import normalise
 
 LEAST = RuleThresholds()
-LABEL, BY = "CONTEXT", (Reason("list", "context"),)
+LABEL, BY = "CONTEXT", (RemovalReason("list", "context"),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class PointingWords:
     pointed: Mapping[str, int]  # by type, those that a word left with the same subject points to
     # of each document, every occurrence of a word that points. With these removed as well no rule
     # is left, as the others' counts do not change
-    removals: tuple[list[Removal], ...] = field(repr=False)
+    removals: tuple[list[TextRemoval], ...] = field(repr=False)
 
     @property
     def share(self) -> float:
@@ -43,7 +43,7 @@ class PointingWords:
 
 
 def find_pointing_words(
-    corpus: Corpus, removals: Sequence[Sequence[Removal]], least: RuleThresholds = LEAST
+    corpus: Corpus, removals: Sequence[Sequence[TextRemoval]], least: RuleThresholds = LEAST
 ) -> PointingWords:
     """Find the words left that point to a value removed.
 
@@ -68,7 +68,7 @@ def find_pointing_words(
     )
 
 
-def outside_removals(corpus: Corpus, removals: Sequence[Sequence[Removal]]) -> OutsideWords:
+def outside_removals(corpus: Corpus, removals: Sequence[Sequence[TextRemoval]]) -> OutsideWords:
     """Return the words that no removal touches."""
     if len(removals) != len(corpus):
         raise RequestError(
@@ -83,7 +83,7 @@ def outside_removals(corpus: Corpus, removals: Sequence[Sequence[Removal]]) -> O
 def value_incidence(
     left: OutsideWords,
     corpus: Corpus,
-    removals: Sequence[Sequence[Removal]],
+    removals: Sequence[Sequence[TextRemoval]],
     known: dict[Target, int],
     *,
     grow: bool,
@@ -100,7 +100,7 @@ def value_incidence(
     return incidence(rows, columns, (left.subjects, len(known)))
 
 
-def _targets(text: str, removals: Sequence[Removal]) -> list[Target]:
+def _targets(text: str, removals: Sequence[TextRemoval]) -> list[Target]:
     """Return the type and the value of each removal but this module's own."""
     others = [one for one in join_adjacent(text, removals) if one.by != BY]
     values = (normalise(text[one.start : one.end]).text.casefold() for one in others)
@@ -118,10 +118,10 @@ def _by_type(
     return found
 
 
-def _occurrences(left: OutsideWords, words: Places) -> tuple[list[Removal], ...]:
-    out: tuple[list[Removal], ...] = tuple([] for _ in left.whose)
+def _occurrences(left: OutsideWords, words: Places) -> tuple[list[TextRemoval], ...]:
+    out: tuple[list[TextRemoval], ...] = tuple([] for _ in left.whose)
     tokens, document = left.tokens, left.tokens.document
     for token in np.flatnonzero(np.isin(left.word, words) & (left.word >= 0)):
-        one = Removal(int(tokens.starts[token]), int(tokens.ends[token]), LABEL, BY)
+        one = TextRemoval(int(tokens.starts[token]), int(tokens.ends[token]), LABEL, BY)
         out[document[token]].append(one)
     return out

@@ -117,7 +117,7 @@ def mine_rules(
         found.append(np.stack([word, target, both.data])[:, good])
     word, target, together = np.concatenate(found, axis=1)
     tail = hypergeom.sf(together - 1, n, with_target[target], with_word[word])
-    kept_rules = _discovered(tail, len(usable) * len(kept), least.chance)
+    kept_rules = _select_rules(tail, len(usable) * len(kept), least.chance)
     word, target, together = word[kept_rules], target[kept_rules], together[kept_rules]
     confidence = together / with_word[word]
     lift = confidence * n / with_target[target]
@@ -128,7 +128,7 @@ def mine_rules(
     )
 
 
-def _discovered(tail: NDArray[np.float64], tests: int, chance: float) -> NDArray[np.bool_]:
+def _select_rules(tail: NDArray[np.float64], tests: int, chance: float) -> NDArray[np.bool_]:
     """Return the least likely rules, of which at most this share is expected by chance."""
     if chance == 1:
         return np.ones(len(tail), dtype=np.bool_)

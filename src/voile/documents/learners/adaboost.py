@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from voile.documents.learners.learner import Examples
-from voile.documents.learners.linear import Linear
+from voile.documents.learners.learner import LabelledExamples
+from voile.documents.learners.linear import LinearClassifier
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class AdaBoost:
     def name(self) -> str:
         return "adaboost-cost" if self.cost_sensitive else "adaboost"
 
-    def fit(self, examples: Examples, *, seed: int = 0) -> Linear:
+    def fit(self, examples: LabelledExamples, *, seed: int = 0) -> LinearClassifier:
         """Learn from the counted tokens; nothing is drawn, so the seed changes nothing."""
         types = examples.types
         matrix, labels = examples.matrix, examples.labels[examples.counted]
@@ -53,7 +53,7 @@ class AdaBoost:
             weights[:, kind], bias[kind] = boost(
                 rows, holders, positive, start, matrix.shape[1], self.rounds, prior
             )
-        return Linear(weights, bias, np.zeros((0, types, types), np.float32))
+        return LinearClassifier(weights, bias, np.zeros((0, types, types), np.float32))
 
 
 Ints = NDArray[np.int32]

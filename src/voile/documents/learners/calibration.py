@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.documents.learners.arrays import misfit, take
-from voile.documents.learners.learner import Arrays, Examples, Margins
+from voile.documents.learners.learner import Arrays, LabelledExamples, Margins
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class IsotonicCalibration:
     """Probabilities by isotonic regression, one curve a type (Zadrozny and Elkan, 2002).
 
     Fit it on margins of tokens that the classifier did not learn from.
@@ -34,7 +34,7 @@ class Calibration:
     @classmethod
     def fit(
         cls, margins: Margins, labels: NDArray[np.int16], counted: NDArray[np.bool_]
-    ) -> Calibration:
+    ) -> IsotonicCalibration:
         """Learn from the counted tokens. Cost: O(n log n) a type.
 
         The ends of a curve may hold tokens of one kind only. Of m tokens there the chance is 1 / (m
@@ -70,7 +70,7 @@ class Calibration:
         return {"knots": self.knots, "chances": self.chances, "first": self.first}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Calibration:
+    def from_arrays(cls, arrays: Arrays) -> IsotonicCalibration:
         knots = take(arrays, "knots", "f", (None,))
         chances = take(arrays, "chances", "f", (len(knots),))
         first = take(arrays, "first", "iu", (None,)).astype(np.intp)
@@ -114,7 +114,7 @@ FAR = 8.0
 """Log-odds of what is always or never there."""
 
 
-def fit_regressions(seen: Floats, examples: Examples) -> tuple[Floats, Floats]:
+def fit_regressions(seen: Floats, examples: LabelledExamples) -> tuple[Floats, Floats]:
     """Return for each type the weights, (T, k), and bias, (T,), of regressors (n, T, k).
 
     A type that no token has is never found; one that every token has is always.

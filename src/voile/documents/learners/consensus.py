@@ -13,8 +13,14 @@ from numpy.typing import NDArray
 from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.arrays import pack, take, unpack
 from voile.documents.learners.calibration import fit_regressions
-from voile.documents.learners.crf import CRF, Chain
-from voile.documents.learners.learner import Arrays, Examples, Learner, Margins, Sight
+from voile.documents.learners.crf import CRF, CrfClassifier
+from voile.documents.learners.learner import (
+    Arrays,
+    LabelledExamples,
+    Margins,
+    TokenLearner,
+    TokenSight,
+)
 from voile.documents.learners.linear import Weights, decide_in_order
 from voile.documents.learners.out_of_fold import margins_out_of_fold
 from voile.documents.learners.svm import SVM
@@ -28,7 +34,7 @@ REGRESSORS = 5
 
 
 @dataclass(frozen=True)
-class Consensus:
+class ConsensusLearner:
     """CRF, SVM and AdaBoost added up, then weighed with the same word elsewhere in the document.
 
     Each learner's margins are divided by their spread; their sum errs less than any of them. A name
@@ -52,9 +58,9 @@ class Consensus:
         """Whether the costs change a fit: else committees for several costs share it."""
         return any(one.cost_sensitive for one in (self.crf, self.svm, self.adaboost))
 
-    def fit(self, examples: Examples, *, seed: int = 0) -> ConsensusClassifier:
+    def fit(self, examples: LabelledExamples, *, seed: int = 0) -> ConsensusClassifier:
         """Learn on parts how far to trust whom, then on all tokens."""
-        learners: tuple[Learner, ...] = (self.crf, self.svm, self.adaboost)
+        learners: tuple[TokenLearner, ...] = (self.crf, self.svm, self.adaboost)
         fits = [partial(one.fit, seed=seed) for one in learners]
         margins = np.array([margins_out_of_fold(fit, examples, self.folds, seed) for fit in fits])
         spread = np.zeros(margins.shape[::2])
@@ -87,14 +93,14 @@ class ConsensusClassifier:
     saved_as: ClassVar[str] = "agreed"
 
     weights: Weights  # (columns, m + 2 T) of the CRF's m labels, the SVM and AdaBoost
-    chain: Chain  # the CRF
+    chain: CrfClassifier  # the CRF
     history: Weights  # (window, T, T) of the SVM; see `Linear`
     offset: Weights  # (2, T) biases of the SVM and of AdaBoost
     scale: Floats  # (3, T) by which each learner's margins are multiplied
     trust: Floats  # (T, 5) weights of the regressors
     bias: Floats  # (T,)
 
-    def margins(self, sight: Sight) -> Margins:
+    def margins(self, sight: TokenSight) -> Margins:
         """Return each token's margin for each type, (n, T), in log-odds."""
         scores = sight.scores(self.weights)
         labels, types = len(self.chain.labels), len(self.bias)
@@ -115,7 +121,7 @@ class ConsensusClassifier:
         bias = take(arrays, "bias", "f", (None,))
         types, labels = len(bias), len(take(arrays, "labels", "i", (None,)))
         weights = unpack(arrays, labels + 2 * types)
-        chain = Chain.from_arrays({**arrays, **pack(weights[:, :labels])})
+        chain = CrfClassifier.from_arrays({**arrays, **pack(weights[:, :labels])})
         take(arrays, "shift", "f", (types,))
         history = take(arrays, "history", "f", (None, types, types))
         return cls(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from voile.documents.learners.arrays import misfit, pack, take, unpack
 from voile.documents.learners.chain import MOST, best_labels, log_odds
-from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
+from voile.documents.learners.learner import Arrays, LabelledExamples, Margins, TokenSight
 
 
 @dataclass(frozen=True)
@@ -42,19 +42,21 @@ class CRF:
     def name(self) -> str:
         return "crf-cost" if self.cost_sensitive else "crf"
 
-    def fit(self, examples: Examples, *, seed: int = 0) -> Chain:
+    def fit(self, examples: LabelledExamples, *, seed: int = 0) -> CrfClassifier:
         """Learn from whole documents; nothing is drawn, so the seed changes nothing."""
         labels = np.unique(examples.labels)
         shift = np.log(examples.costs) if self.cost_sensitive else np.zeros(examples.types)
         if len(labels) < 2:
             weights = np.zeros((examples.matrix.shape[1], len(labels)), np.float32)
-            return Chain(weights, np.zeros((len(labels),) * 2), labels, shift)
+            return CrfClassifier(weights, np.zeros((len(labels),) * 2), labels, shift)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "crf"
             self._train(examples, path)
-            return Chain(*_exported(path, labels, examples.matrix.shape[1]), labels, shift)
+            return CrfClassifier(
+                *_export_weights(path, labels, examples.matrix.shape[1]), labels, shift
+            )
 
-    def _train(self, examples: Examples, path: Path) -> None:
+    def _train(self, examples: LabelledExamples, path: Path) -> None:
         from pycrfsuite import ItemSequence, Trainer
 
         trainer = Trainer(algorithm="lbfgs", verbose=False)
@@ -72,7 +74,7 @@ class CRF:
         trainer.train(str(path))
 
 
-def chains(examples: Examples) -> Iterator[tuple[int, int]]:
+def chains(examples: LabelledExamples) -> Iterator[tuple[int, int]]:
     """Yield where each run of tokens of a document begins and ends that has no unknown one."""
     for start, end in pairwise(examples.first.tolist()):
         gaps = np.flatnonzero(examples.unknown[start:end]) + start
@@ -80,7 +82,7 @@ def chains(examples: Examples) -> Iterator[tuple[int, int]]:
         yield from ((a + 1, b) for a, b in pairwise(cuts) if b > a + 1 or not len(gaps))
 
 
-def _exported(
+def _export_weights(
     path: Path, labels: NDArray[np.int16], columns: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
     from pycrfsuite import Tagger
@@ -111,7 +113,7 @@ def _section(
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class CrfClassifier:
     """What a conditional random field has learnt; its margins are log-odds of marginals."""
 
     saved_as: ClassVar[str] = "chain"
@@ -121,7 +123,7 @@ class Chain:
     labels: NDArray[np.int16]  # (m,) which labels those are, ascending
     shift: NDArray[np.float64]  # (T,) added to the log-odds: the logarithm of the cost, or 0
 
-    def margins(self, sight: Sight) -> Margins:
+    def margins(self, sight: TokenSight) -> Margins:
         return self.odds(sight.scores(self.weights), sight.first)
 
     def odds(self, scores: NDArray[np.float32], first: NDArray[np.intp]) -> Margins:
@@ -133,7 +135,7 @@ class Chain:
             found[:, self.labels[kinds] - 1] = every[:, kinds]
         return np.asarray(found + self.shift)
 
-    def path(self, sight: Sight) -> NDArray[np.int16]:
+    def path(self, sight: TokenSight) -> NDArray[np.int16]:
         """Return the labels of each document's likeliest path, (n,)."""
         return self.labels[best_labels(sight.scores(self.weights), self.transitions, sight.first)]
 
@@ -145,7 +147,7 @@ class Chain:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Chain:
+    def from_arrays(cls, arrays: Arrays) -> CrfClassifier:
         labels = take(arrays, "labels", "i", (None,)).astype(np.int16)
         shift = take(arrays, "shift", "f", (None,))
         transitions = take(arrays, "transitions", "f", (len(labels), len(labels)))

@@ -18,7 +18,7 @@ Arrays = Mapping[str, NDArray[Any]]
 Margins = NDArray[np.float64]
 
 
-class Sight(Protocol):
+class TokenSight(Protocol):
     """The n tokens of d documents, as a classifier is shown them."""
 
     @property
@@ -46,7 +46,7 @@ class Sight(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class LabelledExamples:
     """Labelled tokens to learn from."""
 
     # (n, columns) of 0 and 1; tokens removed before are marks, and seen as such
@@ -69,7 +69,7 @@ class Examples:
     gap: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     @property
-    def left(self) -> NDArray[np.bool_]:
+    def unmarked_tokens(self) -> NDArray[np.bool_]:
         """Which tokens are not marks, (n,)."""
         return self.counted | self.unknown if len(self.unknown) else self.counted
 
@@ -87,7 +87,7 @@ class Examples:
         """Return ``matrix @ weights``, (n, outputs)."""
         return np.asarray(self.matrix @ weights, dtype=np.float32)
 
-    def of(self, documents: NDArray[np.bool_]) -> Examples:
+    def of(self, documents: NDArray[np.bool_]) -> LabelledExamples:
         sizes = np.diff(self.first)
         tokens = np.repeat(documents, sizes)
         return replace(
@@ -103,15 +103,15 @@ class Examples:
         )
 
 
-class Classifier(Protocol):
+class TokenClassifier(Protocol):
     """What a learner has learnt."""
 
-    def margins(self, sight: Sight) -> Margins:
+    def margins(self, sight: TokenSight) -> Margins:
         """Return each token's margin for each type, (n, T)."""
 
 
 @runtime_checkable
-class Saveable(Classifier, Protocol):
+class SaveableClassifier(TokenClassifier, Protocol):
     """A classifier that a kit can hold: arrays without pickled objects.
 
     saved_as : the name of its type in kits.
@@ -123,16 +123,16 @@ class Saveable(Classifier, Protocol):
         """Return all of it as arrays of numbers."""
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Saveable:
+    def from_arrays(cls, arrays: Arrays) -> SaveableClassifier:
         """Read it back; nothing in the arrays is run."""
 
 
-class Learner(Protocol):
+class TokenLearner(Protocol):
     """Fits classifiers; holds settings only."""
 
     @property
     def name(self) -> str:
         """What history, kits and reports call it."""
 
-    def fit(self, examples: Examples, *, seed: int) -> Classifier:
+    def fit(self, examples: LabelledExamples, *, seed: int) -> TokenClassifier:
         """Learn from the counted tokens; the same seed gives the same classifier."""

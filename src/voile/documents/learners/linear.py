@@ -9,15 +9,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.documents.learners.arrays import pack, take, unpack
-from voile.documents.learners.learner import Arrays, Margins, Sight
+from voile.documents.learners.learner import Arrays, Margins, TokenSight
 
 Weights = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class Linear(Brief):
+class LinearClassifier(BriefRepr):
     """A sum of weights for each type."""
 
     saved_as: ClassVar[str] = "linear"
@@ -27,7 +27,7 @@ class Linear(Brief):
     # (window, T, T) what a token gains for each type decided 1, 2, ... tokens before it
     history: Weights
 
-    def margins(self, sight: Sight) -> Margins:
+    def margins(self, sight: TokenSight) -> Margins:
         """Return each token's margin for each type, (n, T), decided from left to right."""
         return decide_in_order(sight.scores(self.weights) + self.bias, self.history, sight.first)
 
@@ -35,7 +35,7 @@ class Linear(Brief):
         return pack(self.weights) | {"bias": self.bias, "history": self.history}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Linear:
+    def from_arrays(cls, arrays: Arrays) -> LinearClassifier:
         bias = take(arrays, "bias", "f", (None,))
         types = len(bias)
         history = take(arrays, "history", "f", (None, types, types))

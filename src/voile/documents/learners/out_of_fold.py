@@ -7,11 +7,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.learners.learner import Classifier, Examples, Margins
+from voile.documents.learners.learner import LabelledExamples, Margins, TokenClassifier
 
 
 def margins_out_of_fold(
-    fit: Callable[[Examples], Classifier], examples: Examples, folds: int, seed: int
+    fit: Callable[[LabelledExamples], TokenClassifier],
+    examples: LabelledExamples,
+    folds: int,
+    seed: int,
 ) -> Margins:
     """Return margins for each token, (n, T), by a classifier that did not learn from its subject.
 
@@ -28,7 +31,7 @@ def margins_out_of_fold(
     return margins
 
 
-def deal_subjects(examples: Examples, folds: int, seed: int) -> NDArray[np.intp]:
+def deal_subjects(examples: LabelledExamples, folds: int, seed: int) -> NDArray[np.intp]:
     """Deal the documents to `folds` parts by subject, (d,) from 0."""
     documents = np.arange(len(examples.first) - 1)
     subject = examples.subject if len(examples.subject) else documents

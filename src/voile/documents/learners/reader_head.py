@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.documents.learners.arrays import misfit, pack, take, unpack
-from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
+from voile.documents.learners.learner import Arrays, LabelledExamples, Margins, TokenSight
 from voile.documents.reader.encoder import TextEncoder, standardise
 from voile.documents.reader.installed import INSTALL, find_reader, open_reader
 
@@ -46,7 +46,7 @@ class ReaderLearner:
     iterations: int = 200
 
     @classmethod
-    def installed(cls) -> ReaderLearner:
+    def from_installed(cls) -> ReaderLearner:
         """Return a learner on the installed reader; `RequestError` where none is."""
         found = find_reader()
         if found is None:
@@ -57,16 +57,16 @@ class ReaderLearner:
     def name(self) -> str:
         return "reader"
 
-    def fit(self, examples: Examples, *, seed: int = 0) -> ReaderClassifier:
+    def fit(self, examples: LabelledExamples, *, seed: int = 0) -> ReaderClassifier:
         """Learn from the counted tokens; the seed is not needed."""
         encoder = open_reader(self.sha256, self.layer)
         vectors = encoder.encode(examples.words, examples.gap, examples.first)
         mean, spread = standardise(vectors)
         dense = (vectors.astype(np.float32) - mean) / spread
-        return self.fit_vectors(examples, dense).standardised(mean, spread)
+        return self.fit_vectors(examples, dense).undo_standardisation(mean, spread)
 
     def fit_vectors(
-        self, examples: Examples, dense: Weights, weight: Weights | None = None
+        self, examples: LabelledExamples, dense: Weights, weight: Weights | None = None
     ) -> ReaderClassifier:
         """Learn from standardised vectors, (n, width).
 
@@ -87,7 +87,7 @@ class ReaderLearner:
 
 
 @dataclass(frozen=True, eq=False)
-class ReaderClassifier(Brief):
+class ReaderClassifier(BriefRepr):
     """A linear head; the reader stays where it is installed."""
 
     saved_as: ClassVar[str] = "read"
@@ -101,7 +101,7 @@ class ReaderClassifier(Brief):
     weights: Weights  # (columns, T)
     bias: Weights  # (T,)
 
-    def standardised(self, mean: Weights, spread: Weights) -> ReaderClassifier:
+    def undo_standardisation(self, mean: Weights, spread: Weights) -> ReaderClassifier:
         """Return the head for vectors as they come, not standardised."""
         return replace(self, mean=mean, spread=spread)
 
@@ -109,7 +109,7 @@ class ReaderClassifier(Brief):
         """Open the installed reader; `RequestError` where it is absent, or another one."""
         return open_reader(self.sha256, self.layer)
 
-    def margins(self, sight: Sight) -> Margins:
+    def margins(self, sight: TokenSight) -> Margins:
         """Return each token's margin for each type, (n, T), in log-odds."""
         found = sight.scores(self.weights).astype(np.float64) + self.bias
         vectors = self.open_encoder().encode(sight.words, sight.gap, sight.first)
@@ -167,7 +167,7 @@ class _JointRegression:
     def __init__(
         self,
         learner: ReaderLearner,
-        examples: Examples,
+        examples: LabelledExamples,
         dense: Weights,
         weight: Weights | None = None,
     ) -> None:
@@ -203,7 +203,7 @@ class _JointRegression:
             options = {"maxiter": self._learner.iterations, "maxcor": 10, "ftol": 1e-7}
             with threadpool_limits(1):  # sums in one order on any machine
                 found = minimize(self.loss, start, jac=True, method="L-BFGS-B", options=options)
-            own_sparse, own_windows, own_bias = self._split(found.x)
+            own_sparse, own_windows, own_bias = self._split_weights(found.x)
             sparse[np.ix_(self._columns, self._learnt)] = own_sparse
             windows[:, :, self._learnt] = own_windows
             bias[self._learnt] = own_bias
@@ -211,7 +211,7 @@ class _JointRegression:
 
     def loss(self, x: Floats) -> tuple[float, Floats]:
         """Return the penalised loss and its slope."""
-        sparse, windows, bias = self._split(x)
+        sparse, windows, bias = self._split_weights(x)
         scores = self._matrix @ sparse.astype(np.float32)
         scores = scores + score_windows(self._dense, windows.astype(np.float32), self._first)
         margin = self._sign * (scores + bias.astype(np.float32))
@@ -243,7 +243,7 @@ class _JointRegression:
         sizes = [len(self._columns), NEIGHBOURS * self._dense.shape[1], 1]
         return np.cumsum(np.array(sizes) * self._types)
 
-    def _split(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+    def _split_weights(self, x: Floats) -> tuple[Floats, Floats, Floats]:
         sparse, windows, bias = np.split(x, self._parts[:-1])
         width = self._dense.shape[1]
         return (

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from voile.documents.learners.learner import Examples
-from voile.documents.learners.linear import Linear, Weights
+from voile.documents.learners.learner import LabelledExamples
+from voile.documents.learners.linear import LinearClassifier, Weights
 from voile.documents.learners.out_of_fold import classes_by_own_rule, margins_out_of_fold
 
 Labels = NDArray[np.int16]
@@ -40,19 +40,19 @@ class SVM:
     def name(self) -> str:
         return "svm-cost" if self.cost_sensitive else "svm"
 
-    def fit(self, examples: Examples, *, seed: int = 0) -> Linear:
+    def fit(self, examples: LabelledExamples, *, seed: int = 0) -> LinearClassifier:
         """Learn in two steps: the classes before, then all."""
         before = examples.labels
         if self.window and self.folds > 1:
             fit = partial(self._fit_on_truth, seed=seed)
             before = classes_by_own_rule(margins_out_of_fold(fit, examples, self.folds, seed))
-            before[~examples.left] = 0
+            before[~examples.unmarked_tokens] = 0
         return self._fit(examples, before, seed)
 
-    def _fit_on_truth(self, examples: Examples, seed: int) -> Linear:
+    def _fit_on_truth(self, examples: LabelledExamples, seed: int) -> LinearClassifier:
         return self._fit(examples, examples.labels, seed)
 
-    def _fit(self, examples: Examples, before: Labels, seed: int) -> Linear:
+    def _fit(self, examples: LabelledExamples, before: Labels, seed: int) -> LinearClassifier:
         types, columns = examples.types, examples.matrix.shape[1]
         seen = sp.hstack(
             [examples.matrix, past_classes(before, examples, self.window)], format="csr"
@@ -64,10 +64,10 @@ class SVM:
             seen, labels = seen[rows], labels[rows]
         weights, bias = fit_hyperplanes(seen, labels, costs, self.C, seed)
         history = weights[columns:].reshape(self.window, types, types)
-        return Linear(np.ascontiguousarray(weights[:columns]), bias, history)
+        return LinearClassifier(np.ascontiguousarray(weights[:columns]), bias, history)
 
 
-def past_classes(labels: Labels, examples: Examples, window: int) -> sp.csr_array:
+def past_classes(labels: Labels, examples: LabelledExamples, window: int) -> sp.csr_array:
     """Return the classes of the tokens before each, (n, window x T): nearest first."""
     n, types = len(labels), examples.types
     start = np.repeat(examples.first[:-1], np.diff(examples.first))

@@ -12,11 +12,11 @@ from joblib import Parallel, delayed  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from voile.core.workers import begin_worker, starting_workers
-from voile.documents.committee.committee import Decided, check_margins
-from voile.documents.learners.calibration import Calibration
-from voile.documents.learners.learner import Examples, Learner, Margins
+from voile.documents.committee.committee import DecidedTokens, check_margins
+from voile.documents.learners.calibration import IsotonicCalibration
+from voile.documents.learners.learner import LabelledExamples, Margins, TokenLearner
 from voile.documents.words.kernels import SEVERAL, meet
-from voile.documents.words.tokens import Tokens
+from voile.documents.words.tokens import TextTokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,32 +26,39 @@ class OutOfFold:
     margins: Margins  # (n, T)
     fold: NDArray[np.intp]  # (n,) of the tokens
 
-    def decided(self, tokens: Tokens, examples: Examples, decision: str) -> Decided:
+    def decide_tokens(
+        self, tokens: TextTokens, examples: LabelledExamples, decision: str
+    ) -> DecidedTokens:
         """Decide for each token, calibrated on the other folds; `tokens` are those of the text."""
-        types, sure = Decided.by_own_rule(self.margins)
+        types, sure = DecidedTokens.by_own_rule(self.margins)
         if decision == "cost":
             known = np.zeros(self.margins.shape)
-            for fold in np.unique(self.fold[examples.left]):
+            for fold in np.unique(self.fold[examples.unmarked_tokens]):
                 here = self.fold == fold
                 others = ~here if examples.counted[~here].any() else here
                 curve = self._calibration(examples, others)
                 known[here] = curve.probabilities(self.margins[here])
-            return Decided.by_cost(tokens, known, examples.costs, examples.left)
-        return Decided(np.where(examples.left, types, 0).astype(np.int16), sure & examples.left)
+            return DecidedTokens.by_cost(tokens, known, examples.costs, examples.unmarked_tokens)
+        return DecidedTokens(
+            np.where(examples.unmarked_tokens, types, 0).astype(np.int16),
+            sure & examples.unmarked_tokens,
+        )
 
-    def calibration(self, examples: Examples) -> Calibration:
+    def calibration(self, examples: LabelledExamples) -> IsotonicCalibration:
         """Return the calibration on all folds."""
         return self._calibration(examples, np.ones(len(self.fold), dtype=np.bool_))
 
-    def _calibration(self, examples: Examples, of: NDArray[np.bool_]) -> Calibration:
+    def _calibration(
+        self, examples: LabelledExamples, of: NDArray[np.bool_]
+    ) -> IsotonicCalibration:
         labels, counted = examples.labels[of], examples.counted[of]
-        return Calibration.fit(self.margins[of], labels, counted)
+        return IsotonicCalibration.fit(self.margins[of], labels, counted)
 
 
 class FoldStore(Protocol):
     """Stores what a learner, by its place, says of a fold."""
 
-    def read(self, learner: int, fold: int) -> Margins | None:
+    def read_margins(self, learner: int, fold: int) -> Margins | None:
         """Return what is stored, if anything."""
 
     def write(self, learner: int, fold: int, margins: Margins) -> None:
@@ -59,8 +66,8 @@ class FoldStore(Protocol):
 
 
 def cross_fit(
-    learners: Sequence[Learner],
-    examples: Examples,
+    learners: Sequence[TokenLearner],
+    examples: LabelledExamples,
     folds: NDArray[np.intp],
     *,
     seeds: Sequence[int],
@@ -78,7 +85,11 @@ def cross_fit(
     if not learners:
         return []
     numbers, places = np.unique(folds).tolist(), range(len(learners))
-    known = {(x, fold): store.read(x, fold) for x in places for fold in numbers} if store else {}
+    known = (
+        {(x, fold): store.read_margins(x, fold) for x in places for fold in numbers}
+        if store
+        else {}
+    )
     missing = {fold: [x for x in places if known.get((x, fold)) is None] for fold in numbers}
     missing = {fold: which for fold, which in missing.items() if which}
     work = Parallel(n_jobs=n_jobs, return_as="generator", initializer=begin_worker)
@@ -107,8 +118,8 @@ def cross_fit(
 
 
 def _held_out(
-    learners: Sequence[Learner],
-    examples: Examples,
+    learners: Sequence[TokenLearner],
+    examples: LabelledExamples,
     held: NDArray[np.bool_],
     seeds: Sequence[int],
     least: int,
@@ -125,14 +136,14 @@ def _held_out(
 
 
 def check_shape(
-    margins: Margins, learner: str, examples: Examples, *, numbers: bool = True
+    margins: Margins, learner: str, examples: LabelledExamples, *, numbers: bool = True
 ) -> Margins:
     """Return a classifier's margins if they are of these examples."""
     shape = (len(examples.labels), examples.types)
     return check_margins(margins, learner, shape, numbers=numbers)
 
 
-def drop_rare_columns(examples: Examples, least: int = 2) -> Examples:
+def drop_rare_columns(examples: LabelledExamples, least: int = 2) -> LabelledExamples:
     """Return the examples without the columns of fewer than `least` (1 or 2) of their subjects.
 
     What one subject alone has is no feature (`Space.of`): a name of two subjects, one of them held

@@ -14,10 +14,10 @@ from voile.core.evidence import Rate
 from voile.documents.committee.committee import TokenRemovals, Types
 from voile.documents.committee.repeats import find_mentions
 from voile.documents.context import find_pointing_words, is_context
-from voile.documents.learning.greedy import Attempt, Loop, Pass
+from voile.documents.learning.greedy import GreedyLoop, LearnerAttempt, LoopPass
 from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
-from voile.documents.learning.training import Training, count_by_subject
-from voile.documents.replacements import Removal
+from voile.documents.learning.training import TrainingText, count_by_subject
+from voile.documents.replacements import TextRemoval
 from voile.documents.replacements.kinds import name_types
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.attributes import CLASSES
@@ -26,7 +26,7 @@ MOST_FALSE = 30
 
 
 def policy_figures(
-    training: Training, cost: float, loop: Loop, *, repeats: bool = True
+    training: TrainingText, cost: float, loop: GreedyLoop, *, repeats: bool = True
 ) -> Iterator[dict[str, Any]]:
     """Yield the figures of each policy, a committee up to each of its passes, and of no pass.
 
@@ -40,8 +40,8 @@ def policy_figures(
     sentence, document = tokens.sentence, tokens.document
     kinds = [training.truth == kind for kind in range(1, len(training.labels) + 1)]
     for passes in range(len(loop.committee.members) + 1):
-        alone = _removed(loop, passes) > 0
-        removed = _published(training, loop, passes, repeats=repeats) > 0
+        alone = _mark_removed(loop, passes) > 0
+        removed = _mark_published(training, loop, passes, repeats=repeats) > 0
         left, lost, more = identifiers & ~removed, harmless & removed, removed & ~alone
         risk = _rate(training, left, identifiers)
         by_type = [_rate(training, ~removed & kind, kind) for kind in kinds]
@@ -53,48 +53,50 @@ def policy_figures(
             "loss": float(lost.sum() / max(harmless.sum(), 1)),
             "miss_cost": cost,
             "passes": passes,
-            **_attacked(loop.passes[passes] if passes < len(loop.passes) else None),
+            **_count_attacker_finds(loop.passes[passes] if passes < len(loop.passes) else None),
             "costs": loop.committee.costs.tolist(),
             "cost": _cost(training, loop, alone),
             "left": int(left.sum()),
             "repeats_identifiers": int((more & identifiers).sum()),
             "repeats_harmless": int((more & harmless).sum()),
             "published_tokens": float(1 - removed.mean()),
-            "published_sentences": _untouched(removed, sentence),
-            "published_documents": _untouched(removed, document),
+            "published_sentences": _share_untouched(removed, sentence),
+            "published_documents": _share_untouched(removed, document),
             "left_by_type": [one.successes for one in by_type],
             "subjects_by_type": [one.clusters for one in by_type],
             "deff_by_type": [one.deff for one in by_type],
             "optimum": loop.stopped == "finished" and passes == len(loop.committee.members),
-            **_proved(training, loop, passes, alone),
+            **_check_theorems(training, loop, passes, alone),
             **_false(training, lost),
         }
 
 
-def _rate(training: Training, hits: NDArray[np.bool_], of: NDArray[np.bool_]) -> Rate:
+def _rate(training: TrainingText, hits: NDArray[np.bool_], of: NDArray[np.bool_]) -> Rate:
     tokens, people = training.tokens, training.people
-    return Rate.clustered(
+    return Rate.from_clusters(
         *(count_by_subject(tokens, which, people).tolist() for which in (hits, of))
     )
 
 
-def count_identifiers(training: Training) -> int:
+def count_identifiers(training: TrainingText) -> int:
     """Count the tokens that identify somebody."""
     return int(_identifiers(training).sum())
 
 
-def _identifiers(training: Training) -> NDArray[np.bool_]:
+def _identifiers(training: TrainingText) -> NDArray[np.bool_]:
     return np.array([False, *~is_context(training.labels)])[training.truth]
 
 
-def _removed(loop: Loop, passes: int) -> Types:
+def _mark_removed(loop: GreedyLoop, passes: int) -> Types:
     """Return the type as which the committee removes each token within so many passes, (n,)."""
     return np.where((loop.turn > 0) & (loop.turn <= passes), loop.removed, 0).astype(np.int16)
 
 
-def _published(training: Training, loop: Loop, passes: int, *, repeats: bool) -> Types:
+def _mark_published(
+    training: TrainingText, loop: GreedyLoop, passes: int, *, repeats: bool
+) -> Types:
     """Return the type as which each token is removed, (n,), with further mentions of names."""
-    types = _removed(loop, passes)
+    types = _mark_removed(loop, passes)
     if not repeats:
         return types
     known = name_types(training.labels)
@@ -104,13 +106,13 @@ def _published(training: Training, loop: Loop, passes: int, *, repeats: bool) ->
     return np.where(types > 0, types, again)
 
 
-def _cost(training: Training, loop: Loop, removed: NDArray[np.bool_]) -> float:
+def _cost(training: TrainingText, loop: GreedyLoop, removed: NDArray[np.bool_]) -> float:
     """Return T(H), with words associated with identifiers counted as the loop counts them."""
     missed = loop.committee.costs @ _by_type(training, ~removed)
     return float(missed) + float((removed & training.harmless).sum())
 
 
-def _false(training: Training, removed: NDArray[np.bool_]) -> dict[str, Any]:
+def _false(training: TrainingText, removed: NDArray[np.bool_]) -> dict[str, Any]:
     """Count the harmless tokens removed by their kind, and name those removed most.
 
     What one subject alone has is not named: it may be what was missed of a name.
@@ -128,7 +130,7 @@ def _false(training: Training, removed: NDArray[np.bool_]) -> dict[str, Any]:
     return {"false_by_kind": kinds.tolist(), "false_words": words}
 
 
-def _of_several(training: Training) -> NDArray[np.bool_]:
+def _of_several(training: TrainingText) -> NDArray[np.bool_]:
     """Return which forms two subjects or more have, by their numbers."""
     tokens = training.tokens
     whose = training.people[tokens.document]
@@ -137,28 +139,28 @@ def _of_several(training: Training) -> NDArray[np.bool_]:
 
 
 def context_figures(
-    training: Training, corpus: Corpus, loop: Loop, passes: int, *, repeats: bool = True
+    training: TrainingText, corpus: Corpus, loop: GreedyLoop, passes: int, *, repeats: bool = True
 ) -> dict[str, Any]:
     """Find the words left that point to values removed, for the data holder alone."""
-    removed = _published(training, loop, passes, repeats=repeats)
+    removed = _mark_published(training, loop, passes, repeats=repeats)
     found = find_pointing_words(corpus, _removals(training, removed))
     words = sorted({rule.word for rule in found.rules})
     return {"context_share": found.share, "context_rules": len(found.rules), "context": words}
 
 
-def _removals(training: Training, removed: NDArray[np.int16]) -> list[list[Removal]]:
+def _removals(training: TrainingText, removed: NDArray[np.int16]) -> list[list[TextRemoval]]:
     tokens, labels = training.tokens, training.labels
     gone = np.flatnonzero(removed)
     starts, ends, types = (x[gone].tolist() for x in (tokens.starts, tokens.ends, removed))
     bounds = np.searchsorted(gone, tokens.first).tolist()
     return [
-        [Removal(starts[x], ends[x], labels[types[x] - 1]) for x in range(begin, end)]
+        [TextRemoval(starts[x], ends[x], labels[types[x] - 1]) for x in range(begin, end)]
         for begin, end in pairwise(bounds)
     ]
 
 
-def _proved(
-    training: Training, loop: Loop, passes: int, removed: NDArray[np.bool_]
+def _check_theorems(
+    training: TrainingText, loop: GreedyLoop, passes: int, removed: NDArray[np.bool_]
 ) -> dict[str, Any]:
     """Return what Lemma 1 and Theorems 4 to 6 need of a committee at a local optimum."""
     if loop.stopped != "finished" or passes < len(loop.committee.members):
@@ -171,7 +173,7 @@ def _proved(
     }
 
 
-def _attacked(turn: Pass | None) -> dict[str, Any]:
+def _count_attacker_finds(turn: LoopPass | None) -> dict[str, Any]:
     """Return what the attacker of a pass finds; nulls where the loop ended before it."""
     names = ("learner", "tp", "fp", "fn", "tn")
     if turn is None:
@@ -184,18 +186,18 @@ def _attacked(turn: Pass | None) -> dict[str, Any]:
     }
 
 
-def _by_type(training: Training, which: NDArray[np.bool_]) -> list[int]:
+def _by_type(training: TrainingText, which: NDArray[np.bool_]) -> list[int]:
     counts = np.bincount(training.truth[which], minlength=len(training.labels) + 1)
     return [int(n) for n in counts[1:]]
 
 
-def _untouched(removed: NDArray[np.bool_], of: NDArray[np.intp]) -> float:
+def _share_untouched(removed: NDArray[np.bool_], of: NDArray[np.intp]) -> float:
     touched = np.bincount(of, removed) > 0
     there = np.bincount(of) > 0
     return float((there & ~touched).sum() / max(there.sum(), 1))
 
 
-def pass_rows(training: Training, cost: float, loop: Loop) -> Iterator[dict[str, Any]]:
+def pass_rows(training: TrainingText, cost: float, loop: GreedyLoop) -> Iterator[dict[str, Any]]:
     """Yield what each learner would have removed in each pass.
 
     `removed` of `before` are identifiers, and `harmless` all else; `tp` to `tn` count as the loop,
@@ -204,7 +206,10 @@ def pass_rows(training: Training, cost: float, loop: Loop) -> Iterator[dict[str,
     own = ~is_context(training.labels)
     before = count_identifiers(training)
     for one in loop.passes:
-        tries: Mapping[str, Attempt] = {"": one.attacker, **{t.learner: t for t in one.tried}}
+        tries: Mapping[str, LearnerAttempt] = {
+            "": one.attacker,
+            **{t.learner: t for t in one.tried},
+        }
         for name, tried in tries.items():
             removed = _own(tried, own)
             yield {
@@ -229,5 +234,5 @@ def pass_rows(training: Training, cost: float, loop: Loop) -> Iterator[dict[str,
             before -= _own(one.taken, own)
 
 
-def _own(tried: Attempt, own: NDArray[np.bool_]) -> int:
+def _own(tried: LearnerAttempt, own: NDArray[np.bool_]) -> int:
     return int(np.array(tried.by_type)[own].sum())

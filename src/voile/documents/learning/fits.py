@@ -16,9 +16,15 @@ from numpy.typing import NDArray
 
 from voile.core.version import __version__
 from voile.data.files.atomic import write_bytes
-from voile.data.files.outputs import Output
+from voile.data.files.outputs import OutputKind
 from voile.documents.committee.committee import Types, check_margins
-from voile.documents.learners.learner import Classifier, Examples, Learner, Margins, Saveable
+from voile.documents.learners.learner import (
+    LabelledExamples,
+    Margins,
+    SaveableClassifier,
+    TokenClassifier,
+    TokenLearner,
+)
 from voile.documents.learning.cross_fitting import (
     OutOfFold,
     check_shape,
@@ -27,16 +33,16 @@ from voile.documents.learning.cross_fitting import (
 )
 from voile.documents.learning.named_learners import learners_of
 from voile.documents.learning.saved_classifiers import saved_name, saved_type
-from voile.documents.learning.training import Training
+from voile.documents.learning.training import TrainingText
 from voile.keys.random import RandomState, streams
 
 Stored = dict[str, NDArray[Any]]
 T = TypeVar("T")
-FIT = Output("a finished fit", {"": Path.is_file})
+FIT = OutputKind("a finished fit", {"": Path.is_file})
 """Named by a hash of all that it depends on, which nobody else calls a file."""
 
 
-class Fits:
+class StoredFits:
     """The fits of learners to a training corpus, by what was left of it.
 
     With a `folder`, mode 0700 since it reveals the text, finished fits are stored; what is damaged
@@ -49,8 +55,8 @@ class Fits:
 
     def __init__(
         self,
-        training: Training,
-        learners: Mapping[str, Learner],
+        training: TrainingText,
+        learners: Mapping[str, TokenLearner],
         *,
         seeds: Mapping[str, int],
         folds: NDArray[np.intp] | None,
@@ -62,14 +68,14 @@ class Fits:
         self.folds = np.zeros(documents, dtype=np.intp) if folds is None else folds
         self.n_jobs, self.folder = n_jobs, None if folder is None else Path(folder)
         self._margins: dict[str, Margins] = {}
-        self._classifiers: dict[str, Classifier] = {}
+        self._classifiers: dict[str, TokenClassifier] = {}
         self._ground = _digest_of(training)
         if self.folder is not None:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def margins(
         self,
-        examples: Examples,
+        examples: LabelledExamples,
         removed: Types,
         fitted: Callable[[int, int], None] = lambda done, total: None,
     ) -> dict[str, OutOfFold]:
@@ -84,7 +90,7 @@ class Fits:
             seeds=[self.seeds[name] for name in new],
             n_jobs=self.n_jobs,
             least=2,
-            store=_Parts(self, [(name, keys[name]) for name in new], examples),
+            store=_FoldParts(self, [(name, keys[name]) for name in new], examples),
             fitted=fitted,
         )
         for name, margins in zip(new, found, strict=True):
@@ -93,20 +99,20 @@ class Fits:
         fold = np.repeat(self.folds, np.diff(examples.first))
         return {name: OutOfFold(known[name], fold) for name in keys}
 
-    def classifier(self, name: str, examples: Examples, removed: Types) -> Classifier:
+    def classifier(self, name: str, examples: LabelledExamples, removed: Types) -> TokenClassifier:
         """Return the classifier that a learner fits to all that is left after `removed`."""
         key = self._key(name, "classifier", examples, removed)
         if key not in self._classifiers:
-            fitted = self.stored(name, key, lambda stored: _classifier(stored, name, examples))
+            fitted = self.read_stored(name, key, lambda stored: _classifier(stored, name, examples))
             if fitted is None:
                 fitted = self.learners[name].fit(drop_rare_columns(examples), seed=self.seeds[name])
-                if isinstance(fitted, Saveable) and saved_name(fitted) is not None:
+                if isinstance(fitted, SaveableClassifier) and saved_name(fitted) is not None:
                     kind = np.array(saved_name(fitted))
                     self.store(name, key, {"kind": kind, **fitted.to_arrays()})
             self._classifiers[key] = fitted
         return self._classifiers[key]
 
-    def _key(self, name: str, what: str, examples: Examples, removed: Types) -> str:
+    def _key(self, name: str, what: str, examples: LabelledExamples, removed: Types) -> str:
         learner = self.learners[name]
         parts = (__version__, what, name, type(learner).__module__, learner, self.seeds[name])
         digest = hashlib.sha256(repr(parts).encode())
@@ -129,7 +135,7 @@ class Fits:
         is_distinct = " at 0x" not in shown and "..." not in shown
         return self.folder / f"{key}.npz" if self.folder is not None and is_distinct else None
 
-    def stored(self, name: str, key: str, read: Callable[[Stored], T]) -> T | None:
+    def read_stored(self, name: str, key: str, read: Callable[[Stored], T]) -> T | None:
         """Return what is stored under a key, if it can be read."""
         path = self._path(name, key)
         if path is None or not path.exists():
@@ -149,18 +155,20 @@ class Fits:
             path.chmod(0o600)
 
 
-class _Parts:
+class _FoldParts:
     """Stores each fold's margins as soon as they are known."""
 
-    def __init__(self, fits: Fits, keys: Sequence[tuple[str, str]], examples: Examples) -> None:
+    def __init__(
+        self, fits: StoredFits, keys: Sequence[tuple[str, str]], examples: LabelledExamples
+    ) -> None:
         self._fits, self._keys = fits, keys
         sizes = np.bincount(fits.folds, np.diff(examples.first)).astype(int)
         self._shapes = [(size, examples.types) for size in sizes.tolist()]
 
-    def read(self, learner: int, fold: int) -> Margins | None:
+    def read_margins(self, learner: int, fold: int) -> Margins | None:
         name, key = self._keys[learner]
         shape = self._shapes[fold]
-        return self._fits.stored(
+        return self._fits.read_stored(
             name, f"{key}-{fold}", lambda stored: check_margins(stored["margins"], name, shape)
         )
 
@@ -170,11 +178,11 @@ class _Parts:
         self._fits.store(name, f"{key}-{fold}", {"margins": margins})
 
 
-def _digest_of(training: Training) -> bytes:
+def _digest_of(training: TrainingText) -> bytes:
     """Return what distinguishes a training corpus from others."""
     tokens, space = training.tokens, training.space
     lists = sorted((name, sorted(words)) for name, words in space.lists.items())
-    tags = None if tokens.tags is None else tokens.tags.known
+    tags = None if tokens.tags is None else tokens.tags.known_words
     parts = (training.labels, training.subject, tokens.forms, tags, space.attributes, lists)
     digest = hashlib.sha256(repr(parts).encode())
     tag, hint = (np.zeros(0) if one is None else one for one in (tokens.tag, tokens.hint))
@@ -192,13 +200,13 @@ def _digest_of(training: Training) -> bytes:
     return digest.digest()
 
 
-def _looks_at_costs(learner: Learner) -> bool:
+def _looks_at_costs(learner: TokenLearner) -> bool:
     """Return whether a learner's fit may depend on the costs; one that does not say so may."""
     own = getattr(learner, "cost_sensitive", True) or "cost_sensitive=True" in repr(learner)
     return own or any(map(_looks_at_costs, getattr(learner, "learners", ())))
 
 
-def _classifier(stored: Stored, learner: str, examples: Examples) -> Classifier:
+def _classifier(stored: Stored, learner: str, examples: LabelledExamples) -> TokenClassifier:
     classifier = saved_type(str(stored["kind"])).from_arrays(stored)
     none = examples.of(np.zeros(len(examples.first) - 1, dtype=np.bool_))
     check_shape(classifier.margins(none), learner, none)
@@ -206,17 +214,17 @@ def _classifier(stored: Stored, learner: str, examples: Examples) -> Classifier:
 
 
 def prepare_fits(
-    training: Training,
-    learners: Sequence[str | Learner],
+    training: TrainingText,
+    learners: Sequence[str | TokenLearner],
     *,
     cross_fit: int | None,
     seed: RandomState,
     n_jobs: int | None,
     folder: Path | None = None,
-) -> Fits:
+) -> StoredFits:
     """Return the fits of these learners on a training corpus, with folds and seeds drawn."""
     named = learners_of(learners)
     folding, *drawn = streams(seed, "folds", *(f"learner {name}" for name in named))
     folds = None if cross_fit is None else training.folds(cross_fit, folding)
     seeds = {n: int(rng.integers(2**31)) for n, rng in zip(named, drawn, strict=True)}
-    return Fits(training, named, seeds=seeds, folds=folds, n_jobs=n_jobs, folder=folder)
+    return StoredFits(training, named, seeds=seeds, folds=folds, n_jobs=n_jobs, folder=folder)

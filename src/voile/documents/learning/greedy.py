@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.evidence import Rate
 from voile.core.interruption import ctrl_c
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.documents.committee.committee import (
-    Committee,
-    Decided,
+    CommitteeMember,
+    DecidedTokens,
     Decision,
-    Member,
+    TokenCommittee,
     Types,
     types_by_own_rule,
 )
-from voile.documents.learners.learner import Examples
+from voile.documents.learners.learner import LabelledExamples
 from voile.documents.learning.cross_fitting import OutOfFold
-from voile.documents.learning.fits import Fits
-from voile.documents.learning.training import Training
+from voile.documents.learning.fits import StoredFits
+from voile.documents.learning.training import TrainingText
 
 NOTHING_LEARNT = "too little text"
 """The end of a loop that has no pass, as too little text would be left."""
@@ -34,7 +34,7 @@ LEAST_LEFT = 300
 
 
 @dataclass(frozen=True)
-class Attempt:
+class LearnerAttempt:
     """What a learner would remove of what is left."""
 
     # learner, decision: who, and how
@@ -56,42 +56,42 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Pass:
+class LoopPass:
     number: int  # from 1
     # what each learner would remove, and the attacker's: the most accurate by its own rule
-    tried: tuple[Attempt, ...]
-    attacker: Attempt
+    tried: tuple[LearnerAttempt, ...]
+    attacker: LearnerAttempt
     # how many of the tokens that the attacker inspects, by margin, of what is left before the turn,
     # are identifiers: of as many as are left, and of 1% of the tokens
     found: tuple[Rate, Rate]
-    taken: Attempt | None  # what was added to the committee, None in the last turn
+    taken: LearnerAttempt | None  # what was added to the committee, None in the last turn
     loss: float  # T(H) after it
 
 
 @dataclass(frozen=True, eq=False)
-class Loop:
-    committee: Committee  # H
-    passes: tuple[Pass, ...]  # its history, the turn that did not pay included
+class GreedyLoop:
+    committee: TokenCommittee  # H
+    passes: tuple[LoopPass, ...]  # its history, the turn that did not pay included
     removed: Types  # (n,) the training corpus as published, out of fold
     turn: Types  # (n,) the pass in which each token was removed, 0 of those left
     sure: NDArray[np.bool_]  # (n,) which of those removed are surely identifiers
     # the attacker's classifier at the end, on the very text that it learnt from; None where the
     # loop did not finish
-    learnt: Attempt | None
+    learnt: LearnerAttempt | None
     # ``finished``: no classifier tried lowers T, the attacker's neither; ``unconfirmed``: one does,
     # but not on folds that did not choose it; ``max passes``; ``interrupted``
     stopped: str
 
 
 def sanitize_greedily(
-    fits: Fits,
+    fits: StoredFits,
     costs: NDArray[np.float64],
     *,
     decision: Decision,
     max_passes: int,
-    progress: Progress,
+    progress: ProgressHook,
     least_left: int = LEAST_LEFT,
-) -> Loop:
+) -> GreedyLoop:
     """Build a committee.
 
     In each pass every learner looks, out of fold, at what is left; the one that lowers T most is
@@ -107,7 +107,7 @@ def sanitize_greedily(
         raise RequestError(f"{max_passes} passes", instead="allow 1 or more")
     training = fits.training
     removed = np.zeros(len(training.tokens), dtype=np.int16)
-    turns: list[_Turn] = []
+    turns: list[_LoopTurn] = []
     learnt, stopped = None, "max passes"
     try:
         while stopped == "max passes" and len(turns) < max_passes:
@@ -118,7 +118,7 @@ def sanitize_greedily(
             examples = training.examples(removed, costs)
             with ctrl_c():
                 turns.append(_turn(fits, examples, removed, decision, number, fitted))
-                removed = _removed(turns)[0]
+                removed = _combine_turns(turns)[0]
                 if turns[-1].unconfirmed:
                     stopped = "unconfirmed"
                 elif turns[-1].member is None:
@@ -128,36 +128,36 @@ def sanitize_greedily(
         if not any(turn.member for turn in turns):
             raise
         stopped = "interrupted"
-    removed, when, sure = _removed(turns)
+    removed, when, sure = _combine_turns(turns)
     check_left(removed[~training.unknown], least_left)
     members = tuple(turn.member for turn in turns if turn.member)
     reading = training.tokeniser, training.hinter
-    committee = Committee(training.labels, costs, training.space, members, *reading)
-    return Loop(
+    committee = TokenCommittee(training.labels, costs, training.space, members, *reading)
+    return GreedyLoop(
         committee, tuple(turn.record for turn in turns), removed, when, sure, learnt, stopped
     )
 
 
-def remove_nothing(fits: Fits, costs: NDArray[np.float64]) -> Loop:
+def remove_nothing(fits: StoredFits, costs: NDArray[np.float64]) -> GreedyLoop:
     """Return a loop without a pass, for text that is too little to learn from."""
     training = fits.training
     none = np.zeros(len(training.tokens), dtype=np.int16)
     reading = training.tokeniser, training.hinter
-    committee = Committee(training.labels, costs, training.space, (), *reading)
-    return Loop(committee, (), none, none.copy(), none > 0, None, NOTHING_LEARNT)
+    committee = TokenCommittee(training.labels, costs, training.space, (), *reading)
+    return GreedyLoop(committee, (), none, none.copy(), none > 0, None, NOTHING_LEARNT)
 
 
 @dataclass(frozen=True, eq=False)
-class _Turn:
+class _LoopTurn:
     """A pass, the member that it adds, what that removes, (n,), and whether T fell by chance."""
 
-    record: Pass
-    member: Member | None
-    found: Decided
+    record: LoopPass
+    member: CommitteeMember | None
+    found: DecidedTokens
     unconfirmed: bool = False
 
 
-def _removed(turns: Sequence[_Turn]) -> tuple[Types, Types, NDArray[np.bool_]]:
+def _combine_turns(turns: Sequence[_LoopTurn]) -> tuple[Types, Types, NDArray[np.bool_]]:
     """Return the type as which each token is removed, in which pass, and whether surely, (n,)."""
     removed = np.zeros(len(turns[0].found.types), dtype=np.int16)
     when, sure = removed.copy(), np.zeros(len(removed), dtype=np.bool_)
@@ -169,8 +169,8 @@ def _removed(turns: Sequence[_Turn]) -> tuple[Types, Types, NDArray[np.bool_]]:
 
 
 def _count_on_own_text(
-    fits: Fits, examples: Examples, removed: Types, attacker: Attempt
-) -> Attempt:
+    fits: StoredFits, examples: LabelledExamples, removed: Types, attacker: LearnerAttempt
+) -> LearnerAttempt:
     """Count the attacker's classifier on the text that it learnt from."""
     name = attacker.learner
     margins = fits.classifier(name, examples, removed).margins(examples)
@@ -178,21 +178,21 @@ def _count_on_own_text(
 
 
 def _turn(
-    fits: Fits,
-    examples: Examples,
+    fits: StoredFits,
+    examples: LabelledExamples,
     removed: Types,
     decision: Decision,
     number: int,
     fitted: Callable[[int, int], None],
-) -> _Turn:
+) -> _LoopTurn:
     """Try every learner, and the attacker; take the one that lowers T most."""
     looks = fits.margins(examples, removed, fitted)
-    found: dict[tuple[str, Decision], Decided] = {}
-    attempts: dict[tuple[str, Decision], Attempt] = {}
+    found: dict[tuple[str, Decision], DecidedTokens] = {}
+    attempts: dict[tuple[str, Decision], LearnerAttempt] = {}
     decisions: tuple[Decision, ...] = tuple(dict.fromkeys((decision, "accuracy")))
     for name, look in looks.items():
         for how in decisions:
-            found[name, how] = look.decided(fits.training.tokens, examples, how)
+            found[name, how] = look.decide_tokens(fits.training.tokens, examples, how)
             attempts[name, how] = count_attempt(name, how, found[name, how].types, examples)
     attacker = max((attempts[name, "accuracy"] for name in looks), key=lambda one: one.accuracy)
     best = min((attempts[name, decision] for name in looks), key=lambda one: one.change)
@@ -210,21 +210,25 @@ def _turn(
     harmless = int(((removed > 0) & fits.training.harmless).sum())
     loss = left + harmless + (0.0 if taken is None else taken.change)
     inspected = (attacker.tp + attacker.fn, int(examples.counted.sum()) // 100)
-    turn = Pass(
+    turn = LoopPass(
         number,
         tuple(attempts[name, decision] for name in looks),
         attacker,
-        _found(looks[attacker.learner], examples, inspected, fits.training),
+        _count_found(looks[attacker.learner], examples, inspected, fits.training),
         taken,
         loss,
     )
     if taken is None:
-        return _Turn(turn, None, Decided(np.zeros_like(removed), removed < 0), unconfirmed)
+        return _LoopTurn(
+            turn, None, DecidedTokens(np.zeros_like(removed), removed < 0), unconfirmed
+        )
     member = _member(fits, examples, removed, taken, looks[taken.learner])
-    return _Turn(turn, member, found[taken.learner, taken.decision])
+    return _LoopTurn(turn, member, found[taken.learner, taken.decision])
 
 
-def _is_confirmed(tried: Sequence[Types], examples: Examples, fold: NDArray[np.intp]) -> bool:
+def _is_confirmed(
+    tried: Sequence[Types], examples: LabelledExamples, fold: NDArray[np.intp]
+) -> bool:
     """Return whether what each half of the folds would choose lowers T on the other half."""
     if not fold.any():  # one fold: judged on the text that it learnt from, as the paper
         return True
@@ -235,8 +239,8 @@ def _is_confirmed(tried: Sequence[Types], examples: Examples, fold: NDArray[np.i
     return bool((change[change.argmin(axis=0), [1, 0]] < 0).all())
 
 
-def _found(
-    look: OutOfFold, examples: Examples, inspected: tuple[int, int], training: Training
+def _count_found(
+    look: OutOfFold, examples: LabelledExamples, inspected: tuple[int, int], training: TrainingText
 ) -> tuple[Rate, Rate]:
     """Count the identifiers among the tokens of the highest margins; ties in the text's order."""
     counted = np.flatnonzero(examples.counted)
@@ -250,21 +254,27 @@ def _found(
 
 
 def _member(
-    fits: Fits, examples: Examples, removed: Types, taken: Attempt, look: OutOfFold
-) -> Member:
+    fits: StoredFits,
+    examples: LabelledExamples,
+    removed: Types,
+    taken: LearnerAttempt,
+    look: OutOfFold,
+) -> CommitteeMember:
     classifier = fits.classifier(taken.learner, examples, removed)
     calibration = look.calibration(examples) if taken.decision == "cost" else None
-    return Member(taken.learner, classifier, calibration, taken.decision)
+    return CommitteeMember(taken.learner, classifier, calibration, taken.decision)
 
 
-def count_attempt(learner: str, decision: Decision, types: Types, examples: Examples) -> Attempt:
+def count_attempt(
+    learner: str, decision: Decision, types: Types, examples: LabelledExamples
+) -> LearnerAttempt:
     """Count what removing these tokens would do, whatever type an identifier is removed as."""
     gone = (types > 0) & examples.counted
     kept = ~gone & examples.counted
     identifiers = examples.labels > 0
     by_type = _of_types(examples, np.where(gone, examples.labels, 0))
     fp = int((gone & ~identifiers).sum())
-    return Attempt(
+    return LearnerAttempt(
         learner,
         decision,
         int(by_type.sum()),
@@ -276,7 +286,7 @@ def count_attempt(learner: str, decision: Decision, types: Types, examples: Exam
     )
 
 
-def _of_types(examples: Examples, labels: Types) -> NDArray[np.int64]:
+def _of_types(examples: LabelledExamples, labels: Types) -> NDArray[np.int64]:
     return np.bincount(labels, minlength=examples.types + 1)[1:]
 
 

@@ -5,53 +5,53 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from voile.core.errors import RequestError, named, nearest
-from voile.documents.learners.learner import Learner
+from voile.core.errors import RequestError, name_kind, nearest
+from voile.documents.learners.learner import TokenLearner
 
 
-def _make_crf(cost_sensitive: bool = False) -> Learner:
+def _make_crf(cost_sensitive: bool = False) -> TokenLearner:
     from voile.documents.learners.crf import CRF
 
     return CRF(cost_sensitive=cost_sensitive)
 
 
-def _make_svm(cost_sensitive: bool = False) -> Learner:
+def _make_svm(cost_sensitive: bool = False) -> TokenLearner:
     from voile.documents.learners.svm import SVM
 
     return SVM(cost_sensitive=cost_sensitive)
 
 
-def _make_adaboost(cost_sensitive: bool = False) -> Learner:
+def _make_adaboost(cost_sensitive: bool = False) -> TokenLearner:
     from voile.documents.learners.adaboost import AdaBoost
 
     return AdaBoost(cost_sensitive=cost_sensitive)
 
 
-def _make_ensemble(cost_sensitive: bool = False) -> Learner:
-    from voile.documents.paper.ensemble import Ensemble
+def _make_ensemble(cost_sensitive: bool = False) -> TokenLearner:
+    from voile.documents.paper.ensemble import EnsembleLearner
 
-    return Ensemble(cost_sensitive=cost_sensitive)
-
-
-def _make_selection(cost_sensitive: bool = False) -> Learner:
-    from voile.documents.paper.selection import Selection
-
-    return Selection(cost_sensitive=cost_sensitive)
+    return EnsembleLearner(cost_sensitive=cost_sensitive)
 
 
-def _make_consensus() -> Learner:
-    from voile.documents.learners.consensus import Consensus
+def _make_selection(cost_sensitive: bool = False) -> TokenLearner:
+    from voile.documents.paper.selection import LearnerSelection
 
-    return Consensus()
+    return LearnerSelection(cost_sensitive=cost_sensitive)
 
 
-def _make_reader() -> Learner:
+def _make_consensus() -> TokenLearner:
+    from voile.documents.learners.consensus import ConsensusLearner
+
+    return ConsensusLearner()
+
+
+def _make_reader() -> TokenLearner:
     from voile.documents.learners.reader_head import ReaderLearner
 
-    return ReaderLearner.installed()
+    return ReaderLearner.from_installed()
 
 
-LEARNERS: Mapping[str, Callable[[], Learner]] = {
+LEARNERS: Mapping[str, Callable[[], TokenLearner]] = {
     "crf": _make_crf,
     "svm": _make_svm,
     "adaboost": _make_adaboost,
@@ -77,14 +77,14 @@ def default_learner() -> str:
     return "consensus" if find_reader() is None else "reader"
 
 
-def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
+def learners_of(given: str | Sequence[str | TokenLearner]) -> dict[str, TokenLearner]:
     """Return learners by their names; a name stands for the learner of `LEARNERS`, or the default.
 
     >>> from voile.documents.learners.svm import SVM
     >>> list(learners_of(["crf", SVM(C=1.0)]))
     ['crf', 'svm']
     """
-    found: dict[str, Learner] = {}
+    found: dict[str, TokenLearner] = {}
     for one in [given] if isinstance(given, str) else given:
         one = default_learner() if one == DEFAULT else one
         if isinstance(one, str) and one not in LEARNERS:
@@ -92,7 +92,7 @@ def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
         learner = LEARNERS[one]() if isinstance(one, str) else one
         if not (hasattr(learner, "name") and hasattr(learner, "fit")):
             raise RequestError(
-                f"{named(learner)} is not a learner: it lacks a name or fit",
+                f"{name_kind(learner)} is not a learner: it lacks a name or fit",
                 instead="wrap a classifier of scikit-learn in "
                 "voile.documents.adapters.scikit_learn.Sklearn",
             )

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from voile.core.errors import DamagedError, RequestError
-from voile.documents.learners.learner import Classifier, Saveable
+from voile.documents.learners.learner import SaveableClassifier, TokenClassifier
 
 
-def _find_type(name: str) -> type[Saveable] | None:
+def _find_type(name: str) -> type[SaveableClassifier] | None:
     """Return the type that a kit calls so, imported only now; None where it knows none."""
     match name:
         case "chain":
-            from voile.documents.learners.crf import Chain
+            from voile.documents.learners.crf import CrfClassifier
 
-            return Chain
+            return CrfClassifier
         case "linear":
-            from voile.documents.learners.linear import Linear
+            from voile.documents.learners.linear import LinearClassifier
 
-            return Linear
+            return LinearClassifier
         case "judged":
             from voile.documents.paper.ensemble import EnsembleClassifier
 
@@ -42,22 +42,22 @@ def _find_type(name: str) -> type[Saveable] | None:
     return None
 
 
-def saved_name(classifier: Classifier) -> str | None:
+def saved_name(classifier: TokenClassifier) -> str | None:
     """Return the name under which a kit holds a classifier of this type; None: it cannot."""
-    if not isinstance(classifier, Saveable):
+    if not isinstance(classifier, SaveableClassifier):
         return None
     is_own = type(classifier) is _find_type(classifier.saved_as)
     return classifier.saved_as if is_own else None
 
 
-def saved_type(name: str) -> type[Saveable]:
+def saved_type(name: str) -> type[SaveableClassifier]:
     """Return the type of the classifiers that a kit holds under this name."""
     if (found := _find_type(name)) is None:
         raise DamagedError("a classifier of the kit is of no known kind")
     return found
 
 
-def check_saveable(classifiers: Iterable[Classifier]) -> None:
+def check_saveable(classifiers: Iterable[TokenClassifier]) -> None:
     """Refuse classifiers that a kit cannot hold."""
     for classifier in classifiers:
         if saved_name(classifier) is None:

@@ -11,27 +11,27 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.documents.committee.committee import Types, number_marks, put_marks
-from voile.documents.learners.learner import Examples
+from voile.documents.learners.learner import LabelledExamples
 from voile.documents.patterns.gazetteers import gazetteer_words
 from voile.documents.replacements.marks import mark
 from voile.documents.text.corpus import Corpus
 from voile.documents.words import tokens as words
-from voile.documents.words.features import Extractor, Space
+from voile.documents.words.features import FeatureExtractor, FeatureSpace
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class TrainingText:
     """The annotated text as a sanitizer learns from it."""
 
-    tokens: words.Tokens  # of the corpus
+    tokens: words.TextTokens  # of the corpus
     truth: Types  # (n,) int16, the type of identifier that each token is part of, 0 of none
     labels: tuple[str, ...]  # (T,) the types
     subject: tuple[str, ...]  # (d,) whose each document is
-    space: Space  # the features' columns
+    space: FeatureSpace  # the features' columns
     # (n,) bool, tokens of which nobody knows whether they identify: neither learnt from nor counted
     unknown: NDArray[np.bool_]
     tokeniser: words.Tokeniser | None = None  # what cut the text in the place of voile's rule
-    hinter: words.Hinter | None = None  # what said of the tokens what was learnt elsewhere
+    hinter: words.TokenHinter | None = None  # what said of the tokens what was learnt elsewhere
 
     @classmethod
     def of(
@@ -41,8 +41,8 @@ class Training:
         lists: Mapping[str, Iterable[str]] | None = None,
         public: words.Lists | None = None,
         tokeniser: words.Tokeniser | None = None,
-        hinter: words.Hinter | None = None,
-    ) -> Training:
+        hinter: words.TokenHinter | None = None,
+    ) -> TrainingText:
         labels, subjects = corpus.labels, corpus.subjects
         tokens = words.tokenise((document.text for document in corpus), None, tokeniser)
         truth = words.token_labels(tokens, corpus, labels)
@@ -55,15 +55,15 @@ class Training:
         whose = np.repeat(number_subjects(subjects), np.diff(tokens.first))
         marks = [mark(label) for label in labels]
         listed = {**(public or {}), **gazetteer_words(lists or {}, tokeniser)}
-        space = Space.of(tokens, whose, marks=marks, lists=listed)
+        space = FeatureSpace.of(tokens, whose, marks=marks, lists=listed)
         unknown = words.unknown_tokens(tokens, corpus) & (truth == 0)
         return cls(tokens, truth, labels, subjects, space, unknown, tokeniser, hinter)
 
-    def examples(self, removed: Types, costs: NDArray[np.float64]) -> Examples:
+    def examples(self, removed: Types, costs: NDArray[np.float64]) -> LabelledExamples:
         """Return what is left after `removed`, (n,), with marks in its place; costs (T,)."""
         tokens = put_marks(self.tokens, removed, number_marks(self.tokens.known, self.labels))
         left = removed == 0
-        return Examples(
+        return LabelledExamples(
             self._extractor.features(tokens).matrix,
             np.where(left, self.truth, 0).astype(np.int16),
             left & ~self.unknown,
@@ -82,8 +82,8 @@ class Training:
         return number_subjects(self.subject)
 
     @cached_property
-    def _extractor(self) -> Extractor:
-        return Extractor(self.space, self.tokens.known)
+    def _extractor(self) -> FeatureExtractor:
+        return FeatureExtractor(self.space, self.tokens.known)
 
     @property
     def classes(self) -> NDArray[np.int32]:
@@ -108,7 +108,7 @@ def number_subjects(subjects: Sequence[str]) -> NDArray[np.int32]:
 
 
 def count_by_subject(
-    tokens: words.Tokens, which: NDArray[np.bool_], subject: NDArray[np.integer]
+    tokens: words.TextTokens, which: NDArray[np.bool_], subject: NDArray[np.integer]
 ) -> NDArray[np.int64]:
     """Count tokens, (n,) bool, by the subject of their document, (d,)."""
     whose = subject[tokens.document[which]]

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from voile.documents.learners.arrays import pack, take, unpack
-from voile.documents.learners.crf import CRF, Chain
-from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
+from voile.documents.learners.crf import CRF, CrfClassifier
+from voile.documents.learners.learner import Arrays, LabelledExamples, Margins, TokenSight
 from voile.documents.learners.out_of_fold import margins_out_of_fold
 from voile.documents.learners.svm import fit_hyperplanes
 
@@ -22,7 +22,7 @@ BELOW = 20.0
 
 
 @dataclass(frozen=True)
-class Ensemble:
+class EnsembleLearner:
     """CRF, then SVM against its false positives (after BoB: Ferrandez et al., 2013).
 
     Candidates are the tokens that the CRF gives more than the probability `least`. The SVM sees a
@@ -41,7 +41,7 @@ class Ensemble:
     def name(self) -> str:
         return "ensemble-cost" if self.cost_sensitive else "ensemble"
 
-    def fit(self, examples: Examples, *, seed: int = 0) -> EnsembleClassifier:
+    def fit(self, examples: LabelledExamples, *, seed: int = 0) -> EnsembleClassifier:
         """Fit the CRF to all tokens, the SVM to the candidates of others."""
         chain = self.crf.fit(examples, seed=seed)
         odds = margins_out_of_fold(
@@ -78,12 +78,12 @@ class EnsembleClassifier:
     saved_as: ClassVar[str] = "judged"
 
     weights: NDArray[np.float32]  # (columns, m + T) of the CRF's m labels and of the SVM's T types
-    chain: Chain  # the CRF
+    chain: CrfClassifier  # the CRF
     beside: NDArray[np.float32]  # (3 T, T) the SVM's weights of the CRF's log-odds
     bias: NDArray[np.float32]  # (T,) of the SVM
     cut: float  # log-odds above which a token is a candidate
 
-    def margins(self, sight: Sight) -> Margins:
+    def margins(self, sight: TokenSight) -> Margins:
         """Return each token's margin for each type, (n, T): the SVM's where it is a candidate."""
         scores = sight.scores(self.weights)
         labels = len(self.chain.labels)
@@ -104,7 +104,7 @@ class EnsembleClassifier:
         types = len(bias)
         labels = len(take(arrays, "labels", "i", (None,)))
         weights = unpack(arrays, labels + types)
-        chain = Chain.from_arrays({**arrays, **pack(weights[:, :labels])})
+        chain = CrfClassifier.from_arrays({**arrays, **pack(weights[:, :labels])})
         take(arrays, "shift", "f", (types,))
         beside = take(arrays, "beside", "f", (3 * types, types))
         return cls(weights, chain, beside, bias, float(take(arrays, "cut", "f", ())))

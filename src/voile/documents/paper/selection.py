@@ -13,18 +13,22 @@ from voile.documents.learners import learner as protocol
 from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.arrays import misfit, take
 from voile.documents.learners.calibration import fit_regressions
-from voile.documents.learners.crf import CRF, Chain
-from voile.documents.learners.linear import Linear
+from voile.documents.learners.crf import CRF, CrfClassifier
+from voile.documents.learners.linear import LinearClassifier
 from voile.documents.learners.out_of_fold import classes_by_own_rule, margins_out_of_fold
 from voile.documents.learners.svm import SVM
-from voile.documents.paper.ensemble import Ensemble, EnsembleClassifier
+from voile.documents.paper.ensemble import EnsembleClassifier, EnsembleLearner
 
-KINDS: tuple[type[protocol.Saveable], ...] = (Chain, Linear, EnsembleClassifier)
+KINDS: tuple[type[protocol.SaveableClassifier], ...] = (
+    CrfClassifier,
+    LinearClassifier,
+    EnsembleClassifier,
+)
 """What a kit can hold of the learners chosen from, by the numbers that it uses."""
 
 
 @dataclass(frozen=True)
-class Selection:
+class LearnerSelection:
     """Fit the learner with the fewest errors on subjects that it has not seen; of equals the first.
 
     In other folds another learner may be chosen, whose margins are of another size: so they become
@@ -32,7 +36,7 @@ class Selection:
     `learners` the paper's four are compared, on `folds` folds.
     """
 
-    learners: Sequence[protocol.Learner] = ()
+    learners: Sequence[protocol.TokenLearner] = ()
     folds: int = 3
     cost_sensitive: bool = False
 
@@ -40,7 +44,9 @@ class Selection:
     def name(self) -> str:
         return "selection-cost" if self.cost_sensitive else "selection"
 
-    def fit(self, examples: protocol.Examples, *, seed: int = 0) -> protocol.Classifier:
+    def fit(
+        self, examples: protocol.LabelledExamples, *, seed: int = 0
+    ) -> protocol.TokenClassifier:
         """Compare by cross-validation, then fit the best on everything."""
         looks = [(one, self.look(one, examples, seed)) for one in self.among]
         learner, margins = min(looks, key=lambda look: self.errors(look[1], examples))
@@ -50,20 +56,20 @@ class Selection:
         return kind(classifier, slope[:, 0], bias)
 
     @property
-    def among(self) -> tuple[protocol.Learner, ...]:
+    def among(self) -> tuple[protocol.TokenLearner, ...]:
         cost = self.cost_sensitive
-        paper = (CRF, SVM, AdaBoost, Ensemble)
+        paper = (CRF, SVM, AdaBoost, EnsembleLearner)
         return tuple(self.learners) or tuple(kind(cost_sensitive=cost) for kind in paper)
 
     def look(
-        self, learner: protocol.Learner, examples: protocol.Examples, seed: int
+        self, learner: protocol.TokenLearner, examples: protocol.LabelledExamples, seed: int
     ) -> protocol.Margins:
         """Return a learner's margins, (n, T), of subjects that it has not seen."""
         return margins_out_of_fold(
             lambda some: learner.fit(some, seed=seed), examples, self.folds, seed
         )
 
-    def errors(self, margins: protocol.Margins, examples: protocol.Examples) -> float:
+    def errors(self, margins: protocol.Margins, examples: protocol.LabelledExamples) -> float:
         """Return the errors of a learner by its own rule, or what they cost."""
         labels, found = examples.labels, classes_by_own_rule(margins)
         if not self.cost_sensitive:
@@ -77,12 +83,12 @@ class Selection:
 class SelectedClassifier:
     """The classifier chosen, its margins in log-odds."""
 
-    classifier: protocol.Classifier  # which
+    classifier: protocol.TokenClassifier  # which
     # slope, bias: (T,) from its margins to log-odds
     slope: NDArray[np.float64]
     bias: NDArray[np.float64]
 
-    def margins(self, sight: protocol.Sight) -> protocol.Margins:
+    def margins(self, sight: protocol.TokenSight) -> protocol.Margins:
         """Return each token's margin for each type, (n, T), in log-odds."""
         return np.asarray(self.classifier.margins(sight) * self.slope + self.bias)
 
@@ -91,7 +97,7 @@ class SaveableSelected(SelectedClassifier):
     saved_as: ClassVar[str] = "selected"
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        assert isinstance(self.classifier, protocol.Saveable)
+        assert isinstance(self.classifier, protocol.SaveableClassifier)
         inner = {f"of {name}": one for name, one in self.classifier.to_arrays().items()}
         chosen = np.array(KINDS.index(type(self.classifier)))
         return {**inner, "chosen": chosen, "slope": self.slope, "odds": self.bias}

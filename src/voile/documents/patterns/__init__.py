@@ -9,27 +9,35 @@ from voile.core.errors import RequestError, nearest
 from voile.documents.patterns.health_numbers import health_ids
 from voile.documents.patterns.network import emails, ips, macs, urls
 from voile.documents.patterns.numbers import cards, dnis, ibans, ssns
-from voile.documents.patterns.pattern import Finder, Pattern, find
+from voile.documents.patterns.pattern import PatternFinder, TextPattern, find
 from voile.documents.patterns.phones import phones
 from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.patterns.records import record_pattern
 
-__all__ = ["PATTERNS", "Finder", "Pattern", "PhraseList", "find", "patterns_of", "record_pattern"]
+__all__ = [
+    "PATTERNS",
+    "PatternFinder",
+    "PhraseList",
+    "TextPattern",
+    "find",
+    "patterns_of",
+    "record_pattern",
+]
 
-PATTERNS: Mapping[str, Pattern] = MappingProxyType(
+PATTERNS: Mapping[str, TextPattern] = MappingProxyType(
     {
         pattern.name: pattern
         for pattern in (
-            Pattern("iban", "IBAN", ibans, checked=True),
-            Pattern("card", "CARD", cards, checked=True),
-            Pattern("ssn", "SSN", ssns),
-            Pattern("dni", "DNI", dnis, checked=True),
-            Pattern("health-id", "ID", health_ids, checked=True),
-            Pattern("email", "EMAIL", emails),
-            Pattern("url", "URL", urls),
-            Pattern("ip", "IP", ips),
-            Pattern("mac", "MAC", macs),
-            Pattern("phone", "PHONE", phones),
+            TextPattern("iban", "IBAN", ibans, checked=True),
+            TextPattern("card", "CARD", cards, checked=True),
+            TextPattern("ssn", "SSN", ssns),
+            TextPattern("dni", "DNI", dnis, checked=True),
+            TextPattern("health-id", "ID", health_ids, checked=True),
+            TextPattern("email", "EMAIL", emails),
+            TextPattern("url", "URL", urls),
+            TextPattern("ip", "IP", ips),
+            TextPattern("mac", "MAC", macs),
+            TextPattern("phone", "PHONE", phones),
         )
     }
 )
@@ -38,7 +46,7 @@ PATTERNS: Mapping[str, Pattern] = MappingProxyType(
 
 def patterns_of(
     names: Iterable[str] | None = None, records: Iterable[str] = ()
-) -> tuple[Pattern, ...]:
+) -> tuple[TextPattern, ...]:
     """Return the patterns of these names (None: all), after those of these record formats."""
     asked = set(PATTERNS if names is None else names)
     for name in sorted(asked - set(PATTERNS)):

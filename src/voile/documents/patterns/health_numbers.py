@@ -12,14 +12,16 @@ _MBI = "[AC-HJKMNP-RT-Y]"
 _MBI_ANY = "[0-9AC-HJKMNP-RT-Y]"
 
 
-def _weighed(digits: Sequence[int], weights: Sequence[int]) -> int:
+def _weigh_digits(digits: Sequence[int], weights: Sequence[int]) -> int:
     return sum(digit * weight for digit, weight in zip(digits, weights, strict=False))
 
 
 def _is_nhs(number: str) -> bool:
     """Check a number of the NHS: weights 10 to 2, modulo 11."""
     digits = [*map(int, number)]
-    return (11 - _weighed(digits, range(10, 1, -1)) % 11) % 11 == digits[9] and len({*digits}) > 1
+    return (11 - _weigh_digits(digits, range(10, 1, -1)) % 11) % 11 == digits[9] and len(
+        {*digits}
+    ) > 1
 
 
 def _is_kvnr(number: str) -> bool:
@@ -38,7 +40,7 @@ def _is_nir(number: str) -> bool:
 def _is_cpf(number: str) -> bool:
     """Check a Brazilian CPF: two digits modulo 11."""
     digits = [*map(int, number)]
-    checks = (_weighed(digits, range(n + 1, 1, -1)) * 10 % 11 % 10 for n in (9, 10))
+    checks = (_weigh_digits(digits, range(n + 1, 1, -1)) * 10 % 11 % 10 for n in (9, 10))
     return [*checks] == digits[9:] and len({*digits}) > 1
 
 
@@ -51,7 +53,7 @@ def _is_luhn(number: str) -> bool:
 def _is_medicare_au(number: str) -> bool:
     """Check an Australian Medicare number: weights 1, 3, 7, 9 twice, modulo 10."""
     digits = [*map(int, number)]
-    return _weighed(digits, (1, 3, 7, 9, 1, 3, 7, 9)) % 10 == digits[8]
+    return _weigh_digits(digits, (1, 3, 7, 9, 1, 3, 7, 9)) % 10 == digits[8]
 
 
 _ODD = dict(
@@ -129,7 +131,7 @@ def _is_verhoeff(number: str) -> bool:
 def _is_pps(number: str) -> bool:
     """Check an Irish PPS number: weights 8 to 2, a second letter counts 9 times, modulo 23."""
     second = (ord(number[8]) - 64) * 9 if len(number) > 8 and number[8] != "W" else 0
-    rest = (_weighed([*map(int, number[:7])], range(8, 1, -1)) + second) % 23
+    rest = (_weigh_digits([*map(int, number[:7])], range(8, 1, -1)) + second) % 23
     return "WABCDEFGHIJKLMNOPQRSTUV"[rest] == number[7]
 
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from itertools import starmap
 from typing import Protocol, TypeAlias
 
-from voile.documents.replacements.removal import Reason, Removal
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.replacements.spans import settle_spans
 from voile.documents.words.normalisation import normalise
 
 Slice: TypeAlias = tuple[int, int]
 
 
-class Finder(Protocol):
+class PatternFinder(Protocol):
     """What `find` needs: a label, a reason, and where something is found."""
 
     @property
-    def by(self) -> Reason:
+    def by(self) -> RemovalReason:
         """Say why what is found goes."""
 
     @property
@@ -34,7 +34,7 @@ class Finder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class TextPattern:
     """An identifier that its form gives away."""
 
     name: str  # what the user calls it
@@ -43,15 +43,15 @@ class Pattern:
     checked: bool = False  # whether a checksum distinguishes it from look-alikes
 
     @property
-    def by(self) -> Reason:
-        return Reason("pattern", self.name)
+    def by(self) -> RemovalReason:
+        return RemovalReason("pattern", self.name)
 
-    def find(self, text: str) -> list[Removal]:
+    def find(self, text: str) -> list[TextRemoval]:
         """Find it in a text as it came, hidden characters and look-alikes in it or not."""
         return find(text, (self,))
 
 
-def find(text: str, finders: Iterable[Finder]) -> list[Removal]:
+def find(text: str, finders: Iterable[PatternFinder]) -> list[TextRemoval]:
     """Return what any of the finders finds, in the order of the text and apart. Cost: O(characters)
     each.
 
@@ -60,7 +60,7 @@ def find(text: str, finders: Iterable[Finder]) -> list[Removal]:
     """
     plain = normalise(text)
     found = [
-        Removal(start, end, finder.label, (finder.by,))
+        TextRemoval(start, end, finder.label, (finder.by,))
         for finder in finders
         for start, end in starmap(plain.original, finder.slices(plain.text))
     ]

@@ -79,7 +79,9 @@ def phones(plain: str) -> Iterator[Slice]:
             start = opening.start()
             if plain[start] == "(" and ")" not in run.group():
                 start += 1
-        if _international(plain[start : run.start()], digits) or _called(plain, start, end, last):
+        if _international(plain[start : run.start()], digits) or _is_called(
+            plain, start, end, last
+        ):
             yield start, end
             last = end
             continue
@@ -107,7 +109,7 @@ def _international(opening: str, digits: str) -> bool:
     return digits[:2] == "00" and len(digits) >= 11 and CALLING_CODE.match(digits, 2) is not None
 
 
-def _called(plain: str, start: int, end: int, last: int) -> bool:
+def _is_called(plain: str, start: int, end: int, last: int) -> bool:
     """Return whether words around mark a number to call; `last` is where one before ended."""
     if _DATE.fullmatch(plain, start, end):
         return False

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from voile.core.errors import RequestError, SourceError
 from voile.documents.patterns.pattern import Slice, find
-from voile.documents.replacements.removal import Reason, Removal
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.words.normalisation import as_latin, normalise
 
 _TOKEN = re.compile(r"[^\W_]+|\S")
@@ -63,7 +63,7 @@ class PhraseList:
         ignore_case: bool = True,
     ) -> None:
         self.label = label
-        self.by = Reason("list", name)
+        self.by = RemovalReason("list", name)
         self.ignore_case = ignore_case
         # By first token, then by length: the phrases, as tuples of their other tokens.
         self._phrases: dict[str, dict[int, set[tuple[str, ...]]]] = {}
@@ -90,15 +90,15 @@ class PhraseList:
     ) -> PhraseList:
         return cls(read_phrases(path), label=label, name=name, ignore_case=ignore_case)
 
-    def find(self, text: str) -> list[Removal]:
+    def find(self, text: str) -> list[TextRemoval]:
         return find(text, (self,))
 
-    def subtract(self, text: str, removals: Iterable[Removal]) -> list[Removal]:
+    def subtract(self, text: str, removals: Iterable[TextRemoval]) -> list[TextRemoval]:
         """Return the removals but those that lie wholly inside a phrase of this list."""
         kept = self.find(text)
         starts = [one.start for one in kept]
 
-        def allowed(one: Removal) -> bool:
+        def allowed(one: TextRemoval) -> bool:
             at = bisect_right(starts, one.start) - 1
             return at >= 0 and one.end <= kept[at].end
 

@@ -27,7 +27,7 @@ from re import _parser as parser  # type: ignore[attr-defined]  # the one reader
 from typing import Any
 
 from voile.core.errors import RequestError
-from voile.documents.patterns.pattern import Pattern, Slice
+from voile.documents.patterns.pattern import Slice, TextPattern
 from voile.documents.words.normalisation import normalise
 
 MOST_WAYS = 500
@@ -35,19 +35,21 @@ _WIDEST = 200
 _CLASSES = {"#": r"\d", "9": r"\d", "@": r"[^\W\d_]", "*": r"[^\W_]", " ": r"[ \t]{1,3}"}
 
 
-def record_pattern(format: str) -> Pattern:
+def record_pattern(format: str) -> TextPattern:
     plain = normalise(format).text.strip()
     is_expression = len(plain) > 2 and plain[0] == plain[-1] == "/"
-    expression = _checked(plain[1:-1], format) if is_expression else _written(plain, format)
+    expression = (
+        _check_expression(plain[1:-1], format) if is_expression else _compile_format(plain, format)
+    )
     whole = re.compile(rf"(?<![^\W_])(?:{expression})(?![^\W_])", re.IGNORECASE)
 
     def slices(plain: str) -> Iterator[Slice]:
         return (match.span() for match in whole.finditer(plain))
 
-    return Pattern(f"record {format}", "RECORD", slices)
+    return TextPattern(f"record {format}", "RECORD", slices)
 
 
-def _written(plain: str, format: str) -> str:
+def _compile_format(plain: str, format: str) -> str:
     parts = re.findall(r"\\?.", plain, re.DOTALL)
     if not any(part == "#" or part[-1].isdigit() for part in parts):
         raise RequestError(
@@ -58,7 +60,7 @@ def _written(plain: str, format: str) -> str:
     return "".join(_CLASSES.get(part) or re.escape(part[-1]) for part in parts)
 
 
-def _checked(expression: str, format: str) -> str:
+def _check_expression(expression: str, format: str) -> str:
     where = f"record format {format}"
     try:
         tree = parser.parse(expression)

@@ -37,7 +37,7 @@ def build_graph(weights: EncoderWeights, layer: int) -> bytes:
             f"the encoder has no layer {layer}", instead=f"use 1 to {weights.layers}"
         )
     graph = _GraphParts(library("onnx", "reader"), weights)
-    x = graph.embed()
+    x = graph.add_embedding()
     for number in range(layer):
         x = graph.add_layer(x, LAYER.format(number))
     return graph.finish(x)
@@ -51,7 +51,7 @@ class _GraphParts:
         self._nodes: list[Any] = []
         self._stored: dict[str, Any] = {}
 
-    def embed(self) -> str:
+    def add_embedding(self) -> str:
         """Add the sum of a piece's and its position's vectors, normalised."""
         arrays = self._weights.arrays
         whole, scale = quantise_rows(arrays[WORDS], WORD_LEVELS)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from voile.core.errors import DamagedError, RequestError
 from voile.data.files.atomic import write_folder
-from voile.data.files.outputs import Output, holds_only
+from voile.data.files.outputs import OutputKind, holds_only
 
 if TYPE_CHECKING:
     from voile.documents.reader.encoder import TextEncoder
@@ -145,7 +145,7 @@ def install_reader(source: EncoderSource, layer: int | None = None) -> Installed
     return reader
 
 
-READER = Output(
+READER = OutputKind(
     "an installed reader",
     {"": lambda path: (path / INDEX).is_file() and holds_only(path, {INDEX, GRAPH, TOKENIZER})},
 )

@@ -50,7 +50,7 @@ _TOKEN = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Age:
+class _WrittenAge:
     """A number in the text, and how many of its unit make a year."""
 
     start: int
@@ -76,7 +76,7 @@ def find_age(value: str) -> tuple[int, int, int] | None:
     return ages[0].start, ages[0].end, int(ages[0].number)
 
 
-def _only_ages(value: str) -> list[_Age]:
+def _only_ages(value: str) -> list[_WrittenAge]:
     """Return the ages of a text of which every word is part of an age; none of another."""
     words = {fold(word) for word in _TOKEN.findall(value)}
     known = _NUMBERS.keys() | _UNITS["english"].keys() | _UNITS["spanish"].keys() | _HARMLESS
@@ -103,8 +103,8 @@ def group_ages(value: str, language: Language, *, keep: bool) -> str | None:
     return value[: ages[0].start] + GROUPED[language] + value[ages[0].end :]
 
 
-def _ages(value: str) -> Iterator[_Age]:
-    age: _Age | None = None
+def _ages(value: str) -> Iterator[_WrittenAge]:
+    age: _WrittenAge | None = None
     for token in _TOKEN.finditer(value):
         word = fold(token.group())
         per_year = _UNITS["english"].get(word) or _UNITS["spanish"].get(word)
@@ -120,7 +120,7 @@ def _ages(value: str) -> Iterator[_Age]:
                 continue
             if age:
                 yield age
-            age = _Age(token.start(), token.end(), number, in_words)
+            age = _WrittenAge(token.start(), token.end(), number, in_words)
     if age:
         yield age
 

@@ -10,7 +10,7 @@ import re
 import string
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from voile.documents.replacements.draws import Draws
+from voile.documents.replacements.draws import SurrogateDraws
 from voile.documents.replacements.names import clean, fold
 
 _EMAIL = re.compile(r"[^\s@,;]+@[^\s@,;]+")
@@ -26,7 +26,7 @@ _DOCUMENTATION_4 = [int(IPv4Address(net)) for net in ("192.0.2.0", "198.51.100.0
 _DOCUMENTATION_6 = int(IPv6Address("2001:db8::"))
 
 
-def scramble(draws: Draws, value: str) -> str | None:
+def scramble(draws: SurrogateDraws, value: str) -> str | None:
     """Replace the digits and letters of a number or code by others, or return None where none can
     change.
 
@@ -39,13 +39,13 @@ def scramble(draws: Draws, value: str) -> str | None:
         return None
     key = "".join(one for one in value if one.isalnum()).casefold()
     for attempt in range(_TRIES):
-        new = _scrambled(pieces, draws.number(f"digits {attempt}", key, len(key) + 16))
+        new = _scramble_pieces(pieces, draws.number(f"digits {attempt}", key, len(key) + 16))
         if new != value:
             return new
     return None
 
 
-def _scrambled(pieces: list[str], stream: int) -> str:
+def _scramble_pieces(pieces: list[str], stream: int) -> str:
     new: list[str] = []
     leading = True
     for piece in pieces:
@@ -66,17 +66,17 @@ def _scrambled(pieces: list[str], stream: int) -> str:
     return "".join(new)
 
 
-def disguise(draws: Draws, value: str) -> str:
+def disguise(draws: SurrogateDraws, value: str) -> str:
     """Replace every letter and digit of what has no better surrogate, whatever its length; what has
     neither becomes three digits.
     """
     value = clean(value)
     parts = [value[start : start + _LONGEST] for start in range(0, len(value), _LONGEST)]
-    new = "".join(_disguised(draws, part, number) for number, part in enumerate(parts))
+    new = "".join(_disguise_digits(draws, part, number) for number, part in enumerate(parts))
     return new if new != value else str(100 + draws.number("digits of nothing", value, 16) % 900)
 
 
-def _disguised(draws: Draws, part: str, number: int) -> str:
+def _disguise_digits(draws: SurrogateDraws, part: str, number: int) -> str:
     stream = draws.number(f"disguise {number}", part.casefold(), len(part) + 16)
     new = []
     for one in part:
@@ -91,7 +91,7 @@ def _disguised(draws: Draws, part: str, number: int) -> str:
     return "".join(new)
 
 
-def email(draws: Draws, value: str) -> str | None:
+def email(draws: SurrogateDraws, value: str) -> str | None:
     """Return an address at example.org for each of one or several, the same for any case."""
     value = clean(value)
     if not (_EMAILS.fullmatch(value) and value.isprintable()):
@@ -101,7 +101,7 @@ def email(draws: Draws, value: str) -> str | None:
     )
 
 
-def url(draws: Draws, value: str) -> str | None:
+def url(draws: SurrogateDraws, value: str) -> str | None:
     """Return a page of example.org, with the scheme and the www of the value."""
     value = clean(value)
     match = _URL.fullmatch(value)
@@ -111,7 +111,7 @@ def url(draws: Draws, value: str) -> str | None:
     return f"{scheme}{www}example.org/{draws.code('url', value.casefold())}"
 
 
-def ip(draws: Draws, value: str) -> str | None:
+def ip(draws: SurrogateDraws, value: str) -> str | None:
     """Return an address of the ranges that are kept for documentation."""
     try:
         address = ip_address(value.strip())

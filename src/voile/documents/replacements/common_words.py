@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from voile.documents.replacements.draws import Draws
+from voile.documents.replacements.draws import SurrogateDraws
 from voile.documents.replacements.names import Language, fold
 
 _GROUPS: dict[Language, str] = {
@@ -59,7 +59,7 @@ def is_small(value: str, before: str, language: Language) -> bool:
     return bool(words) and all(word in _SMALL[language] for word in words)
 
 
-def other_small(draws: Draws, value: str, language: Language) -> str:
+def other_small(draws: SurrogateDraws, value: str, language: Language) -> str:
     """Put another small word of its kind in the place of each."""
     groups = _SMALL[language]
     new = " ".join(draws.any(groups[word.lower()], word) for word in value.split())
@@ -72,7 +72,7 @@ def is_noun(value: str, before: str, language: Language) -> bool:
     return small and _AFTER_ARTICLE[language].search(before) is not None
 
 
-def noun(draws: Draws, value: str, language: Language) -> str | None:
+def noun(draws: SurrogateDraws, value: str, language: Language) -> str | None:
     """Return a noun that agrees with a value in number, and with the article before it."""
     drawn = draws.entry(_NOUNS[language].split(), fold(value), agreeing(value, language))
     return f"{drawn}s" if drawn and _is_plural(value) else drawn

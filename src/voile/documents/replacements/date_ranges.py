@@ -52,7 +52,7 @@ def move_dates(
 
     text = around["date"]
     if one := read(text):
-        moved = one.moved(offset)
+        moved = one.move_days(offset)
         new = moved.text if moved else None
     else:
         new = _moved_range(text, offset, read)
@@ -65,7 +65,7 @@ def _moved_range(text: str, offset: int, read: _Read) -> str | None:
         left, right = text[: to.start()], text[to.end() :]
         for parted, write in _RANGES:
             if dates := parted(left, right, read):
-                first, second = (one.moved(offset) for one in dates)
+                first, second = (one.move_days(offset) for one in dates)
                 return write(first, second, to.group()) if first and second else None
     return None
 

@@ -80,14 +80,14 @@ class CalendarWords:
     def __contains__(self, word: str) -> bool:
         return fold(word) in self._meanings
 
-    def read(self, word: str, language: Language) -> CalendarWord:
+    def read_word(self, word: str, language: Language) -> CalendarWord:
         """Return what a word that `pattern` matches means, in this language if it has it."""
         meanings = self._meanings[fold(word)]
         return meanings.get(language) or next(iter(meanings.values()))
 
     def write(self, number: int, like: str, language: Language) -> str:
         """Write another month or day in the language, length and capitals of a word."""
-        model = self.read(like, language)
+        model = self.read_word(like, language)
         word = self._lists[model.language, model.short][number]
         if like.isupper():
             return word.upper()
@@ -151,7 +151,7 @@ class WrittenDate:
         """The date in an order that compares."""
         return self.year, self.month or 0, self.day or 0
 
-    def moved(self, offset: int) -> WrittenDate | None:
+    def move_days(self, offset: int) -> WrittenDate | None:
         """Return the date that is `offset` days later; None where it cannot be written so."""
         if self.month is None:
             return self._rewritten(self.year + _whole(offset / _DAYS_A_YEAR), None, None)
@@ -192,12 +192,12 @@ class WrittenDate:
 def read_date(text: str, order: DateOrder | None, language: Language) -> WrittenDate | None:
     """Read a day, month or year that is all of the text; None for anything else."""
     for layout in _layouts(order):
-        if (match := layout.fullmatch(text)) and (found := _written(match, language)):
+        if (match := layout.fullmatch(text)) and (found := _parse_match(match, language)):
             return found
     return None
 
 
-def _written(match: re.Match[str], language: Language) -> WrittenDate | None:
+def _parse_match(match: re.Match[str], language: Language) -> WrittenDate | None:
     """Parse a text; None for a date that does not exist, or that everybody knows."""
     found = sorted((match.span(what), what) for what, text in match.groupdict().items() if text)
     pieces: list[tuple[str, str]] = []
@@ -213,7 +213,7 @@ def _written(match: re.Match[str], language: Language) -> WrittenDate | None:
         year += 1900 if year >= _FIRST_SHORT_YEAR % 100 else 2000
     month = int(said["month"]) if "month" in said else None
     if "name" in said:
-        word = MONTHS.read(said["name"], language)
+        word = MONTHS.read_word(said["name"], language)
         month, language = word.number + 1, word.language
         if "day" not in said and len(said["year"]) == 2 and not _tells_a_year(match, language):
             return None

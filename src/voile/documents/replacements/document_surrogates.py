@@ -12,10 +12,10 @@ from voile.documents.replacements import codes, common_words
 from voile.documents.replacements.ages import group_ages
 from voile.documents.replacements.date_ranges import move_dates
 from voile.documents.replacements.dates import DateOrder
-from voile.documents.replacements.draws import Draws, fold_value
+from voile.documents.replacements.draws import SurrogateDraws, fold_value
 from voile.documents.replacements.loose_dates import move_loosely
-from voile.documents.replacements.names import Language, Pool, fold, name_words
-from voile.documents.replacements.people import People, like, read_mention
+from voile.documents.replacements.names import Language, NamePool, fold, name_words
+from voile.documents.replacements.people import RenamedPeople, like, read_mention
 from voile.documents.replacements.phrases import KEPT, kept_words, rename_phrase
 from voile.keys.pseudonyms import Secret, date_shift
 
@@ -37,7 +37,7 @@ _AGES: Mapping[Language, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Value:
+class RemovedValue:
     """What is removed somewhere, with what stands before it."""
 
     kind: str
@@ -45,17 +45,17 @@ class Value:
     before: str
 
     @property
-    def folded(self) -> str:
+    def folded_text(self) -> str:
         return fold_value(self.text)
 
 
 @dataclass(frozen=True)
-class Settings:
+class SurrogateSettings:
     """How surrogates are drawn: see `Surrogates`."""
 
     secret: Secret
     language: Language
-    pool: Pool
+    pool: NamePool
     lists: Mapping[str, Sequence[str]]
     order: DateOrder | None
     days: int
@@ -64,9 +64,9 @@ class Settings:
     """What the folded words of a subject's own name become, in every document."""
 
     def candidates(self, kind: str) -> Sequence[str]:
-        return self.lists.get(kind) or self.shipped(kind)
+        return self.lists.get(kind) or self.list_shipped(kind)
 
-    def shipped(self, kind: str) -> Sequence[str]:
+    def list_shipped(self, kind: str) -> Sequence[str]:
         what = _LISTS.get(kind) or _LIKE[kind]
         return self.pool.surnames if what == "surnames" else read_list(self.language, what)
 
@@ -78,43 +78,47 @@ def read_list(language: Language, what: str) -> tuple[str, ...]:
     return tuple(path.read_text(encoding="utf-8").splitlines())
 
 
-def draw_all(settings: Settings, subject: str, values: Iterable[Value]) -> dict[Value, str | None]:
+def draw_all(
+    settings: SurrogateSettings, subject: str, values: Iterable[RemovedValue]
+) -> dict[RemovedValue, str | None]:
     """Return the surrogate of each value of a document, None of an age that is to be marked.
 
     They are drawn in an order that is not the text's, so that no two share one wherever they stand.
     """
-    ordered = sorted(set(values), key=lambda one: (one.kind, one.folded, one.text, one.before))
-    document = _Document(settings, subject, ordered)
+    ordered = sorted(set(values), key=lambda one: (one.kind, one.folded_text, one.text, one.before))
+    document = _SurrogateDocument(settings, subject, ordered)
     return {value: document.surrogate(value) for value in ordered}
 
 
-class _Document:
-    def __init__(self, settings: Settings, subject: str, values: Sequence[Value]) -> None:
+class _SurrogateDocument:
+    def __init__(
+        self, settings: SurrogateSettings, subject: str, values: Sequence[RemovedValue]
+    ) -> None:
         self._settings = settings
         self._language = settings.language
         taken = set(_NO_NAMES)
-        taken |= {word for one in values for word in (*name_words(one.text), one.folded)}
+        taken |= {word for one in values for word in (*name_words(one.text), one.folded_text)}
         own = settings.own_names(subject)
         drawn = {word for name in own.values() for word in name_words(name)}
-        self._draws = Draws(settings.secret, subject, frozenset(taken), drawn)
+        self._draws = SurrogateDraws(settings.secret, subject, frozenset(taken), drawn)
         self._nouns = self._written_as_nouns(values)
         mentions = [
             read_mention(one.text, one.before)
             for one in values
             if one.kind == "name" and not self._is_common(one)
         ]
-        self._people = People(self._draws, settings.pool, mentions, settings.language, own)
+        self._people = RenamedPeople(self._draws, settings.pool, mentions, settings.language, own)
         self._drawn: dict[tuple[str, str], str] = {}
         years = [y for one in values if one.kind == "date" for y in _YEAR.findall(one.text)]
         self._year = int(max(years, default="2000"))
 
-    def surrogate(self, value: Value) -> str | None:
+    def surrogate(self, value: RemovedValue) -> str | None:
         if value.kind == "age":
             return self._age(value)
         new = self._by_kind(value)
-        return new if new and fold_value(new) != value.folded else self._disguised(value)
+        return new if new and fold_value(new) != value.folded_text else self._disguise_value(value)
 
-    def _by_kind(self, value: Value) -> str | None:
+    def _by_kind(self, value: RemovedValue) -> str | None:
         text, draws = value.text, self._draws
         match value.kind:
             case _ if self._is_common(value):
@@ -131,7 +135,7 @@ class _Document:
                 return codes.url(draws, text)
             case "ip":
                 return codes.ip(draws, text)
-        return self._named(value)
+        return self._draw_name(value)
 
     def _name(self, text: str, before: str) -> str | None:
         """Rename a person; of what is not a name its words: "@anna" may become "@tracy"."""
@@ -139,16 +143,16 @@ class _Document:
             text, frozenset(), self._draws, lambda run: self._people.rename(read_mention(run))
         )
 
-    def _disguised(self, value: Value) -> str:
+    def _disguise_value(self, value: RemovedValue) -> str:
         return codes.disguise(self._draws, value.text)
 
-    def _age(self, value: Value) -> str | None:
+    def _age(self, value: RemovedValue) -> str | None:
         keep = self._settings.keep_ages
         if (grouped := group_ages(value.text, self._language, keep=keep)) or not keep:
             return grouped
         if any(map(str.isdigit, value.text)):
-            return codes.scramble(self._draws, value.text) or self._disguised(value)
-        return self._draws.any(_AGES[self._language], value.folded)
+            return codes.scramble(self._draws, value.text) or self._disguise_value(value)
+        return self._draws.any(_AGES[self._language], value.folded_text)
 
     def _date(self, text: str) -> str:
         settings, language = self._settings, self._language
@@ -162,28 +166,28 @@ class _Document:
             year=self._year,
         )
 
-    def _is_common(self, value: Value) -> bool:
+    def _is_common(self, value: RemovedValue) -> bool:
         if value.kind not in WORDS:
             return False
         is_small_letters = value.text == value.text.lower()
-        return (is_small_letters and value.folded in self._nouns) or common_words.is_small(
+        return (is_small_letters and value.folded_text in self._nouns) or common_words.is_small(
             value.text, value.before, self._language
         )
 
-    def _common(self, value: Value) -> str | None:
+    def _common(self, value: RemovedValue) -> str | None:
         if common_words.is_small(value.text, value.before, self._language):
             return common_words.other_small(self._draws, value.text, self._language)
         draw = partial(common_words.noun, self._draws, value.text, self._language)
-        return self._once("noun", value.folded, draw)
+        return self._once("noun", value.folded_text, draw)
 
-    def _written_as_nouns(self, values: Sequence[Value]) -> frozenset[str]:
+    def _written_as_nouns(self, values: Sequence[RemovedValue]) -> frozenset[str]:
         """Return the folded values that are common nouns here: none that is a name elsewhere."""
         words = [one for one in values if one.kind in WORDS - {"profession"}]
         capital = {
             word for one in words if one.text != one.text.lower() for word in name_words(one.text)
         }
         return frozenset(
-            one.folded
+            one.folded_text
             for one in words
             if capital.isdisjoint(name_words(one.text))
             and (one.kind == "other" or common_words.is_noun(one.text, one.before, self._language))
@@ -191,13 +195,13 @@ class _Document:
             and one.text.replace(" ", "").isalpha()
         )
 
-    def _named(self, value: Value) -> str | None:
+    def _draw_name(self, value: RemovedValue) -> str | None:
         """Return an entry of the kind's list, of a street or organisation with its usual words."""
         text, kind = value.text, value.kind
         if not any(map(str.isalpha, text)):
             return codes.scramble(self._draws, text)
         if text.isupper() and len(text) <= _ACRONYM:
-            return self._disguised(value)
+            return self._disguise_value(value)
         if kind in KEPT or any(map(str.isdigit, text)):
             kept = kept_words(kind, self._language) if kind in KEPT else frozenset()
             if kind == "street" and kept.isdisjoint(map(fold, _WORD.findall(text.lower()))):
@@ -216,7 +220,7 @@ class _Document:
     def _drawn_from_lists(self, kind: str, text: str) -> str | None:
         """Draw from the user's list, else from voile's; an entry that fits the article first."""
         value = fold_value(text)
-        for entries in (self._settings.candidates(kind), self._settings.shipped(kind)):
+        for entries in (self._settings.candidates(kind), self._settings.list_shipped(kind)):
             if drawn := self._draws.entry(
                 entries, value, common_words.agreeing(text, self._language)
             ):

@@ -14,7 +14,7 @@ _ATTEMPTS = 48
 
 
 @dataclass(frozen=True)
-class Draws:
+class SurrogateDraws:
     """Draws surrogates for one subject; what a document removes is never drawn for it.
 
     Nor is what was drawn for another of its values, so that two people stay two. What comes first

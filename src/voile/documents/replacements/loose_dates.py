@@ -13,7 +13,7 @@ import re
 from voile.documents.replacements import codes
 from voile.documents.replacements.date_ranges import move_dates
 from voile.documents.replacements.dates import MONTHS, WEEKDAYS, DateOrder
-from voile.documents.replacements.draws import Draws, fold_value
+from voile.documents.replacements.draws import SurrogateDraws, fold_value
 from voile.documents.replacements.names import Language, clean, fold
 
 # Ways to complete a date without its year.
@@ -57,7 +57,7 @@ _SEASONS: dict[Language, tuple[str, ...]] = {
 def move_loosely(
     value: str,
     offset: int,
-    draws: Draws,
+    draws: SurrogateDraws,
     *,
     order: DateOrder | None,
     language: Language,
@@ -104,20 +104,20 @@ def _as_figures(word: re.Match[str]) -> str:
     return _FIGURES[word[1].lower()]
 
 
-def _by_words(value: str, offset: int, draws: Draws, language: Language) -> str | None:
+def _by_words(value: str, offset: int, draws: SurrogateDraws, language: Language) -> str | None:
     """Move the words of the calendar and change the digits; None where another word is there."""
-    new = [_moved(piece, offset, draws, language) for piece in _PIECES.findall(clean(value))]
+    new = [_move_piece(piece, offset, draws, language) for piece in _PIECES.findall(clean(value))]
     text = "".join(piece or "" for piece in new)
     return None if None in new or fold(text) == fold(value) else text
 
 
-def _moved(piece: str, offset: int, draws: Draws, language: Language) -> str | None:
+def _move_piece(piece: str, offset: int, draws: SurrogateDraws, language: Language) -> str | None:
     if piece.isdecimal():
         return codes.scramble(draws, piece) or codes.disguise(draws, piece)
     if not piece.isalpha() or fold(piece) in _ABOUT_TIME:
         return piece
     for words, length, days in ((WEEKDAYS, 7, 1), (MONTHS, 12, 30)):
         if re.fullmatch(words.pattern, piece, re.IGNORECASE):
-            number = words.read(piece, language).number
+            number = words.read_word(piece, language).number
             return words.write((number + (offset // days % length or 1)) % length, piece, language)
     return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from voile.documents.replacements.kinds import kind_of, safe_label
 from voile.documents.replacements.published import PublishedText, replace_removals
-from voile.documents.replacements.removal import Removal, check_removals
+from voile.documents.replacements.removal import TextRemoval, check_removals
 from voile.documents.replacements.spans import join_adjacent
 from voile.documents.text.document import Document
 
@@ -18,19 +18,19 @@ def mark(label: str) -> str:
 
 
 @dataclass(frozen=True)
-class Marks:
+class LabelMarks:
     """Put a mark of the label in the place of each run of removals.
 
     Removals of one label with only blanks between share a mark, which hides the number of names.
     """
 
-    def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
+    def __call__(self, document: Document, removals: Sequence[TextRemoval]) -> PublishedText:
         runs = join_adjacent(document.text, check_removals(document.text, removals))
         return replace_removals(document.text, runs, [mark(one.label) for one in runs])
 
 
 @dataclass(frozen=True)
-class Categories:
+class CategoryMarks:
     """Put a mark of a category in the place of each run of removals: by `mapping`, else the label's
     kind.
     """
@@ -39,9 +39,9 @@ class Categories:
     # `[OTHER]` when that is not known
     mapping: Mapping[str, str]
 
-    def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
+    def __call__(self, document: Document, removals: Sequence[TextRemoval]) -> PublishedText:
         grouped = [
             replace(one, label=safe_label(self.mapping.get(one.label) or kind_of(one.label)))
             for one in removals
         ]
-        return Marks()(document, grouped)
+        return LabelMarks()(document, grouped)

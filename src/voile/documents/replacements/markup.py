@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from voile.documents.replacements.published import PublishedText, replace_removals
-from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.removal import TextRemoval
 
 MARKUP = (
     "the notes are markup (JSON, XML or HTML): names of fields and attributes stay as they are; "
@@ -44,10 +44,10 @@ def is_json(text: str) -> bool:
 def keep_json(text: str, made: PublishedText) -> PublishedText:
     """Return a published text that is JSON if its source is: what replaces a number has quotes.
 
-    >>> from voile.documents.replacements.marks import Marks
+    >>> from voile.documents.replacements.marks import LabelMarks
     >>> from voile.documents.text.document import Document
     >>> note = '{"mrn": 88374, "name": "Anna"}'
-    >>> made = Marks()(Document(note), [Removal(8, 13, "ID"), Removal(24, 28, "NAME")])
+    >>> made = LabelMarks()(Document(note), [Removal(8, 13, "ID"), Removal(24, 28, "NAME")])
     >>> keep_json(note, made).text
     '{"mrn": "[ID]", "name": "[NAME]"}'
     """
@@ -56,13 +56,13 @@ def keep_json(text: str, made: PublishedText) -> PublishedText:
     strings = [match.span() for match in _STRING.finditer(text)]
     removals, words = [], []
     for edit in made.edits:
-        one = Removal(edit.source_start, edit.source_end, edit.label, edit.by)
+        one = TextRemoval(edit.source_start, edit.source_end, edit.label, edit.by)
         new = made.text[edit.start : edit.end]
         inside = any(start < one.start and one.end < end for start, end in strings)
-        words.append(json.dumps(new, ensure_ascii=False)[1:-1] if inside else _quoted(new))
+        words.append(json.dumps(new, ensure_ascii=False)[1:-1] if inside else _quote_words(new))
         removals.append(one)
     return replace_removals(text, removals, words)
 
 
-def _quoted(words: str) -> str:
+def _quote_words(words: str) -> str:
     return json.dumps(words, ensure_ascii=False)

@@ -49,7 +49,7 @@ def fold(word: str) -> str:
     return unicodedata.normalize("NFKD", word.casefold()).translate(_BARE)
 
 
-class _Bare(dict[int, int | None]):
+class _BareCharacters(dict[int, int | None]):
     """What is left of each character without marks; looked up once."""
 
     def __missing__(self, point: int) -> int | None:
@@ -57,7 +57,7 @@ class _Bare(dict[int, int | None]):
         return self[point]
 
 
-_BARE = _Bare()
+_BARE = _BareCharacters()
 
 
 def name_words(text: str) -> list[str]:
@@ -67,7 +67,7 @@ def name_words(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Names:
+class NameLists:
     """Names of one language; where those of voile come from is in `lists/SOURCES.md`."""
 
     # female, male: given names, one word each; some are on both lists
@@ -83,7 +83,7 @@ class Names:
                 )
 
     @classmethod
-    def read(cls, folder: Path | Traversable) -> Names:
+    def read(cls, folder: Path | Traversable) -> NameLists:
         """Read `female.txt`, `male.txt` and `surnames.txt`: UTF-8, a name a line."""
 
         def names(what: str) -> tuple[str, ...]:
@@ -101,30 +101,30 @@ class Names:
 
 
 @cache
-def builtin_names(language: Language) -> Names:
-    return Names.read(files("voile.documents.replacements") / "lists" / language)
+def builtin_names(language: Language) -> NameLists:
+    return NameLists.read(files("voile.documents.replacements") / "lists" / language)
 
 
 @cache
-def builtin_pool(language: Language) -> Pool:
-    return Pool([builtin_names(language)])
+def builtin_pool(language: Language) -> NamePool:
+    return NamePool([builtin_names(language)])
 
 
-class Pool:
+class NamePool:
     """The names that surrogates are drawn from, and what a word's ending makes of it.
 
     Whether a word is on a list never counts: the lists are public, and would point out the rare
     names, which are on none.
     """
 
-    def __init__(self, languages: Sequence[Names]) -> None:
-        self.female = _joined(one.female for one in languages)
-        self.male = _joined(one.male for one in languages)
-        self.surnames = _joined(one.surnames for one in languages)
+    def __init__(self, languages: Sequence[NameLists]) -> None:
+        self.female = _join_lists(one.female for one in languages)
+        self.male = _join_lists(one.male for one in languages)
+        self.surnames = _join_lists(one.surnames for one in languages)
         self.given = self.female + self.male
         self.every = self.given + self.surnames
-        self._is_given = Leaning(self.given, self.surnames)
-        self._is_female = Leaning(self.female, self.male)
+        self._is_given = LetterLeaning(self.given, self.surnames)
+        self._is_female = LetterLeaning(self.female, self.male)
 
     def leans_given(self, word: str) -> bool:
         """Return whether a folded word ends as given names do, rather than as surnames."""
@@ -137,7 +137,7 @@ class Pool:
         return self.female if self._is_female(word) else self.male
 
 
-class Leaning:
+class LetterLeaning:
     """Which of two lists a word's last letters are the more frequent on; itself never counts."""
 
     _LETTERS = 3
@@ -162,5 +162,5 @@ class Leaning:
         return alike / len(self._lists[number])
 
 
-def _joined(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def _join_lists(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for names in lists for name in names))

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from voile.documents.replacements import codes
-from voile.documents.replacements.draws import Draws, initial_of
-from voile.documents.replacements.names import Language, Pool, undisguise
-from voile.documents.replacements.roles import MentionPart, NameMention, Roles, parts_of
+from voile.documents.replacements.draws import SurrogateDraws, initial_of
+from voile.documents.replacements.names import Language, NamePool, undisguise
+from voile.documents.replacements.roles import MentionPart, NameMention, NameRoles, parts_of
 
 _NAME = re.compile(r"(?:[^\W\d_]|[\s.,;:'’\"“”()/&‐‑–—-])+")
 
@@ -17,7 +17,7 @@ _AFTER_PARTICLE = re.compile(r"\A\s*[-‐‑]?")
 _INITIALS = "ABCDEFGHIJKLMNOPRSTVW"
 
 
-class People:
+class RenamedPeople:
     """Gives the people of one document their surrogate names.
 
     Each word of a name becomes one name, of the role that the document gives it (`roles`): "Anna
@@ -30,8 +30,8 @@ class People:
 
     def __init__(
         self,
-        draws: Draws,
-        pool: Pool,
+        draws: SurrogateDraws,
+        pool: NamePool,
         mentions: Sequence[NameMention],
         language: Language,
         own: Mapping[str, str] = MappingProxyType({}),
@@ -39,7 +39,7 @@ class People:
         self._draws = draws
         self._pool = pool
         self._language = language
-        self._roles = Roles(mentions, pool, language)
+        self._roles = NameRoles(mentions, pool, language)
         parts = [part for mention in mentions for part in parts_of(mention, language)]
         words = sorted({part.word for part in parts if part.what == "name"})
         self._names = {**own, **{word: self._draw(word) for word in words if word not in own}}
@@ -60,12 +60,12 @@ class People:
             if part.what == "particle":
                 done += len(value[done:]) - len(_AFTER_PARTICLE.sub("", value[done:]))
             else:
-                new.append(self._renamed(part, value[part.start : part.end]))
+                new.append(self._rename_part(part, value[part.start : part.end]))
         name = "".join([*new, value[done:]])
         # A particle that begins a name has its capital: "De la Fuente".
         return name[0].upper() + name[1:] if value[0].isupper() else name
 
-    def _renamed(self, part: MentionPart, text: str) -> str:
+    def _rename_part(self, part: MentionPart, text: str) -> str:
         if part.what in {"title", "and"}:
             return text
         stem = text.removesuffix(part.tail)

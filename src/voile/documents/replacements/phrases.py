@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from voile.documents.replacements import codes
-from voile.documents.replacements.draws import Draws
+from voile.documents.replacements.draws import SurrogateDraws
 from voile.documents.replacements.names import Language, clean, fold
 
 _PIECES = re.compile(
@@ -68,7 +68,7 @@ def kept_words(kind: str, language: Language) -> frozenset[str]:
 
 
 def rename_phrase(
-    value: str, kept: frozenset[str], draws: Draws, draw: Callable[[str], str | None]
+    value: str, kept: frozenset[str], draws: SurrogateDraws, draw: Callable[[str], str | None]
 ) -> str | None:
     """Replace each run of words that are not kept, and the digits; None where all is kept.
 
@@ -94,10 +94,10 @@ def _runs(pieces: Sequence[str], kept: frozenset[str]) -> Iterator[tuple[str, st
         if what == "name" or (waiting and piece in " -"):
             waiting.append(piece)
             continue
-        yield from _ended(waiting)
+        yield from _end_run(waiting)
         waiting = []
         yield what, piece
-    yield from _ended(waiting)
+    yield from _end_run(waiting)
 
 
 def _what(piece: str, kept: frozenset[str]) -> str:
@@ -107,7 +107,7 @@ def _what(piece: str, kept: frozenset[str]) -> str:
     return "name" if is_word and fold(piece) not in kept else "kept"
 
 
-def _ended(waiting: list[str]) -> Iterator[tuple[str, str]]:
+def _end_run(waiting: list[str]) -> Iterator[tuple[str, str]]:
     run = "".join(waiting)
     if name := run.rstrip(" -"):
         yield "name", name

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
 
-from voile.documents.replacements.removal import Reason, Removal
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.text.document import Span
 
 
-class Edit(NamedTuple):
+class PublishedEdit(NamedTuple):
     """One replacement: `start` to before `end` of the published text stands for the source's."""
 
     start: int
@@ -20,7 +20,7 @@ class Edit(NamedTuple):
     source_start: int
     source_end: int
     label: str  # the type, or its category, of what was removed
-    by: tuple[Reason, ...] = ()  # why, as in `Removal`
+    by: tuple[RemovalReason, ...] = ()  # why, as in `TextRemoval`
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class PublishedText:
     """A text as it is published, with its edits in their order; outside these it is the source."""
 
     text: str
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[PublishedEdit, ...] = ()
 
     def to_source(self, start: int, end: int) -> tuple[int, int]:
         """Return the characters of the source that these stand for; of an edit, always all.
@@ -40,7 +40,7 @@ class PublishedText:
         """Return where these characters of the source are, or what replaces them."""
         return _across(self.edits, start, end, _SOURCE, _PUBLISHED)
 
-    def carried(self, spans: Iterable[Span]) -> tuple[Span, ...]:
+    def carry_spans(self, spans: Iterable[Span]) -> tuple[Span, ...]:
         """Return the parts of the source's spans that are left, where they stand in the published
         text.
         """
@@ -62,11 +62,11 @@ class PublishedText:
 
 
 def replace_removals(
-    text: str, removals: Sequence[Removal], replacements: Sequence[str]
+    text: str, removals: Sequence[TextRemoval], replacements: Sequence[str]
 ) -> PublishedText:
     """Put each replacement in the place of its removal; these are in order and apart."""
     parts: list[str] = []
-    edits: list[Edit] = []
+    edits: list[PublishedEdit] = []
     done = length = 0
     for removal, new in zip(removals, replacements, strict=True):
         parts += (text[done : removal.start], new)
@@ -74,18 +74,18 @@ def replace_removals(
         length = start + len(new)
         done = removal.end
         here, there = (start, length), (removal.start, removal.end)
-        edits.append(Edit(*here, *there, removal.label, removal.by))
+        edits.append(PublishedEdit(*here, *there, removal.label, removal.by))
     parts.append(text[done:])
     return PublishedText("".join(parts), tuple(edits))
 
 
-_Ends = tuple[Callable[[Edit], int], Callable[[Edit], int]]
+_Ends = tuple[Callable[[PublishedEdit], int], Callable[[PublishedEdit], int]]
 _PUBLISHED: _Ends = (attrgetter("start"), attrgetter("end"))
 _SOURCE: _Ends = (attrgetter("source_start"), attrgetter("source_end"))
 
 
 def _across(
-    edits: Sequence[Edit], start: int, end: int, here: _Ends, there: _Ends
+    edits: Sequence[PublishedEdit], start: int, end: int, here: _Ends, there: _Ends
 ) -> tuple[int, int]:
     def moved(index: int, place: int) -> int:
         """Move a place that comes after the edits before `index`, and in none."""

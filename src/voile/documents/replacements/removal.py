@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from voile.core.errors import RequestError
 
 
-class Reason(NamedTuple):
+class RemovalReason(NamedTuple):
     """Why characters go: what kind of remover found them, and which one."""
 
     kind: Literal[
@@ -38,17 +38,17 @@ class Reason(NamedTuple):
 
 
 @dataclass(frozen=True, order=True, slots=True)
-class Removal:
+class TextRemoval:
     """Characters of a text that go: `start` to before `end`, their type, and why."""
 
     # start, end: offsets in the original text
     start: int
     end: int
     label: str  # the type, as in the corpus
-    by: tuple[Reason, ...] = ()  # everything that removes them, each once
+    by: tuple[RemovalReason, ...] = ()  # everything that removes them, each once
 
 
-def check_removals(text: str, removals: Iterable[Removal]) -> list[Removal]:
+def check_removals(text: str, removals: Iterable[TextRemoval]) -> list[TextRemoval]:
     """Return the removals in their order."""
     ordered = sorted(removals)
     end = 0
@@ -64,6 +64,6 @@ def check_removals(text: str, removals: Iterable[Removal]) -> list[Removal]:
     return ordered
 
 
-def each_once(*removals: Removal) -> tuple[Reason, ...]:
+def each_once(*removals: TextRemoval) -> tuple[RemovalReason, ...]:
     """Return the reasons of several removals, each once."""
     return tuple(dict.fromkeys(chain.from_iterable(one.by for one in removals)))

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from voile.core.errors import RequestError, nearest
-from voile.documents.replacements.marks import Categories, Marks
+from voile.documents.replacements.marks import CategoryMarks, LabelMarks
 from voile.documents.replacements.published import PublishedText
-from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.document import Document
 from voile.keys.secret import Secret
@@ -17,10 +17,10 @@ How = Literal["mark", "category", "surrogate"]
 HOW: tuple[How, ...] = ("mark", "category", "surrogate")
 
 
-class Replacer(Protocol):
+class RemovalReplacer(Protocol):
     """Puts something in the place of each of a document's removals."""
 
-    def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText: ...
+    def __call__(self, document: Document, removals: Sequence[TextRemoval]) -> PublishedText: ...
 
 
 def make_replacer(
@@ -29,11 +29,11 @@ def make_replacer(
     *,
     categories: Mapping[str, str] | None = None,
     **options: Any,
-) -> Replacer:
+) -> RemovalReplacer:
     if how == "mark":
-        return Marks()
+        return LabelMarks()
     if how == "category":
-        return Categories(categories or {})
+        return CategoryMarks(categories or {})
     if how == "surrogate":
         if secret is None:
             raise RequestError(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from voile.documents.replacements.names import PARTICLES, Language, Pool, fold
+from voile.documents.replacements.names import PARTICLES, Language, NamePool, fold
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SURNAME = re.compile(r"o['’]|mc[^\W\d_]{3}")
@@ -106,13 +106,13 @@ def _tail(mention: NameMention, text: str, words: int) -> str:
     return ""
 
 
-class Roles:
+class NameRoles:
     """Says of the words of a document's names which are given names.
 
     A word has one role in a document: that of the mention which says most.
     """
 
-    def __init__(self, mentions: Iterable[NameMention], pool: Pool, language: Language) -> None:
+    def __init__(self, mentions: Iterable[NameMention], pool: NamePool, language: Language) -> None:
         self._pool = pool
         self._language = language
         self._weight: dict[tuple[str, bool], int] = {}

@@ -9,14 +9,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from voile.documents.replacements.kinds import kind_of
-from voile.documents.replacements.removal import Removal, each_once
+from voile.documents.replacements.removal import TextRemoval, each_once
 
 _BLANKS = re.compile(r"[^\S\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*")
 """White space that stays within a line and a cell: a list of names is not one long name."""
 _WORDS = re.compile(r"\w(?:.*\w)?", re.DOTALL)
 
 
-def settle_spans(text: str, *sources: Iterable[Removal]) -> list[Removal]:
+def settle_spans(text: str, *sources: Iterable[TextRemoval]) -> list[TextRemoval]:
     """Return spans that do not overlap, with all letters and digits that some source removes.
 
     A source has its spans before the sources after it, and a longer span of a source before a
@@ -36,18 +36,18 @@ def settle_spans(text: str, *sources: Iterable[Removal]) -> list[Removal]:
     ranked.sort(key=lambda item: (item[0], item[1].start - item[1].end, item[1].start))
     if not _overlap(one for _, one in ranked):
         return sorted(one for _, one in ranked)
-    settled = _Settled(text)
+    settled = _SettledSpans(text)
     for _, one in ranked:
         settled.add(one)
     return settled.spans
 
 
-def join_adjacent(text: str, spans: Sequence[Removal]) -> list[Removal]:
+def join_adjacent(text: str, spans: Sequence[TextRemoval]) -> list[TextRemoval]:
     """Join neighbours of one label that only blanks separate; line breaks and tabs are none here.
 
     Two that patterns found stay apart: a pattern finds the whole of a number or an address.
     """
-    joined: list[Removal] = []
+    joined: list[TextRemoval] = []
     for one in spans:
         last = joined[-1] if joined else None
         if (
@@ -63,8 +63,8 @@ def join_adjacent(text: str, spans: Sequence[Removal]) -> list[Removal]:
 
 
 def complete_units(
-    text: str, spans: Sequence[Removal], units: Sequence[tuple[int, int]]
-) -> list[Removal]:
+    text: str, spans: Sequence[TextRemoval], units: Sequence[tuple[int, int]]
+) -> list[TextRemoval]:
     """Extend each span over the units that it cuts; the first span of a unit has all of it.
 
     units : the (start, end) of words that signs join without blanks, in order and apart.
@@ -80,7 +80,9 @@ def complete_units(
     return settle_spans(text, whole) if _overlap(whole) else whole
 
 
-def label_as_learnt(spans: Sequence[Removal], learnt: Sequence[Removal]) -> list[Removal]:
+def label_as_learnt(
+    spans: Sequence[TextRemoval], learnt: Sequence[TextRemoval]
+) -> list[TextRemoval]:
     """Return spans with the label of the tokens learnt in them, if these are most of the span.
 
     learnt : tokens in order and apart; a corpus has names of its own for dates and numbers.
@@ -99,14 +101,14 @@ def label_as_learnt(spans: Sequence[Removal], learnt: Sequence[Removal]) -> list
     return labelled
 
 
-class _Settled:
+class _SettledSpans:
     """Spans in their order and apart, to which others are added."""
 
     def __init__(self, text: str) -> None:
-        self.spans: list[Removal] = []
+        self.spans: list[TextRemoval] = []
         self._text = text
 
-    def add(self, one: Removal) -> None:
+    def add(self, one: TextRemoval) -> None:
         """Add the part of a span that no other has."""
         spans = self.spans
         first = bisect_left(spans, one.start + 1, key=lambda other: other.end)
@@ -118,11 +120,11 @@ class _Settled:
         named = [replace(o, by=each_once(o, one)) if _holds(o, one) else o for o in met]
         around = [None, *met, None]
         parts = [part for pair in pairwise(around) if (part := self._part_between(one, *pair))]
-        spans[first:last] = _united(sorted([*named, *parts]))
+        spans[first:last] = _unite_spans(sorted([*named, *parts]))
 
     def _part_between(
-        self, one: Removal, left: Removal | None, right: Removal | None
-    ) -> Removal | None:
+        self, one: TextRemoval, left: TextRemoval | None, right: TextRemoval | None
+    ) -> TextRemoval | None:
         """Return what of a span has words between two others, None for the span's own ends.
 
         It belongs to a neighbour that only signs separate from it.
@@ -139,7 +141,7 @@ class _Settled:
             right.label == one.label or not _has_blank(self._text, words.end(), end)
         )
         owner = left if after_left else right if before_right else None
-        return Removal(
+        return TextRemoval(
             start if left is None or after_left else words.start(),
             end if right is None or before_right else words.end(),
             one.label if owner is None else owner.label,
@@ -147,9 +149,9 @@ class _Settled:
         )
 
 
-def _united(spans: Sequence[Removal]) -> list[Removal]:
+def _unite_spans(spans: Sequence[TextRemoval]) -> list[TextRemoval]:
     """Unite neighbours that touch and have one label: a part and the span that it belongs to."""
-    united: list[Removal] = []
+    united: list[TextRemoval] = []
     for one in spans:
         last = united[-1] if united else None
         if last is not None and last.end == one.start and last.label == one.label:
@@ -159,7 +161,7 @@ def _united(spans: Sequence[Removal]) -> list[Removal]:
     return united
 
 
-def _is_name_within(inner: Removal, outer: Removal) -> bool:
+def _is_name_within(inner: TextRemoval, outer: TextRemoval) -> bool:
     """Return whether a span is a person's name within what is called after a person."""
     within = outer.start <= inner.start and inner.end <= outer.end
     return within and kind_of(inner.label) == "name" and kind_of(outer.label) in _CALLED_AFTER
@@ -168,7 +170,7 @@ def _is_name_within(inner: Removal, outer: Removal) -> bool:
 _CALLED_AFTER = frozenset(["organisation", "street", "place", "email", "url"])
 
 
-def _holds(outer: Removal, inner: Removal) -> bool:
+def _holds(outer: TextRemoval, inner: TextRemoval) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end
 
 
@@ -176,11 +178,11 @@ def _has_blank(text: str, start: int, end: int) -> bool:
     return any(map(str.isspace, text[start:end]))
 
 
-def _is_pattern(one: Removal) -> bool:
+def _is_pattern(one: TextRemoval) -> bool:
     return any(reason.kind == "pattern" for reason in one.by)
 
 
-def _overlap(spans: Iterable[Removal]) -> bool:
+def _overlap(spans: Iterable[TextRemoval]) -> bool:
     end = 0
     for one in sorted(spans):
         if one.start < end:

@@ -10,13 +10,23 @@ from typing import Literal
 
 from voile.core.errors import RequestError, nearest
 from voile.documents.replacements.dates import DateOrder
-from voile.documents.replacements.document_surrogates import Settings, Value, draw_all
+from voile.documents.replacements.document_surrogates import (
+    RemovedValue,
+    SurrogateSettings,
+    draw_all,
+)
 from voile.documents.replacements.draws import fold_value
 from voile.documents.replacements.kinds import KINDS, check_kinds, kind_of
 from voile.documents.replacements.marks import mark
-from voile.documents.replacements.names import LANGUAGES, Language, Names, Pool, builtin_pool
+from voile.documents.replacements.names import (
+    LANGUAGES,
+    Language,
+    NameLists,
+    NamePool,
+    builtin_pool,
+)
 from voile.documents.replacements.published import PublishedText, replace_removals
-from voile.documents.replacements.removal import Removal, check_removals
+from voile.documents.replacements.removal import TextRemoval, check_removals
 from voile.documents.replacements.spans import join_adjacent
 from voile.documents.text.document import Document
 from voile.keys.pseudonyms import Secret, date_shift
@@ -71,7 +81,7 @@ class Surrogates:
         secret: Secret,
         *,
         language: Language = "english",
-        names: Sequence[Names] | None = None,
+        names: Sequence[NameLists] | None = None,
         lists: Mapping[str, Sequence[str]] | None = None,
         kinds: Mapping[str, str] | None = None,
         date_order: DateOrder | None = None,
@@ -84,10 +94,10 @@ class Surrogates:
             _refuse_unless(date_order, ("dmy", "mdy"), "date_order")
         date_shift(secret, "anyone", days=days)
         self._kinds = check_kinds(kinds or {})
-        self._settings = Settings(
+        self._settings = SurrogateSettings(
             secret,
             language,
-            Pool(names) if names else builtin_pool(language),
+            NamePool(names) if names else builtin_pool(language),
             _checked_lists(lists or {}),
             date_order or ("dmy" if language == "spanish" else None),
             days,
@@ -103,11 +113,11 @@ class Surrogates:
         other._settings = replace(self._settings, own_names=own_names)
         return other
 
-    def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
+    def __call__(self, document: Document, removals: Sequence[TextRemoval]) -> PublishedText:
         text = document.text
         runs = join_adjacent(text, check_removals(text, removals))
         values = [
-            Value(
+            RemovedValue(
                 self._kinds.get(one.label) or kind_of(one.label),
                 text[one.start : one.end],
                 text[max(0, one.start - _BEFORE) : one.start],

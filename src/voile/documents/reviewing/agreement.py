@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from voile.documents.reviewing.line import Answer, Line, Shown
-from voile.documents.reviewing.store import Store
-from voile.report.wording import listed
+from voile.documents.reviewing.line import ReviewAnswer, ReviewLine, ShownSpan
+from voile.documents.reviewing.store import ReviewStore
+from voile.report.wording import join_names
 
 
-def settled(store: Store, purpose: str) -> dict[int, Answer]:
+def settle_answers(store: ReviewStore, purpose: str) -> dict[int, ReviewAnswer]:
     """Return the answer that holds of each line of a purpose.
 
     That of an adjudication, else the one on which all reviewers of the line agree. Lines on which
@@ -24,61 +24,61 @@ def settled(store: Store, purpose: str) -> dict[int, Answer]:
         if _agree(answers)
     }
     own = set(store.numbers(purpose=purpose))
-    of = adjudicated(store)
+    of = map_adjudications(store)
     decided = {of[one.line]: one for one in store.answers(purpose="adjudication")}
     last = {line: replace(one, line=line) for line, one in decided.items() if line in own}
     return {**agreed, **last}
 
 
-def adjudicated(store: Store) -> Mapping[int, int]:
+def map_adjudications(store: ReviewStore) -> Mapping[int, int]:
     """Return, by the number of an adjudication's line, that of the line it is about."""
     lines = store.lines(purpose="adjudication")
     with store.reading():
         return {one.number: int(json.loads(one.extra)["of"]) for one in lines}
 
 
-def adjudicate(store: Store, purposes: Collection[str]) -> list[Line]:
+def adjudicate(store: ReviewStore, purposes: Collection[str]) -> list[ReviewLine]:
     """Add a line for each disagreement that has none yet; return those that were added."""
-    done = set(adjudicated(store).values())
+    done = set(map_adjudications(store).values())
     answers = _by_line([one for purpose in purposes for one in store.answers(purpose=purpose)])
     open = {line: of for line, of in answers.items() if line not in done and not _agree(of)}
     lines = [_dispute(store.line(number), of) for number, of in open.items()]
     return store.add(lines, batch=max((one.batch for one in lines), default=0))
 
 
-def agreement(store: Store, purposes: Collection[str]) -> tuple[int, int]:
+def agreement(store: ReviewStore, purposes: Collection[str]) -> tuple[int, int]:
     """Return on how many lines of several answers all agree, and how many such lines there are."""
     answers = _by_line([one for purpose in purposes for one in store.answers(purpose=purpose)])
     several = [of for of in answers.values() if len(of) > 1]
     return sum(map(_agree, several)), len(several)
 
 
-def _by_line(answers: Sequence[Answer]) -> dict[int, list[Answer]]:
-    lines: dict[int, list[Answer]] = defaultdict(list)
+def _by_line(answers: Sequence[ReviewAnswer]) -> dict[int, list[ReviewAnswer]]:
+    lines: dict[int, list[ReviewAnswer]] = defaultdict(list)
     for one in answers:
         lines[one.line].append(one)
     return lines
 
 
-def _agree(answers: Sequence[Answer]) -> bool:
+def _agree(answers: Sequence[ReviewAnswer]) -> bool:
     return len({(one.unsure, _types(one)) for one in answers}) == 1
 
 
-def _types(answer: Answer) -> frozenset[tuple[int, int, str]]:
+def _types(answer: ReviewAnswer) -> frozenset[tuple[int, int, str]]:
     return frozenset((one.start, one.end, one.label) for one in answer.spans)
 
 
-def _dispute(line: Line, answers: Sequence[Answer]) -> Line:
+def _dispute(line: ReviewLine, answers: Sequence[ReviewAnswer]) -> ReviewLine:
     """Return a line that shows what every reviewer marked; what not all did is doubtful."""
     by: dict[tuple[int, int, str], list[str]] = defaultdict(list)
     for answer in answers:
         for one in answer.spans:
             by[one.start, one.end, one.label].append(answer.reviewer)
-    shown: list[Shown] = []
+    shown: list[ShownSpan] = []
     for (start, end, label), who in sorted(by.items(), key=lambda item: (-len(item[1]), item[0])):
         if all(end <= one.start or one.end <= start for one in shown):
             doubt = 1 - len(who) / len(answers)
-            shown.append(Shown(start, end, label, listed(who), doubt))
+            shown.append(ShownSpan(start, end, label, join_names(who), doubt))
     return replace(
         line,
         purpose="adjudication",
@@ -88,7 +88,7 @@ def _dispute(line: Line, answers: Sequence[Answer]) -> Line:
     )
 
 
-def _why(answers: Sequence[Answer]) -> str:
+def _why(answers: Sequence[ReviewAnswer]) -> str:
     unsure = [one.reviewer for one in answers if one.unsure]
-    said = f"{listed([one.reviewer for one in answers])} disagree"
-    return f"{said}; {listed(unsure)} could not decide." if unsure else f"{said}."
+    said = f"{join_names([one.reviewer for one in answers])} disagree"
+    return f"{said}; {join_names(unsure)} could not decide." if unsure else f"{said}."

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from voile.core.errors import VoileError
-from voile.documents.reviewing.agreement import settled
+from voile.documents.reviewing.agreement import settle_answers
 from voile.documents.reviewing.line import Purpose
 from voile.documents.reviewing.progress import LineCounts
-from voile.documents.reviewing.refitting import Refit, Refitting, ReviewState
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.refitting import Refit, RefitProcess, ReviewState
+from voile.documents.reviewing.store import ReviewStore
 
 FIRST = 1000
 """Tokens of the first batch; each one after has twice as many as the one before."""
@@ -19,7 +19,7 @@ LEARNT = "learnt"
 """Fact of a store: the state of its answers that a kit has learnt from."""
 
 
-class Batches:
+class ReviewBatches:
     """Ask for the next batch when it is time, and add its lines when they are there.
 
     Parameters
@@ -29,10 +29,10 @@ class Batches:
 
     def __init__(
         self,
-        store: Store,
+        store: ReviewStore,
         purpose: Purpose,
         counts: LineCounts,
-        refitting: Refitting,
+        refitting: RefitProcess,
         notify: Callable[[str], None],
     ) -> None:
         self._store, self._purpose, self._counts = store, purpose, counts
@@ -72,7 +72,7 @@ class Batches:
 
     def _reading(self, tokens: int) -> ReviewState:
         store = self._store
-        answers = settled(store, self._purpose)
+        answers = settle_answers(store, self._purpose)
         return ReviewState(store.lines(), answers, store.never, self._batch + 1, tokens)
 
     @property

@@ -12,8 +12,8 @@ from typing import Literal
 from voile.core.errors import RequestError
 from voile.core.wording import count
 from voile.documents.reviewing.agreement import adjudicate
-from voile.documents.reviewing.line import BLIND, Answer, Line, Purpose, Shown
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.line import BLIND, Purpose, ReviewAnswer, ReviewLine, ShownSpan
+from voile.documents.reviewing.store import ReviewStore
 from voile.documents.reviewing.words import Place, clear, label_at, mark, occurrences, words_of
 from voile.localpage.guard import StaleError
 
@@ -23,7 +23,7 @@ SHEET = 12
 
 
 @dataclass(frozen=True)
-class Stroke:
+class KeyStroke:
     """What a key asks for.
 
     Parameters
@@ -46,8 +46,8 @@ class Stroke:
 class LineView:
     """How a line looks to a reviewer now."""
 
-    line: Line
-    spans: tuple[Shown, ...]
+    line: ReviewLine
+    spans: tuple[ShownSpan, ...]
     key: int  # number of the stroke after which it looks so; 0 before any
 
     @property
@@ -55,7 +55,7 @@ class LineView:
         return words_of(self.line.text, (*self.line.proposals, *self.spans))
 
 
-class Desk:
+class ReviewDesk:
     """Hand out lines of a store, one at a time to each reviewer, and save what becomes of them.
 
     Parameters
@@ -66,7 +66,7 @@ class Desk:
 
     def __init__(
         self,
-        store: Store,
+        store: ReviewStore,
         purposes: Sequence[Purpose],
         more: Callable[[], bool] | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -95,7 +95,7 @@ class Desk:
     def sheet(self, look: LineView, reviewer: str) -> list[LineView]:
         """Return the looks of what is read beside an open line: the next ones, as long as nothing
         is marked in them. None where each line is read as a whole."""
-        following: list[Line] = []
+        following: list[ReviewLine] = []
         if look.line.purpose in BLIND:
             given = (SHEET - 1, self._of_others(reviewer))
             following = self.store.following(look.line, reviewer, *given)
@@ -109,7 +109,7 @@ class Desk:
         open_ = [line for name, (line, _) in self._open.items() if name != reviewer]
         return [*open_, *(n for name, own in self._sheets.items() if name != reviewer for n in own)]
 
-    def _next(self, reviewer: str) -> Line | None:
+    def _next(self, reviewer: str) -> ReviewLine | None:
         return self.store.next_for(reviewer, self.purposes, self._of_others(reviewer))
 
     def _adds(self) -> bool:
@@ -120,7 +120,7 @@ class Desk:
         """The first batch of which an answer may still change."""
         return 0 if self._more is None else max(map(self.store.last_batch, self._own))
 
-    def strike(self, reviewer: str, stroke: Stroke) -> str:
+    def strike(self, reviewer: str, stroke: KeyStroke) -> str:
         """Do what a key asks for, and save it; return what to say of it.
 
         Raises
@@ -138,10 +138,10 @@ class Desk:
             return self._confirm_sheet(reviewer, look, stroke.until)
         place = _place(look, stroke.words)
         if stroke.act in ("all", "never"):
-            return self._spread(reviewer, look, place, never=stroke.act == "never")
+            return self._answer_everywhere(reviewer, look, place, never=stroke.act == "never")
         return self._edit(reviewer, look, place, stroke.label)
 
-    def _look(self, line: Line, reviewer: str) -> LineView:
+    def _look(self, line: ReviewLine, reviewer: str) -> LineView:
         key = self.store.last_key(line.number, reviewer)
         if last := self.store.shown_to(line.number, reviewer):
             return LineView(line, last.spans, key)
@@ -175,7 +175,9 @@ class Desk:
         del self._open[reviewer]
         return f"{count(len(looks), 'line')} confirmed"
 
-    def _spread(self, reviewer: str, look: LineView, place: Place, *, never: bool) -> str:
+    def _answer_everywhere(
+        self, reviewer: str, look: LineView, place: Place, *, never: bool
+    ) -> str:
         """Give a word the same answer in every waiting line; `never`: harmless, everywhere."""
         label = None if never else label_at(look.spans, place)
         word = look.line.text[slice(*place)]
@@ -183,7 +185,7 @@ class Desk:
         others = [
             (_answer(one, reviewer, changed), one.line.text.strip() == word)
             for one in self._waiting_with(word, reviewer, apart_from=look.line.number)
-            if (changed := _changed(one, word, label)) is not None
+            if (changed := _change_spans(one, word, label)) is not None
         ]
         self.store.answer_all([(own, False), *others], never=word if never else "")
         said = "never an identifier" if never else f"{label or 'harmless'} everywhere"
@@ -211,14 +213,14 @@ def _place(look: LineView, words: Place) -> Place:
     return known[first][0], known[last - 1][1]
 
 
-def _with(look: LineView, places: Sequence[Place], label: str | None) -> tuple[Shown, ...]:
+def _with(look: LineView, places: Sequence[Place], label: str | None) -> tuple[ShownSpan, ...]:
     text, spans = look.line.text, look.spans
     for place in places:
         spans = clear(text, spans, place) if label is None else mark(text, spans, place, label)
     return spans
 
 
-def _changed(look: LineView, word: str, label: str | None) -> tuple[Shown, ...] | None:
+def _change_spans(look: LineView, word: str, label: str | None) -> tuple[ShownSpan, ...] | None:
     """Return the spans once the word has this type, None where that changes nothing."""
     places = [*occurrences(look.line.text, [word])]
     spans = _with(look, places, label)
@@ -227,7 +229,7 @@ def _changed(look: LineView, word: str, label: str | None) -> tuple[Shown, ...] 
 
 
 def _answer(
-    look: LineView, reviewer: str, spans: tuple[Shown, ...], seconds: float = 0.0
-) -> Answer:
+    look: LineView, reviewer: str, spans: tuple[ShownSpan, ...], seconds: float = 0.0
+) -> ReviewAnswer:
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    return Answer(look.line.number, reviewer, at, spans, False, seconds)
+    return ReviewAnswer(look.line.number, reviewer, at, spans, False, seconds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
-from voile.data.files.database import Database
+from voile.data.files.database import OwnDatabase
 
 COLUMNS = "SELECT name, type, pk FROM pragma_table_info(?) ORDER BY cid"
 PURPOSES = ("review", "census", "sample", "adjudication")
@@ -21,7 +21,7 @@ RANGES = {
 """What no row may be, by its table, beside what its columns' types say."""
 
 
-def is_intact(file: Database, tables: str) -> bool:
+def is_intact(file: OwnDatabase, tables: str) -> bool:
     """Say whether a file has the columns of these statements, of their types, in range, and no
     answer to a line that is not there. O(rows).
     """

@@ -14,7 +14,7 @@ BLIND = ("census", "sample")
 
 
 @dataclass(frozen=True, order=True, slots=True)
-class Shown:
+class ShownSpan:
     """Characters of a line that are an identifier, or proposed as one."""
 
     # start, end: offsets in the line's text
@@ -26,7 +26,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReviewLine:
     """A line of a document with its neighbours, as a reviewer sees it.
 
     Parameters
@@ -52,24 +52,24 @@ class Line:
     before: str
     text: str
     after: str
-    proposals: tuple[Shown, ...] = ()
+    proposals: tuple[ShownSpan, ...] = ()
     why: str = ""
     extra: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReviewAnswer:
     """What a reviewer last said of a line: `spans` are its identifiers, all others are harmless."""
 
     line: int
     reviewer: str
     at: str  # ISO 8601, UTC
-    spans: tuple[Shown, ...]
+    spans: tuple[ShownSpan, ...]
     unsure: bool  # nobody knows: neither learnt from nor counted
     seconds: float
 
 
-def check_spans(text: str, spans: Sequence[Shown]) -> tuple[Shown, ...]:
+def check_spans(text: str, spans: Sequence[ShownSpan]) -> tuple[ShownSpan, ...]:
     """Return spans in their order; they lie inside the text and apart, each with a type."""
     ordered = tuple(sorted(spans))
     end = 0

@@ -16,11 +16,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.reviewing.beside import text_after, text_before
-from voile.documents.reviewing.line import Line, Shown
+from voile.documents.reviewing.line import ReviewLine, ShownSpan
 from voile.documents.text.document import Document
-from voile.documents.words.tokens import LINE, Tokens
+from voile.documents.words.tokens import LINE, TextTokens
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -37,7 +37,7 @@ SURE = frozenset({"known", "pattern"})
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class RankedTokens:
     """What is known so far of the n tokens of some documents.
 
     Parameters
@@ -49,10 +49,10 @@ class Ranked:
     """
 
     documents: Sequence[Document]
-    tokens: Tokens
+    tokens: TextTokens
     probability: Floats
     miss_cost: Floats
-    proposals: Sequence[Sequence[Removal]]
+    proposals: Sequence[Sequence[TextRemoval]]
 
     @property
     def cost(self) -> Floats:
@@ -62,7 +62,7 @@ class Ranked:
         return cost
 
 
-def next_lines(ranked: Ranked, *, taken: Sequence[Line], size: int) -> list[Line]:
+def next_lines(ranked: RankedTokens, *, taken: Sequence[ReviewLine], size: int) -> list[ReviewLine]:
     """Return the lines of the next batch, the most worthwhile first; none when none is worth it.
 
     Parameters
@@ -74,12 +74,12 @@ def next_lines(ranked: Ranked, *, taken: Sequence[Line], size: int) -> list[Line
     """
     cost = ranked.cost
     first, end = cut_lines(ranked.tokens)
-    free = ~_any_in(_taken(ranked.tokens, taken), first, end)
+    free = ~_any_in(_mark_taken(ranked.tokens, taken), first, end)
     order = _greedily(ranked.tokens, cost, first[free], end[free], size)
     return [_line(ranked, cost, a, b) for a, b in order]
 
 
-def cut_lines(tokens: Tokens) -> tuple[Ints, Ints]:
+def cut_lines(tokens: TextTokens) -> tuple[Ints, Ints]:
     """Return the first token of each line, and the one after its last."""
     begins = tokens.gap >= LINE
     begins[tokens.first[:-1][np.diff(tokens.first) > 0]] = True
@@ -102,7 +102,7 @@ def _pieces(first: int, end: int, sentences: Ints) -> Iterator[tuple[int, int]]:
     yield first, end
 
 
-def _taken(tokens: Tokens, lines: Sequence[Line]) -> NDArray[np.bool_]:
+def _mark_taken(tokens: TextTokens, lines: Sequence[ReviewLine]) -> NDArray[np.bool_]:
     """Return which tokens lines have already shown, (n,)."""
     shown = np.zeros(len(tokens), dtype=bool)
     for line in lines:
@@ -118,7 +118,7 @@ def _any_in(flags: NDArray[np.bool_], first: Ints, end: Ints) -> NDArray[np.bool
 
 
 def _greedily(
-    tokens: Tokens, cost: Floats, first: Ints, end: Ints, size: int
+    tokens: TextTokens, cost: Floats, first: Ints, end: Ints, size: int
 ) -> Iterator[tuple[int, int]]:
     """Yield the line that is worth most beside those before it, until they have enough tokens.
 
@@ -154,22 +154,22 @@ def _worth(forms: NDArray[np.int32], cost: Floats, seen: NDArray[np.int64]) -> f
     return total / (len(cost) + GLANCE)
 
 
-def _line(ranked: Ranked, cost: Floats, a: int, b: int) -> Line:
+def _line(ranked: RankedTokens, cost: Floats, a: int, b: int) -> ReviewLine:
     tokens = ranked.tokens
     number = int(tokens.document[a])
     text = ranked.documents[number].text
     start, end = int(tokens.starts[a]), int(tokens.ends[b - 1])
-    return Line(
+    return ReviewLine(
         0, 0, "review", number, start, end,
         before=text_before(text, start, NEAR),
         text=text[start:end],
         after=text_after(text, end, NEAR),
-        proposals=tuple(_shown(ranked, number, start, end)),
+        proposals=tuple(_show_proposals(ranked, number, start, end)),
         why=_why(cost[a:b], float(ranked.miss_cost.max())),
     )  # fmt: skip
 
 
-def _shown(ranked: Ranked, number: int, start: int, end: int) -> Iterator[Shown]:
+def _show_proposals(ranked: RankedTokens, number: int, start: int, end: int) -> Iterator[ShownSpan]:
     """Yield what is proposed in a line, with its doubt: none where a value or a form is sure."""
     tokens = ranked.tokens
     own = slice(*tokens.first[number : number + 2])
@@ -181,7 +181,7 @@ def _shown(ranked: Ranked, number: int, start: int, end: int) -> Iterator[Shown]
             sure = [reason for reason in one.by if reason.kind in SURE]
             doubt = 0.0 if sure else round(1 - min(1.0, float(likely)), 3)
             by = str([*sure, *one.by][0]) if one.by else ""
-            yield Shown(low - start, high - start, one.label, by, doubt)
+            yield ShownSpan(low - start, high - start, one.label, by, doubt)
 
 
 def _why(cost: Floats, miss_cost: float) -> str:

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from voile.documents.reviewing.batches import Batches
-from voile.documents.reviewing.desk import Desk
+from voile.documents.reviewing.batches import ReviewBatches
+from voile.documents.reviewing.desk import ReviewDesk
 from voile.documents.reviewing.progress import LineCounts
 from voile.documents.reviewing.screen import screen_of, stroke_of
 from voile.localpage.guard import BrowserGuard
@@ -20,7 +20,7 @@ from voile.localpage.guarded_page import GuardedPage, answer_stranger, route_fil
 
 
 @dataclass(frozen=True)
-class Page:
+class ReviewPage:
     """Answer the browser of each reviewer.
 
     Parameters
@@ -31,9 +31,9 @@ class Page:
     leave : ends the server.
     """
 
-    desk: Desk
+    desk: ReviewDesk
     counts: LineCounts
-    batches: Batches | None
+    batches: ReviewBatches | None
     types: Sequence[str]
     guard: BrowserGuard
     notify: Callable[[str], None]

@@ -8,7 +8,7 @@ from math import ceil
 
 from voile.documents.reviewing.agreement import agreement
 from voile.documents.reviewing.line import Purpose
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.store import ReviewStore
 from voile.documents.reviewing.words import words_of
 
 KNOWN = 10
@@ -18,7 +18,7 @@ PAUSE = 60.0
 
 
 @dataclass(frozen=True)
-class Standing:
+class ReviewStanding:
     """What is done and what is left, in tokens and lines.
 
     Parameters
@@ -40,13 +40,13 @@ class Standing:
 class LineCounts:
     """Count the lines of some purposes; counted again only when an answer was given or undone."""
 
-    def __init__(self, store: Store, purposes: Sequence[Purpose], goal: int) -> None:
+    def __init__(self, store: ReviewStore, purposes: Sequence[Purpose], goal: int) -> None:
         self._store, self._purposes, self._goal = store, tuple(purposes), goal
         self._sizes: dict[int, int] = {}  # tokens of each line
         self._at: tuple[int, ...] = ()
-        self._counted: dict[str, Standing] = {}
+        self._counted: dict[str, ReviewStanding] = {}
 
-    def standing(self, reviewer: str) -> Standing:
+    def standing(self, reviewer: str) -> ReviewStanding:
         if self._at != (now := self._store.state):
             self._at, self._counted = now, {}
         if reviewer not in self._counted:
@@ -64,14 +64,14 @@ class LineCounts:
         unread = sum(self._size(number) for number, reviewers in by.items() if not reviewers)
         return unread / max(1, sum(map(self._size, by)))
 
-    def _count(self, reviewer: str) -> Standing:
+    def _count(self, reviewer: str) -> ReviewStanding:
         by = self._store.reviewers(self._purposes)
         read = sum(self._size(number) for number, reviewers in by.items() if reviewers)
         goal = max(self._goal, sum(map(self._size, by)))
         several = any(len(reviewers) > 1 for reviewers in by.values())
         agreed = agreement(self._store, self._purposes) if several else (0, 0)
         lines = self._store.waiting(reviewer, (*self._purposes, "adjudication"))
-        return Standing(read, goal, lines, self._minutes(read, goal), *agreed)
+        return ReviewStanding(read, goal, lines, self._minutes(read, goal), *agreed)
 
     def _minutes(self, read: int, goal: int) -> int:
         answers, seconds = self._store.pace(self._purposes, longest=PAUSE)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from voile.core.errors import VoileError
 from voile.core.workers import begin_worker, starting_workers
-from voile.documents.reviewing.line import Answer, Line
+from voile.documents.reviewing.line import ReviewAnswer, ReviewLine
 
 LATER = 10  # of niceness: a key is answered first
 
@@ -30,19 +30,19 @@ class ReviewState:
     tokens : about how many it is to have; 0 when only the answers are to be learnt from.
     """
 
-    lines: Sequence[Line]
-    answers: Mapping[int, Answer]
+    lines: Sequence[ReviewLine]
+    answers: Mapping[int, ReviewAnswer]
     never: frozenset[str]
     batch: int
     tokens: int
 
 
-Refit: TypeAlias = Callable[[ReviewState], Sequence[Line]]
+Refit: TypeAlias = Callable[[ReviewState], Sequence[ReviewLine]]
 """Learn from what has been read, and return the lines of the next batch in their order; none when
 no line is worth reading. It runs in a process of its own, which it may slow down and fill."""
 
 
-class Refitting:
+class RefitProcess:
     """Run one refit at a time in a process that begins now and ends with this one.
 
     Parameters
@@ -58,7 +58,7 @@ class Refitting:
         )
         with starting_workers():
             self._pool.submit(_ready)
-        self._running: Future[Sequence[Line]] | None = None
+        self._running: Future[Sequence[ReviewLine]] | None = None
 
     @property
     def is_running(self) -> bool:
@@ -69,9 +69,9 @@ class Refitting:
         try:
             self._running = self._pool.submit(_do, reading)
         except BrokenProcessPool:
-            raise _killed() from None
+            raise _report_kill() from None
 
-    def take(self) -> Sequence[Line] | None:
+    def take(self) -> Sequence[ReviewLine] | None:
         """Return the lines of a refit that has ended, once; None while there is none.
 
         Raises
@@ -87,18 +87,18 @@ class Refitting:
         self._pool.shutdown(cancel_futures=True)
 
 
-def _result(ended: Future[Sequence[Line]]) -> Sequence[Line]:
+def _result(ended: Future[Sequence[ReviewLine]]) -> Sequence[ReviewLine]:
     try:
         return ended.result()
     except VoileError:
         raise
     except BrokenProcessPool:
-        raise _killed() from None
+        raise _report_kill() from None
     except Exception as error:
         raise VoileError(f"the refit failed ({type(error).__name__})") from error
 
 
-def _killed() -> VoileError:
+def _report_kill() -> VoileError:
     return VoileError(
         "the refit was killed, perhaps for lack of memory",
         instead="every answer is saved; run the command again",
@@ -122,7 +122,7 @@ def _ready() -> None:
     _refit = _prepare()
 
 
-def _do(reading: ReviewState) -> Sequence[Line]:
+def _do(reading: ReviewState) -> Sequence[ReviewLine]:
     if _refit is None:
         _ready()  # it failed at first, and may say why now
     assert _refit is not None

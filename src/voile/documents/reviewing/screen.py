@@ -11,18 +11,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from voile.core.errors import RequestError
 from voile.core.wording import visible
 from voile.documents.reviewing.beside import text_after, text_before
-from voile.documents.reviewing.desk import Act, LineView, Stroke
-from voile.documents.reviewing.line import BLIND, Shown
-from voile.documents.reviewing.progress import Standing
+from voile.documents.reviewing.desk import Act, KeyStroke, LineView
+from voile.documents.reviewing.line import BLIND, ShownSpan
+from voile.documents.reviewing.progress import ReviewStanding
 from voile.documents.reviewing.words import Place
 
 KNOWN = "known "
-"""How `Shown.by` begins of a value that stands in a column beside the notes: as its `Reason`."""
+"""How `ShownSpan.by` begins for a value in a column next to the notes."""
 BESIDE = 40
 """Characters of what stands before and after, of a line that is shown beside another."""
 
 
-class _Sent(BaseModel):
+class _SentAnswer(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
     act: Act
     line: int = Field(ge=0)
@@ -32,7 +32,7 @@ class _Sent(BaseModel):
     until: int = Field(default=0, ge=0)
 
 
-def stroke_of(raw: bytes, types: Sequence[str]) -> Stroke:
+def stroke_of(raw: bytes, types: Sequence[str]) -> KeyStroke:
     """Read what a page sent.
 
     Raises
@@ -40,18 +40,20 @@ def stroke_of(raw: bytes, types: Sequence[str]) -> Stroke:
     RequestError : it is none of ours.
     """
     try:
-        sent = _Sent.model_validate_json(raw)
+        sent = _SentAnswer.model_validate_json(raw)
     except ValidationError:
         raise RequestError("this is not a stroke of the page's") from None
     if sent.act == "mark" and sent.label not in types:
         raise RequestError("there is no such type", instead=f"use {', '.join(types)}")
     label = sent.label if sent.act == "mark" else ""
-    return Stroke(sent.act, sent.line, sent.key, (sent.words[0], sent.words[1]), label, sent.until)
+    return KeyStroke(
+        sent.act, sent.line, sent.key, (sent.words[0], sent.words[1]), label, sent.until
+    )
 
 
 def screen_of(
     look: LineView | None,
-    standing: Standing,
+    standing: ReviewStanding,
     sheet: Sequence[LineView] = (),
     *,
     reviewer: str,
@@ -92,7 +94,7 @@ def _line(look: LineView) -> dict[str, Any]:
         "before": visible(line.before),
         "after": visible(line.after),
         **_pieces(line.text, words),
-        "marks": [_mark(one, words) for one in look.spans if _covered(one, words)],
+        "marks": [_mark(one, words) for one in look.spans if _list_covered(one, words)],
     }
 
 
@@ -106,8 +108,8 @@ def _pieces(text: str, words: Sequence[Place]) -> dict[str, Any]:
     }
 
 
-def _mark(one: Shown, words: Sequence[Place]) -> dict[str, Any]:
-    covered = _covered(one, words)
+def _mark(one: ShownSpan, words: Sequence[Place]) -> dict[str, Any]:
+    covered = _list_covered(one, words)
     by = visible(one.by)
     column = by.removeprefix(KNOWN) if by.startswith(KNOWN) else ""
     return {
@@ -120,5 +122,5 @@ def _mark(one: Shown, words: Sequence[Place]) -> dict[str, Any]:
     }
 
 
-def _covered(one: Shown, words: Sequence[Place]) -> list[int]:
+def _list_covered(one: ShownSpan, words: Sequence[Place]) -> list[int]:
     return [n for n, (start, end) in enumerate(words) if one.start <= start and end <= one.end]

@@ -8,14 +8,14 @@ from pathlib import Path
 from threading import Event
 
 from voile.core.errors import RequestError
-from voile.data.files.locks import locked
-from voile.documents.reviewing.batches import Batches
-from voile.documents.reviewing.desk import Desk
+from voile.data.files.locks import hold_lock
+from voile.documents.reviewing.batches import ReviewBatches
+from voile.documents.reviewing.desk import ReviewDesk
 from voile.documents.reviewing.line import Purpose
-from voile.documents.reviewing.page import Page
+from voile.documents.reviewing.page import ReviewPage
 from voile.documents.reviewing.progress import LineCounts
-from voile.documents.reviewing.refitting import Refit, Refitting
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.refitting import Refit, RefitProcess
+from voile.documents.reviewing.store import ReviewStore
 from voile.localpage.guard import BrowserGuard
 from voile.localpage.server import listen, open_browser, run_application
 
@@ -24,7 +24,7 @@ OPENER_FILE = "open-review.html"
 
 
 def serve(
-    store: Store,
+    store: ReviewStore,
     *,
     purposes: Sequence[Purpose] = ("review",),
     reviewers: Sequence[str] = ("reviewer",),
@@ -57,17 +57,17 @@ def serve(
     RequestError : another server has this review, or the port is taken.
     """
     with ExitStack() as stack:
-        stack.enter_context(locked(store.path.with_suffix(".lock"), _is_served(store.path)))
+        stack.enter_context(hold_lock(store.path.with_suffix(".lock"), _is_served(store.path)))
         counts, batches = LineCounts(store, purposes, goal), None
         if prepare is not None:  # its process begins before there are threads
-            refitting = stack.enter_context(closing(Refitting(prepare)))
-            batches = Batches(store, purposes[0], counts, refitting, notify)
+            refitting = stack.enter_context(closing(RefitProcess(prepare)))
+            batches = ReviewBatches(store, purposes[0], counts, refitting, notify)
         listening = stack.enter_context(closing(listen(port)))
         guard = BrowserGuard(listening.getsockname()[1], reviewers)
         stack.callback((store.path.parent / OPENER_FILE).unlink, missing_ok=True)
         ended = Event()
-        desk = Desk(store, purposes, more)
-        page = Page(desk, counts, batches, types, guard, notify, ended.set)
+        desk = ReviewDesk(store, purposes, more)
+        page = ReviewPage(desk, counts, batches, types, guard, notify, ended.set)
         with run_application(page.application(), listening), suppress(KeyboardInterrupt):
             _announce(guard.addresses, store.path.parent, notify, browser=browser)
             while not ended.wait(OFTEN):

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from voile.core.errors import RequestError
-from voile.data.files.database import Database
+from voile.data.files.database import OwnDatabase
 from voile.documents.reviewing.intact import is_intact
-from voile.documents.reviewing.line import Answer, Line, Shown, check_spans
+from voile.documents.reviewing.line import ReviewAnswer, ReviewLine, ShownSpan, check_spans
 
-__all__ = ["Answer", "Line", "Shown", "Store"]
+__all__ = ["ReviewAnswer", "ReviewLine", "ReviewStore", "ShownSpan"]
 
 FORMAT = "1"
 DAMAGED = (
@@ -47,7 +47,7 @@ AND (SELECT count(*) FROM finals WHERE finals.line = lines.number)
 """
 
 
-class Store(Database):
+class ReviewStore(OwnDatabase):
     """Lines to read and what reviewers answered.
 
     Each stroke of a key is a row: what the line looks like to its reviewer after it, and whether
@@ -61,7 +61,7 @@ class Store(Database):
         self.path = path
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str], *, meta: Mapping[str, str]) -> Store:
+    def create(cls, path: str | os.PathLike[str], *, meta: Mapping[str, str]) -> ReviewStore:
         """Make a store with facts of its own: the notes' fingerprint, the goal.
 
         Of `meta`, `readers` says how many reviewers read each line [1].
@@ -81,7 +81,7 @@ class Store(Database):
         return store
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Store:
+    def open(cls, path: str | os.PathLike[str]) -> ReviewStore:
         """Open a store.
 
         Raises
@@ -118,7 +118,7 @@ class Store(Database):
                 instead="make a new work folder of these with voile documents init",
             )
 
-    def add(self, lines: Sequence[Line], *, batch: int) -> list[Line]:
+    def add(self, lines: Sequence[ReviewLine], *, batch: int) -> list[ReviewLine]:
         """Add lines to be read in this batch, all or none; return them as numbered here."""
         with self.transaction():
             return [self._add(line, batch) for line in lines]
@@ -130,7 +130,7 @@ class Store(Database):
         batch: int | None = None,
         waiting_for: str | None = None,
         containing: str | None = None,
-    ) -> list[Line]:
+    ) -> list[ReviewLine]:
         """Return lines in the order in which they were added.
 
         Parameters
@@ -150,7 +150,7 @@ class Store(Database):
             values.append(containing)
         return self._lines(" AND ".join(where) or "TRUE", *values)
 
-    def line(self, number: int) -> Line:
+    def line(self, number: int) -> ReviewLine:
         """Return the line of this number, or refuse it."""
         found = self._lines("number = ?", number)
         if not found:
@@ -166,7 +166,7 @@ class Store(Database):
         self,
         line: int,
         reviewer: str,
-        spans: Sequence[Shown],
+        spans: Sequence[ShownSpan],
         *,
         unsure: bool = False,
         seconds: float = 0.0,
@@ -182,9 +182,11 @@ class Store(Database):
         ------
         RequestError : there is no such line, or the spans are not inside it and apart.
         """
-        self.answer_all([(Answer(line, reviewer, _now(), tuple(spans), unsure, seconds), final)])
+        self.answer_all(
+            [(ReviewAnswer(line, reviewer, _now(), tuple(spans), unsure, seconds), final)]
+        )
 
-    def answer_all(self, answers: Sequence[tuple[Answer, bool]], *, never: str = "") -> None:
+    def answer_all(self, answers: Sequence[tuple[ReviewAnswer, bool]], *, never: str = "") -> None:
         """Save one stroke that several lines show, the line first on which it was made.
 
         Parameters
@@ -205,7 +207,7 @@ class Store(Database):
         """The words that reviewers called harmless everywhere, as they were written."""
         return frozenset(word for (word,) in self.run("SELECT word FROM never"))
 
-    def shown_to(self, line: int, reviewer: str) -> Answer | None:
+    def shown_to(self, line: int, reviewer: str) -> ReviewAnswer | None:
         """Return how a line last looked to a reviewer, final or not; None before any stroke."""
         sql = "SELECT * FROM keys WHERE line = ? AND reviewer = ? ORDER BY number DESC LIMIT 1"
         rows = self.run(sql, line, reviewer)
@@ -213,7 +215,7 @@ class Store(Database):
 
     def next_for(
         self, reviewer: str, purposes: Sequence[str], apart_from: Sequence[int] = ()
-    ) -> Line | None:
+    ) -> ReviewLine | None:
         """Return the first line that a reviewer may answer, others' open lines only at the end."""
         sql = (
             f"SELECT * FROM lines WHERE purpose IN ({_marks(purposes)}) AND {WAITS}"
@@ -223,8 +225,8 @@ class Store(Database):
         return next(iter(self._as_lines(self.run(sql, *values))), None)
 
     def following(
-        self, line: Line, reviewer: str, most: int, apart_from: Sequence[int] = ()
-    ) -> list[Line]:
+        self, line: ReviewLine, reviewer: str, most: int, apart_from: Sequence[int] = ()
+    ) -> list[ReviewLine]:
         """Return the next lines of a line's purpose that a reviewer may answer, none of others'."""
         where = f"number > ? AND purpose = ? AND {WAITS} AND number NOT IN ({_marks(apart_from)})"
         sql = f"SELECT * FROM lines WHERE {where} ORDER BY number LIMIT ?"
@@ -236,7 +238,7 @@ class Store(Database):
         sql = "SELECT coalesce(max(number), 0) FROM keys WHERE line = ? AND reviewer = ?"
         return int(self.run(sql, line, reviewer)[0][0])
 
-    def undo(self, reviewer: str, *, since: int = 0) -> Line | None:
+    def undo(self, reviewer: str, *, since: int = 0) -> ReviewLine | None:
         """Delete a reviewer's last stroke; return the line it was made on, None without any.
 
         since : the first batch on whose lines it may have been made.
@@ -254,7 +256,7 @@ class Store(Database):
                 self.run(f"DELETE FROM {table} WHERE stroke = ?", stroke)
             return self.line(line)
 
-    def answers(self, *, purpose: str | None = None) -> list[Answer]:
+    def answers(self, *, purpose: str | None = None) -> list[ReviewAnswer]:
         """Return the answers that hold: the final one of each reviewer for each line, in order."""
         sql = (
             "SELECT finals.* FROM finals JOIN lines ON lines.number = finals.line"
@@ -317,7 +319,7 @@ class Store(Database):
                 instead="use that version, or remove it and read anew",
             )
         if "format" not in self.meta or not is_intact(self, TABLES):
-            raise self.damaged()
+            raise self.describe_damage()
         sql = (
             "SELECT text, proposals FROM lines"
             " UNION ALL SELECT text, spans FROM keys JOIN lines ON lines.number = keys.line"
@@ -326,7 +328,7 @@ class Store(Database):
             for text, spans in self.run(sql):
                 check_spans(text, _spans(spans))
 
-    def _add(self, line: Line, batch: int) -> Line:
+    def _add(self, line: ReviewLine, batch: int) -> ReviewLine:
         values = (
             batch, line.purpose, line.document, line.start, line.end,
             line.before, line.text, line.after,
@@ -335,23 +337,23 @@ class Store(Database):
         sql = f"INSERT INTO lines VALUES (NULL{', ?' * len(values)}) RETURNING *"
         return self._as_lines(self.run(sql, *values))[0]
 
-    def _lines(self, where: str, *values: Any) -> list[Line]:
+    def _lines(self, where: str, *values: Any) -> list[ReviewLine]:
         return self._as_lines(
             self.run(f"SELECT * FROM lines WHERE {where} ORDER BY number", *values)
         )
 
-    def _as_lines(self, rows: Sequence[tuple[Any, ...]]) -> list[Line]:
+    def _as_lines(self, rows: Sequence[tuple[Any, ...]]) -> list[ReviewLine]:
         with self.reading():
-            return [replace(Line(*row), proposals=_spans(row[9])) for row in rows]
+            return [replace(ReviewLine(*row), proposals=_spans(row[9])) for row in rows]
 
-    def _answers(self, rows: Sequence[tuple[Any, ...]]) -> list[Answer]:
+    def _answers(self, rows: Sequence[tuple[Any, ...]]) -> list[ReviewAnswer]:
         with self.reading():
             return [
-                Answer(line, reviewer, at, _spans(spans), bool(unsure), seconds)
+                ReviewAnswer(line, reviewer, at, _spans(spans), bool(unsure), seconds)
                 for _, _, line, reviewer, at, spans, unsure, seconds, _ in rows
             ]
 
-    def _save(self, one: Answer, stroke: int, *, final: bool) -> None:
+    def _save(self, one: ReviewAnswer, stroke: int, *, final: bool) -> None:
         spans = check_spans(self.line(one.line).text, one.spans)
         values = (
             stroke, one.line, one.reviewer, one.at, _json(spans), one.unsure, one.seconds, final,
@@ -367,16 +369,16 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _json(spans: Sequence[Shown]) -> str:
+def _json(spans: Sequence[ShownSpan]) -> str:
     return json.dumps([[one.start, one.end, one.label, one.by, one.doubt] for one in spans])
 
 
-def _spans(text: str) -> tuple[Shown, ...]:
-    return tuple(map(_shown, json.loads(text)))
+def _spans(text: str) -> tuple[ShownSpan, ...]:
+    return tuple(map(_parse_shown, json.loads(text)))
 
 
-def _shown(one: Sequence[Any]) -> Shown:
+def _parse_shown(one: Sequence[Any]) -> ShownSpan:
     start, end, label, by, doubt = one
     if [*map(type, (start, end, label, by, float(doubt)))] != [int, int, str, str, float]:
         raise TypeError
-    return Shown(start, end, label, by, doubt)
+    return ShownSpan(start, end, label, by, doubt)

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from voile.documents.reviewing.line import Shown
+from voile.documents.reviewing.line import ShownSpan
 from voile.documents.words.tokens import tokenise
 
 Place = tuple[int, int]
 
 
-def words_of(text: str, spans: Sequence[Shown] = ()) -> list[Place]:
+def words_of(text: str, spans: Sequence[ShownSpan] = ()) -> list[Place]:
     """Return where each word of a line is; a span's ends cut words as well.
 
     >>> words_of("Ana-Luz left", [Shown(0, 2, "NAME")])
@@ -27,33 +27,33 @@ def words_of(text: str, spans: Sequence[Shown] = ()) -> list[Place]:
     return found
 
 
-def mark(text: str, spans: Sequence[Shown], place: Place, label: str) -> tuple[Shown, ...]:
+def mark(text: str, spans: Sequence[ShownSpan], place: Place, label: str) -> tuple[ShownSpan, ...]:
     """Return the spans with one more, which takes the characters it needs from others.
 
     >>> mark("Dr Ana Ruiz", [Shown(0, 6, "TITLE")], (3, 11), "NAME")
     (Shown(start=0, end=2, label='TITLE', by='', doubt=0.0), Shown(start=3, end=11, label='NAME', \
 by='', doubt=0.0))
     """
-    return tuple(sorted([*clear(text, spans, place), Shown(*place, label)]))
+    return tuple(sorted([*clear(text, spans, place), ShownSpan(*place, label)]))
 
 
-def clear(text: str, spans: Sequence[Shown], place: Place) -> tuple[Shown, ...]:
+def clear(text: str, spans: Sequence[ShownSpan], place: Place) -> tuple[ShownSpan, ...]:
     """Return the spans without these characters."""
     start, end = place
-    kept: list[Shown] = []
+    kept: list[ShownSpan] = []
     for one in spans:
         parts = [(one.start, min(one.end, start)), (max(one.start, end), one.end)]
         if one.end <= start or end <= one.start:
             parts = [(one.start, one.end)]
         kept += (
-            Shown(*_trimmed(text, *part), one.label, one.by, one.doubt)
+            ShownSpan(*_trim_place(text, *part), one.label, one.by, one.doubt)
             for part in parts
             if text[slice(*part)].strip()
         )
     return tuple(kept)
 
 
-def label_at(spans: Sequence[Shown], place: Place) -> str | None:
+def label_at(spans: Sequence[ShownSpan], place: Place) -> str | None:
     """Return the type of the characters, None of those that are in no span or in several."""
     over = (one for one in spans if one.start <= place[0] and place[1] <= one.end)
     return next((one.label for one in over), None)
@@ -71,6 +71,6 @@ def _any_of(words: frozenset[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
 
 
-def _trimmed(text: str, start: int, end: int) -> Place:
+def _trim_place(text: str, start: int, end: int) -> Place:
     part = text[start:end]
     return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())

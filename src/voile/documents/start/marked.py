@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.start.marks import ProposedMarks, Reviewed, is_sure
+from voile.documents.start.marks import ProposedMarks, ReviewedSpan, is_sure
 from voile.documents.start.quick_look import QuickLook
 from voile.documents.start.rules import NAME
 from voile.documents.start.trust import sources_of, trust
@@ -56,7 +56,7 @@ class MarkedNotes:
     marks: ProposedMarks
     look: QuickLook
 
-    def corpus(self, reviewed: Sequence[Reviewed] = ()) -> Corpus:
+    def corpus(self, reviewed: Sequence[ReviewedSpan] = ()) -> Corpus:
         """Return the documents with identifiers as spans, and what nobody knows.
 
         What was reviewed is known, whatever was proposed there; what reviewers refused is not
@@ -66,30 +66,30 @@ class MarkedNotes:
         ------
         RequestError : nothing is proposed at all.
         """
-        marked = self._marked(reviewed)
+        marked = self._mark_tokens(reviewed)
         return with_unknown(marked.corpus, self.look, np.flatnonzero(marked.unknown))
 
-    def probabilities(self, reviewed: Sequence[Reviewed] = ()) -> Floats:
+    def probabilities(self, reviewed: Sequence[ReviewedSpan] = ()) -> Floats:
         """Return each token's probability of identifying somebody, (n,) of the look's tokens.
 
         Cost: two quick looks.
         """
-        marked = self._marked(reviewed)
+        marked = self._mark_tokens(reviewed)
         known = marked.identifiers | ~marked.unknown
         return self.look.probabilities(marked.identifiers, known) * marked.trust
 
-    def trust(self, reviewed: Sequence[Reviewed]) -> Floats:
+    def trust(self, reviewed: Sequence[ReviewedSpan]) -> Floats:
         """Return how far unread doubtful proposals are believed, (n,); 1 elsewhere."""
         read, unsure = reviewed_tokens(self.look, reviewed)
-        said = self.marks.joined(reviewed)
+        said = self.marks.join_reviews(reviewed)
         right = token_labels(self.look.tokens, said, said.labels) > 0
         believed = trust(self.look.tokens, self._source, read & ~unsure, right)
         return np.where(read, 1.0, believed)
 
-    def _marked(self, reviewed: Sequence[Reviewed]) -> MarkedTokens:
+    def _mark_tokens(self, reviewed: Sequence[ReviewedSpan]) -> MarkedTokens:
         tokens, believed = self.look.tokens, self.trust(reviewed)
-        reviewed = [*reviewed, *self._refused(believed)]
-        half = self.marks.joined(reviewed)
+        reviewed = [*reviewed, *self._list_disbelieved(believed)]
+        half = self.marks.join_reviews(reviewed)
         refuse_unmarked(half)
         identifiers = token_labels(tokens, half, half.labels) > 0
         unknown = unknown_tokens(tokens, half) & ~identifiers
@@ -102,19 +102,19 @@ class MarkedNotes:
         doubted |= _as_elsewhere(self.look, seen, free | seen) & free
         return MarkedTokens(half, identifiers, doubted | unsure, believed)
 
-    def _refused(self, believed: Floats) -> Iterator[Reviewed]:
+    def _list_disbelieved(self, believed: Floats) -> Iterator[ReviewedSpan]:
         """Yield, as what nobody knows, the runs of tokens whose proposals are hardly believed."""
         tokens = self.look.tokens
         places = np.flatnonzero(believed < BELIEVED)
         ends = (np.diff(places) > 1) | (np.diff(tokens.document[places]) > 0)
         for run in filter(len, np.split(places, np.flatnonzero(ends) + 1)):
             start, end = int(tokens.starts[run[0]]), int(tokens.ends[run[-1]])
-            yield Reviewed(int(tokens.document[run[0]]), start, end, (), unsure=True)
+            yield ReviewedSpan(int(tokens.document[run[0]]), start, end, (), unsure=True)
 
     @cached_property
     def _source(self) -> NDArray[np.int16]:
         """What proposes each doubted token, (n,)."""
-        in_doubt = [[*filterfalse(is_sure, one)] for one in self.marks.proposed]
+        in_doubt = [[*filterfalse(is_sure, one)] for one in self.marks.proposed_removals]
         return sources_of(self.look.tokens, self.marks.documents, in_doubt)
 
 
@@ -141,7 +141,7 @@ def _as_elsewhere(look: QuickLook, seen: Bools, among: Bools) -> Bools:
     return np.asarray(found[tokens.form] & among)
 
 
-def reviewed_tokens(look: QuickLook, reviewed: Sequence[Reviewed]) -> tuple[Bools, Bools]:
+def reviewed_tokens(look: QuickLook, reviewed: Sequence[ReviewedSpan]) -> tuple[Bools, Bools]:
     """Return which tokens reviewers have read, and of which of them they were unsure, (n,) each."""
     read = np.zeros(len(look.tokens), dtype=np.bool_)
     unsure = read.copy()

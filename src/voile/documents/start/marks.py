@@ -14,9 +14,9 @@ from functools import cached_property
 from itertools import chain, filterfalse, starmap
 
 from voile.documents.patterns import PATTERNS
-from voile.documents.replacements.removal import Reason, Removal
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.replacements.spans import settle_spans
-from voile.documents.start.proposer import Proposer
+from voile.documents.start.proposer import RemovalProposer
 from voile.documents.start.rules import NAME, RULES
 from voile.documents.start.rules.forms import FORM_NAMES
 from voile.documents.text.corpus import Corpus
@@ -32,7 +32,7 @@ CHECKED = frozenset(name for name, one in PATTERNS.items() if one.checked)
 
 
 @dataclass(frozen=True)
-class Reviewed:
+class ReviewedSpan:
     """What a reviewer said of characters of a document: all but the spans there are harmless."""
 
     document: int  # its number, from 0
@@ -52,11 +52,13 @@ class ProposedMarks:
     """
 
     documents: tuple[Document, ...]
-    sure: tuple[list[Removal], ...]
-    doubtful: tuple[list[Removal], ...]
+    sure: tuple[list[TextRemoval], ...]
+    doubtful: tuple[list[TextRemoval], ...]
 
     @classmethod
-    def of(cls, documents: Sequence[Document], proposers: Sequence[Proposer]) -> ProposedMarks:
+    def of(
+        cls, documents: Sequence[Document], proposers: Sequence[RemovalProposer]
+    ) -> ProposedMarks:
         """Ask every proposer.
 
         Where several propose the same, one that is mostly right gives the type before others: of a
@@ -72,19 +74,19 @@ class ProposedMarks:
         return cls(tuple(plain), tuple(sure), tuple(map(_doubtful, texts, proposed)))
 
     @cached_property
-    def proposed(self) -> Sequence[list[Removal]]:
+    def proposed_removals(self) -> Sequence[list[TextRemoval]]:
         """All that is proposed of each document, what is sure first."""
         texts = (one.text for one in self.documents)
         return [*starmap(settle_spans, zip(texts, self.sure, self.doubtful, strict=True))]
 
-    def _taught(self) -> Mapping[str, Callable[[Removal], bool]]:
+    def _taught(self) -> Mapping[str, Callable[[TextRemoval], bool]]:
         """Return for each type which of its doubtful proposals are identifiers nevertheless.
 
         Those that are mostly right, as of dates, of which columns have the birth alone, and of
         doctors whom no table has; no name where tables have nearly all of these; where nothing is
         sure or mostly right, all.
         """
-        kinds: dict[str, Callable[[Removal], bool]] = {
+        kinds: dict[str, Callable[[TextRemoval], bool]] = {
             removal.label: _always for one in self.doubtful for removal in one
         }
         rest = chain.from_iterable(self.doubtful)
@@ -104,24 +106,24 @@ class ProposedMarks:
                     known.append(bool(next_one) and next_one[0].start < one.end)
         return bool(known) and sum(known) >= NEARLY_ALL * len(known)
 
-    def counts(self) -> Mapping[Reason, int]:
+    def counts(self) -> Mapping[RemovalReason, int]:
         """Count what is proposed, by what proposes it."""
         proposed = chain.from_iterable((*self.sure, *self.doubtful))
         return Counter(reason for removal in proposed for reason in removal.by)
 
     def names(self) -> tuple[int, int]:
         """Count the names that are proposed, and those of them that no known value meets."""
-        names = [one for one in chain.from_iterable(self.proposed) if one.label == NAME]
+        names = [one for one in chain.from_iterable(self.proposed_removals) if one.label == NAME]
         met = sum(any(why.kind in ("known", "possible") for why in one.by) for one in names)
         return len(names), len(names) - met
 
-    def joined(self, reviewed: Sequence[Reviewed]) -> Corpus:
+    def join_reviews(self, reviewed: Sequence[ReviewedSpan]) -> Corpus:
         """Return the documents with identifiers as spans, and of what nobody knows."""
-        lines: dict[int, list[Reviewed]] = {}
+        lines: dict[int, list[ReviewedSpan]] = {}
         for line in reviewed:
             lines.setdefault(line.document, []).append(line)
         return Corpus(
-            _read(document, lines[number]) if number in lines else document
+            _apply_review(document, lines[number]) if number in lines else document
             for number, document in enumerate(self._unread)
         )
 
@@ -139,29 +141,29 @@ class ProposedMarks:
         return documents
 
 
-def is_sure(removal: Removal) -> bool:
+def is_sure(removal: TextRemoval) -> bool:
     """Return whether known values or a checksum say so, and no look alone."""
     return any(
         one.kind == "known" or (one.kind == "pattern" and one.name in CHECKED) for one in removal.by
     )
 
 
-def _doubtful(text: str, proposed: Iterable[Sequence[Removal]]) -> list[Removal]:
+def _doubtful(text: str, proposed: Iterable[Sequence[TextRemoval]]) -> list[TextRemoval]:
     """Join what is proposed and not sure of a document, by its proposers."""
     rest = [[*filterfalse(is_sure, one)] for one in proposed]
     trusted = (filter(is_trusted, one) for one in rest)
     return settle_spans(text, *trusted, *(filterfalse(is_trusted, one) for one in rest))
 
 
-def _always(removal: Removal) -> bool:
+def _always(removal: TextRemoval) -> bool:
     return True
 
 
-def _never(removal: Removal) -> bool:
+def _never(removal: TextRemoval) -> bool:
     return False
 
 
-def is_trusted(removal: Removal) -> bool:
+def is_trusted(removal: TextRemoval) -> bool:
     """Return whether a proposal that is not sure is mostly right: a title, a field, a form.
 
     A starter's is, unless the starter itself calls it unlikely.
@@ -174,7 +176,7 @@ def is_trusted(removal: Removal) -> bool:
     )
 
 
-def _read(document: Document, lines: Sequence[Reviewed]) -> Document:
+def _apply_review(document: Document, lines: Sequence[ReviewedSpan]) -> Document:
     """Put what reviewers said in the place of what was proposed there."""
     kept = [*document.spans]
     doubted = [Span(start, end, "") for start, end in document.unknown]
@@ -189,7 +191,7 @@ def _read(document: Document, lines: Sequence[Reviewed]) -> Document:
     )
 
 
-def _without(spans: Iterable[Span], line: Reviewed) -> Iterator[Span]:
+def _without(spans: Iterable[Span], line: ReviewedSpan) -> Iterator[Span]:
     """Yield what of some spans lies outside a line."""
     for span in spans:
         if span.end <= line.start or line.end <= span.start:

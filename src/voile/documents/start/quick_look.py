@@ -9,13 +9,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from voile.documents.learners.calibration import Calibration
+from voile.documents.learners.calibration import IsotonicCalibration
 from voile.documents.learning.training import number_subjects, split_into_folds
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
-from voile.documents.words.features import Extractor, Space
+from voile.documents.words.features import FeatureExtractor, FeatureSpace
 from voile.documents.words.kernels import NOBODY, SEVERAL, meet
-from voile.documents.words.tokens import Tokens, tokenise
+from voile.documents.words.tokens import TextTokens, tokenise
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -40,11 +40,11 @@ class QuickLook:
 
     def __init__(self, documents: Sequence[Document], *, seed: int = 0) -> None:
         subjects = Corpus(documents).subjects
-        self.tokens: Tokens = tokenise(one.text for one in documents)
+        self.tokens: TextTokens = tokenise(one.text for one in documents)
         sizes, whose = np.diff(self.tokens.first), number_subjects(subjects)
         whose = np.repeat(whose, sizes)
-        space = Space.of(self.tokens, whose, marks=())
-        matrix = Extractor(space, self.tokens.known).features(self.tokens).matrix
+        space = FeatureSpace.of(self.tokens, whose, marks=())
+        matrix = FeatureExtractor(space, self.tokens.known).features(self.tokens).matrix
         folds, fold = min(FOLDS, len(set(subjects))), np.zeros(len(documents), dtype=np.intp)
         rng = np.random.default_rng(seed)
         if folds > 1:
@@ -68,7 +68,7 @@ class QuickLook:
         for number in range(len(self._lessons)):
             held, others = self._fold == number, known & self._others(number)
             if others.any():
-                curve = Calibration.fit(margins, identifiers.astype(np.int16), others)
+                curve = IsotonicCalibration.fit(margins, identifiers.astype(np.int16), others)
                 found[held] = curve.probabilities(margins[held])[:, 0]
         return found
 
@@ -81,7 +81,7 @@ class QuickLook:
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
-class _Lesson(NamedTuple):
+class _FoldLesson(NamedTuple):
     """What a fold's machine learns from, in the order in which it does: memory is read forwards."""
 
     rows: Rows  # of each token the columns that two subjects or more have
@@ -91,10 +91,10 @@ class _Lesson(NamedTuple):
 
 def _lesson(
     rows: Rows, tokens: NDArray[np.int64], columns: int, whose: NDArray[np.int32]
-) -> _Lesson:
+) -> _FoldLesson:
     met = np.full(columns, NOBODY, dtype=np.int32)
     meet(tokens.astype(np.int32), *rows, whose[tokens], met)
-    return _Lesson(_of_columns(rows, tokens, met == SEVERAL), tokens, columns)
+    return _FoldLesson(_of_columns(rows, tokens, met == SEVERAL), tokens, columns)
 
 
 @njit(cache=True, nogil=True)

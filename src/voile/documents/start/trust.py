@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
-from voile.documents.words.tokens import Tokens, token_labels
+from voile.documents.words.tokens import TextTokens, token_labels
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -27,7 +27,7 @@ SYSTEMATIC = 0.1
 
 
 def sources_of(
-    tokens: Tokens, documents: Sequence[Document], proposed: Sequence[Sequence[Removal]]
+    tokens: TextTokens, documents: Sequence[Document], proposed: Sequence[Sequence[TextRemoval]]
 ) -> NDArray[np.int16]:
     """Return what proposes each token, and as which type, by number from 1; 0 of nothing, (n,)."""
     spans = [[Span(one.start, one.end, _source(one)) for one in own] for own in proposed]
@@ -36,12 +36,12 @@ def sources_of(
     return token_labels(tokens, corpus, corpus.labels)
 
 
-def _source(removal: Removal) -> str:
+def _source(removal: TextRemoval) -> str:
     """Name what proposes; of several the first."""
     return " ".join((removal.label, *map(str, removal.by[:1])))
 
 
-def trust(tokens: Tokens, source: NDArray[np.int16], read: Bools, right: Bools) -> Floats:
+def trust(tokens: TextTokens, source: NDArray[np.int16], read: Bools, right: Bools) -> Floats:
     """Return how likely it is of each token that its proposal is right, (n,).
 
     A number or a sign has no more in common with others than their source.

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.data import Source
 from voile.data.hold_out import HoldOut
@@ -36,7 +36,7 @@ _CONTROL = re.compile(CONTROLS)
 
 
 @dataclass(frozen=True)
-class DocumentReader(Brief):
+class DocumentReader(BriefRepr):
     """Which rows and columns of a source are read, and how."""
 
     shows = ("texts",)
@@ -106,7 +106,7 @@ class DocumentReader(Brief):
         columns = list(dict.fromkeys([*self.texts, *filter(None, spans), *self.pos, *subject]))
         width, first = len(self.texts), 0
         for batch in source.batches(columns, batch_rows=BATCH_ROWS):
-            free = np.repeat(~self.hold_out.held(batch, first), width)
+            free = np.repeat(~self.hold_out.find_held(batch, first), width)
             documents = self.documents(batch, first, annotated=annotated)
             yield from (documents[place] for place in np.flatnonzero(free).tolist())
             first += len(batch)

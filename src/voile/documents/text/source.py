@@ -157,7 +157,7 @@ class CorpusSource(Source):
             warn(f"{self.name}: {said}: each is a person's own", UnreadWarning)
         return CorpusSource(self.path, self.kind, self._encoding, pattern)
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         batch: list[Document] = []
         size = 0
         for document in self._documents():

@@ -2,11 +2,11 @@
 
 Source: Li, Vorobeychik, Li, Malin, *An Iterative Classification Scheme for Sanitizing Large-Scale
 Datasets*, 2016. Each function checks its conditions, those that the print leaves out as well, and
-answers a `Bound`, in words where it does not apply or says nothing.
+answers a `TheoryBound`, in words where it does not apply or says nothing.
 """
 
-from voile.documents.theory.bound import Bound
-from voile.documents.theory.counts import Confusion
+from voile.documents.theory.bound import TheoryBound
+from voile.documents.theory.counts import TokenConfusion
 from voile.documents.theory.game import (
     change,
     change_by_type,
@@ -21,8 +21,8 @@ from voile.documents.theory.run import bounds_of_run
 from voile.documents.theory.sampling import deviation, lemma_4, theorem_5, theorem_6
 
 __all__ = [
-    "Bound",
-    "Confusion",
+    "TheoryBound",
+    "TokenConfusion",
     "bounds_of_run",
     "change",
     "change_by_type",

@@ -14,7 +14,7 @@ _HOLDS = {"<=": le, ">=": ge, "=": eq}
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class TheoryBound:
     """A statement about one number of the run: `observed` `relation` `value`."""
 
     name: str  # "Theorem 3"

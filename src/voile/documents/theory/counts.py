@@ -11,7 +11,7 @@ from voile.core.errors import RequestError
 
 
 @dataclass(frozen=True, slots=True)
-class Confusion:
+class TokenConfusion:
     """A classifier's tokens: called an identifier or harmless, and rightly so or not.
 
     Tokens that were removed before are in none of them.

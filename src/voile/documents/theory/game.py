@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Literal
 
 from voile.core.errors import RequestError
-from voile.documents.theory.counts import Confusion, exact
+from voile.documents.theory.counts import TokenConfusion, exact
 
 
 def cost(missed: int, lost: int, miss_cost: float | Fraction) -> Fraction:
@@ -15,7 +15,7 @@ def cost(missed: int, lost: int, miss_cost: float | Fraction) -> Fraction:
     return exact(miss_cost) * missed + lost
 
 
-def change(added: Confusion, miss_cost: float | Fraction) -> Fraction:
+def change(added: TokenConfusion, miss_cost: float | Fraction) -> Fraction:
     """Return T(H and h) - T(H) = C FP(h, P) - L TP(h, P), in units of C (Lemma 1)."""
     return added.fp - exact(miss_cost) * added.tp
 
@@ -34,7 +34,7 @@ def _worth(identifiers: Sequence[int], costs: Sequence[float | Fraction]) -> Fra
     return sum((exact(L) * n for L, n in zip(costs, identifiers, strict=True)), Fraction(0))
 
 
-def is_local_optimum(attacker: Confusion, miss_cost: float | Fraction) -> bool:
+def is_local_optimum(attacker: TokenConfusion, miss_cost: float | Fraction) -> bool:
     """Return whether adding the attacker's own classifier h_A does not lower T (Definition 4.1).
 
     With several types, each at its own L/C, T changes by FP_A less the sum of L/C TP_A: a local
@@ -46,7 +46,7 @@ def is_local_optimum(attacker: Confusion, miss_cost: float | Fraction) -> bool:
 
 
 def utility(
-    attacker: Confusion,
+    attacker: TokenConfusion,
     inspections: int,
     miss_cost: float | Fraction = 1,
     first: Literal["positives", "negatives", "random"] = "positives",

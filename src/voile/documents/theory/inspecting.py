@@ -8,35 +8,37 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from voile.documents.theory.bound import Bound, first_failure
-from voile.documents.theory.counts import Confusion, exact
+from voile.documents.theory.bound import TheoryBound, first_failure
+from voile.documents.theory.counts import TokenConfusion, exact
 from voile.documents.theory.game import is_local_optimum, utility
 from voile.documents.theory.optimum import NO_OPTIMUM, NOTHING_FOUND
 
 
-def lemma_2(attacker: Confusion, inspections: int) -> Bound:
+def lemma_2(attacker: TokenConfusion, inspections: int) -> TheoryBound:
     """State that predicted identifiers first are no worse than tokens at random (Lemma 2)."""
     name, statement = "Lemma 2", "U* >= U"
     failure = _not_worth_prioritising(attacker, inspections)
     if failure:
-        return Bound(name, statement, ">=", applies=False, reason=failure)
+        return TheoryBound(name, statement, ">=", applies=False, reason=failure)
     value = utility(attacker, inspections, first="random")
-    return Bound(name, statement, ">=", value, observed=utility(attacker, inspections))
+    return TheoryBound(name, statement, ">=", value, observed=utility(attacker, inspections))
 
 
-def lemma_3(attacker: Confusion, inspections: int) -> Bound:
+def lemma_3(attacker: TokenConfusion, inspections: int) -> TheoryBound:
     """Bound U*/U by the attacker's own counts (Lemma 3)."""
     name = "Lemma 3"
     statement = "U*/U <= 1 + (TP_A TN_A - FP_A FN_A) / ((TP_A + FP_A) (TP_A + FN_A))"
     failure = _not_worth_prioritising(attacker, inspections) or _no_gain(attacker)
     if failure:
-        return Bound(name, statement, "<=", applies=False, reason=failure)
+        return TheoryBound(name, statement, "<=", applies=False, reason=failure)
     gained = attacker.tp * attacker.tn - attacker.fp * attacker.fn
     value = 1 + Fraction(gained, attacker.positives * attacker.identifiers)
-    return Bound(name, statement, "<=", value, observed=gain(attacker, inspections))
+    return TheoryBound(name, statement, "<=", value, observed=gain(attacker, inspections))
 
 
-def theorem_4(attacker: Confusion, inspections: int, miss_cost: float | Fraction) -> Bound:
+def theorem_4(
+    attacker: TokenConfusion, inspections: int, miss_cost: float | Fraction
+) -> TheoryBound:
     """Bound U*/U at a local optimum (Theorem 4), where TP_A is at least 1.
 
     The print leaves the last condition out; without it U* may be less than U, or U be 0.
@@ -44,20 +46,20 @@ def theorem_4(attacker: Confusion, inspections: int, miss_cost: float | Fraction
     name, statement = "Theorem 4", "U*/U <= ((1 - alpha) n + 1) / (1 + L/C)"
     failure = None if is_local_optimum(attacker, miss_cost) else NO_OPTIMUM
     if failure:
-        return Bound(name, statement, "<=", applies=False, reason=failure)
+        return TheoryBound(name, statement, "<=", applies=False, reason=failure)
     return most_gained(name, statement, attacker, inspections, exact(miss_cost))
 
 
 def most_gained(
-    name: str, statement: str, attacker: Confusion, inspections: int, least: Fraction
-) -> Bound:
+    name: str, statement: str, attacker: TokenConfusion, inspections: int, least: Fraction
+) -> TheoryBound:
     """Bound U*/U where FP_A / TP_A is at least `least`."""
     failure = _not_worth_prioritising(attacker, inspections) or _no_gain(attacker)
     if failure:
-        return Bound(name, statement, "<=", applies=False, reason=failure)
+        return TheoryBound(name, statement, "<=", applies=False, reason=failure)
     value = (attacker.harmless + 1) / (1 + least)
     without = Fraction(attacker.n, attacker.identifiers)  # every inspection finds one, at best
-    return Bound(
+    return TheoryBound(
         name,
         statement,
         "<=",
@@ -68,7 +70,7 @@ def most_gained(
     )
 
 
-def gain(attacker: Confusion, inspections: int) -> Fraction:
+def gain(attacker: TokenConfusion, inspections: int) -> Fraction:
     """Return U*/U, for an attacker who finds something and inspects at least once.
 
     Example 1 of the paper, printed as 1.11:
@@ -79,7 +81,7 @@ def gain(attacker: Confusion, inspections: int) -> Fraction:
     return utility(attacker, inspections) / utility(attacker, inspections, first="random")
 
 
-def _not_worth_prioritising(attacker: Confusion, inspections: int) -> str | None:
+def _not_worth_prioritising(attacker: TokenConfusion, inspections: int) -> str | None:
     """Say which condition of Lemma 2 does not hold."""
     rich = attacker.tp * attacker.tn >= attacker.fp * attacker.fn
     return first_failure(
@@ -98,5 +100,5 @@ def _not_worth_prioritising(attacker: Confusion, inspections: int) -> str | None
     )
 
 
-def _no_gain(attacker: Confusion) -> str | None:
+def _no_gain(attacker: TokenConfusion) -> str | None:
     return None if attacker.tp else NOTHING_FOUND

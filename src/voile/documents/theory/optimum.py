@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from voile.documents.theory.bound import Bound, first_failure
-from voile.documents.theory.counts import Confusion, exact
+from voile.documents.theory.bound import TheoryBound, first_failure
+from voile.documents.theory.counts import TokenConfusion, exact
 from voile.documents.theory.game import is_local_optimum
 
 NOTHING_FOUND = "the classifier finds no identifier (TP_A = 0)"
@@ -15,21 +15,21 @@ NO_OPTIMUM = "adding the attacker's classifier would cost less (P is not a local
 
 def lemma_1(
     found: Sequence[int], lost: Sequence[int], missed: tuple[int, int], gone: tuple[int, int]
-) -> tuple[Bound, Bound]:
+) -> tuple[TheoryBound, TheoryBound]:
     """Compare what classifiers removed, one after the other, with what is left (Lemma 1).
 
     `found` and `lost` are TP(h, P(H)) and FP(h, P(H)) of each; `missed` is FN(H) before the first
     and after the last, `gone` FP(H). Both parts of the lemma, summed over the classifiers.
     """
     return (
-        Bound(
+        TheoryBound(
             "Lemma 1 (1)",
             "FN(H) = FN(H with h) + TP(h, P(H))",
             "=",
             value=Fraction(missed[1] + sum(found)),
             observed=Fraction(missed[0]),
         ),
-        Bound(
+        TheoryBound(
             "Lemma 1 (2)",
             "FP(H with h) = FP(H) + FP(h, P(H))",
             "=",
@@ -39,7 +39,7 @@ def lemma_1(
     )
 
 
-def theorem_1(changes: Sequence[Fraction], tokens: int, identifiers: int) -> Bound:
+def theorem_1(changes: Sequence[Fraction], tokens: int, identifiers: int) -> TheoryBound:
     """Bound the iterations of GreedySanitize by the tokens of the training data (Theorem 1).
 
     `changes` are those of T, one for each classifier added; one more iteration ended the loop. The
@@ -58,24 +58,24 @@ def theorem_1(changes: Sequence[Fraction], tokens: int, identifiers: int) -> Bou
         ]
     )
     if failure:
-        return Bound(name, statement, "<=", applies=False, reason=failure)
-    return Bound(name, statement, "<=", Fraction(tokens), Fraction(len(changes) + 1))
+        return TheoryBound(name, statement, "<=", applies=False, reason=failure)
+    return TheoryBound(name, statement, "<=", Fraction(tokens), Fraction(len(changes) + 1))
 
 
-def theorem_2(attacker: Confusion, miss_cost: float | Fraction) -> Bound:
+def theorem_2(attacker: TokenConfusion, miss_cost: float | Fraction) -> TheoryBound:
     """Compare FP_A / TP_A with L/C: P is a local optimum where the bound holds (Theorem 2).
 
     Proof: by Lemma 1, C FP_A - L TP_A >= 0; divide by C TP_A where that is not 0.
     """
     name, statement = "Theorem 2", "a local optimum iff TP_A = 0 or FP_A / TP_A >= L/C"
     if not attacker.tp:
-        return Bound(name, statement, ">=", exact(miss_cost), reason=NOTHING_FOUND)
-    return Bound(
+        return TheoryBound(name, statement, ">=", exact(miss_cost), reason=NOTHING_FOUND)
+    return TheoryBound(
         name, statement, ">=", value=exact(miss_cost), observed=Fraction(attacker.fp, attacker.tp)
     )
 
 
-def theorem_3(attacker: Confusion, miss_cost: float | Fraction) -> Bound:
+def theorem_3(attacker: TokenConfusion, miss_cost: float | Fraction) -> TheoryBound:
     """Bound the identifiers that the attacker's classifier finds (Theorem 3).
 
     Proof: L TP_A <= C FP_A <= C (1 - alpha) n. Below 1 it means none: so where L/C is more than
@@ -83,15 +83,15 @@ def theorem_3(attacker: Confusion, miss_cost: float | Fraction) -> Bound:
     """
     name, statement = "Theorem 3", "TP_A <= C/L (1 - alpha) n"
     if not is_local_optimum(attacker, miss_cost):
-        return Bound(name, statement, "<=", applies=False, reason=NO_OPTIMUM)
+        return TheoryBound(name, statement, "<=", applies=False, reason=NO_OPTIMUM)
     return most_found(name, statement, attacker, exact(miss_cost))
 
 
-def most_found(name: str, statement: str, attacker: Confusion, least: Fraction) -> Bound:
+def most_found(name: str, statement: str, attacker: TokenConfusion, least: Fraction) -> TheoryBound:
     """Bound TP_A where FP_A / TP_A is at least `least`."""
     value = attacker.harmless / least
     vacuous = value >= attacker.identifiers
-    return Bound(
+    return TheoryBound(
         name,
         statement,
         "<=",

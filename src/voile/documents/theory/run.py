@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from voile.documents.theory.bound import Bound
-from voile.documents.theory.counts import Confusion
+from voile.documents.theory.bound import TheoryBound
+from voile.documents.theory.counts import TokenConfusion
 from voile.documents.theory.inspecting import lemma_2, lemma_3, theorem_4
 from voile.documents.theory.optimum import theorem_2, theorem_3
 from voile.documents.theory.sampling import lemma_4, theorem_5, theorem_6
 
 
 def bounds_of_run(
-    attacker: Confusion,
+    attacker: TokenConfusion,
     inspections: int,
     miss_cost: float | Fraction,
     *,
-    training: Confusion | None = None,
+    training: TokenConfusion | None = None,
     within: float | Fraction | None = None,
-) -> tuple[Bound, ...]:
+) -> tuple[TheoryBound, ...]:
     """Return Theorems 2-4 and Lemmas 2-3 for what was published, and 4-6 from its training data.
 
     >>> for bound in bounds_of_run(Confusion(tp=2, fp=6, tn=91, fn=1), 10, miss_cost=3):

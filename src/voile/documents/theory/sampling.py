@@ -14,8 +14,8 @@ from fractions import Fraction
 from math import e, inf, log, sqrt
 
 from voile.core.errors import RequestError
-from voile.documents.theory.bound import Bound, first_failure
-from voile.documents.theory.counts import Confusion, exact
+from voile.documents.theory.bound import TheoryBound, first_failure
+from voile.documents.theory.counts import TokenConfusion, exact
 from voile.documents.theory.game import is_local_optimum
 from voile.documents.theory.inspecting import most_gained
 from voile.documents.theory.optimum import NOTHING_FOUND, most_found
@@ -42,8 +42,11 @@ def refuse_outside(delta: float, m: int, size: int, name: str) -> None:
 
 
 def lemma_4(
-    training: Confusion, attacker: Confusion, miss_cost: float | Fraction, within: float | Fraction
-) -> Bound:
+    training: TokenConfusion,
+    attacker: TokenConfusion,
+    miss_cost: float | Fraction,
+    within: float | Fraction,
+) -> TheoryBound:
     """Bound FP_A / TP_A on P from below, by the training data (Lemma 4).
 
     p, q, s and r are the tightest that the counts allow: FP^ = p FN^, TP^ = q m, FP_A = s FN_A,
@@ -70,31 +73,31 @@ def lemma_4(
         ]
     )
     if failure:
-        return Bound(name, statement, ">=", applies=False, reason=failure)
+        return TheoryBound(name, statement, ">=", applies=False, reason=failure)
     q, r = Fraction(training.tp, training.n), Fraction(attacker.tp, attacker.tn)
     one_by_p = Fraction(training.fn, training.fp)
     one_by_s = Fraction(attacker.fn, attacker.fp)
     above = (1 + one_by_p) * q * ratio - exact(within, "lambda")
     if above <= 0:
         reason = "too few training data (lambda is not below (1 + 1/p) q L/C)"
-        return Bound(name, statement, ">=", applies=False, reason=reason)
+        return TheoryBound(name, statement, ">=", applies=False, reason=reason)
     observed = Fraction(attacker.fp, attacker.tp)
-    return Bound(name, statement, ">=", value=above / ((1 + one_by_s) * r), observed=observed)
+    return TheoryBound(name, statement, ">=", value=above / ((1 + one_by_s) * r), observed=observed)
 
 
-def theorem_5(attacker: Confusion, ratio: Bound) -> Bound:
+def theorem_5(attacker: TokenConfusion, ratio: TheoryBound) -> TheoryBound:
     """Bound what the attacker's classifier finds, as Theorem 3, by Lemma 4 (Theorem 5)."""
     name = "Theorem 5"
     statement = "TP_A <= r (1 + 1/s) (1 - alpha) n / ((1 + 1/p) q L/C - lambda)"
     if ratio.value is None:
-        return Bound(name, statement, "<=", applies=False, reason=ratio.reason)
+        return TheoryBound(name, statement, "<=", applies=False, reason=ratio.reason)
     return most_found(name, statement, attacker, ratio.value)
 
 
-def theorem_6(attacker: Confusion, inspections: int, ratio: Bound) -> Bound:
+def theorem_6(attacker: TokenConfusion, inspections: int, ratio: TheoryBound) -> TheoryBound:
     """Bound U*/U, as Theorem 4, by Lemma 4 (Theorem 6)."""
     name = "Theorem 6"
     statement = "U*/U <= ((1 - alpha) n + 1) r (1 + 1/s) / (r (1 + 1/s) + (1 + 1/p) q L/C - lambda)"
     if ratio.value is None:
-        return Bound(name, statement, "<=", applies=False, reason=ratio.reason)
+        return TheoryBound(name, statement, "<=", applies=False, reason=ratio.reason)
     return most_gained(name, statement, attacker, inspections, ratio.value)

@@ -10,41 +10,41 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError, named
+from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError, name_kind
 from voile.data import Source
 from voile.data.files import outputs
 from voile.data.files.atomic import settle
-from voile.data.files.locks import locked
+from voile.data.files.locks import hold_lock
 from voile.data.opening import split_output
-from voile.data.postgres.address import Address
+from voile.data.postgres.address import DatabaseAddress
 from voile.data.roles import Roles
-from voile.documents.acceptance.certificate import Certificate, certificate
-from voile.documents.acceptance.kept import Kept, Pair
-from voile.documents.acceptance.plan import Goal
-from voile.documents.acceptance.reading import FEW, AcceptanceReading, Due, Verdict
+from voile.documents.acceptance.certificate import AcceptanceCertificate, certificate
+from voile.documents.acceptance.kept import KeptTokens, Pair
+from voile.documents.acceptance.plan import AcceptanceGoal
+from voile.documents.acceptance.reading import FEW, AcceptanceReading, AcceptanceVerdict, DueTokens
 from voile.documents.acceptance.screens import identifiers
-from voile.documents.committee.committee import Committee
-from voile.documents.replacements import Replacer
-from voile.documents.reviewing.store import Store
+from voile.documents.committee.committee import TokenCommittee
+from voile.documents.replacements import RemovalReplacer
+from voile.documents.reviewing.store import ReviewStore
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import CorpusSource, open_source
 from voile.documents.verbs import acceptance_answers
-from voile.documents.verbs.acceptance_folder import LINES, STATE, Course, State
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.acceptance_folder import LINES, STATE, ReadingCourse, ReadingState
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.local_page import page_server, types_on_page
 from voile.documents.verbs.mend import mend
 from voile.documents.verbs.models import with_models
 from voile.documents.verbs.options import AcceptOptions
-from voile.documents.verbs.policies import Policy
+from voile.documents.verbs.policies import DocumentsPolicy
 from voile.documents.verbs.released import check_texts, pair_documents
 from voile.documents.verbs.removals import REMOVALS
 from voile.documents.verbs.report_data import ACCEPTANCE
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.keys.secret import Secret
 from voile.release.evidence import READ, AttackResults, default_place, find_evidence, write_evidence
-from voile.release.kit import Kit
-from voile.release.manifest import Release
-from voile.release.own_verbs import Ended, Reporter
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
+from voile.release.own_verbs import EndedVerb, VerbReporter
 from voile.release.scoring import private_manifest_of
 
 SURE = frozenset({"known", "list"})
@@ -55,67 +55,67 @@ LOCK = "acceptance.lock"
 
 def accept(
     options: AcceptOptions,
-    reporter: Reporter,
+    reporter: VerbReporter,
     *,
-    kit: Kit | str,
-    release: Release | str,
+    kit: StoredKit | str,
+    release: StoredRelease | str,
     source: object,
     table: str | None,
     encoding: str | None,
-    writer: Callable[[Replacer], Replacer] | None = None,
-) -> Ended:
+    writer: Callable[[RemovalReplacer], RemovalReplacer] | None = None,
+) -> EndedVerb:
     """Go on with the reading of a release as far as answers are at hand; see `AcceptOptions`.
 
     writer : makes the replacer of mended texts of the release's own, where apply had another.
     """
-    goal = Goal(options.at_most, options.per, options.confidence)
-    opened = release if isinstance(release, Release) else _opened(release)
-    made_by = kit if isinstance(kit, Kit) else Kit.load(kit, "documents")
+    goal = AcceptanceGoal(options.at_most, options.per, options.confidence)
+    opened = release if isinstance(release, StoredRelease) else _open_release(release)
+    made_by = kit if isinstance(kit, StoredKit) else StoredKit.load(kit, "documents")
     origin = open_source(source, table=table, encoding=encoding)
-    scene = _Scene.of(opened, made_by, origin, options, writer)
+    scene = _AcceptScene.of(opened, made_by, origin, options, writer)
     if options.plan:
-        return _planned(scene, goal, options, reporter)
+        return _report_plan(scene, goal, options, reporter)
     serve = page_server() if options.answers is None else None
     folder = _folder(opened)
     with ExitStack() as stack:
-        stack.enter_context(locked(folder / LOCK, _is_read(opened)))
-        state = _begun(folder, scene, goal, options)
-        store = stack.enter_context(closing(Store.open(folder / LINES)))
-        going = _Going(scene, state, store, folder, options, reporter.insist)
-        while isinstance(came := going.go_on(), Due):
+        stack.enter_context(hold_lock(folder / LOCK, _is_read(opened)))
+        state = _resume_state(folder, scene, goal, options)
+        store = stack.enter_context(closing(ReviewStore.open(folder / LINES)))
+        going = _GoingReading(scene, state, store, folder, options, reporter.insist)
+        while isinstance(came := going.go_on(), DueTokens):
             if serve is not None:
-                _served(going, serve, options)
+                _serve_lines(going, serve, options)
             else:
                 types = types_on_page(scene.content.found["labels"])
                 acceptance_answers.take_answers(store, options.answers, types)
-            if lines := acceptance_answers.unanswered(store):
+            if lines := acceptance_answers.list_unanswered(store):
                 return acceptance_answers.write_waiting(lines, folder, reporter)
-        return _ended(going, came, reporter)
+        return _record_verdict(going, came, reporter)
 
 
 @dataclass(frozen=True, eq=False)
-class _Scene:
+class _AcceptScene:
     """A release, what made it, and what it was made of."""
 
-    release: Release
-    kit: Kit
-    content: Content
-    policy: Policy
-    committee: Committee  # the policy's
+    release: StoredRelease
+    kit: StoredKit
+    content: DocumentsContent
+    policy: DocumentsPolicy
+    committee: TokenCommittee  # the policy's
     source: Source
     texts: Sequence[str]
     documents: Any  # the source's, a corpus
-    writer: Callable[[Replacer], Replacer] | None
+    writer: Callable[[RemovalReplacer], RemovalReplacer] | None
 
     @classmethod
     def of(
         cls,
-        release: Release,
-        kit: Kit,
+        release: StoredRelease,
+        kit: StoredKit,
         source: Source,
         options: AcceptOptions,
-        writer: Callable[[Replacer], Replacer] | None,
-    ) -> _Scene:
+        writer: Callable[[RemovalReplacer], RemovalReplacer] | None,
+    ) -> _AcceptScene:
         """Check that they belong together.
 
         Raises RequestError: the release is another kit's or another source's, or has no private
@@ -139,12 +139,12 @@ class _Scene:
         pattern = private.get("subject_pattern")
         if pattern is not None and isinstance(source, CorpusSource):
             source = source.with_subjects(pattern)
-        content = Content.of(kit)
+        content = DocumentsContent.of(kit)
         reading = DocumentReader.all_of(Roles.model_validate(private["roles"]))
         texts = [one["column"] for one in release.public["columns"] if one["role"] == "text"]
         check_texts(reading.texts, texts, source.name)
         chosen = {name: release.public["policy"][name] for name in ("miss_cost", "passes")}
-        policy = Policy(**chosen)
+        policy = DocumentsPolicy(**chosen)
         committee = with_models(content.committee(policy), options.model)
         annotated = source.columns.keys() >= {*reading.roles.of("label")}
         documents = reading.all(source, annotated=annotated)
@@ -163,20 +163,20 @@ class _Scene:
     @property
     def least(self) -> int:
         """Tokens that a census has at least: scores learnt from proposals may be far too low."""
-        return FEW if self.content.unchecked else 0
+        return FEW if self.content.unchecked_reference else 0
 
     def subjects(self) -> int:
         return len({one.subject or one.id for _, one in self.pairs})
 
 
-class _Going:
+class _GoingReading:
     """A reading that goes on, from batch to batch and over the mending before a sample."""
 
     def __init__(
         self,
-        scene: _Scene,
-        state: State,
-        store: Store,
+        scene: _AcceptScene,
+        state: ReadingState,
+        store: ReviewStore,
         folder: Path,
         options: AcceptOptions,
         insist: Callable[[str], None],
@@ -185,13 +185,13 @@ class _Going:
         self._folder, self._again, self._insist = folder, options.again, insist
         self._key_file, self.secret = options.key_file, Secret.find(options.key_file)
         first = scene.with_edits(folder / REMOVALS)
-        self._kept = Kept.of(first, scene.committee)
+        self._kept = KeptTokens.of(first, scene.committee)
         self._pool = identifiers(first, self._kept, SURE)
         self.renew()
         self.expected = round(self.course.reading.plan().expected)
 
     @property
-    def decided(self) -> int:
+    def decided_try(self) -> int:
         """The last try whose verdict is written."""
         return int(private_manifest_of(self.scene.release).get(ACCEPTANCE, {}).get("decided", 0))
 
@@ -201,13 +201,13 @@ class _Going:
         cut = 1 / (1 + self.scene.policy.miss_cost)
         pairs = self.scene.pairs
         given = (self._kept, pairs, self._pool, cut, frozen, self.scene.least)
-        self.course = Course(self.state, self.store, *given)
+        self.course = ReadingCourse(self.state, self.store, *given)
 
-    def go_on(self) -> Verdict | Due:
+    def go_on(self) -> AcceptanceVerdict | DueTokens:
         """Take the answers that are there; return the verdict, or what waits for answers."""
         while True:
             came = self.course.go_on()
-            if isinstance(came, Verdict):
+            if isinstance(came, AcceptanceVerdict):
                 if came.accepted or not self._again:
                     return came
                 self._again, self.state = False, replace(self.state, tries=self.state.tries + 1)
@@ -221,7 +221,7 @@ class _Going:
     def has_more(self) -> bool:
         """Say whether further lines wait, now that these are answered."""
         try:
-            return isinstance(self.go_on(), Due)
+            return isinstance(self.go_on(), DueTokens)
         except VoileError:
             return False  # raised again once the page is closed
 
@@ -238,17 +238,17 @@ class _Going:
         self.scene = replace(scene, release=made)
 
 
-def _opened(place: str) -> Release:
+def _open_release(place: str) -> StoredRelease:
     """Open a release; as it was before a mending that was killed, or after."""
     if not isinstance(place, str | PathLike):
         remedy = "give what apply returned, or its path"
-        raise RequestError(f"{named(place)} is not a release", instead=remedy)
-    if not Address.parse(place):
+        raise RequestError(f"{name_kind(place)} is not a release", instead=remedy)
+    if not DatabaseAddress.parse(place):
         settle(split_output(place)[0], outputs.RELEASE)
-    return Release.open(place)
+    return StoredRelease.open(place)
 
 
-def _folder(release: Release) -> Path:
+def _folder(release: StoredRelease) -> Path:
     path = release.path
     if not isinstance(path, Path):
         raise RequestError(
@@ -257,18 +257,20 @@ def _folder(release: Release) -> Path:
     return path.with_name(f"{path.name}.acceptance")
 
 
-def _is_read(release: Release) -> RequestError:
+def _is_read(release: StoredRelease) -> RequestError:
     remedy = "use its page, or end it first"
     return RequestError("another voile reads this", where=str(release.path), instead=remedy)
 
 
-def _begun(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> State:
+def _resume_state(
+    folder: Path, scene: _AcceptScene, goal: AcceptanceGoal, options: AcceptOptions
+) -> ReadingState:
     """Return the state to go on from; begin where there is none."""
     release = scene.release
     settle(folder / STATE, outputs.ACCEPTANCE)
     if not (folder / STATE).exists():
         return _begin(folder, scene, goal, options)
-    state = State.read(folder)
+    state = ReadingState.read_folder(folder)
     sha256 = release.public["sha256"]
     if state.now != sha256:
         if private_manifest_of(release).get(ACCEPTANCE, {}).get("of") != state.now:
@@ -290,32 +292,36 @@ def _begun(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> S
     return state
 
 
-def _begin(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> State:
+def _begin(
+    folder: Path, scene: _AcceptScene, goal: AcceptanceGoal, options: AcceptOptions
+) -> ReadingState:
     folder.mkdir(mode=0o700, exist_ok=True)
     if (folder / LINES).exists():
         _clear(folder)
     release = scene.release
     sha256 = release.public["sha256"]
-    state = State(
+    state = ReadingState(
         first=sha256,
         now=sha256,
         source=private_manifest_of(release)["source"]["sha256"],
         kit=scene.kit.id,
         goal=goal,
-        seed=tuple(Protective().bytes(16)),
+        seed=tuple(ProtectiveRandom().bytes(16)),
         recall=options.recall,
     )
     (folder / REMOVALS).touch(mode=0o600)
     (folder / REMOVALS).write_bytes((release.folder / REMOVALS).read_bytes())
     facts = {"fingerprint": state.source, "goal": str(goal)}
-    Store.create(folder / LINES, meta=facts).close()
+    ReviewStore.create(folder / LINES, meta=facts).close()
     state.write(folder)
     return state
 
 
-def _planned(scene: _Scene, goal: Goal, options: AcceptOptions, reporter: Reporter) -> Ended:
+def _report_plan(
+    scene: _AcceptScene, goal: AcceptanceGoal, options: AcceptOptions, reporter: VerbReporter
+) -> EndedVerb:
     """Say how much must be read; nothing is begun."""
-    kept = Kept.of(scene.pairs, scene.committee)
+    kept = KeptTokens.of(scene.pairs, scene.committee)
     pool = identifiers(scene.pairs, kept, SURE)
     scores = kept.chances[kept.tokens]
     reading = AcceptanceReading(
@@ -340,7 +346,7 @@ def _planned(scene: _Scene, goal: Goal, options: AcceptOptions, reporter: Report
     reporter.say(
         "this holds where as much is left as the classifiers take to be left; else more is read"
     )
-    return Ended({"plan": {**found.as_data(), "tokens": len(scores) + kept.signs}})
+    return EndedVerb({"plan": {**found.as_data(), "tokens": len(scores) + kept.signs}})
 
 
 def _clear(folder: Path) -> None:
@@ -356,11 +362,11 @@ def _clear(folder: Path) -> None:
 
 
 def _is_answered(folder: Path) -> bool:
-    with closing(Store.open(folder / LINES)) as store:
+    with closing(ReviewStore.open(folder / LINES)) as store:
         return bool(store.answers())
 
 
-def _served(going: _Going, serve: Callable[..., None], options: AcceptOptions) -> None:
+def _serve_lines(going: _GoingReading, serve: Callable[..., None], options: AcceptOptions) -> None:
     """Show what waits on the local page, and what waits then, until its reader ends it."""
     serve(
         going.store,
@@ -375,7 +381,9 @@ def _served(going: _Going, serve: Callable[..., None], options: AcceptOptions) -
     going.renew()
 
 
-def _ended(going: _Going, verdict: Verdict, reporter: Reporter) -> Ended:
+def _record_verdict(
+    going: _GoingReading, verdict: AcceptanceVerdict, reporter: VerbReporter
+) -> EndedVerb:
     """Write the certificate into evidence and manifests, once; say it."""
     course = going.course
     subjects = going.scene.subjects()
@@ -383,12 +391,14 @@ def _ended(going: _Going, verdict: Verdict, reporter: Reporter) -> Ended:
     _certify(going, verdict, found)
     reporter.say(found.sentence)
     result = {"decided": verdict.accepted, "says": found.sentence, **asdict(verdict)}
-    return Ended(result, code=0 if verdict.accepted else 1)
+    return EndedVerb(result, code=0 if verdict.accepted else 1)
 
 
-def _certify(going: _Going, verdict: Verdict, found: Certificate) -> None:
+def _certify(
+    going: _GoingReading, verdict: AcceptanceVerdict, found: AcceptanceCertificate
+) -> None:
     """Write a verdict into manifests and evidence, where it is not there yet."""
-    if going.decided < verdict.number:
+    if going.decided_try < verdict.number:
         facts = {"decided": verdict.number, **asdict(verdict)}
         going.mend(facts, found.public if verdict.accepted else None)
     release = going.scene.release

@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from voile.core.errors import RequestError
-from voile.documents.reviewing.line import Line, Purpose, Shown
-from voile.documents.reviewing.store import Store
-from voile.release.own_verbs import Ended, Reporter
-from voile.report.wording import listed
+from voile.documents.reviewing.line import Purpose, ReviewLine, ShownSpan
+from voile.documents.reviewing.store import ReviewStore
+from voile.release.own_verbs import EndedVerb, VerbReporter
+from voile.report.wording import join_names
 
 WAITING = "waiting.jsonl"
 """What waits for answers, for who answers without the page."""
 PURPOSES: tuple[Purpose, ...] = ("census", "sample")
 
 
-def unanswered(store: Store) -> list[Line]:
+def list_unanswered(store: ReviewStore) -> list[ReviewLine]:
     done = {one.line for one in store.answers()}
     lines = [one for purpose in PURPOSES for one in store.lines(purpose=purpose)]
     return [one for one in lines if one.number not in done]
 
 
-def write_waiting(lines: Sequence[Line], folder: Path, reporter: Reporter) -> Ended:
+def write_waiting(lines: Sequence[ReviewLine], folder: Path, reporter: VerbReporter) -> EndedVerb:
     """Say how many lines wait, and write them down for who answers without the page."""
     shown = [
         {"line": one.number, "before": one.before, "text": one.text, "after": one.after}
@@ -36,12 +36,12 @@ def write_waiting(lines: Sequence[Line], folder: Path, reporter: Reporter) -> En
     place.write_text(text, encoding="utf-8")
     purpose = lines[0].purpose
     reporter.say(f"{len(lines):,} lines of the {purpose} wait for an answer; run it again")
-    return Ended({"decided": None, "waiting": len(lines), "purpose": purpose}, code=1)
+    return EndedVerb({"decided": None, "waiting": len(lines), "purpose": purpose}, code=1)
 
 
-def take_answers(store: Store, answers: object, types: Sequence[str]) -> None:
+def take_answers(store: ReviewStore, answers: object, types: Sequence[str]) -> None:
     """Take what is answered without the page. types : that a file of answers may set."""
-    waiting = unanswered(store)
+    waiting = list_unanswered(store)
     if callable(answers):
         for line in waiting:
             _answer(store, line.number, answers(line))
@@ -49,12 +49,12 @@ def take_answers(store: Store, answers: object, types: Sequence[str]) -> None:
         _answer_from(store, {one.number for one in waiting}, str(answers), types)
 
 
-def _answer(store: Store, line: int, spans: Sequence[Sequence[Any]]) -> None:
-    shown = [Shown(int(a), int(b), str(label), "reader") for a, b, label in spans]
+def _answer(store: ReviewStore, line: int, spans: Sequence[Sequence[Any]]) -> None:
+    shown = [ShownSpan(int(a), int(b), str(label), "reader") for a, b, label in spans]
     store.answer(line, "reader", shown, unsure=False, seconds=0.0)
 
 
-def _answer_from(store: Store, waiting: set[int], path: str, types: Sequence[str]) -> None:
+def _answer_from(store: ReviewStore, waiting: set[int], path: str, types: Sequence[str]) -> None:
     """Take the answers of a file: of each line its number and spans.
 
     A type goes into the released text as a mark: a file sets none that the page does not have.
@@ -82,5 +82,5 @@ def _check_types(labels: Sequence[str], types: Sequence[str], path: str) -> None
         raise RequestError(
             "an answer sets a type that the kit does not have",
             where=path,
-            instead=f"use {listed(list(types))}",
+            instead=f"use {join_names(list(types))}",
         )

@@ -21,13 +21,13 @@ from voile.core.evidence import FORBID
 from voile.data.files import outputs
 from voile.data.files.atomic import write_text
 from voile.data.files.own_files import read_json
-from voile.documents.acceptance.kept import READER, Kept, Pair
-from voile.documents.acceptance.plan import Goal
-from voile.documents.acceptance.reading import AcceptanceReading, Due, Verdict
-from voile.documents.acceptance.screens import Plant, draw_plants, screens
-from voile.documents.replacements import Removal
-from voile.documents.reviewing.line import Answer, Line
-from voile.documents.reviewing.store import Store
+from voile.documents.acceptance.kept import READER, KeptTokens, Pair
+from voile.documents.acceptance.plan import AcceptanceGoal
+from voile.documents.acceptance.reading import AcceptanceReading, AcceptanceVerdict, DueTokens
+from voile.documents.acceptance.screens import PlantedToken, draw_plants, screens
+from voile.documents.replacements import TextRemoval
+from voile.documents.reviewing.line import ReviewAnswer, ReviewLine
+from voile.documents.reviewing.store import ReviewStore
 
 STATE, LINES = "acceptance.json", "reading.sqlite"
 VERSION = 2
@@ -36,7 +36,7 @@ UNSURE = "OTHER"
 
 
 @dataclass(frozen=True)
-class State:
+class ReadingState:
     """What a reading goes on from.
 
     Parameters
@@ -53,7 +53,7 @@ class State:
     now: str
     source: str
     kit: str
-    goal: Goal
+    goal: AcceptanceGoal
     seed: tuple[Annotated[int, Field(ge=0)], ...]
     recall: Annotated[float, Field(gt=0, le=1)]
     tries: Annotated[int, Field(ge=1)] = 1
@@ -65,7 +65,7 @@ class State:
         write_text(folder / STATE, text, outputs.ACCEPTANCE, force=True)
 
     @classmethod
-    def read(cls, folder: Path) -> State:
+    def read_folder(cls, folder: Path) -> ReadingState:
         """Read it back; `DamagedError` where it is not as it was written."""
         place = folder / STATE
         data = read_json(place, "the state of the reading")
@@ -85,7 +85,7 @@ class State:
             ) from None
 
 
-class Course:
+class ReadingCourse:
     """A reading and the store of its lines: replayed as far as it was answered.
 
     Parameters
@@ -97,11 +97,11 @@ class Course:
 
     def __init__(
         self,
-        state: State,
-        store: Store,
-        kept: Kept,
+        state: ReadingState,
+        store: ReviewStore,
+        kept: KeptTokens,
         pairs: Sequence[Pair],
-        pool: Sequence[Plant],
+        pool: Sequence[PlantedToken],
         cut: float,
         frozen: int,
         least: int,
@@ -122,9 +122,9 @@ class Course:
             signs=kept.signs,
         )
         self._batch = 0
-        self._waiting: tuple[Due, list[Line]] | None = None
+        self._waiting: tuple[DueTokens, list[ReviewLine]] | None = None
 
-    def go_on(self) -> Verdict | Due:
+    def go_on(self) -> AcceptanceVerdict | DueTokens:
         """Take the answers that are there; return the verdict, or what waits for answers.
 
         A sample that is due before the release is mended and frozen gets no lines yet.
@@ -132,7 +132,7 @@ class Course:
         while True:
             if self._waiting is None:
                 due = self.reading.due()
-                if isinstance(due, Verdict):
+                if isinstance(due, AcceptanceVerdict):
                     if due.accepted or self.reading.number >= self._tries:
                         return due
                     self.reading.again()
@@ -144,15 +144,15 @@ class Course:
             answers = self._answers(lines)
             if len(answers) < len(lines):
                 return due
-            self.reading.take(due, *self._found(lines, answers))
+            self.reading.take(due, *self._count_found(lines, answers))
             self._waiting = None
 
-    def must_freeze(self, due: Verdict | Due) -> bool:
+    def must_freeze(self, due: AcceptanceVerdict | DueTokens) -> bool:
         """Say whether what the census found is to be removed before the sample is drawn."""
-        is_sample = isinstance(due, Due) and due.purpose == "sample"
+        is_sample = isinstance(due, DueTokens) and due.purpose == "sample"
         return is_sample and self._frozen < self.reading.number
 
-    def _lines(self, due: Due) -> list[Line]:
+    def _lines(self, due: DueTokens) -> list[ReviewLine]:
         """Return the screens of what is due; put them into the store where they are not yet."""
         self._batch += 1
         plants, hard = draw_plants(self._pool, due.planted, self._cut, self._rng)
@@ -163,7 +163,7 @@ class Course:
         known = self._store.lines(batch=self._batch)
         if not known:
             return self._store.add(lines, batch=self._batch)
-        if [*map(_asked, known)] != [*map(_asked, lines)]:
+        if [*map(_strip_line, known)] != [*map(_strip_line, lines)]:
             raise DamagedError(
                 "the lines that were read are not those of this release",
                 where=str(self._store.path),
@@ -171,18 +171,18 @@ class Course:
             )
         return known
 
-    def _answers(self, lines: Sequence[Line]) -> dict[int, list[Answer]]:
+    def _answers(self, lines: Sequence[ReviewLine]) -> dict[int, list[ReviewAnswer]]:
         """Return the answers to these lines, those of every reader."""
         numbers = {one.number for one in lines}
-        found: dict[int, list[Answer]] = {}
+        found: dict[int, list[ReviewAnswer]] = {}
         for purpose in ("census", "sample"):
             for one in self._store.answers(purpose=purpose):
                 if one.line in numbers:
                     found.setdefault(one.line, []).append(one)
         return found
 
-    def _found(
-        self, lines: Sequence[Line], answers: Mapping[int, Sequence[Answer]]
+    def _count_found(
+        self, lines: Sequence[ReviewLine], answers: Mapping[int, Sequence[ReviewAnswer]]
     ) -> tuple[NDArray[np.intp], int]:
         """Return the numbers of the tokens that are identifiers, and how many planted were seen."""
         found: list[int] = []
@@ -198,7 +198,7 @@ class Course:
         places = np.searchsorted(self._numbers, np.unique(np.array(found, dtype=np.intp)))
         return places, seen
 
-    def _tokens(self, line: Line, marked: Sequence[tuple[int, int, str]]) -> list[int]:
+    def _tokens(self, line: ReviewLine, marked: Sequence[tuple[int, int, str]]) -> list[int]:
         """Return the tokens of a line, by their numbers, in which a character was marked."""
         kept = self._kept
         first, last = np.searchsorted(kept.document, [line.document, line.document + 1])
@@ -212,14 +212,14 @@ class Course:
             if kept.left[token] and not kept.is_sign[token]
         ]
 
-    def removals(self) -> dict[int, list[Removal]]:
+    def removals(self) -> dict[int, list[TextRemoval]]:
         """Return what readers found so far, by document, in whole tokens."""
         types = self._types()
-        found: dict[int, list[Removal]] = {}
+        found: dict[int, list[TextRemoval]] = {}
         for place in np.flatnonzero(self.reading.found).tolist():
             token = int(self._numbers[place])
             start, end = int(self._kept.start[token]), int(self._kept.end[token])
-            one = Removal(start, end, types[token], (READER,))
+            one = TextRemoval(start, end, types[token], (READER,))
             found.setdefault(int(self._kept.document[token]), []).append(one)
         return found
 
@@ -234,12 +234,12 @@ class Course:
         return types
 
 
-def _asked(line: Line) -> Line:
+def _strip_line(line: ReviewLine) -> ReviewLine:
     """Return a line without what mending changes beside it."""
     return replace(line, number=0, batch=0, before="", after="", why="")
 
 
-def marked_in(line: Line, answers: Sequence[Answer]) -> list[tuple[int, int, str]]:
+def marked_in(line: ReviewLine, answers: Sequence[ReviewAnswer]) -> list[tuple[int, int, str]]:
     """Return what any reader marked in a line; all of it where one was unsure, and marked none."""
     found = [(one.start, one.end, one.label) for answer in answers for one in answer.spans]
     if not found and any(answer.unsure for answer in answers):

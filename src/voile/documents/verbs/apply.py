@@ -17,11 +17,16 @@ from voile.data import Source
 from voile.data.files.memory import AnyPath
 from voile.data.formats.folders import TEXT
 from voile.data.roles import Roles
-from voile.data.writer import Writer
+from voile.data.writer import BatchWriter
 from voile.documents.committee.publication import PublishedDocument
-from voile.documents.committee.worker import Failure, JoinedProposals, Proposing, Worker
-from voile.documents.patterns import Finder
-from voile.documents.replacements import Reason, Replacer
+from voile.documents.committee.worker import (
+    DocumentFailure,
+    DocumentWorker,
+    JoinedProposals,
+    Proposing,
+)
+from voile.documents.patterns import PatternFinder
+from voile.documents.replacements import RemovalReason, RemovalReplacer
 from voile.documents.text.document import Document
 from voile.documents.text.reader import (
     KEPT,
@@ -33,13 +38,13 @@ from voile.documents.text.reader import (
     why_unusable,
 )
 from voile.documents.text.source import CorpusSource
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.disclosed import disclosing
 from voile.documents.verbs.files import PATH, DocumentCells, DocumentFiles
 from voile.documents.verbs.fitting import choose_for_notes
 from voile.documents.verbs.models import publish_models
 from voile.documents.verbs.options import ApplyOptions
-from voile.documents.verbs.policies import ANNOTATED, MODELS, Policy
+from voile.documents.verbs.policies import ANNOTATED, MODELS, DocumentsPolicy
 from voile.documents.verbs.recipe import language_of, make_recipe, pattern_names
 from voile.documents.verbs.removals import REMOVALS, REMOVED, removals_of
 from voile.documents.verbs.report_data import STATING, report_data
@@ -51,10 +56,10 @@ from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
 from voile.release.choice import Chosen
 from voile.release.entering import no_bound
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.release.manifest import ROW
-from voile.release.outcomes import Aside, Batch, Outcome, Written
-from voile.release.step import Applying, released_schema
+from voile.release.outcomes import AsideRows, BatchOutcome, SourceBatch, WrittenRelease
+from voile.release.step import ApplyingStep, released_schema
 from voile.report.wording import needs_suppression, size
 
 FIGURES = ("risk", "risk_low", "risk_high", "loss", "published_tokens")
@@ -64,7 +69,7 @@ UNTAGGED, FAILED = "no parts of speech, which the kit learnt from", "could not b
 LEARNT, UNREAD = "learnt from", "why it could not be read"
 ROWS_AT_A_TIME = 128
 """Few, so that several processes have work of a small source; a row may be a whole book."""
-CONTROL_CHARACTERS = Reason("rule", "control characters")
+CONTROL_CHARACTERS = RemovalReason("rule", "control characters")
 BUILT_IN = "built in"
 """Where surrogate names come from, unless the user gives lists."""
 PSEUDONYM = "pseudonym, keyed by a secret"
@@ -75,7 +80,9 @@ WHAT = {
 }
 
 
-def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> _Sanitizing:
+def prepare(
+    kit: StoredKit, chosen: Chosen, source: Source, options: ApplyOptions
+) -> _DocumentsApplying:
     """Make ready what is removed of documents, and what comes in its place.
 
     Raises
@@ -83,15 +90,15 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     RequestError : the source has other columns, or a list, pattern or secret is not there.
     TamperedError : the kit's classifiers are not of its features.
     """
-    content = Content.of(kit)
-    source = options.opened(source)
+    content = DocumentsContent.of(kit)
+    source = options.open_subjects(source)
     roles = options.roles_beside(source, content.reading.roles)
     files = DocumentFiles.of(options, roles, source)
     content = content.reading_by(roles if files is None else files.roles(roles))
     reader = content.reading
     reader.check(source, annotated=False)
     chosen = choose_for_notes(content, chosen, source, reader)
-    policy = Policy.from_data(chosen.policy)
+    policy = DocumentsPolicy.from_data(chosen.policy)
     recipe = make_recipe(content, policy, options)
     content = content.repeating(recipe.names)
     chosen = chosen.as_read(content, policy)
@@ -101,7 +108,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     kept = {*reader.roles.of(*KEPT)} - {reader.roles.subject, *reader.pos}
     written = dict.fromkeys([*reader.texts, *_pseudonymous(options, reader, secret)], pa.string())
     schema = released_schema(source, written, kept)
-    return _Sanitizing(
+    return _DocumentsApplying(
         kit=kit,
         chosen=chosen,
         source=source,
@@ -116,7 +123,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         judge=no_bound(kit.kind, disclosing(options, reader.roles, reader.texts)),
         content=content,
         options=options,
-        worker=Worker(recipe),
+        worker=DocumentWorker(recipe),
         files=files,
     )
 
@@ -163,7 +170,7 @@ def _jobs(asked: int) -> int:
 
 
 @dataclass(frozen=True)
-class Worked:
+class WorkedDocuments:
     """What is noted of documents that are released, each counted.
 
     counts : of `UNITS`, and the documents that the kit learnt from. by : who removed what; labels :
@@ -171,9 +178,9 @@ class Worked:
     """
 
     counts: Counter[str] = field(default_factory=Counter)
-    by: Counter[Reason] = field(default_factory=Counter)
+    by: Counter[RemovalReason] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
-    failures: Counter[Failure | None] = field(default_factory=Counter)
+    failures: Counter[DocumentFailure | None] = field(default_factory=Counter)
 
     def check(self) -> None:
         """Refuse a release of which every text failed alike, where no text is to blame."""
@@ -187,28 +194,28 @@ class Worked:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Sanitizing(Applying[Worked, Worked]):
+class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
     """Publish the text columns without what is removed, and the kept columns as they are."""
 
     stating = STATING
     searches_values = True
-    note_types = (Worked, Reason, Failure)
+    note_types = (WorkedDocuments, RemovalReason, DocumentFailure)
     batch_rows = ROWS_AT_A_TIME
     shuffle_bytes = 64_000_000
 
-    content: Content
+    content: DocumentsContent
     options: ApplyOptions
-    worker: Worker
+    worker: DocumentWorker
     files: DocumentFiles | None
     refuse: Callable[[Document], str | None] = lambda _: None
     """Says why a document may not be released, if it may not."""
 
     def writing(
         self,
-        put: Callable[[Replacer], Replacer],
-        finders: Sequence[Finder] = (),
+        put: Callable[[RemovalReplacer], RemovalReplacer],
+        finders: Sequence[PatternFinder] = (),
         known: Proposing | None = None,
-    ) -> _Sanitizing:
+    ) -> _DocumentsApplying:
         """Return the same step with another replacer, made of the one that it has.
 
         finders, known : find more to remove; the types of `known` come before the kit's own.
@@ -221,13 +228,13 @@ class _Sanitizing(Applying[Worked, Worked]):
             finders=(*recipe.finders, *finders),
             known=JoinedProposals(both) if both else None,
         )
-        return replace(self, worker=Worker(more))
+        return replace(self, worker=DocumentWorker(more))
 
     @property
     def texts(self) -> list[str]:
         return self.content.reading.texts
 
-    def batches(self, piece: Source | None = None, first: int = 0) -> Iterator[Batch]:
+    def batches(self, piece: Source | None = None, first: int = 0) -> Iterator[SourceBatch]:
         """Yield rows beside why a file could not be read, which other processes do not learn."""
         for batch in super().batches(piece, first):
             rows = batch.rows
@@ -243,14 +250,14 @@ class _Sanitizing(Applying[Worked, Worked]):
         is_corpus = isinstance(self.source, CorpusSource)
         return "its documents are files of their own" if is_corpus or self.files else None
 
-    def make(self, batch: Batch) -> Outcome[Worked]:
+    def make(self, batch: SourceBatch) -> BatchOutcome[WorkedDocuments]:
         """Put each document through the committee; set aside what cannot be."""
         first, width = int(batch.numbers[0]), len(self.texts)
         documents = self.content.reading.documents(batch.rows, first, annotated=False)
         faults = [
             self._unread_at(batch, x // width)
             or why_unusable(one.text)
-            or self._untagged(one)
+            or self._explain_untagged(one)
             or self.refuse(one)
             for x, one in enumerate(documents)
         ]
@@ -259,14 +266,14 @@ class _Sanitizing(Applying[Worked, Worked]):
         places = np.flatnonzero(np.repeat(whole, width)).tolist()
         tried = self.worker.attempts([documents[x] for x in places])
         found = dict(zip(places, tried, strict=True))
-        done = {place: one for place, one in found.items() if not isinstance(one, Failure)}
+        done = {place: one for place, one in found.items() if not isinstance(one, DocumentFailure)}
         cells = self._cells(batch, documents, done)
         for place in places:
             why = FAILED if place not in done else cells.get(place)
             if isinstance(why, str):
                 faults[place] = why
         aside = [*self._lost_cells(batch), *self._unusable(faults)]
-        left = batch.left(aside)
+        left = batch.find_remaining(aside)
         released = {
             place: one
             for place, one in done.items()
@@ -276,7 +283,7 @@ class _Sanitizing(Applying[Worked, Worked]):
         if controls := sum(count_controls(batch.rows.column(name)) for name in self.texts):
             notes.by[CONTROL_CHARACTERS] += controls
         notes.failures.update(
-            one if isinstance(one, Failure) else None
+            one if isinstance(one, DocumentFailure) else None
             for place, one in found.items()
             if documents[place].text.strip()
         )
@@ -286,19 +293,19 @@ class _Sanitizing(Applying[Worked, Worked]):
         else:
             rows = [cells.get(x) if x in released else None for x in range(len(documents))]
             columns = self.files.arrays(rows)
-            beside |= self.files.named(batch.numbers.tolist(), rows)
-        return Outcome(columns, notes, aside, beside=beside)
+            beside |= self.files.list_names(batch.numbers.tolist(), rows)
+        return BatchOutcome(columns, notes, aside, beside=beside)
 
-    def nothing(self) -> Worked:
-        return Worked()
+    def nothing(self) -> WorkedDocuments:
+        return WorkedDocuments()
 
-    def merge(self, notes: Worked, more: Worked) -> None:
+    def merge(self, notes: WorkedDocuments, more: WorkedDocuments) -> None:
         notes.counts.update(more.counts)
         notes.by.update(more.by)
         notes.labels.update(more.labels)
         notes.failures.update(more.failures)
 
-    def summarise(self, notes: Worked) -> Worked:
+    def summarise(self, notes: WorkedDocuments) -> WorkedDocuments:
         notes.check()
         return notes
 
@@ -308,7 +315,10 @@ class _Sanitizing(Applying[Worked, Worked]):
         return pa.array([None if path is None else str(path) for path in found], pa.string())
 
     def _cells(
-        self, batch: Batch, documents: Sequence[Document], done: Mapping[int, PublishedDocument]
+        self,
+        batch: SourceBatch,
+        documents: Sequence[Document],
+        done: Mapping[int, PublishedDocument],
     ) -> Mapping[int, DocumentCells | str]:
         """Return what is in the files of each document, or why it has none; it has one text."""
         files = self.files
@@ -316,37 +326,37 @@ class _Sanitizing(Applying[Worked, Worked]):
             return {}
         return {x: files.make(batch.rows, x, documents[x], one) for x, one in done.items()}
 
-    def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
+    def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> BatchWriter:
         if self.files is None:
             return super().writer(out, force=force, escape=escape)
         return self.files.open(out, escape=escape)
 
-    def _unread_at(self, batch: Batch, row: int) -> str | None:
+    def _unread_at(self, batch: SourceBatch, row: int) -> str | None:
         is_corpus = isinstance(self.source, CorpusSource)  # another may have a column called so
         return batch.rows.column(UNREAD)[row].as_py() if is_corpus else None
 
-    def _untagged(self, document: Document) -> str | None:
+    def _explain_untagged(self, document: Document) -> str | None:
         tagged = bool(self.worker.recipe.committee.space.tags)
         return UNTAGGED if tagged and not document.pos and document.text.strip() else None
 
-    def _lost_cells(self, batch: Batch) -> Iterator[Aside]:
+    def _lost_cells(self, batch: SourceBatch) -> Iterator[AsideRows]:
         for name in batch.rows.schema.names:
             if name not in self.texts:
-                yield Aside(name, LOST_CHARACTERS, has_lost_characters(batch.rows.column(name)))
+                yield AsideRows(name, LOST_CHARACTERS, has_lost_characters(batch.rows.column(name)))
 
-    def _unusable(self, faults: Sequence[str | None]) -> Iterator[Aside]:
+    def _unusable(self, faults: Sequence[str | None]) -> Iterator[AsideRows]:
         """Yield which rows have a text that cannot be worked on, and why."""
         for column, name in enumerate(self.texts):
             here = faults[column :: len(self.texts)]
             for why in dict.fromkeys(filter(None, here)):
-                yield Aside(name, why, np.array([one == why for one in here], dtype=np.bool_))
+                yield AsideRows(name, why, np.array([one == why for one in here], dtype=np.bool_))
 
-    def _is_there(self, batch: Batch, place: int) -> bool:
+    def _is_there(self, batch: SourceBatch, place: int) -> bool:
         row, column = divmod(place, len(self.texts))
         return bool(batch.rows.column(self.texts[column])[row].is_valid)
 
     def _column(
-        self, batch: Batch, name: str, released: Mapping[int, PublishedDocument]
+        self, batch: SourceBatch, name: str, released: Mapping[int, PublishedDocument]
     ) -> pa.Array:
         """Return a column of the release; a text that is not released is null."""
         if name == self.roles.subject:
@@ -369,7 +379,7 @@ class _Sanitizing(Applying[Worked, Worked]):
 
     def _notes(
         self, documents: Sequence[Document], released: Mapping[int, PublishedDocument]
-    ) -> Worked:
+    ) -> WorkedDocuments:
         """Count what is released, and who removed what of it."""
         notes = self.nothing()
         for place, one in released.items():
@@ -385,7 +395,7 @@ class _Sanitizing(Applying[Worked, Worked]):
         seen, number = self.content.seen, text_hash(text, key)
         return bool(np.searchsorted(seen, number) < np.searchsorted(seen, number, "right"))
 
-    def measure(self, written: Written[Worked]) -> tuple[GateFinding, ...]:
+    def measure(self, written: WrittenRelease[WorkedDocuments]) -> tuple[GateFinding, ...]:
         """Count what was written, and compare it with what was made."""
         if not written.tally.released:  # some formats cannot be read back without a row
             return find_no_documents()
@@ -403,7 +413,9 @@ class _Sanitizing(Applying[Worked, Worked]):
                 raise AssertionError(f"the release has not the {name} that were written")
         return findings
 
-    def public_manifest(self, figures: Mapping[str, float], known: Worked) -> dict[str, Any]:
+    def public_manifest(
+        self, figures: Mapping[str, float], known: WorkedDocuments
+    ) -> dict[str, Any]:
         """Return the wing's part of the public manifest; it names only types that were removed."""
         found, chosen = self.content.found, self.chosen.figures
         options = self.options
@@ -413,15 +425,15 @@ class _Sanitizing(Applying[Worked, Worked]):
             made[str(self.roles.subject)] = {"role": "identifier", "what": PSEUDONYM}
         few = "risk" in chosen and needs_suppression(chosen["risk"], found["identifiers"], "public")
         shown = ("loss",) if few else FIGURES  # two reveal the third
-        if self.content.unchecked:
+        if self.content.unchecked_reference:
             shown = OF_TEXT
         labels = [label for label in found["labels"] if label in known.labels]
         models = publish_models(self.worker.recipe.committee)
         return {
             "policy": {**self.chosen.policy, "labels": labels, "replace": options.replace},
-            "columns": self.described(made)
+            "columns": self.describe_columns(made)
             if self.files is None
-            else self.files.described(WHAT[options.replace]),
+            else self.files.describe_columns(WHAT[options.replace]),
             "figures": {n: x for n in shown if (x := {**chosen, **figures}.get(n)) is not None},
             "marks": found.get("marks", ANNOTATED),
             "constraints": {
@@ -436,7 +448,7 @@ class _Sanitizing(Applying[Worked, Worked]):
             **({MODELS: models} if models else {}),
         }
 
-    def private_manifest(self, known: Worked) -> dict[str, Any]:
+    def private_manifest(self, known: WorkedDocuments) -> dict[str, Any]:
         names = BUILT_IN if self.options.names is None else "own"
         return {
             "labels": list(self.content.found["labels"]),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.data import Source
 from voile.data.roles import Roles
 from voile.documents.adversary.alignment import align, count_marks, is_of
@@ -24,8 +24,8 @@ from voile.documents.text.source import CorpusSource
 from voile.documents.verbs.columns import text_roles
 from voile.documents.verbs.known_tables import read_known
 from voile.documents.verbs.options import AssessOptions
-from voile.documents.words.tokens import Tokens, tokenise
-from voile.release.assessment import Assessment
+from voile.documents.words.tokens import TextTokens, tokenise
+from voile.release.assessment import ReleaseAssessment
 from voile.report.suppression import FEW
 
 Pair = tuple[PublishedDocument, Document]
@@ -40,8 +40,8 @@ def assess(
     options: AssessOptions,
     *,
     seed: int | None,
-    progress: Progress,
-) -> Assessment:
+    progress: ProgressHook,
+) -> ReleaseAssessment:
     """Align texts with their originals, and count what is left and what was removed.
 
     With annotations of the original: identifiers left by type, and harmless tokens removed. With
@@ -63,10 +63,10 @@ def assess(
             where=released.name,
             instead="give the originals of these texts, in their order",
         )
-    pairs = list(match_documents(Corpus(_aligned(bare, truth, released.name, progress)), truth))
+    pairs = list(match_documents(Corpus(_align_texts(bare, truth, released.name, progress)), truth))
     has_spans = any(one.spans for one in truth)
     annotated = [pair for pair in pairs if pair[1].annotated and has_spans]
-    evidence = [_left(annotated)] if annotated else []
+    evidence = [_count_remaining(annotated)] if annotated else []
     if known is not None:
         progress("looking for known values", 0)
         evidence.append(_known_left(pairs, known, options.by))
@@ -84,7 +84,7 @@ def assess(
         "met": {} if known is None else dict(known.hits),
         "marks": {k: v for k, v in marks.items() if v >= FEW},
     }
-    return Assessment("documents", released.name, figures, tuple(evidence), facts)
+    return ReleaseAssessment("documents", released.name, figures, tuple(evidence), facts)
 
 
 def _roles_of(source: Source, given: Roles | None, options: AssessOptions) -> Roles:
@@ -95,8 +95,8 @@ def _roles_of(source: Source, given: Roles | None, options: AssessOptions) -> Ro
     return options.roles_of(source, given)
 
 
-def _aligned(
-    ours: list[Document], truth: Corpus, where: str, progress: Progress
+def _align_texts(
+    ours: list[Document], truth: Corpus, where: str, progress: ProgressHook
 ) -> Iterator[PublishedDocument]:
     for number, (one, source) in enumerate(zip(ours, truth, strict=True), 1):
         progress("aligning texts", number, len(ours))
@@ -116,14 +116,14 @@ def _share_left(pairs: list[Pair]) -> float:
     return 1 - gone / whole if whole else 1.0
 
 
-def _left(pairs: list[Pair]) -> Evidence:
+def _count_remaining(pairs: list[Pair]) -> Evidence:
     """Count the identifiers of which something is left, and the harmless tokens that are gone."""
     spans = [(source, span, _is_left(one, span)) for one, source in pairs for span in source.spans]
     gone = [(source, *_harmless(one, source)) for one, source in pairs]
     all_left, *by_label = _findings(LEFT, spans, "Annotated identifiers")
     removed = Finding(
         REMOVED,
-        Rate.clustered((lost for _, lost, _ in gone), (whole for *_, whole in gone)),
+        Rate.from_clusters((lost for _, lost, _ in gone), (whole for *_, whole in gone)),
         meaning="Tokens that nobody annotated and that are not in the released text.",
     )
     findings = (all_left, removed, *by_label)
@@ -196,7 +196,7 @@ def _rate(cases: Sequence[Case]) -> Rate:
 def _is_left(published: PublishedDocument, span: Span) -> bool:
     """Whether a letter or digit of an identifier is outside every edit."""
     text = PublishedText(published.text, published.edits)
-    parts = (published.text[part.start : part.end] for part in text.carried([span]))
+    parts = (published.text[part.start : part.end] for part in text.carry_spans([span]))
     return any(character.isalnum() for part in parts for character in part)
 
 
@@ -208,7 +208,7 @@ def _harmless(published: PublishedDocument, source: Document) -> tuple[int, int]
     return int((harmless & edited).sum()), int(harmless.sum())
 
 
-def _meets(tokens: Tokens, parts: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
+def _meets(tokens: TextTokens, parts: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
     """Say which tokens share a character with one of these parts of the text."""
     found = np.zeros(len(tokens), dtype=np.bool_)
     for start, end in parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voile.documents.verbs.report import LIMITS
-from voile.release.assessment import Assessment
+from voile.release.assessment import ReleaseAssessment
 from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import Audience, Figure, Figures, Grid, Prose, Section, limits
 from voile.report.wording import estimate, share, size
@@ -24,7 +24,7 @@ OWN_LIMITS = (
 )
 
 
-def assessed_sections(assessment: Assessment, *, audience: Audience) -> tuple[Section, ...]:
+def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> tuple[Section, ...]:
     """Say what is left, of what is annotated; then the marks that stand in the texts."""
     facts, figures = assessment.facts, assessment.figures
     said = [

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, TamperedError, nearest
 from voile.core.evidence import Count, Evidence, Finding, Note, Rate
-from voile.core.progress import Progress, Steps
+from voile.core.progress import ProgressHook, ProgressSteps
 from voile.data import Source, open_source
 from voile.data.roles import Roles
 from voile.documents import adversary
@@ -23,7 +23,7 @@ from voile.documents.learning.quantities import LEFT, REMOVED
 from voile.documents.learning.training import count_by_subject, number_subjects
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.replacements.names import LANGUAGES, PARTICLES, builtin_names, fold
-from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.roles import TITLES
 from voile.documents.replacements.spans import settle_spans
 from voile.documents.start.known import KnownValues
@@ -41,9 +41,9 @@ from voile.documents.verbs.report_data import IN_SAMPLE
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.keys.random import streams
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.release.scoring import private_manifest_of
-from voile.report.wording import listed
+from voile.report.wording import join_names
 
 KEPT = frozenset({"labels", "roles", "learnt_from", "surrogates"})
 NAMED = ("female", "male", "surnames")
@@ -59,7 +59,12 @@ UNLEARNT = "The truth has types that the committee never learnt: {types}."
 
 
 def attack(
-    release: Release, truth: Source, options: AttackOptions, *, seed: int | None, progress: Progress
+    release: StoredRelease,
+    truth: Source,
+    options: AttackOptions,
+    *,
+    seed: int | None,
+    progress: ProgressHook,
 ) -> tuple[Evidence, ...]:
     """Attack a release in every way that its truth can score.
 
@@ -70,10 +75,10 @@ def attack(
     identifier in it, foreign labels without a corpus, lists or tables that cannot be read.
     """
     release.check_hash()
-    scene = _Scene.of(release, truth, options)
+    scene = _DocumentsScene.of(release, truth, options)
     sources = _label_sources(options, scene.published) if scene.annotated else []
     linked = scene.annotated and release.public["policy"]["replace"] == "surrogate"
-    step = Steps(progress, len(sources) + 1 + linked)
+    step = ProgressSteps(progress, len(sources) + 1 + linked)
     results = [*_inspect(scene, options, sources, seed, step), *_guess(scene, seed, step)]
     if linked:
         step("linking people by their surrogates")
@@ -82,7 +87,11 @@ def attack(
 
 
 def _inspect(
-    scene: _Scene, options: AttackOptions, sources: Sequence[Labels], seed: int | None, step: Steps
+    scene: _DocumentsScene,
+    options: AttackOptions,
+    sources: Sequence[Labels],
+    seed: int | None,
+    step: ProgressSteps,
 ) -> Iterator[Evidence]:
     """Yield what inspections find, for each source of labels."""
     lists = read_gazetteers(options.lists)
@@ -114,7 +123,7 @@ def _learners(options: AttackOptions) -> tuple[str, ...]:
     return options.learners if own else (*options.learners, "reader")
 
 
-def _guess(scene: _Scene, seed: int | None, step: Steps) -> Iterator[Evidence]:
+def _guess(scene: _DocumentsScene, seed: int | None, step: ProgressSteps) -> Iterator[Evidence]:
     """Yield what guessing finds, where there is a name to guess or guesses alone are scored."""
     step("guessing names that are ordinary words")
     found = adversary.guess_ordinary_names(
@@ -128,7 +137,7 @@ def _guess(scene: _Scene, seed: int | None, step: Steps) -> Iterator[Evidence]:
         yield _plain(replace(found, notes=(*found.notes, *by_columns)), scene)
 
 
-def _link(scene: _Scene, seed: int | None) -> Evidence:
+def _link(scene: _DocumentsScene, seed: int | None) -> Evidence:
     built_in = scene.surrogates["names"] == BUILT_IN
     return adversary.link_surrogates(
         scene.published,
@@ -209,7 +218,7 @@ def _roles_of(source: Source) -> Roles:
     return Roles.parse(given).completed(source.columns, "drop")
 
 
-def _plain(found: Evidence, scene: _Scene, more: tuple[Finding, ...] = ()) -> Evidence:
+def _plain(found: Evidence, scene: _DocumentsScene, more: tuple[Finding, ...] = ()) -> Evidence:
     """Return it as the ground floor's, with what must be said of this release."""
     own = {one.name: getattr(found, one.name) for one in fields(Evidence)}
     own |= {"findings": (*found.findings, *more), "notes": (*found.notes, *scene.notes)}
@@ -217,7 +226,7 @@ def _plain(found: Evidence, scene: _Scene, more: tuple[Finding, ...] = ()) -> Ev
 
 
 @dataclass(frozen=True, eq=False)
-class _Scene:
+class _DocumentsScene:
     """The released documents and their sources, in one order."""
 
     published: Corpus
@@ -232,11 +241,11 @@ class _Scene:
     notes: tuple[Note, ...]  # what must be said of this release beside every figure
 
     @classmethod
-    def of(cls, release: Release, truth: Source, options: AttackOptions) -> _Scene:
+    def of(cls, release: StoredRelease, truth: Source, options: AttackOptions) -> _DocumentsScene:
         private = private_manifest_of(release)
         if absent := sorted(KEPT - private.keys()):
             raise TamperedError(f"the private manifest lacks {', '.join(absent)}")
-        truth = options.opened(truth, private.get("subject_pattern"))
+        truth = options.open_subjects(truth, private.get("subject_pattern"))
         applied = Roles.model_validate(private["roles"])
         reading = DocumentReader.all_of(options.roles_beside(truth, applied))
         reading.check(truth)
@@ -267,14 +276,14 @@ class _Scene:
         if not sources.labels:
             notes.append(UNSCORED)
         if unlearnt := sorted(set(sources.labels) - set(private["labels"])):
-            notes.append(Note(UNLEARNT, {"types": listed(unlearnt)}))
+            notes.append(Note(UNLEARNT, {"types": join_names(unlearnt)}))
         subject = number_subjects(sources.subjects)
-        left, tokens = _left(published, sources, subject)
+        left, tokens = _count_left(published, sources, subject)
         asked = tuple(sorted(set(filter(None, (int(left.sum()), tokens // 100))))) or (1,)
         return cls(
             published,
             sources,
-            _named(sources, known, options.by),
+            _add_known_names(sources, known, options.by),
             bool(sources.labels),
             asked,
             tuple(_figures(published, sources, subject, left)) if sources.labels else (),
@@ -283,7 +292,7 @@ class _Scene:
         )
 
 
-def _named(truth: Corpus, known: KnownValues | None, by: str | None) -> Corpus:
+def _add_known_names(truth: Corpus, known: KnownValues | None, by: str | None) -> Corpus:
     """Return the truth with the names of known columns among its spans."""
     if known is None:
         return truth
@@ -292,7 +301,7 @@ def _named(truth: Corpus, known: KnownValues | None, by: str | None) -> Corpus:
     documents = []
     for document, values in zip(truth, found, strict=True):
         names = [one for one in values if one.label == NAME]
-        own = [Removal(one.start, one.end, one.label) for one in document.spans]
+        own = [TextRemoval(one.start, one.end, one.label) for one in document.spans]
         spans = (
             Span(one.start, one.end, one.label) for one in settle_spans(document.text, names, own)
         )
@@ -300,7 +309,7 @@ def _named(truth: Corpus, known: KnownValues | None, by: str | None) -> Corpus:
     return Corpus(documents)
 
 
-def _left(
+def _count_left(
     published: Corpus, truth: Corpus, subject: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], int]:
     """Count a release's tokens that are part of an identifier, by subject; and all but marks."""
@@ -328,11 +337,11 @@ def _figures(
     )
     yield Finding(
         LEFT,
-        Rate.clustered(left.tolist(), np.maximum(total, left).tolist()),
+        Rate.from_clusters(left.tolist(), np.maximum(total, left).tolist()),
         meaning="Of the source's identifier tokens, the share that is left.",
     )
     yield Finding(
         REMOVED,
-        Rate.clustered(lost.tolist(), harmless.tolist()),
+        Rate.from_clusters(lost.tolist(), harmless.tolist()),
         meaning="Of the source's other tokens, the share that was removed, by whatever means.",
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from voile.documents.verbs.policies import Policies, Policy
+from voile.documents.verbs.policies import DocumentsPolicies, DocumentsPolicy
 from voile.release.choice import Choice, Chosen
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 
-def choose(kit: Kit, choice: Choice) -> Chosen:
+def choose(kit: StoredKit, choice: Choice) -> Chosen:
     """Pick one policy of a kit's frontier, with what it leaves and removes.
 
     Raises
@@ -15,9 +15,9 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     InfeasibleError : no policy is within the limit.
     RequestError : there is no policy of that number or name.
     """
-    policies = Policies.of(kit)
+    policies = DocumentsPolicies.of(kit)
     chosen = Chosen.from_kit(kit, policies, choice)
     policies.warn()
     if "start" not in policies.found:  # else rules find what no pass does
-        Policy.from_data(chosen.policy).warn()
+        DocumentsPolicy.from_data(chosen.policy).warn()
     return chosen

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from voile.core.errors import RequestError, nearest
 from voile.data import Source
-from voile.data.places import Described
+from voile.data.places import DescribedPlace
 from voile.data.roles import Roles
 from voile.documents.text.source import CorpusSource
 from voile.release.options import Options
@@ -34,7 +34,7 @@ class TextColumns(Options):
         None, description="names of files that say whose a text is, such as {subject}_*.txt"
     )
 
-    def opened(self, source: Source, written: str | None = None) -> Source:
+    def open_subjects(self, source: Source, written: str | None = None) -> Source:
         """Return the source with the subjects that its files' names say, where a pattern is given.
 
         written : the pattern of a corpus, unless these options have one.
@@ -74,7 +74,7 @@ class TextColumns(Options):
 class AnyColumns(TextColumns):
     """Columns of a source that need not be the one that the kit was fitted to."""
 
-    roles: Described | None = Field(
+    roles: DescribedPlace | None = Field(
         None, description="file of the source's roles, where they are not those of the fit"
     )
 

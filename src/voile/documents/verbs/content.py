@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from voile.core.errors import DamagedError, RequestError
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.documents.committee.committee import Committee, Decision, Member
+from voile.documents.committee.committee import CommitteeMember, Decision, TokenCommittee
 from voile.documents.learners.arrays import from_table, to_table
-from voile.documents.learners.calibration import Calibration
+from voile.documents.learners.calibration import IsotonicCalibration
 from voile.documents.learning.saved_classifiers import check_saveable, saved_name, saved_type
 from voile.documents.start.lists import find_clusters
 from voile.documents.text.reader import DocumentReader
-from voile.documents.verbs.policies import CLUSTERS, Policies, Policy
-from voile.documents.words.features import Space
-from voile.documents.words.tokens import Hinter, Lists, lists_behind
-from voile.release.kit import Kit
+from voile.documents.verbs.policies import CLUSTERS, DocumentsPolicies, DocumentsPolicy
+from voile.documents.words.features import FeatureSpace
+from voile.documents.words.tokens import Lists, TokenHinter, lists_behind
+from voile.release.kit import StoredKit
 
 if TYPE_CHECKING:
     from voile.documents.start.known import KnownValues
@@ -31,21 +31,21 @@ KIND = "documents"
 
 
 @dataclass(frozen=True, eq=False)
-class Content(Policies):
+class DocumentsContent(DocumentsPolicies):
     """A fitted family: committees for several costs, and what each leaves and removes."""
 
     reading: DocumentReader  # which columns were read, and who was held out
-    committees: Mapping[float, Committee]  # for each miss_cost
+    committees: Mapping[float, TokenCommittee]  # for each miss_cost
     seen: NDArray[np.int64]  # (d,) sorted keyed numbers of the texts learnt from
     # values of the columns beside the notes; None where none were given
     known: KnownValues | None = None
 
-    def reading_by(self, roles: Roles) -> Content:
+    def reading_by(self, roles: Roles) -> DocumentsContent:
         """Return the same family for a source of these roles; held out are the same subjects."""
         hold_out = replace(self.reading.hold_out, subject=roles.subject)
         return replace(self, reading=DocumentReader(roles, hold_out))
 
-    def committee(self, policy: Policy) -> Committee:
+    def committee(self, policy: DocumentsPolicy) -> TokenCommittee:
         if policy.miss_cost not in self.committees:
             known = ", ".join(f"{cost:g}" for cost in self.committees)
             raise RequestError(
@@ -60,11 +60,11 @@ class Content(Policies):
             )
         return whole.first(policy.passes)
 
-    def to_kit(self) -> Kit:
+    def to_kit(self) -> StoredKit:
         """Return the kit; it is private, since it holds words of the text."""
         first = next(iter(self.committees.values()))
         public = shipped_lists(first.hinter, self.found)
-        arrays, members = _stored(self.committees)
+        arrays, members = _store_members(self.committees)
         facts = {
             "policies": len(self.frontier),
             "holds_words": True,
@@ -88,14 +88,14 @@ class Content(Policies):
         }
         if self.known is not None:
             tables["known"] = self.known.to_table()
-        return Kit(KIND, "private", facts, tables)
+        return StoredKit(KIND, "private", facts, tables)
 
     @classmethod
-    def parts(cls, kit: Kit) -> dict[str, Any]:
+    def parts(cls, kit: StoredKit) -> dict[str, Any]:
         facts, tables = kit.facts, kit.tables
         arrays = from_table(tables["arrays"])
         hinter = _hinter(facts.get("hinter"))
-        space = Space(
+        space = FeatureSpace(
             tuple(kit.table("attributes", text=["attribute"]).column("attribute").to_pylist()),
             tuple(facts["tags"]),
             _rising(arrays["columns"]),
@@ -107,7 +107,7 @@ class Content(Policies):
         read: dict[str, Any] = {}
         labels = tuple(facts["labels"])
         committees = {
-            one["miss_cost"]: Committee(
+            one["miss_cost"]: TokenCommittee(
                 labels,
                 np.array(one["costs"]),
                 space,
@@ -124,11 +124,11 @@ class Content(Policies):
             "reading": DocumentReader(roles, hold_out),
             "committees": committees,
             "seen": _rising(arrays["seen"]),
-            "known": _known(tables["known"]) if "known" in tables else None,
+            "known": _read_known(tables["known"]) if "known" in tables else None,
         }
 
 
-def shipped_lists(hinter: Hinter | None, facts: Mapping[str, Any]) -> Lists:
+def shipped_lists(hinter: TokenHinter | None, facts: Mapping[str, Any]) -> Lists:
     """Return the lists that come with voile: those of a hinter, and clusters of words."""
     clusters = find_clusters(facts[CLUSTERS]) if CLUSTERS in facts else {}
     return {**lists_behind(hinter), **clusters}
@@ -139,13 +139,13 @@ def own_lists(lists: Lists, public: Lists) -> Lists:
     return {name: words for name, words in lists.items() if public.get(name) != words}
 
 
-def _known(table: pa.Table) -> KnownValues:
+def _read_known(table: pa.Table) -> KnownValues:
     from voile.documents.start.known import KnownValues  # not every kit has any
 
     return KnownValues.from_table(table)
 
 
-def _hinter(name: str | None) -> Hinter | None:
+def _hinter(name: str | None) -> TokenHinter | None:
     """Return the starter, or the rules, of this name, as they were when the kit was fitted."""
     if name is None:
         return None
@@ -155,8 +155,8 @@ def _hinter(name: str | None) -> Hinter | None:
     return find_rules(name) if name.startswith(f"{KIT_NAME} ") else find_starter(name)
 
 
-def _stored(
-    committees: Mapping[float, Committee],
+def _store_members(
+    committees: Mapping[float, TokenCommittee],
 ) -> tuple[dict[str, NDArray[Any]], list[dict[str, Any]]]:
     """Return all members' arrays, each classifier once, and who sits in which committee."""
     if any(one.tokeniser is not None for one in committees.values()):
@@ -172,12 +172,14 @@ def _stored(
         for member in committee.members:
             if id(member.classifier) not in places:
                 places[id(member.classifier)] = len(places)
-                _put(arrays, f"classifier {places[id(member.classifier)]}", member.classifier)
+                _put_arrays(
+                    arrays, f"classifier {places[id(member.classifier)]}", member.classifier
+                )
             place = places[id(member.classifier)]
             calibration = None
             if member.calibration is not None:
                 calibration = f"calibration {number} {len(members)}"
-                _put(arrays, calibration, member.calibration)
+                _put_arrays(arrays, calibration, member.calibration)
             members.append(
                 {
                     "learner": member.learner,
@@ -191,7 +193,7 @@ def _stored(
     return arrays, entries
 
 
-def _put(arrays: dict[str, NDArray[Any]], prefix: str, thing: Any) -> None:
+def _put_arrays(arrays: dict[str, NDArray[Any]], prefix: str, thing: Any) -> None:
     arrays.update({f"{prefix}/{name}": array for name, array in thing.to_arrays().items()})
 
 
@@ -203,8 +205,11 @@ def _rising(numbers: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _member(
-    entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], read: dict[str, Any], space: Space
-) -> Member:
+    entry: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    read: dict[str, Any],
+    space: FeatureSpace,
+) -> CommitteeMember:
     """Read one member back; what several committees share is read once, and so scored once."""
 
     def part(name: str, kind: Any) -> Any:
@@ -220,9 +225,9 @@ def _member(
     calibration = entry["calibration"]
     if entry["decision"] not in get_args(Decision):
         raise DamagedError("a classifier of the kit decides by no known rule")
-    return Member(
+    return CommitteeMember(
         entry["learner"],
         part(entry["classifier"], saved_type(entry["kind"])),
-        None if calibration is None else part(calibration, Calibration),
+        None if calibration is None else part(calibration, IsotonicCalibration),
         entry["decision"],
     )

@@ -9,35 +9,43 @@ from typing import Any
 from voile.core.evidence import Evidence
 from voile.documents.learning.quantities import LEFT
 from voile.documents.verbs.report_data import ACCEPTANCE
-from voile.release.criteria import Attacked, Bounds, Measure, Measurement, Name
+from voile.release.criteria import (
+    AttackedFigure,
+    Bounds,
+    CriterionMeasure,
+    CriterionMeasurement,
+    Name,
+)
 from voile.report.wording import share
 
 WITH_ONE_LEFT = "subjects with an identifier left"
 
 
 @dataclass(frozen=True)
-class Accepted:
+class AcceptedShare:
     """The share of subjects with an identifier left, at most, as reading a release proved it."""
 
     criterion: Name = "singling-out"
 
-    def read(
+    def read_measurements(
         self, public: Mapping[str, Any], _: Sequence[Evidence], __: Bounds
-    ) -> Iterator[Measurement]:
+    ) -> Iterator[CriterionMeasurement]:
         """Yield what was proved, and under which condition; nothing where it allows everybody."""
         proof = public.get(ACCEPTANCE)
         if proof is None or (most := proof["share_of_subjects_at_most"]) >= 1:
             return
         says = WITH_ONE_LEFT.capitalize() + f", {proof['condition']}" * bool(proof["condition"])
         sure = f"proved, {proof['confidence']:.0%} confidence"
-        yield Measurement(says, f"at most {share(most)}", sure, most, "manifest: acceptance")
+        yield CriterionMeasurement(
+            says, f"at most {share(most)}", sure, most, "manifest: acceptance"
+        )
 
 
-CRITERIA: tuple[Measure, ...] = (
-    Attacked("re-identification", lambda _, found: found.quantity == "subjects found"),
-    Attacked("singling-out", lambda _, found: found.quantity == WITH_ONE_LEFT),
-    Accepted(),
-    Attacked("linkability", lambda attack, _: attack.heading == "linkability", gain=True),
-    Attacked("inference", lambda attack, _: attack.heading == "inference", gain=True),
-    Attacked("text-left", lambda _, found: found.quantity == LEFT and not found.of),
+CRITERIA: tuple[CriterionMeasure, ...] = (
+    AttackedFigure("re-identification", lambda _, found: found.quantity == "subjects found"),
+    AttackedFigure("singling-out", lambda _, found: found.quantity == WITH_ONE_LEFT),
+    AcceptedShare(),
+    AttackedFigure("linkability", lambda attack, _: attack.heading == "linkability", gain=True),
+    AttackedFigure("inference", lambda attack, _: attack.heading == "inference", gain=True),
+    AttackedFigure("text-left", lambda _, found: found.quantity == LEFT and not found.of),
 )

@@ -9,7 +9,7 @@ from voile.data.roles import Roles
 from voile.documents.text.reader import KEPT
 from voile.documents.verbs.options import ApplyOptions
 from voile.keys.pseudonyms import purpose_of
-from voile.ledger.ledger import Keys
+from voile.ledger.ledger import LedgerKeys
 
 SAYS = {
     "mark": "the types of what was removed",
@@ -21,13 +21,13 @@ AGES, LEFT = "ages up to 89", "whatever no classifier, pattern or list removed"
 
 def disclosing(
     options: ApplyOptions, roles: Roles, texts: Sequence[str]
-) -> Callable[[Keys], dict[str, Any]]:
+) -> Callable[[LedgerKeys], dict[str, Any]]:
     """Return what says it: kept columns, the pseudonyms' space, the dates' scope, the texts."""
     kept = set(roles.of(*KEPT)) - {roles.subject, *texts}
     moves = options.replace == "surrogate"
     says = [SAYS[options.replace], *([AGES] if moves and options.ages == "keep" else []), LEFT]
 
-    def disclosed(keys: Keys) -> dict[str, Any]:
+    def disclosed(keys: LedgerKeys) -> dict[str, Any]:
         space = keys.hash("pseudonyms", purpose_of(None)) if options.pseudonyms else None
         return {
             "kept": sorted(keys.hash("column", name) for name in kept),

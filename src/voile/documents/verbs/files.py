@@ -15,9 +15,9 @@ from voile.core.errors import RequestError, SourceError
 from voile.data import Source
 from voile.data.files.memory import AnyPath
 from voile.data.formats.folders import FILE, SPANS, TEXT, FolderWriter, encode_spans, is_file_name
-from voile.data.formats.word_writing import Change, rewrite
+from voile.data.formats.word_writing import TextChange, rewrite
 from voile.data.roles import Roles
-from voile.data.writer import Writer
+from voile.data.writer import BatchWriter
 from voile.data.writing.writers import WRITERS
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.text.document import Document
@@ -131,7 +131,7 @@ class DocumentFiles:
     def beside(self) -> Mapping[str, pa.Schema]:
         return {FILES: NAMED} if self.names else {}
 
-    def described(self, what: str) -> list[dict[str, str]]:
+    def describe_columns(self, what: str) -> list[dict[str, str]]:
         """Describe the columns for the manifest."""
         called = f"a column of the source, {self.names}" if self.names else "a number"
         made = {
@@ -141,7 +141,7 @@ class DocumentFiles:
         }
         return [{"column": name, **made[name]} for name in self.schema.names]
 
-    def open(self, out: str | AnyPath, *, escape: bool) -> Writer:
+    def open(self, out: str | AnyPath, *, escape: bool) -> BatchWriter:
         """Return the writer of the folder."""
         if not isinstance(out, Path) or escape:
             raise RequestError(
@@ -183,7 +183,7 @@ class DocumentFiles:
             for field in self.schema
         ]
 
-    def named(
+    def list_names(
         self, numbers: Sequence[int], cells: Sequence[DocumentCells | str | None]
     ) -> Mapping[str, pa.RecordBatch]:
         """Return which row is which file, for the private folder."""
@@ -218,7 +218,9 @@ def _rewritten(
 ) -> bytes:
     if path is None or not os.fspath(path).lower().endswith(".docx"):
         raise SourceError(NO_WORD)
-    changes = [Change(e.source_start, e.source_end, one.text[e.start : e.end]) for e in one.edits]
+    changes = [
+        TextChange(e.source_start, e.source_end, one.text[e.start : e.end]) for e in one.edits
+    ]
     try:
         raw = Path(path).read_bytes()
     except OSError as error:

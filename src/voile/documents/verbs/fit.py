@@ -14,12 +14,12 @@ import pyarrow as pa
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.core.warn import warn
 from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.documents.adapters.model import Model
+from voile.documents.adapters.model import ExternalModel
 from voile.documents.context.associations import PREFIX, label_context
 from voile.documents.learning.figures import (
     context_figures,
@@ -27,27 +27,27 @@ from voile.documents.learning.figures import (
     pass_rows,
     policy_figures,
 )
-from voile.documents.learning.fits import Fits, prepare_fits
+from voile.documents.learning.fits import StoredFits, prepare_fits
 from voile.documents.learning.greedy import (
     NOTHING_LEARNT,
-    Loop,
+    GreedyLoop,
     remove_nothing,
     sanitize_greedily,
 )
-from voile.documents.learning.training import Training, costs_by_type
+from voile.documents.learning.training import TrainingText, costs_by_type
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.start.lists import name_clusters
 from voile.documents.start.rules import check_language
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.reader import DocumentReader, text_hashes
-from voile.documents.verbs.content import Content, own_lists, shipped_lists
+from voile.documents.verbs.content import DocumentsContent, own_lists, shipped_lists
 from voile.documents.verbs.models import describe_models, open_models
-from voile.documents.verbs.options import FitOptions, Learning
+from voile.documents.verbs.options import FitOptions, LearningOptions
 from voile.documents.verbs.policies import ANNOTATED, CLUSTERS, NOVELTY
 from voile.documents.verbs.reader import describe_reader
 from voile.documents.words.novelty import NoveltyCheck
 from voile.keys.random import streams
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 CONTEXT_WEIGHT = 0.2
 """What a word associated with an identifier is worth, of an identifier; unless a weight says."""
@@ -70,8 +70,8 @@ def fit(
     options: FitOptions,
     *,
     seed: int | None,
-    progress: Progress,
-) -> Kit:
+    progress: ProgressHook,
+) -> StoredKit:
     """Train a committee for each cost of a missed identifier, and count what each leaves.
 
     Every policy is a committee up to one of its passes; what it leaves and removes is counted out
@@ -88,7 +88,7 @@ def fit(
     if options.resume is not None and seed is None:
         raise RequestError("a fit resumes only with its seed", instead="give the seed")
     lists, models = read_gazetteers(options.lists), open_models(options.model)
-    source = options.opened(source)
+    source = options.open_subjects(source)
     roles, draws = options.roles_of(source, roles), SeedDraws.of(seed)
     hold_out = HoldOut(options.hold_out, draws.held_out.bytes(32), roles.subject)
     reading = DocumentReader(roles, hold_out)
@@ -104,7 +104,7 @@ def fit(
         texts = (one.text for one in corpus)
         check_language(options.clusters, texts, "leave --clusters out, or ask for the other")
         facts = {CLUSTERS: name_clusters(options.clusters)}
-    training = Training.of(corpus, lists=lists, public=shipped_lists(None, facts))
+    training = TrainingText.of(corpus, lists=lists, public=shipped_lists(None, facts))
     return learn(
         training,
         corpus,
@@ -132,18 +132,18 @@ class SeedDraws:
 
 
 def learn(
-    training: Training,
+    training: TrainingText,
     corpus: Corpus,
     reading: DocumentReader,
-    options: Learning,
+    options: LearningOptions,
     *,
     draws: SeedDraws,
-    progress: Progress,
+    progress: ProgressHook,
     folder: Path | None = None,
     marks: str = ANNOTATED,
-    models: Sequence[Model] = (),
+    models: Sequence[ExternalModel] = (),
     facts: Mapping[str, str] = MappingProxyType({}),
-) -> Content:
+) -> DocumentsContent:
     """Train a committee for each cost on a corpus; `facts` are more of what the kit says.
 
     `folder` keeps finished fits; `marks` says who marked the identifiers; `models` are tried beside
@@ -170,7 +170,7 @@ def learn(
         for repeats in (True, False)
     )
     own = own_lists(training.space.lists, shipped_lists(training.hinter, facts))
-    return Content(
+    return DocumentsContent(
         frontier=Frontier(frontier.risk, frontier.loss, np.arange(len(figures))),
         figures=figures,
         alone=alone,
@@ -184,8 +184,8 @@ def learn(
             "decision": options.decision,
             "cross_fit": options.cross_fit,
             "stopped": next((s for s in STOPS if s in stopped), "finished"),
-            **_unmarked(training, marks),
-            **_described(models),
+            **_describe_unmarked(training, marks),
+            **_describe_own_models(models),
             **describe_reader(fits.learners.values()),
             **_novelty(corpus),
             **facts,
@@ -210,8 +210,8 @@ def _check_held_out(corpus: Corpus, options: FitOptions) -> None:
 
 
 def _loops(
-    fits: Fits, options: Learning, progress: Progress, *, may_be_none: bool
-) -> Iterator[tuple[float, Loop]]:
+    fits: StoredFits, options: LearningOptions, progress: ProgressHook, *, may_be_none: bool
+) -> Iterator[tuple[float, GreedyLoop]]:
     """Run the algorithm for each cost, from the least, of which most text is left.
 
     Ctrl-C, or a cost that leaves too little text, ends with the committees found until then. With
@@ -230,7 +230,9 @@ def _loops(
                 costs,
                 decision=options.decision,
                 max_passes=options.max_passes,
-                progress=_Part(progress, step, number, len(asked), several=options.max_passes > 1),
+                progress=_LoopProgress(
+                    progress, step, number, len(asked), several=options.max_passes > 1
+                ),
                 least_left=options.least_left,
             )
         except (KeyboardInterrupt, InfeasibleError) as ended:
@@ -246,14 +248,14 @@ def _loops(
             return
 
 
-class _Part:
+class _LoopProgress:
     """Tells the progress of one loop as a part of all; nobody knows how many passes it takes.
 
     The first pass of the first loop is a part by itself: other loops find its fits done.
     """
 
     def __init__(
-        self, progress: Progress, step: str, number: int, of: int, *, several: bool
+        self, progress: ProgressHook, step: str, number: int, of: int, *, several: bool
     ) -> None:
         self._progress, self._step, self._total = progress, step, 1 + of * several
         self._end = 1 + (number + 1) * several
@@ -272,16 +274,16 @@ class _Part:
 
 
 def _points(
-    training: Training, loops: Mapping[float, Loop], *, repeats: bool
+    training: TrainingText, loops: Mapping[float, GreedyLoop], *, repeats: bool
 ) -> list[dict[str, Any]]:
     of = (policy_figures(training, cost, loop, repeats=repeats) for cost, loop in loops.items())
     return list(chain.from_iterable(of))
 
 
 def _figures(
-    training: Training,
+    training: TrainingText,
     corpus: Corpus,
-    loops: Mapping[float, Loop],
+    loops: Mapping[float, GreedyLoop],
     kept: Sequence[int],
     *,
     repeats: bool,
@@ -309,7 +311,7 @@ def _weights(given: tuple[str, ...]) -> dict[str, float]:
     return weights
 
 
-def _unmarked(training: Training, marks: str) -> dict[str, Any]:
+def _describe_unmarked(training: TrainingText, marks: str) -> dict[str, Any]:
     """Return what a kit says of text that nobody annotated; of other text it says nothing."""
     if marks == ANNOTATED:
         return {}
@@ -323,12 +325,12 @@ def _novelty(corpus: Corpus) -> dict[str, Any]:
     return {} if check is None else {NOVELTY: check.to_data()}
 
 
-def _described(models: Sequence[Model]) -> dict[str, Any]:
+def _describe_own_models(models: Sequence[ExternalModel]) -> dict[str, Any]:
     """Return what a kit says of the user's own models; of none it says nothing."""
     return {"models": describe_models((m.name, m.model) for m in models)} if models else {}
 
 
-def _corpus(training: Training) -> dict[str, Any]:
+def _corpus(training: TrainingText) -> dict[str, Any]:
     return {
         "labels": list(training.labels),
         "types": np.bincount(training.truth, minlength=len(training.labels) + 1)[1:].tolist(),

@@ -8,7 +8,7 @@ from itertools import islice
 from voile.core.warn import warn
 from voile.data import Source
 from voile.documents.text.reader import DocumentReader, is_usable
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.policies import NOVELTY
 from voile.documents.words.novelty import NoveltyCheck
 from voile.release.choice import Chosen
@@ -34,7 +34,7 @@ class NoveltyWarning(UserWarning):
 
 
 def choose_for_notes(
-    content: Content, chosen: Chosen, source: Source, reader: DocumentReader
+    content: DocumentsContent, chosen: Chosen, source: Source, reader: DocumentReader
 ) -> Chosen:
     """Return the policy for these notes: not a kit's default where the kit does not fit.
 

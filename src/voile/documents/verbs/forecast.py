@@ -11,27 +11,27 @@ from typing import Any
 from voile.core.errors import RequestError
 from voile.data.files.outputs import WORK_INDEX
 from voile.data.roles import Roles
-from voile.documents.acceptance.forecast import TIMES, Assumed, plan_for
-from voile.documents.acceptance.plan import Goal
+from voile.documents.acceptance.forecast import TIMES, AssumedPlan, plan_for
+from voile.documents.acceptance.plan import AcceptanceGoal
 from voile.documents.text.reader import DocumentReader, is_usable
 from voile.documents.text.source import open_source
 from voile.documents.verbs.columns import find_text_column, text_roles
 from voile.documents.verbs.options import ForecastOptions
 from voile.documents.verbs.work import read_work
 from voile.documents.words.tokens import are_signs, tokenise
-from voile.release.own_verbs import Ended, Reporter
+from voile.release.own_verbs import EndedVerb, VerbReporter
 
 
 def forecast(
     options: ForecastOptions,
-    reporter: Reporter,
+    reporter: VerbReporter,
     *,
     source: object,
     table: str | None,
     encoding: str | None,
-) -> Ended:
+) -> EndedVerb:
     """Count the tokens of notes, or of those of a work folder, and plan for assumed rates."""
-    goal = Goal(options.at_most, options.per, options.confidence)
+    goal = AcceptanceGoal(options.at_most, options.per, options.confidence)
     words, signs = _count(options, source, table, encoding)
     tokens = words + signs
     lefts = options.left or tuple(times * 1000 * goal.at_most / goal.per for times in TIMES)
@@ -45,7 +45,7 @@ def forecast(
     reporter.say("proves: the chance that such a reading proves it")
     reporter.say("how many are left is assumed here, and nobody knows it before a release is read")
     result = {"tokens": tokens, **asdict(goal), "forecast": [_data(one) for one in found]}
-    return Ended(result, rows=[_row(one) for one in found])
+    return EndedVerb(result, rows=[_row(one) for one in found])
 
 
 def _count(
@@ -67,7 +67,7 @@ def _count(
     return len(tokens) - signs, signs
 
 
-def _row(one: Assumed) -> Mapping[str, float | None]:
+def _row(one: AssumedPlan) -> Mapping[str, float | None]:
     """Return a line of the table: how many tokens are read, where so many per 1,000 are left."""
     plan = one.plan
     return {
@@ -79,5 +79,5 @@ def _row(one: Assumed) -> Mapping[str, float | None]:
     }
 
 
-def _data(one: Assumed) -> Mapping[str, Any]:
+def _data(one: AssumedPlan) -> Mapping[str, Any]:
     return {"left": one.left, "plan": None if one.plan is None else one.plan.as_data()}

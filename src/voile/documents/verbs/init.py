@@ -28,25 +28,25 @@ from voile.documents.text.source import CorpusSource, open_source
 from voile.documents.verbs.columns import find_text_column, text_roles
 from voile.documents.verbs.known_tables import read_known
 from voile.documents.verbs.models import open_models
-from voile.documents.verbs.options import InitOptions, Learning
-from voile.documents.verbs.work import Work, WorkFile, place_of, starter_of, write_work
-from voile.release.kit import Kit
+from voile.documents.verbs.options import InitOptions, LearningOptions
+from voile.documents.verbs.work import UnmarkedWork, WorkFile, place_of, starter_of, write_work
+from voile.release.kit import StoredKit
 from voile.release.options import with_options
-from voile.release.own_verbs import Ended, Reporter, open_reported
+from voile.release.own_verbs import EndedVerb, VerbReporter, open_reported
 
 UNTRAINED = "voile has no pretrained model for it, and uses rules alone"
 
 
 def init(
     options: InitOptions,
-    reporter: Reporter,
+    reporter: VerbReporter,
     *,
     source: object,
     out: Path,
     force: bool,
     table: str | None,
     encoding: str | None,
-) -> Ended:
+) -> EndedVerb:
     """Propose identifiers, learn from what is proposed, and write the work folder."""
     work = propose_identifiers(options, reporter, source=source, table=table, encoding=encoding)
     with reporter.progress() as progress:
@@ -55,17 +55,17 @@ def init(
         folder.chmod(0o700)
         kit.save(folder / WORK_KIT)
         write_work(folder, work.file)
-    return _ended(reporter, work, kit, out)
+    return _report_end(reporter, work, kit, out)
 
 
 def propose_identifiers(
     options: InitOptions,
-    reporter: Reporter,
+    reporter: VerbReporter,
     *,
     source: object,
     table: str | None = None,
     encoding: str | None = None,
-) -> Work:
+) -> UnmarkedWork:
     """Read the notes and propose identifiers in them; nothing is learnt yet.
 
     Cost: one pass of the rules and known values over the notes.
@@ -73,7 +73,7 @@ def propose_identifiers(
     Raises RequestError: no column of text, annotated or empty notes, or nothing to learn from.
     """
     place = place_of(source)
-    opened = options.opened(open_source(place, table=table, encoding=encoding))
+    opened = options.open_subjects(open_source(place, table=table, encoding=encoding))
     for note in opened.notes:
         reporter.say(f"{opened.name}: {note}")
     roles = _roles(opened, options)
@@ -88,12 +88,12 @@ def propose_identifiers(
         roles=roles.model_dump(mode="json"),
         by=options.by,
         language=options.language or "english",
-        learning=options.model_dump(include=set(Learning.model_fields) - {"lists", "model"}),
+        learning=options.model_dump(include=set(LearningOptions.model_fields) - {"lists", "model"}),
         models=open_models(options.model),
         seed=_seed_of(opened) if options.seed is None else options.seed,
     )
     _check_unmarked(opened, roles)
-    work = Work(file, opened, known, read_gazetteers(options.lists))
+    work = UnmarkedWork(file, opened, known, read_gazetteers(options.lists))
     _check_text(work.documents, opened)
     texts = [one.text for one in work.documents]
     if options.language is None:
@@ -110,7 +110,7 @@ def propose_identifiers(
     work = replace(work, file=file.model_copy(update={"starter": starter}))
     with reporter.progress() as progress:
         progress("proposing identifiers", 0)
-        refuse_unmarked(work.marks.joined(()))
+        refuse_unmarked(work.marks.join_reviews(()))
         if known is not None:
             known.check(options.by)
     return work
@@ -158,7 +158,7 @@ def _check_text(documents: tuple[Document, ...], source: Source) -> None:
         raise RequestError("the notes are empty", where=source.name, instead="give notes with text")
 
 
-def _ended(reporter: Reporter, work: Work, kit: Kit, out: Path) -> Ended:
+def _report_end(reporter: VerbReporter, work: UnmarkedWork, kit: StoredKit, out: Path) -> EndedVerb:
     start: Mapping[str, Any] = kit.facts["start"]
     unusable = work.unusable
     notes = len(work.documents) - unusable.total()
@@ -189,7 +189,7 @@ def _ended(reporter: Reporter, work: Work, kit: Kit, out: Path) -> Ended:
         f"checked; read some lines with voile documents review {folder}, or release with voile "
         f"documents apply {folder} {shlex.quote(work.file.notes)} --out RELEASE"
     )
-    return Ended(
+    return EndedVerb(
         {
             "work": str(out),
             "documents": notes,

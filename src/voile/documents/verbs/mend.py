@@ -21,7 +21,7 @@ from voile.data.formats.folders import DOCX, FILE, TEXT, FolderWriter
 from voile.data.opening import open_released
 from voile.documents.acceptance.kept import READER, Pair
 from voile.documents.committee.publication import PublishedDocument, publish
-from voile.documents.replacements import Marks, Removal, Replacer, settle_spans
+from voile.documents.replacements import LabelMarks, RemovalReplacer, TextRemoval, settle_spans
 from voile.documents.replacements.kinds import kind_of, safe_label
 from voile.documents.text.source import CorpusSource
 from voile.documents.verbs.files import WORD, DocumentCells, schema_of
@@ -37,19 +37,19 @@ from voile.keys.seal import EVIDENCE_SEAL, SEAL
 from voile.keys.secret import Secret
 from voile.release.evidence import default_place, find_evidence, write_evidence
 from voile.release.found_values import VALUES, VALUES_FOUND
-from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, Release
+from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, StoredRelease
 from voile.release.options import OPTIONS
 from voile.release.scoring import private_manifest_of
-from voile.release.writing import Manifests, Parts, write_release
+from voile.release.writing import Manifests, ReleaseParts, write_release
 
 WRITTEN_ANEW = frozenset({REMOVALS, PRIVATE_MANIFEST, SEAL, EVIDENCE, EVIDENCE_SEAL})
 
-Found = Mapping[int, Sequence[Removal]]
+Found = Mapping[int, Sequence[TextRemoval]]
 """What readers found, by the number of the document: characters of its source."""
 
 
 def mend(
-    release: Release,
+    release: StoredRelease,
     source: Source,
     texts: Sequence[str],
     pairs: Sequence[Pair],
@@ -58,8 +58,8 @@ def mend(
     public_facts: Mapping[str, Any] | None,
     key_file: Path | None,
     goal: Mapping[str, Any],
-    writer: Callable[[Replacer], Replacer] | None = None,
-) -> Release:
+    writer: Callable[[RemovalReplacer], RemovalReplacer] | None = None,
+) -> StoredRelease:
     """Write the release without what was found, and with what its manifests are to say.
 
     Evidence is of a release's bytes: it stays where these do.
@@ -78,13 +78,13 @@ def mend(
         Word file cannot be written without what was found.
     """
     new = {number: _new(pairs[number], found[number]) for number in sorted(found)}
-    put = _replacer(release, key_file) if any(new.values()) else Marks()
+    put = _replacer(release, key_file) if any(new.values()) else LabelMarks()
     put = put if writer is None else writer(put)
-    made = {n: _mended(release, pairs[n], own, put) for n, own in new.items() if own}
+    made = {n: _mend_document(release, pairs[n], own, put) for n, own in new.items() if own}
     secret = Secret.find(key_file)
     shown = [one["column"] for one in release.public["columns"] if one["role"] == "text"]
 
-    def fill(parts: Parts) -> Manifests:
+    def fill(parts: ReleaseParts) -> Manifests:
         for place in release.folder.iterdir():
             if place.name not in WRITTEN_ANEW:
                 (parts.private / place.name).write_bytes(place.read_bytes())
@@ -96,7 +96,7 @@ def mend(
             _write_files(release, parts.release, source, pairs, made)
         _write_removals(release, parts.private / REMOVALS, texts, made)
         written = open_released(parts.release)
-        rows = _unescaped(written) if escape else written
+        rows = _unescape_source(written) if escape else written
         numbers = np.array(rows_shown(release), np.int64)
         findings = (
             *measure_documents(rows, shown, release.people()),
@@ -114,16 +114,16 @@ def mend(
     return mended
 
 
-def _new(pair: Pair, found: Sequence[Removal]) -> list[Removal]:
+def _new(pair: Pair, found: Sequence[TextRemoval]) -> list[TextRemoval]:
     """Return those that nothing stands for yet."""
     edits = [(edit.source_start, edit.source_end) for edit in pair[0].edits]
     return [one for one in found if not any(a <= one.start and one.end <= b for a, b in edits)]
 
 
-def _replacer(release: Release, key_file: Path | None) -> Replacer:
+def _replacer(release: StoredRelease, key_file: Path | None) -> RemovalReplacer:
     """Return what apply put in the place of identifiers; categories are labels by now."""
     if release.public["policy"]["replace"] != "surrogate":
-        return Marks()
+        return LabelMarks()
     private = private_manifest_of(release)
     given = private[OPTIONS]["apply"]
     if "names" in given:
@@ -137,11 +137,11 @@ def _replacer(release: Release, key_file: Path | None) -> Replacer:
     return make_replacer_of(ApplyOptions.model_validate(asked), language)
 
 
-def _mended(
-    release: Release, pair: Pair, found: Sequence[Removal], put: Replacer
+def _mend_document(
+    release: StoredRelease, pair: Pair, found: Sequence[TextRemoval], put: RemovalReplacer
 ) -> PublishedDocument:
     published, origin = pair
-    before = [Removal(e.source_start, e.source_end, e.label, e.by) for e in published.edits]
+    before = [TextRemoval(e.source_start, e.source_end, e.label, e.by) for e in published.edits]
     if release.public["policy"]["replace"] == "category":
         kinds = _kinds(release)
         found = [
@@ -151,14 +151,14 @@ def _mended(
     return publish(origin, settle_spans(origin.text, before, found), put)
 
 
-def _kinds(release: Release) -> Mapping[str, str]:
+def _kinds(release: StoredRelease) -> Mapping[str, str]:
     given = private_manifest_of(release)[OPTIONS]["apply"]
     return dict(one.split("=", 1) for one in given.get("kind", ()))
 
 
 def _write_rows(
-    release: Release,
-    parts: Parts,
+    release: StoredRelease,
+    parts: ReleaseParts,
     texts: Sequence[str],
     made: Mapping[int, PublishedDocument],
     *,
@@ -187,14 +187,14 @@ def _write_rows(
     return writer.formulas
 
 
-def _kind_of_files(release: Release) -> str | None:
+def _kind_of_files(release: StoredRelease) -> str | None:
     """Return what a release's files are, as apply was asked for them; None where it is a table."""
     found: str | None = private_manifest_of(release)[OPTIONS]["apply"].get("files")
     return found
 
 
 def _write_files(
-    release: Release,
+    release: StoredRelease,
     folder: AnyPath,
     source: Source,
     pairs: Sequence[Pair],
@@ -228,7 +228,7 @@ def _write_files(
             writer.write(pa.RecordBatch.from_pylist([cells], schema))
 
 
-def _originals(release: Release, source: Source) -> Mapping[int, Path]:
+def _originals(release: StoredRelease, source: Source) -> Mapping[int, Path]:
     """Return where the original of each file of a release is, by its number."""
     if not isinstance(source, CorpusSource):
         return {}
@@ -239,7 +239,7 @@ def _originals(release: Release, source: Source) -> Mapping[int, Path]:
     }
 
 
-def _rows(release: Release) -> Iterator[dict[str, Any]]:
+def _rows(release: StoredRelease) -> Iterator[dict[str, Any]]:
     for batch in release.rows().batches():
         yield from batch.to_pylist()
 
@@ -258,7 +258,10 @@ def _cells(
 
 
 def _write_removals(
-    release: Release, place: AnyPath, texts: Sequence[str], made: Mapping[int, PublishedDocument]
+    release: StoredRelease,
+    place: AnyPath,
+    texts: Sequence[str],
+    made: Mapping[int, PublishedDocument],
 ) -> None:
     """Write who removed what; of the documents that changed, anew."""
     numbers, width = rows_shown(release), len(texts)
@@ -278,14 +281,14 @@ def _write_removals(
             writer.write(batch)
 
 
-def _unescaped(source: Any) -> Any:
-    from voile.data.formulas import Unescaped
+def _unescape_source(source: Any) -> Any:
+    from voile.data.formulas import UnescapedSource
 
-    return Unescaped(source)
+    return UnescapedSource(source)
 
 
 def _manifests(
-    release: Release,
+    release: StoredRelease,
     findings: Sequence[GateFinding],
     formulas: Mapping[str, int],
     facts: Mapping[str, Any],

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from voile.core.errors import RequestError, nearest
-from voile.documents.adapters.model import Model, ModelClassifier
+from voile.documents.adapters.model import ExternalModel, ModelClassifier
 from voile.documents.adapters.model_folder import ModelFolder
-from voile.documents.committee.committee import Committee, Member
+from voile.documents.committee.committee import CommitteeMember, TokenCommittee
 from voile.documents.learners.reader_head import ReaderClassifier
-from voile.documents.start.starter import Starter
+from voile.documents.start.starter import PretrainedStarter
 
 
-def open_models(given: Iterable[Any]) -> tuple[Model, ...]:
+def open_models(given: Iterable[Any]) -> tuple[ExternalModel, ...]:
     """Open the models of NAME=FOLDER; `RequestError` where one cannot be."""
-    return tuple(Model.of(name, folder) for one in given for name, folder in one.items())
+    return tuple(ExternalModel.of(name, folder) for one in given for name, folder in one.items())
 
 
-def with_models(committee: Committee, given: Iterable[Any]) -> Committee:
+def with_models(committee: TokenCommittee, given: Iterable[Any]) -> TokenCommittee:
     """Return a committee whose models are open, where they are now.
 
     Raises RequestError: one is not there or has changed, or the committee has none of that name.
@@ -34,9 +34,9 @@ def with_models(committee: Committee, given: Iterable[Any]) -> Committee:
                 where="--model",
                 instead=nearest(name, own) if own else "leave it out",
             )
-    if isinstance(committee.hinter, Starter):
+    if isinstance(committee.hinter, PretrainedStarter):
         committee.hinter.check()
-    return replace(committee, members=tuple(_found(one, places) for one in committee.members))
+    return replace(committee, members=tuple(_find_model(one, places) for one in committee.members))
 
 
 def describe_models(models: Iterable[tuple[str, ModelFolder]]) -> list[dict[str, Any]]:
@@ -54,7 +54,7 @@ def describe_models(models: Iterable[tuple[str, ModelFolder]]) -> list[dict[str,
     ]
 
 
-def publish_models(committee: Committee) -> list[dict[str, Any]]:
+def publish_models(committee: TokenCommittee) -> list[dict[str, Any]]:
     """Return what a recipient may know of a committee's models.
 
     These are the hashes of weights, tokenizer and configuration. The names of files are the data
@@ -75,7 +75,7 @@ def publish_models(committee: Committee) -> list[dict[str, Any]]:
     return described
 
 
-def _found(member: Member, places: Mapping[str, str]) -> Member:
+def _find_model(member: CommitteeMember, places: Mapping[str, str]) -> CommitteeMember:
     classifier, name = member.classifier, member.learner
     if isinstance(classifier, ReaderClassifier):
         classifier.open_encoder()  # an absent one is refused here, before any text is read

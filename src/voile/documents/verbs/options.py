@@ -66,7 +66,7 @@ AXES = {"risk": "identifiers left", "loss": "harmless tokens removed"}
 """What risk and loss are called."""
 
 
-class Learning(voile.release.options.Options):
+class LearningOptions(voile.release.options.Options):
     """How committees are trained, and for which costs."""
 
     miss_cost: tuple[Positive, ...] = Field(
@@ -114,7 +114,7 @@ class Learning(voile.release.options.Options):
         return value
 
 
-class FitOptions(Learning, TextColumns, voile.release.options.FitOptions):
+class FitOptions(LearningOptions, TextColumns, voile.release.options.FitOptions):
     """How committees are trained on annotated text."""
 
     clusters: Literal["english", "spanish"] | None = Field(
@@ -131,7 +131,7 @@ class FitOptions(Learning, TextColumns, voile.release.options.FitOptions):
 class KnownTables(voile.release.options.Options):
     """Tables beside the notes, with values of the people in them."""
 
-    known: tuple[places.Data, ...] = Field(
+    known: tuple[places.RowsPlace, ...] = Field(
         (),
         description="table beside the notes: names, dates, numbers, addresses of their people; "
         "repeatable",
@@ -139,7 +139,7 @@ class KnownTables(voile.release.options.Options):
     by: str | None = Field(
         None, description="column that says whose a row is, in the tables and in the notes"
     )
-    known_people: tuple[places.Data, ...] = Field(
+    known_people: tuple[places.RowsPlace, ...] = Field(
         (), description="table of people who may be named in any note, such as staff; repeatable"
     )
     known_kind: tuple[str, ...] = Field(
@@ -157,14 +157,14 @@ class KnownTables(voile.release.options.Options):
         return dict(one.split("=", 1) for one in self.known_kind)
 
 
-class InitOptions(KnownTables, Learning, TextColumns):
+class InitOptions(KnownTables, LearningOptions, TextColumns):
     """Propose identifiers in notes that nobody marked, and learn from what is proposed.
 
     Writes a work folder: a kit, which apply takes as it is, and what review goes on with. Its
     figures are against proposals that nobody checked.
     """
 
-    roles: places.Described | None = Field(None, description="file of the notes' roles")
+    roles: places.DescribedPlace | None = Field(None, description="file of the notes' roles")
     language: Literal["english", "spanish"] | None = Field(
         None, description="language of the notes, else guessed"
     )
@@ -210,8 +210,10 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     record: tuple[str, ...] = Field(
         (), description="format of record numbers to remove, e.g. MRN-######; repeatable"
     )
-    deny: places.Phrases | None = Field(None, description="file of phrases to remove, one a line")
-    allow: places.Phrases | None = Field(
+    deny: places.PhrasesPlace | None = Field(
+        None, description="file of phrases to remove, one a line"
+    )
+    allow: places.PhrasesPlace | None = Field(
         None, description="file of phrases never to remove, one a line"
     )
     context: bool = Field(
@@ -229,13 +231,13 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     file_names: str | None = Field(
         None, description="column whose values name these files [numbers in a drawn order]"
     )
-    known: places.Data | None = Field(
+    known: places.RowsPlace | None = Field(
         None, description="table beside the notes: names, dates, numbers of people new to the kit"
     )
     by: str | None = Field(
         None, description="column that says whose a row of --known is [as for init]"
     )
-    known_people: places.Data | None = Field(
+    known_people: places.RowsPlace | None = Field(
         None, description="table of people who may be named in any note, such as new staff"
     )
     pseudonyms: bool = Field(
@@ -305,7 +307,7 @@ class ReviewOptions(voile.release.options.Options):
 class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions):
     """What the adversary trains on, and how many tokens are inspected."""
 
-    known: tuple[places.Data, ...] = Field(
+    known: tuple[places.RowsPlace, ...] = Field(
         (),
         description="table beside the notes: its names score guesses of names behind marks; "
         "repeatable",
@@ -319,7 +321,9 @@ class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions
         description="source of training labels: published, released or foreign text, or the "
         "public text of voile's starter, where the release is in its language",
     )
-    foreign: places.Data | None = Field(None, description="annotated corpus of another publisher")
+    foreign: places.RowsPlace | None = Field(
+        None, description="annotated corpus of another publisher"
+    )
     order: Literal["margin", "paper", "negatives"] = Field(
         "margin", description="order of inspection"
     )
@@ -338,7 +342,7 @@ class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions
         return self
 
 
-class Proof(voile.release.options.Options):
+class ProofOptions(voile.release.options.Options):
     """What is to be proved, and by what readers."""
 
     at_most: Positive = Field(1.0, description="identifiers that may be left per --per tokens")
@@ -349,7 +353,7 @@ class Proof(voile.release.options.Options):
     )
 
 
-class ForecastOptions(Proof):
+class ForecastOptions(ProofOptions):
     """Say how much must be read to accept a release, before anything is fitted.
 
     Counts the tokens of SOURCE, which are notes or a work folder, and plans the reading for rates
@@ -382,7 +386,7 @@ class ReaderOptions(voile.release.options.Options):
     )
 
 
-class ReadingOptions(Proof):
+class ReadingOptions(ProofOptions):
     """How people read the texts of a release."""
 
     plan: bool = Field(False, description="only say how much must be read")
@@ -390,7 +394,7 @@ class ReadingOptions(Proof):
     reviewer: Annotated[tuple[str, ...], AfterValidator(_names)] = Field(
         ("reader",), min_length=1, description="name of a reader; repeatable"
     )
-    answers: places.Described | None = Field(
+    answers: places.DescribedPlace | None = Field(
         None, description="file of answers as JSON lines, in the place of the page"
     )
     model: Models = Field(
@@ -417,6 +421,6 @@ class AcceptOptions(ReadingOptions):
 class AssessOptions(KnownTables, TextColumns):
     """Which columns of the original hold text and annotations, and what is known beside it."""
 
-    known: tuple[places.Data, ...] = Field(
+    known: tuple[places.RowsPlace, ...] = Field(
         (), description="table beside the original: names, dates, numbers to look for; repeatable"
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from voile.release.kit import Kit
+    from voile.release.kit import StoredKit
 
 FACTS = (
     "labels",
@@ -69,7 +69,7 @@ class WholeWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Policy:
+class DocumentsPolicy:
     """Apply the first `passes` members of the committee that was trained for `miss_cost`."""
 
     __pydantic_config__ = STRICT
@@ -81,7 +81,7 @@ class Policy:
         return {"miss_cost": self.miss_cost, "passes": self.passes}
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Policy:
+    def from_data(cls, data: Mapping[str, Any]) -> DocumentsPolicy:
         return read_fields(cls, data)
 
     def warn(self) -> None:
@@ -96,7 +96,7 @@ def caveat(unchecked: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Policies(StoredPolicies):
+class DocumentsPolicies(StoredPolicies):
     """The frontier of a fit; `figures` includes further mentions of removed names."""
 
     alone: pa.Table  # (p,) the same of its committee alone
@@ -105,7 +105,7 @@ class Policies(StoredPolicies):
     lists: Mapping[str, int]  # how many words the data holder's lists have, by name
 
     @classmethod
-    def parts(cls, kit: Kit) -> dict[str, Any]:
+    def parts(cls, kit: StoredKit) -> dict[str, Any]:
         import numpy as np
 
         figures = kit.table("frontier", numbers=["miss_cost", "passes", "risk", "loss"])
@@ -140,14 +140,14 @@ class Policies(StoredPolicies):
         return self.figures is not self.alone and bool(name_types(self.found["labels"]))
 
     @property
-    def unchecked(self) -> str:
+    def unchecked_reference(self) -> str:
         """What its figures are held against, if that is not text that somebody annotated."""
         return UNCHECKED.get(self.found.get("marks", ANNOTATED), "")
 
     def warn(self) -> None:
         """Say of figures against what nobody annotated that they measure nothing."""
-        if self.unchecked:
-            warn(caveat(self.unchecked), UncheckedWarning)
+        if self.unchecked_reference:
+            warn(caveat(self.unchecked_reference), UncheckedWarning)
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
@@ -164,11 +164,11 @@ class Policies(StoredPolicies):
             return found
         return {name: found[name] for name in UNGRADED if name in found}
 
-    def policy(self, number: int) -> Policy:
+    def policy(self, number: int) -> DocumentsPolicy:
         row = self.row(number)
-        return Policy(row["miss_cost"], row["passes"])
+        return DocumentsPolicy(row["miss_cost"], row["passes"])
 
-    def context(self, policy: Policy) -> list[str]:
+    def context(self, policy: DocumentsPolicy) -> list[str]:
         """Return the words that, left under a policy, pointed to removed values."""
         for row in self.figures.to_pylist():
             if (row["miss_cost"], row["passes"]) == (policy.miss_cost, policy.passes):

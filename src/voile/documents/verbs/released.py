@@ -12,18 +12,18 @@ from voile.data import open_source
 from voile.data.files.own_files import fitting
 from voile.data.formats.folders import FILE
 from voile.documents.committee.publication import PublishedDocument
-from voile.documents.replacements import Edit, Reason
+from voile.documents.replacements import PublishedEdit, RemovalReason
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.verbs.files import FILES
 from voile.documents.verbs.removals import REMOVALS
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.release.scoring import rows_released
-from voile.report.wording import listed
+from voile.report.wording import join_names
 
 
 def pair_documents(
-    release: Release, texts: Sequence[str], source: Corpus, removals: Path | None = None
+    release: StoredRelease, texts: Sequence[str], source: Corpus, removals: Path | None = None
 ) -> Iterator[tuple[PublishedDocument, Document]]:
     """Yield each document of a release, row after row, with its own in the source.
 
@@ -43,12 +43,12 @@ def pair_documents(
             yield PublishedDocument(text, (), one.id, one.subject, edits=own), one
 
 
-def released_names(release: Release) -> Mapping[str, str]:
+def released_names(release: StoredRelease) -> Mapping[str, str]:
     """Return what a release calls the columns of its source."""
     return {one.get("from", one["column"]): one["column"] for one in release.public["columns"]}
 
 
-def rows_shown(release: Release) -> list[int]:
+def rows_shown(release: StoredRelease) -> list[int]:
     """Return which row of the source each row of a release is; files of a folder by their names."""
     if not (release.folder / FILES).exists():
         return [int(row) for row in rows_released(release)]
@@ -57,12 +57,14 @@ def rows_shown(release: Release) -> list[int]:
     return [rows[name] for name in release.rows().read([FILE]).column(FILE).to_pylist()]
 
 
-def edits_by_place(table: pa.Table) -> Mapping[tuple[int, str], tuple[Edit, ...]]:
+def edits_by_place(table: pa.Table) -> Mapping[tuple[int, str], tuple[PublishedEdit, ...]]:
     """Return the edits of each row and column of the source."""
-    found: dict[tuple[int, str], list[Edit]] = {}
+    found: dict[tuple[int, str], list[PublishedEdit]] = {}
     for one in table.to_pylist():
         here, there = (one["published_start"], one["published_end"]), (one["start"], one["end"])
-        edit = Edit(*here, *there, one["label"], tuple(Reason(**by) for by in one["by"]))
+        edit = PublishedEdit(
+            *here, *there, one["label"], tuple(RemovalReason(**by) for by in one["by"])
+        )
         found.setdefault((one["row"], one["column"]), []).append(edit)
     return {key: tuple(edits) for key, edits in found.items()}
 
@@ -73,5 +75,5 @@ def check_texts(texts: Sequence[str], released: Sequence[str], where: str) -> No
         raise RequestError(
             f"{len(texts)} columns of text are named, and {len(released)} were released",
             where=where,
-            instead=f"name the columns of {listed(released)}, in this order",
+            instead=f"name the columns of {join_names(released)}, in this order",
         )

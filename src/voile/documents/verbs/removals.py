@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from voile.documents.committee.publication import PublishedDocument
-from voile.documents.replacements import Edit
-from voile.release.outcomes import Batch
+from voile.documents.replacements import PublishedEdit
+from voile.release.outcomes import SourceBatch
 
 REMOVALS = "removals.parquet"
 REASON = [("kind", pa.string()), ("name", pa.string()), ("number", pa.int32())]
@@ -29,7 +29,7 @@ REMOVED = pa.schema(
 
 
 def removals_of(
-    batch: Batch, released: Mapping[int, PublishedDocument], texts: Sequence[str]
+    batch: SourceBatch, released: Mapping[int, PublishedDocument], texts: Sequence[str]
 ) -> pa.RecordBatch:
     """Return a row for each edit of a batch's documents, by their place in rows and columns."""
     rows: list[tuple[object, ...]] = []
@@ -42,7 +42,7 @@ def removals_of(
     return pa.RecordBatch.from_arrays(arrays, schema=REMOVED)
 
 
-def edit_row(edit: Edit) -> tuple[object, ...]:
+def edit_row(edit: PublishedEdit) -> tuple[object, ...]:
     """Return what `REMOVED` stores of an edit."""
     source, published = (edit.source_start, edit.source_end), (edit.start, edit.end)
     return *source, *published, edit.label, [reason._asdict() for reason in edit.by]

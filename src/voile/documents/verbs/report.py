@@ -10,12 +10,12 @@ from voile.core.evidence import Heading as Question
 from voile.documents.context import is_context
 from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
 from voile.documents.verbs import report_fit
-from voile.documents.verbs.policies import ANNOTATED, MODELS, READER, UNLISTED, Policies
+from voile.documents.verbs.policies import ANNOTATED, MODELS, READER, UNLISTED, DocumentsPolicies
 from voile.documents.verbs.report_data import (
     ACCEPTANCE,
     IN_SAMPLE,
     STATING,
-    counted,
+    format_count,
     held_against,
     in_tokens,
     judged_on,
@@ -24,8 +24,8 @@ from voile.documents.verbs.report_data import (
 from voile.documents.verbs.report_passes import passes_section, theory_section
 from voile.documents.verbs.report_start import start_section
 from voile.release.found_values import describe_values
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
 from voile.release.shown import facts_for
 from voile.report.evidence_sections import evidence_sections, shown_findings
 from voile.report.sections import (
@@ -39,7 +39,15 @@ from voile.report.sections import (
     codebook,
     limits,
 )
-from voile.report.wording import estimate, listed, needs_suppression, said, share, share_of, size
+from voile.report.wording import (
+    estimate,
+    format_note,
+    join_names,
+    needs_suppression,
+    share,
+    share_of,
+    size,
+)
 
 ON_RELEASE = "measured on this release"
 TOKENS = "A token is a word, a number or a punctuation mark."
@@ -83,12 +91,12 @@ TAKES_UNMARKED = (
 
 
 def sections(
-    subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
+    subject: StoredKit | StoredRelease, evidence: Sequence[Evidence], *, audience: Audience
 ) -> tuple[Section, ...]:
     """Return what a report shows of a kit or a release; words of the text for the holder alone."""
-    data, public, private = facts_for(audience, subject, _gathered, STATING)
+    data, public, private = facts_for(audience, subject, _gather_data, STATING)
     marks = _marks(data, public)
-    exact, *_ = facts_for("internal", subject, _gathered, STATING)  # what is proven is of these
+    exact, *_ = facts_for("internal", subject, _gather_data, STATING)  # what is proven is of these
     takes: dict[Question, str] = {"singling out": TAKES if marks == ANNOTATED else TAKES_UNMARKED}
     parts = (
         _summary(data, public, private, evidence, audience),
@@ -115,8 +123,8 @@ def _marks(data: Mapping[str, Any], public: Mapping[str, Any]) -> str:
     return marks or ANNOTATED
 
 
-def _gathered(kit: Kit) -> dict[str, Any]:
-    return report_data(Policies.of(kit), None)
+def _gather_data(kit: StoredKit) -> dict[str, Any]:
+    return report_data(DocumentsPolicies.of(kit), None)
 
 
 def _summary(
@@ -129,11 +137,11 @@ def _summary(
     blocks: list[Block] = []
     lines: list[str] = []
     if public:
-        blocks += [Prose((_released(private, audience),))] if private else []
+        blocks += [Prose((_describe_released(private, audience),))] if private else []
         measured = private["figures"] if audience == "internal" and private else {}
         own = {name: measured[name] for name in ("published_tokens",) if name in measured}
         told = {**public["figures"], **own}
-        shown = (*_proved(public), *_figures(data, told, evidence, audience))
+        shown = (*_show_proof(public), *_figures(data, told, evidence, audience))
         blocks += [Figures(shown)] if shown else []
         lines += _policy(public)
     if any(IN_SAMPLE in one.notes for one in evidence):
@@ -142,7 +150,7 @@ def _summary(
     return Section("summary", "In short", (*blocks, Prose(tuple(lines))), first=True)
 
 
-def _proved(public: Mapping[str, Any]) -> Iterator[Figure]:
+def _show_proof(public: Mapping[str, Any]) -> Iterator[Figure]:
     """Yield what reading proved of this release."""
     if found := public.get(ACCEPTANCE):
         value = f"at most {found['at_most']:g} per {found['per']:,} tokens"
@@ -175,7 +183,7 @@ def _figures(
         if "risk" in known:
             risk, interval = report_fit.risk_at_fit(known, whole, audience)
             expected = f"{risk} ({interval})" if interval else risk
-        yield _measured("Identifiers left", measured[LEFT], expected, audience)
+        yield _show_measured("Identifiers left", measured[LEFT], expected, audience)
     elif "risk" in known:
         value, interval = report_fit.risk_at_fit(known, whole, audience)
         meaning = f"of all identifiers; predicted by the fit, {judged_on(data)}"
@@ -184,7 +192,7 @@ def _figures(
         yield Figure("Identifiers left", "not measured", TO_MEASURE)
     if REMOVED in measured:
         expected = share(known["loss"]) if "loss" in known else ""
-        yield _measured("Harmless tokens removed", measured[REMOVED], expected, audience)
+        yield _show_measured("Harmless tokens removed", measured[REMOVED], expected, audience)
     elif "loss" in known:
         yield Figure(
             "Harmless tokens removed",
@@ -200,24 +208,24 @@ def _figures(
     yield from _strongest(evidence, audience)
 
 
-def _released(private: Mapping[str, Any], audience: Audience) -> str:
+def _describe_released(private: Mapping[str, Any], audience: Audience) -> str:
     """Say how many documents are released, of how many people, and what became of other rows.
 
     A recipient can count the documents, and not the people.
     """
     figures, counts = private["figures"], private["counts"]
-    said = f"The release holds {counted(int(figures['documents']), 'document')}"
+    said = f"The release holds {format_count(int(figures['documents']), 'document')}"
     if "subjects" in figures:
         people = size(figures["subjects"], audience)
         said += f" of {people} {'person' if people == '1' else 'people'}"
     if audience == "internal":
         fates = ("set aside", "held out")
         lost = [f"{counts[one.replace(' ', '_')]:,} {one}" for one in fates]
-        said += f"; of {counted(counts['read'], 'row')} read, {listed(lost)}"
+        said += f"; of {format_count(counts['read'], 'row')} read, {join_names(lost)}"
     return f"{said}."
 
 
-def _measured(label: str, found: Rate, expected: str, audience: Audience) -> Figure:
+def _show_measured(label: str, found: Rate, expected: str, audience: Audience) -> Figure:
     value, interval = estimate(found, audience)
     return Figure(
         label, value, ON_RELEASE + f"; the fit predicted {expected}" * bool(expected), interval
@@ -235,7 +243,7 @@ def _strongest(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Fig
     if found:
         most = max(found, key=lambda one: (one.rate.successes, one.rate.value))
         value, interval = estimate(most.rate, audience)
-        under = "" if most.at is None else said(most.at, audience)
+        under = "" if most.at is None else format_note(most.at, audience)
         yield Figure(
             "Found by the adversary", value, f"of the first {under} hit an identifier", interval
         )
@@ -243,7 +251,7 @@ def _strongest(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Fig
 
 def _policy(public: Mapping[str, Any]) -> list[str]:
     asked, also = public["policy"], public["constraints"]
-    passes = counted(asked["passes"], "pass", "passes")
+    passes = format_count(asked["passes"], "pass", "passes")
     learning = ", each learning from what the ones before had left" * (asked["passes"] > 1)
     lines = [
         f"The policy weighs a missed identifier as {in_tokens(asked['miss_cost'])}. "
@@ -283,7 +291,7 @@ def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
     )
     yield (
         f"Trained on {documents} of {subjects}: {found['tokens']:,} tokens, of which {alpha} "
-        f"{which} of {counted(int((~context).sum()), 'type')}{halted}."
+        f"{which} of {format_count(int((~context).sum()), 'type')}{halted}."
     )
     if unknown := found.get("unknown"):
         yield (
@@ -291,9 +299,11 @@ def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
             "anybody: the learners did not train on them, and no figure counts them."
         )
     if lists := data.get("lists"):
-        called = listed([f"{name} ({counted(size, 'word')})" for name, size in lists.items()])
+        called = join_names(
+            [f"{name} ({format_count(size, 'word')})" for name, size in lists.items()]
+        )
         names = f": {called}" * (audience == "internal")
-        yield f"The learners used {counted(len(lists), 'list')} of the data holder's{names}."
+        yield f"The learners used {format_count(len(lists), 'list')} of the data holder's{names}."
     if clusters := found.get("clusters"):
         language = str(clusters).split(" ")[0].title()
         yield f"The learners saw clusters of {language} words, which come with voile."

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voile.core.evidence import Note
-from voile.core.rounding import Stating
+from voile.core.rounding import StatingRules
 from voile.documents.verbs.policies import ANNOTATED, NOVELTY, UNCHECKED
 
 if TYPE_CHECKING:
-    from voile.documents.verbs.policies import Policies
+    from voile.documents.verbs.policies import DocumentsPolicies
 
 ACCEPTANCE = "acceptance"
 """What both manifests call what was proved of a release by reading it."""
@@ -18,7 +18,7 @@ IN_SAMPLE = Note(
     "The committee learnt from documents of this release, and misses less in them than in text "
     "that it has not seen. For an unbiased figure, attack a release of other annotated documents."
 )
-STATING = Stating(
+STATING = StatingRules(
     at_least=frozenset(
         {"published_tokens", "published_sentences", "published_documents", "risk_low"}
     )
@@ -35,7 +35,7 @@ SHOWN = (
 )
 
 
-def report_data(policies: Policies, number: int | None) -> dict[str, Any]:
+def report_data(policies: DocumentsPolicies, number: int | None) -> dict[str, Any]:
     """Gather what a report shows, so that it can be written later without the kit.
 
     Of the policy applied, `number`, it holds words of the text, for the data holder alone.
@@ -44,7 +44,7 @@ def report_data(policies: Policies, number: int | None) -> dict[str, Any]:
     data: dict[str, Any] = {
         "frontier": figures,
         "learners": [
-            [row["learner"] for row in _taken(rows, cost)[:passes]]
+            [row["learner"] for row in _list_taken(rows, cost)[:passes]]
             for cost, passes in zip(figures["miss_cost"], figures["passes"], strict=True)
         ],
         "repeats": policies.with_repeats,
@@ -58,7 +58,7 @@ def report_data(policies: Policies, number: int | None) -> dict[str, Any]:
     return data
 
 
-def _taken(rows: Sequence[Mapping[str, Any]], miss_cost: float) -> list[Mapping[str, Any]]:
+def _list_taken(rows: Sequence[Mapping[str, Any]], miss_cost: float) -> list[Mapping[str, Any]]:
     """Return the passes that the loop of a cost added, in order."""
     return [row for row in rows if row["taken"] and row["miss_cost"] == miss_cost]
 
@@ -87,5 +87,5 @@ def in_tokens(miss_cost: float) -> str:
     return f"{miss_cost:g} harmless token{'s' * (miss_cost != 1)}"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def format_count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -8,12 +8,12 @@ from typing import Any
 from voile.core.evidence import Rate
 from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
 from voile.documents.verbs.options import AXES
-from voile.documents.verbs.report_data import counted, held_against, in_tokens, judged_on
+from voile.documents.verbs.report_data import format_count, held_against, in_tokens, judged_on
 from voile.documents.words.attributes import CLASSES
 from voile.report.sections import Audience, Block, Detail, Grid, Prose, Section, frontier_chart
 from voile.report.suppression import FEW
 from voile.report.wording import (
-    listed,
+    join_names,
     needs_suppression,
     rate,
     rest_needs_suppression,
@@ -63,8 +63,8 @@ def frontier_section(data: Mapping[str, Any], audience: Audience) -> Section | N
     shown, whole = data["frontier"], data["found"]["identifiers"]
     rows = [dict(zip(shown, row, strict=True)) for row in zip(*shown.values(), strict=True)]
     proposed = "proposed " * bool(held_against(data))
-    described = tuple(_described(row, whole, audience, proposed) for row in rows)
-    drawn = _drawn(data, audience)
+    described = tuple(_describe_policy(row, whole, audience, proposed) for row in rows)
+    drawn = _hide_small_counts(data, audience)
     risk = RISK if drawn["frontier"] == shown else RISK_AT_MOST
     risk = (f"{proposed}{risk[0]}", risk[1])
     chart = frontier_chart(drawn, described, risk, LOSS, list(_details(rows, data, audience)))
@@ -72,12 +72,12 @@ def frontier_section(data: Mapping[str, Any], audience: Audience) -> Section | N
     return Section("frontier", "Risk-utility frontier", (Prose((*lines, INTERVALS)), chart))
 
 
-def _described(row: Mapping[str, Any], whole: int, audience: Audience, proposed: str) -> str:
+def _describe_policy(row: Mapping[str, Any], whole: int, audience: Audience, proposed: str) -> str:
     left, interval = risk_at_fit(row, whole, audience)
     within = f" ({interval})" if interval else ""
     return (
         f"policy {row['number']}: a missed identifier weighed as {row['miss_cost']:g}, "
-        f"{counted(row['passes'], 'pass', 'passes')}, {left}{within} of "
+        f"{format_count(row['passes'], 'pass', 'passes')}, {left}{within} of "
         f"{proposed}identifiers left, "
         f"{share(row['loss'])} of harmless tokens removed"
     )
@@ -103,7 +103,7 @@ def _detail(
     passes = [f"{number}: {learner}" for number, learner in enumerate(learners, 1)]
     facts = [
         ("weight of a missed identifier", in_tokens(row["miss_cost"])),
-        ("passes", listed(passes or ["none"])),
+        ("passes", join_names(passes or ["none"])),
         ("identifiers left", f"{left} ({interval})" if interval else left),
         (LOSS[0], share(row["loss"])),
     ]
@@ -112,7 +112,7 @@ def _detail(
     return Detail(tuple(facts))
 
 
-def _drawn(data: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:
+def _hide_small_counts(data: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:
     """Return the data with no risk that reveals a count of few identifiers to the public."""
     whole = data["found"]["identifiers"]
 
@@ -144,7 +144,7 @@ def left_section(data: Mapping[str, Any], audience: Audience) -> Section | None:
         *_types(data),
     ]
     if chosen[AS_LEFT[0]] is not None:
-        blocks += _inspected(data, audience)
+        blocks += _show_inspections(data, audience)
     return Section("left", "Identifiers expected to be left", tuple(blocks))
 
 
@@ -162,10 +162,10 @@ def _types(data: Mapping[str, Any]) -> Iterator[Block]:
         title = f"Left of each type, as estimated {judged_on(data)}"
         yield Grid(("type", "tokens left"), lines, title, (1,), "internal")
     if none := [f"{label} (of {total:,})" for label, total, left, *_ in rows if not left]:
-        yield Prose((f"No token is left of {listed(none)}.",), "internal")
+        yield Prose((f"No token is left of {join_names(none)}.",), "internal")
 
 
-def _inspected(data: Mapping[str, Any], audience: Audience) -> Iterator[Grid]:
+def _show_inspections(data: Mapping[str, Any], audience: Audience) -> Iterator[Grid]:
     """Show what as many inspections as identifiers are left find, unless that reveals few."""
     rates = [Rate(*map(data["chosen"].get, columns)) for columns in (AS_LEFT, ONE_PERCENT)]
     lines = tuple(
@@ -212,11 +212,11 @@ def context_section(data: Mapping[str, Any]) -> Section | None:
     if not chosen["context_rules"]:
         none = "No word left points to a removed value by a rule that holds across subjects."
         return Section("context", title, (Prose((none,)),))
-    rules = counted(chosen["context_rules"], "rule", "rules")
+    rules = format_count(chosen["context_rules"], "rule", "rules")
     public = (
         f"Words left with a subject point to {share(chosen['context_share'])} of the values "
         f"removed of that subject, by {rules} across subjects: an adversary who knows some "
         "values can guess others. --context on apply removes the words of these rules."
     )
-    words = f"The words: {listed(chosen['context'])}."
+    words = f"The words: {join_names(chosen['context'])}."
     return Section("context", title, (Prose((public,)), Prose((words,), "internal")))

@@ -61,7 +61,9 @@ def passes_section(data: Mapping[str, Any], audience: Audience) -> Section | Non
         (3, 4),
     )
     few = (WHY_WITHHELD,) if WITHHELD in (*identifiers, *harmless) else ()
-    said = Prose((_ended(data, len(taken)), *_repeated(data, identifiers, harmless), *few))
+    said = Prose(
+        (_describe_end(data, len(taken)), *_describe_repeats(data, identifiers, harmless), *few)
+    )
     blocks = (grid, said) if taken else (said,)
     return Section("passes", "What each pass removed", (*blocks, *_learners(data["passes"])))
 
@@ -98,7 +100,7 @@ def _shares(parts: Sequence[int], left: int, whole: int, audience: Audience) -> 
     ]
 
 
-def _repeated(
+def _describe_repeats(
     data: Mapping[str, Any], identifiers: Sequence[str], harmless: Sequence[str]
 ) -> Iterator[str]:
     """Say what further mentions of removed names add to this policy's passes."""
@@ -113,7 +115,7 @@ def _repeated(
         )
 
 
-def _ended(data: Mapping[str, Any], taken: int) -> str:
+def _describe_end(data: Mapping[str, Any], taken: int) -> str:
     """Return which passes the policy has, and why there were no more."""
     last = max(row["pass"] for row in data["passes"])
     used = data["chosen"]["passes"]
@@ -185,7 +187,7 @@ def _scope(data: Mapping[str, Any]) -> str:
     )
 
 
-def _bounds(data: Mapping[str, Any]) -> tuple[theory.Bound, ...]:
+def _bounds(data: Mapping[str, Any]) -> tuple[theory.TheoryBound, ...]:
     """Put the run's own numbers into the lemmas and theorems, at 1% of tokens inspected.
 
     Where types have costs of their own the smallest counts, but in Theorem 1, which takes each
@@ -193,10 +195,12 @@ def _bounds(data: Mapping[str, Any]) -> tuple[theory.Bound, ...]:
     """
     chosen, found = data["chosen"], data["found"]
     costs, types = chosen["costs"], found["types"]
-    attacker = theory.Confusion(*(chosen[f"attacker_{name}"] for name in ("tp", "fp", "tn", "fn")))
+    attacker = theory.TokenConfusion(
+        *(chosen[f"attacker_{name}"] for name in ("tp", "fp", "tn", "fn"))
+    )
     training, within = None, None
     if chosen["training"] is not None:
-        training = theory.Confusion(*chosen["training"])
+        training = theory.TokenConfusion(*chosen["training"])
         within = theory.deviation(DELTA, training.n, found["columns"])
     inspections = max(chosen[ONE_PERCENT[1]], 1)
     taken = added_passes(data).values()
@@ -213,7 +217,7 @@ def _bounds(data: Mapping[str, Any]) -> tuple[theory.Bound, ...]:
     )
 
 
-def _verdict(bound: theory.Bound) -> str:
+def _verdict(bound: theory.TheoryBound) -> str:
     """State a bound in words, without a number of the run or a symbol."""
     why = bound.reason.partition(" (")[0]
     if not bound.applies:

@@ -12,13 +12,13 @@ from voile.core.wording import count
 from voile.data.files.outputs import WORK_KIT
 from voile.documents.reviewing.agreement import agreement
 from voile.documents.reviewing.batches import LEARNT
-from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.store import ReviewStore
 from voile.documents.verbs.local_page import page_server, types_on_page
 from voile.documents.verbs.options import ReviewOptions
 from voile.documents.verbs.refit import prepare
-from voile.documents.verbs.work import Work
-from voile.release.kit import Kit
-from voile.release.own_verbs import Ended, Reporter
+from voile.documents.verbs.work import UnmarkedWork
+from voile.release.kit import StoredKit
+from voile.release.own_verbs import EndedVerb, VerbReporter
 
 FILE = "review.sqlite"
 PURPOSE = "review"
@@ -28,12 +28,12 @@ GOAL = 8000
 
 def review(
     options: ReviewOptions,
-    reporter: Reporter,
+    reporter: VerbReporter,
     *,
     work: str | os.PathLike[str],
     again: str = "",
     after: str = "",
-) -> Ended:
+) -> EndedVerb:
     """Serve the review of a work folder until its reviewers end it.
 
     again, after : commands that go on with the review, and with what was learnt, where they are
@@ -41,7 +41,7 @@ def review(
     """
     serve = page_server()
     folder = Path(work)
-    with _store(folder, Work.open(folder)) as store:
+    with _store(folder, UnmarkedWork.open(folder)) as store:
         for name in ("readers", "goal"):
             if (given := getattr(options, name)) is not None:
                 store.note(name, str(given))
@@ -51,31 +51,31 @@ def review(
             store,
             purposes=[PURPOSE],
             reviewers=options.reviewer,
-            types=types_on_page(Kit.load(folder / WORK_KIT, "documents").facts["labels"]),
+            types=types_on_page(StoredKit.load(folder / WORK_KIT, "documents").facts["labels"]),
             goal=goal,
             prepare=partial(prepare, folder),
             port=options.port,
             browser=options.browser,
         )
         reporter.say(_in_words(store, folder, again, after))
-        return Ended(_result(store, folder))
+        return EndedVerb(_result(store, folder))
 
 
-def _store(folder: Path, work: Work) -> Store:
+def _store(folder: Path, work: UnmarkedWork) -> ReviewStore:
     """Open the review of a work folder, or begin one."""
     path = folder / FILE
     if not path.exists():
-        return Store.create(path, meta={"fingerprint": work.file.fingerprint})
-    store = Store.open(path)
+        return ReviewStore.create(path, meta={"fingerprint": work.file.fingerprint})
+    store = ReviewStore.open(path)
     store.check_notes(work.file.fingerprint)
     for line in store.lines():
         own = work.documents[line.document : line.document + 1]
         if [one.text[line.start : line.end] for one in own] != [line.text]:
-            raise store.damaged()
+            raise store.describe_damage()
     return store
 
 
-def _in_words(store: Store, work: Path, again: str, after: str) -> str:
+def _in_words(store: ReviewStore, work: Path, again: str, after: str) -> str:
     """Say what was read, whether the kit knows, and what to do next."""
     read = sum(map(bool, store.reviewers([PURPOSE]).values()))
     if not read:
@@ -88,7 +88,7 @@ def _in_words(store: Store, work: Path, again: str, after: str) -> str:
     return f"{count(read, 'line')} read and learnt from; release with {after}"
 
 
-def _result(store: Store, work: Path) -> dict[str, Any]:
+def _result(store: ReviewStore, work: Path) -> dict[str, Any]:
     by = store.reviewers([PURPOSE])
     agreed, compared = agreement(store, [PURPOSE])
     return {

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from voile.gate.documents import measure_documents
 from voile.gate.finding import figures_of
-from voile.release.manifest import Release
-from voile.release.verify import Check, has_columns, recounted
+from voile.release.manifest import StoredRelease
+from voile.release.verify import ReleaseCheck, check_recount, has_columns
 
 LEFT = "not measured again: it takes the annotated text, or the source"
 
 
-def verify(release: Release) -> Iterator[Check]:
+def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
     """Yield each check of a release, in words, and whether it holds."""
     source, public = release.rows(), release.public
     yield (same := has_columns(source, public))
@@ -20,4 +20,4 @@ def verify(release: Release) -> Iterator[Check]:
         return
     texts = [column["column"] for column in public["columns"] if column["role"] == "text"]
     found = figures_of(measure_documents(source, texts, release.people()))
-    yield from recounted(release, found, left=LEFT)
+    yield from check_recount(release, found, left=LEFT)

@@ -16,24 +16,24 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from voile.core.errors import DamagedError, RequestError
-from voile.core.progress import Progress, silent
+from voile.core.progress import ProgressHook, silent
 from voile.data import Source
 from voile.data.files.outputs import WORK_FORMAT, WORK_INDEX, WORK_KIT, WORK_VERSION
-from voile.data.files.own_files import checked, read_json
+from voile.data.files.own_files import check_model, read_json
 from voile.data.roles import Roles
-from voile.documents.adapters.model import Model
-from voile.documents.learning.training import Training
+from voile.documents.adapters.model import ExternalModel
+from voile.documents.learning.training import TrainingText
 from voile.documents.patterns import patterns_of
 from voile.documents.replacements.names import Language
 from voile.documents.start.known import KnownValues
 from voile.documents.start.marked import MarkedNotes
-from voile.documents.start.marks import ProposedMarks, Reviewed
-from voile.documents.start.proposer import PatternProposer, Proposer
+from voile.documents.start.marks import ProposedMarks, ReviewedSpan
+from voile.documents.start.proposer import PatternProposer, RemovalProposer
 from voile.documents.start.quick_look import QuickLook
-from voile.documents.start.rules import Rules, check_language
+from voile.documents.start.rules import LanguageRules, check_language
 from voile.documents.start.starter import (
     STARTERS,
-    Starter,
+    PretrainedStarter,
     find_starter,
     load_starter,
     reader_starter,
@@ -43,12 +43,12 @@ from voile.documents.text.document import Document
 from voile.documents.text.reader import DocumentReader, in_order, is_usable, why_unusable
 from voile.documents.text.source import UNREAD, CorpusSource, open_source, split_format
 from voile.documents.verbs.columns import TextColumns
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.fit import SeedDraws, learn
-from voile.documents.verbs.options import Learning
+from voile.documents.verbs.options import LearningOptions
 from voile.documents.verbs.policies import PROPOSED, REVIEWED, caveat
 from voile.documents.words.tokens import lists_behind
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 DEFAULT_COST = 10.0
 """What a missed identifier is weighed as where nobody chose a policy."""
@@ -71,15 +71,15 @@ class WorkFile(BaseModel):
     language: Language
     starter: str | None = None  # the name of what was learnt from public text; None where none is
     learning: dict[str, Any]
-    models: tuple[Model, ...] = ()  # of the user's own, as they were
+    models: tuple[ExternalModel, ...] = ()  # of the user's own, as they were
     seed: int = Field(ge=0)
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
+class UnmarkedWork:
     """Notes that nobody marked, and all that proposes identifiers in them.
 
-    What is costly, reading, proposing and a look's features, is done once for each `Work`.
+    What is costly, reading, proposing and a look's features, is done once for each `UnmarkedWork`.
     """
 
     file: WorkFile
@@ -88,7 +88,7 @@ class Work:
     lists: Mapping[str, Any]  # gazetteers
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str]) -> Work:
+    def open(cls, folder: str | os.PathLike[str]) -> UnmarkedWork:
         """Open a work folder.
 
         Raises
@@ -97,17 +97,17 @@ class Work:
         """
         folder = Path(folder)
         file = read_work(folder)
-        source = TextColumns.model_validate({"subject_pattern": file.subject_pattern}).opened(
-            open_source(file.notes, table=file.table, encoding=file.encoding)
-        )
+        source = TextColumns.model_validate(
+            {"subject_pattern": file.subject_pattern}
+        ).open_subjects(open_source(file.notes, table=file.table, encoding=file.encoding))
         if source.fingerprint() != file.fingerprint:
             raise RequestError(
                 "the notes have changed since this work folder was made",
                 where=source.name,
                 instead="put them back, or make a new one with voile documents init",
             )
-        kit = Kit.load(folder / WORK_KIT, "documents")
-        work = cls(file, source, Content.of(kit).known, kit.facts["lists"])
+        kit = StoredKit.load(folder / WORK_KIT, "documents")
+        work = cls(file, source, DocumentsContent.of(kit).known, kit.facts["lists"])
         if (file.language, work.hinter.name) != (kit.facts["language"], kit.facts["hinter"]):
             raise DamagedError(
                 f"{WORK_INDEX} and the kit disagree on the language or the starter",
@@ -121,57 +121,59 @@ class Work:
         """The notes in the source's order; one that cannot be worked on has no text."""
         return tuple(
             replace(one, annotated=True, text="" if why_unusable(one.text) else one.text)
-            for one in self._read
+            for one in self._read_corpus
         )
 
     @cached_property
     def unusable(self) -> Counter[str]:
         """How many notes cannot be worked on, by the reason."""
-        texts = [one.text for one in self._read]
+        texts = [one.text for one in self._read_corpus]
         unread = self.source.unread if isinstance(self.source, CorpusSource) else {}
         reasons = (why_unusable(text) for text in texts if not (unread and text == UNREAD))
         return Counter([*unread.values(), *filter(None, reasons)])
 
     @cached_property
-    def _read(self) -> Corpus:
+    def _read_corpus(self) -> Corpus:
         return DocumentReader.all_of(Roles.model_validate(self.file.roles)).all(self.source)
 
     @cached_property
     def marks(self) -> ProposedMarks:
         """What is proposed in them."""
-        own: list[Proposer] = [] if self.known is None else [self.known]
+        own: list[RemovalProposer] = [] if self.known is None else [self.known]
         return ProposedMarks.of(self.documents, [*own, PatternProposer(patterns_of()), self.hinter])
 
     @cached_property
-    def starter(self) -> Starter | None:
+    def starter(self) -> PretrainedStarter | None:
         """What was learnt from public text, where it is asked for."""
         return None if self.file.starter is None else find_starter(self.file.starter)
 
     @cached_property
-    def hinter(self) -> Starter | Rules:
+    def hinter(self) -> PretrainedStarter | LanguageRules:
         """What learners take a hint from: the starter, which has its language's rules, or these."""
-        return self.starter or Rules(self.file.language)
+        return self.starter or LanguageRules(self.file.language)
 
     @cached_property
     def look(self) -> QuickLook:
         return QuickLook(self.documents, seed=self.file.seed)
 
     @cached_property
-    def _marked(self) -> MarkedNotes:
+    def _marked_notes(self) -> MarkedNotes:
         return MarkedNotes(self.marks, self.look)
 
-    def corpus(self, reviewed: Sequence[Reviewed] = ()) -> Corpus:
+    def corpus(self, reviewed: Sequence[ReviewedSpan] = ()) -> Corpus:
         """Return the notes as marked by proposals and reviewers, in the source's order."""
-        return self._marked.corpus(reviewed)
+        return self._marked_notes.corpus(reviewed)
 
-    def probabilities(self, reviewed: Sequence[Reviewed] = ()) -> NDArray[np.float64]:
+    def probabilities(self, reviewed: Sequence[ReviewedSpan] = ()) -> NDArray[np.float64]:
         """Return each token's probability of identifying somebody, (n,) of `look.tokens`.
 
         Cost: two quick looks.
         """
-        return self._marked.probabilities(reviewed)
+        return self._marked_notes.probabilities(reviewed)
 
-    def fit(self, reviewed: Sequence[Reviewed] = (), *, progress: Progress = silent) -> Content:
+    def fit(
+        self, reviewed: Sequence[ReviewedSpan] = (), *, progress: ProgressHook = silent
+    ) -> DocumentsContent:
         """Train committees on the notes as they are marked.
 
         Learners see what the hinter lists once something is read: with proposals alone that costs
@@ -180,12 +182,12 @@ class Work:
         progress("proposing identifiers", 0)
         corpus = in_order(filter(is_usable, self.corpus(reviewed)))
         public = lists_behind(self.hinter) if reviewed else None
-        training = Training.of(corpus, lists=self.lists, public=public, hinter=self.hinter)
+        training = TrainingText.of(corpus, lists=self.lists, public=public, hinter=self.hinter)
         content = learn(
             training,
             corpus,
             DocumentReader.all_of(Roles.model_validate(self.file.roles)),
-            Learning(**self.file.learning),
+            LearningOptions(**self.file.learning),
             draws=SeedDraws.of(self.file.seed),
             progress=progress,
             marks=REVIEWED if reviewed else PROPOSED,
@@ -204,7 +206,7 @@ class Work:
             "start": start,
             "default_policy": number,
             "default_means": default_means(content, number),
-            "caveat": caveat(content.unchecked),
+            "caveat": caveat(content.unchecked_reference),
             "language": self.file.language,
         }
         return replace(content, known=self.known, found={**content.found, **own})
@@ -219,7 +221,7 @@ BY_RULES = (
 )
 
 
-def default_policy(content: Content, asked: Sequence[float]) -> int:
+def default_policy(content: DocumentsContent, asked: Sequence[float]) -> int:
     """Return the number of the policy to apply where nobody chose one.
 
     It is the one that was trained for the cost next to `DEFAULT_COST`, with all its passes. If that
@@ -236,7 +238,7 @@ def default_policy(content: Content, asked: Sequence[float]) -> int:
     return min((row["loss"], number) for number, row in enumerate(rows))[1]
 
 
-def default_means(content: Content, number: int) -> str:
+def default_means(content: DocumentsContent, number: int) -> str:
     """Say what the policy is that is applied where nobody chose one."""
     row = content.row(number)
     if not row["passes"]:
@@ -266,9 +268,9 @@ def read_work(folder: Path) -> WorkFile:
             where=str(folder),
             instead="use a newer voile",
         )
-    file = checked(WorkFile, data, "the work folder's index", place)
-    checked(Roles, file.roles, "the work folder's index", place)
-    checked(Learning, file.learning, "the work folder's index", place)
+    file = check_model(WorkFile, data, "the work folder's index", place)
+    check_model(Roles, file.roles, "the work folder's index", place)
+    check_model(LearningOptions, file.learning, "the work folder's index", place)
     return file
 
 

@@ -35,7 +35,7 @@ def is_mark(form: str) -> bool:
     return len(form) > 2 and form[0] == "[" and form[-1] == "]"
 
 
-class _Shapes(dict[int, str]):
+class _CharacterShapes(dict[int, str]):
     """What stands for each character in a shape; looked up once."""
 
     def __missing__(self, point: int) -> str:
@@ -44,7 +44,7 @@ class _Shapes(dict[int, str]):
         return self[point]
 
 
-_SHAPES = _Shapes()
+_SHAPES = _CharacterShapes()
 
 
 def shape_of(form: str) -> str:

@@ -25,7 +25,7 @@ from voile.documents.words.looks import (
     SLASH,
     WORD,
 )
-from voile.documents.words.tokens import GLUED, LINE, Tokens
+from voile.documents.words.tokens import GLUED, LINE, TextTokens
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -36,7 +36,7 @@ SIGN = 0.2
 """Further cost of a sign within a span."""
 
 
-def join_tokens(tokens: Tokens) -> Bools:
+def join_tokens(tokens: TextTokens) -> Bools:
     """Return which tokens belong to the unit of the token before, (n,).
 
     A unit is a run of words that signs join without blanks: a date in figures, a double name, the
@@ -45,7 +45,7 @@ def join_tokens(tokens: Tokens) -> Bools:
     return _join(tokens.known.looks[tokens.form], tokens.gap)
 
 
-def unit_places(tokens: Tokens) -> Iterator[list[tuple[int, int]]]:
+def unit_places(tokens: TextTokens) -> Iterator[list[tuple[int, int]]]:
     """Yield for each text the (start, end) of its units of several tokens, in order and apart."""
     joined = join_tokens(tokens)
     inside = np.flatnonzero(joined & ~np.append(joined[1:], False))  # the last token of each
@@ -57,7 +57,7 @@ def unit_places(tokens: Tokens) -> Iterator[list[tuple[int, int]]]:
 
 
 def decode_types(
-    tokens: Tokens, probabilities: Floats, costs: Floats, left: Bools | None = None
+    tokens: TextTokens, probabilities: Floats, costs: Floats, left: Bools | None = None
 ) -> tuple[NDArray[np.int16], Floats]:
     """Return each token's type and the probability of its unit to identify.
 

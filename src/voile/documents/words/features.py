@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.documents.words.attributes import (
     AFFIX,
     CLASSES,
@@ -30,7 +30,7 @@ from voile.documents.words.attributes import (
     shape_of,
 )
 from voile.documents.words.kernels import NOBODY, SEVERAL, append, lengths, meet
-from voile.documents.words.tokens import GLUED, HINTS, NOWHERE, Forms, Tokens
+from voile.documents.words.tokens import GLUED, HINTS, NOWHERE, TextTokens, TokenNumbers
 from voile.documents.words.views import occurrences, views_of
 
 Ints = NDArray[np.int32]
@@ -65,7 +65,7 @@ SHAPES = (len(CLASSES) + 1) ** 3
 
 
 @dataclass(frozen=True, eq=False)
-class Space(Brief):
+class FeatureSpace(BriefRepr):
     """The columns that a fit keeps."""
 
     # of words, in the order of their numbers; they hold words of the text
@@ -80,7 +80,7 @@ class Space(Brief):
         return {name: number for number, name in enumerate(self.attributes)}
 
     @cached_property
-    def listed(self) -> dict[str, list[str]]:
+    def gazetteer_names(self) -> dict[str, list[str]]:
         """Each listed word's gazetteers, in their order."""
         found: dict[str, list[str]] = {}
         for name, words in self.lists.items():
@@ -116,23 +116,23 @@ class Space(Brief):
     @classmethod
     def of(
         cls,
-        tokens: Tokens,
+        tokens: TextTokens,
         subjects: NDArray[np.int32],
         *,
         marks: Iterable[str],
         lists: Mapping[str, frozenset[str]] | None = None,
         least: int = 2,
-    ) -> Space:
+    ) -> FeatureSpace:
         """Keep the columns that at least `least` (1 or 2) of the tokens' subjects, (n,), have, and
         of marks.
         """
         lists, marks = lists or {}, frozenset(marks)
         tokens.known.number(sorted(marks))
-        listed = cls((), (), np.zeros(0, dtype=np.int64), lists).listed
+        listed = cls((), (), np.zeros(0, dtype=np.int64), lists).gazetteer_names
         shown = (unbracket(form, marks) for form in tokens.forms)
         kind = {name: kind for form in shown for kind, name in attributes_of(form, listed)}
         everything = cls(tuple(kind), _tags(tokens), np.zeros(0, dtype=np.int64), lists)
-        whole = Extractor(everything, tokens.known)
+        whole = FeatureExtractor(everything, tokens.known)
         features = whole.features(tokens)
         of_kind = np.array([*kind.values()], dtype=np.int8)
         of_marks = [n for n, name in enumerate(kind) if name.startswith(MARK)]
@@ -148,52 +148,54 @@ class Space(Brief):
             keys.append((number, np.flatnonzero(seen)))
         return everything._only(keys)
 
-    def keep(self, kept: NDArray[np.bool_]) -> Space:
+    def keep(self, kept: NDArray[np.bool_]) -> FeatureSpace:
         """Return the space of the columns, (c,), that are kept."""
         block, number = np.divmod(self.columns[kept], self.stride)
         return self._only([(n, number[block == n]) for n in range(len(BLOCKS))])
 
-    def _only(self, keys: Sequence[tuple[int, NDArray[np.intp]]]) -> Space:
+    def _only(self, keys: Sequence[tuple[int, NDArray[np.intp]]]) -> FeatureSpace:
         words = [kept for number, kept in keys if BLOCKS[number][0] == "words"]
         used = np.unique(np.concatenate(words))
         attributes = tuple(self.attributes[x] for x in used)
-        slim = Space(attributes, self.tags, self.columns, self.lists)
+        slim = FeatureSpace(attributes, self.tags, self.columns, self.lists)
         columns = [
             number * slim.stride
             + (np.searchsorted(used, kept) if BLOCKS[number][0] == "words" else kept)
             for number, kept in keys
         ]
-        return Space(attributes, self.tags, np.concatenate(columns).astype(np.int64), self.lists)
+        return FeatureSpace(
+            attributes, self.tags, np.concatenate(columns).astype(np.int64), self.lists
+        )
 
 
-def channel_size(channel: str, space: Space) -> int:
+def channel_size(channel: str, space: FeatureSpace) -> int:
     tags, words = len(space.tags), len(space.attributes)
     own = {"places": PLACES, "shapes": SHAPES, "hints": HINTS}
     return {"words": words, "tags": tags, **own}[channel]
 
 
-def _tags(tokens: Tokens) -> tuple[str, ...]:
-    return () if tokens.tags is None else tuple(tokens.tags.known)
+def _tags(tokens: TextTokens) -> tuple[str, ...]:
+    return () if tokens.tags is None else tuple(tokens.tags.known_words)
 
 
-class Extractor:
+class FeatureExtractor:
     """Gives tokens their features, looking at each form once; `known` grows with every batch."""
 
-    def __init__(self, space: Space, known: Forms) -> None:
+    def __init__(self, space: FeatureSpace, known: TokenNumbers) -> None:
         self.space, self.known = space, known
         self.classes = np.zeros(0, dtype=np.int32)
         """The class of each form, 1 for the first of `CLASSES`."""
         self._indices, self._indptr = np.zeros(0, np.int32), np.zeros(1, np.int64)
 
-    def features(self, tokens: Tokens) -> Features:
+    def features(self, tokens: TextTokens) -> TokenFeatures:
         self.learn()
-        return Features(self, tokens)
+        return TokenFeatures(self, tokens)
 
     def learn(self) -> None:
         """Look at the forms that are new."""
         new = [unbracket(form, self.space.marks) for form in self.known.since(len(self.classes))]
         if new:
-            numbers, listed = self.space.numbers, self.space.listed
+            numbers, listed = self.space.numbers, self.space.gazetteer_names
             found = [
                 [numbers[name] for _, name in attributes_of(form, listed) if name in numbers]
                 for form in new
@@ -216,11 +218,11 @@ class Extractor:
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
+class TokenFeatures:
     """What is seen from each of n tokens."""
 
-    extractor: Extractor
-    tokens: Tokens
+    extractor: FeatureExtractor
+    tokens: TextTokens
 
     @cached_property
     def _classes(self) -> Ints:
@@ -241,7 +243,9 @@ class Features:
         glued = np.zeros(len(tokens), dtype=np.int32)
         glued[:-1] = tokens.gap[1:] == GLUED
         often = self._occurrences[1]
-        before, after = (self._seen(classes, self._views[v], 0) for v in ("before", "after"))
+        before, after = (
+            self._look_up_view(classes, self._views[v], 0) for v in ("before", "after")
+        )
         k = np.int32(len(CLASSES) + 1)
         return {
             "words": tokens.form,
@@ -262,13 +266,13 @@ class Features:
         return np.full(len(self.tokens), NOWHERE, dtype=np.int32) if hint is None else hint
 
     @staticmethod
-    def _seen(numbers: Ints, view: Ints, nothing: int) -> Ints:
+    def _look_up_view(numbers: Ints, view: Ints, nothing: int) -> Ints:
         return np.where(view >= 0, numbers[view], np.int32(nothing)).astype(np.int32)
 
     def numbers(self, block: int) -> Ints:
         """Return what each token sees in a block: a number of its channel or NOWHERE, (n,)."""
         view, numbers = self.sight(block)
-        return numbers if BLOCKS[block][1] == "here" else self._seen(numbers, view, NOWHERE)
+        return numbers if BLOCKS[block][1] == "here" else self._look_up_view(numbers, view, NOWHERE)
 
     def sight(self, block: int) -> tuple[Ints, Ints]:
         """Return where each token looks in a block, (n,), and all numbers of its channel, (n,)."""
@@ -293,7 +297,7 @@ class Features:
         return sp.csr_array((np.ones(len(indices), np.float32), indices, small), shape=shape)
 
 
-def _columns(extractor: Extractor, block: int) -> tuple[NDArray[np.int64], Ints]:
+def _columns(extractor: FeatureExtractor, block: int) -> tuple[NDArray[np.int64], Ints]:
     table = extractor.table(BLOCKS[block][0])
     columns = extractor.space.by_block[block][table.indices]
     kept = columns != NOWHERE

@@ -26,12 +26,12 @@ from voile.documents.words.looks import (
     POSSESSIVE,
     WORD,
 )
-from voile.documents.words.tokens import LINE, Tokens
+from voile.documents.words.tokens import LINE, TextTokens
 
 Bools = NDArray[np.bool_]
 
 
-def find_guarded(tokens: Tokens, joined: Bools) -> Bools:
+def find_guarded(tokens: TextTokens, joined: Bools) -> Bools:
     """Return which tokens are guarded where they stand, (n,). Cost: O(n).
 
     joined : (n,) the tokens that belong to the unit of the token before.
@@ -65,7 +65,7 @@ def find_guarded(tokens: Tokens, joined: Bools) -> Bools:
 
 
 def _shift(
-    values: NDArray[np.uint8] | NDArray[np.uint16], tokens: Tokens, by: int, beyond: int = 0
+    values: NDArray[np.uint8] | NDArray[np.uint16], tokens: TextTokens, by: int, beyond: int = 0
 ) -> NDArray[np.uint16]:
     """Return the values so many tokens on, (n,); `beyond` where a line or a text ends between."""
     n = len(values)

@@ -49,7 +49,7 @@ _FEW = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Normalised:
+class NormalisedText:
     """A text to look at, and where each of its m characters comes from."""
 
     text: str  # m characters
@@ -67,7 +67,7 @@ class Normalised:
         return first, int(self.ends[end - 1]) if end > start else first
 
 
-def normalise(text: str) -> Normalised:
+def normalise(text: str) -> NormalisedText:
     r"""Return the text as a reader sees it, and where each character comes from.
 
     - Format characters (Unicode's Cf: zero-width, bidirectional, soft hyphens), variation
@@ -94,13 +94,13 @@ def normalise(text: str) -> Normalised:
     folds = {one: fold for one in odd if (fold := _fold(one)) != one or _joins(one)}
     places = ends = None
     if folds:
-        text = _swapped(text, {one: to for one, to in folds.items() if len(to) == 1})
+        text = _swap_characters(text, {one: to for one, to in folds.items() if len(to) == 1})
         several = {one for one, to in folds.items() if len(to) != 1 or _joins(one)}
         if several:
-            text, places, ends = _refolded(text, several)
+            text, places, ends = _refold_clusters(text, several)
     if not odd.union(*folds.values()).isdisjoint(_LIKE) and _LATIN.search(text):
         text = _latin(text, among_latin=_mostly_latin(text))
-    return Normalised(text, places, ends)
+    return NormalisedText(text, places, ends)
 
 
 def _odd(text: str) -> set[str]:
@@ -112,20 +112,20 @@ def _odd(text: str) -> set[str]:
 def _fold(cluster: str) -> str:
     if cluster.isspace():
         return "\n" if cluster in "\n\x85\u2028\u2029" else " "
-    if len(cluster) == 1 and _hidden(cluster):
+    if len(cluster) == 1 and _is_hidden(cluster):
         return ""
-    folded = _composed("NFKC", cluster)
+    folded = _compose_cluster("NFKC", cluster)
     if folded == " " or (len(folded) > 1 and not (folded.isalpha() or folded.isdecimal())):
-        folded = _composed("NFC", cluster)
+        folded = _compose_cluster("NFC", cluster)
     return folded if len(folded) <= len(cluster) or folded.isalnum() else cluster
 
 
-def _composed(form: Literal["NFC", "NFKC"], cluster: str) -> str:
+def _compose_cluster(form: Literal["NFC", "NFKC"], cluster: str) -> str:
     whole = unicodedata.normalize(form, cluster.translate(_SWAPS)).translate(_SWAPS)
     return "".join(str(unicodedata.decimal(one, one)) for one in whole if not _point(one))
 
 
-def _hidden(one: str) -> bool:
+def _is_hidden(one: str) -> bool:
     control = unicodedata.category(one) in ("Cc", "Cf") and not one.isspace()
     return control or _UNSEEN.match(one) is not None
 
@@ -139,10 +139,10 @@ def _point(one: str) -> bool:
 def _joins(one: str) -> bool:
     """Return whether a character may become one with that before it."""
     mark = unicodedata.category(one)[0] == "M" or _JAMO.match(one) is not None
-    return mark and not _hidden(one)
+    return mark and not _is_hidden(one)
 
 
-def _swapped(text: str, swaps: dict[str, str]) -> str:
+def _swap_characters(text: str, swaps: dict[str, str]) -> str:
     if len(swaps) > _FEW:
         return text.translate({ord(one): to for one, to in swaps.items()})
     for one, to in swaps.items():  # a search each: for a few, faster than to translate
@@ -150,7 +150,7 @@ def _swapped(text: str, swaps: dict[str, str]) -> str:
     return text
 
 
-def _refolded(
+def _refold_clusters(
     text: str, several: Iterable[str]
 ) -> tuple[str, NDArray[np.int32], NDArray[np.int32]]:
     pieces, runs, at = [], [], 0
@@ -158,7 +158,7 @@ def _refolded(
         start, end = match.span()
         pieces.append(text[at:start])
         runs.append((start - at, at, at + 1))
-        folded, inside = _folded(match.group())
+        folded, inside = _fold_cluster(match.group())
         pieces.append(folded)
         runs.extend([(length, start + first, start + last) for length, first, last in inside])
         at = end
@@ -172,12 +172,12 @@ def _refolded(
 
 
 @lru_cache(maxsize=1 << 14)
-def _folded(cluster: str) -> tuple[str, list[tuple[int, int, int]]]:
+def _fold_cluster(cluster: str) -> tuple[str, list[tuple[int, int, int]]]:
     """Fold a cluster that may have hidden characters, and give the runs in what it becomes: how
     many characters come from as many neighbours in the cluster, and where the first of these starts
     and ends.
     """
-    shown = [(place, one) for place, one in enumerate(cluster) if not _hidden(one)]
+    shown = [(place, one) for place, one in enumerate(cluster) if not _is_hidden(one)]
     kept = "".join(one for _, one in shown)
     folded = _fold(kept) if kept else ""
     if folded == kept:
@@ -188,7 +188,7 @@ def _folded(cluster: str) -> tuple[str, list[tuple[int, int, int]]]:
 @lru_cache(maxsize=512)
 def _clusters(several: str) -> re.Pattern[str]:
     """Find what becomes more or less than one character: a base with marks, or one alone."""
-    hidden = "".join(one for one in several if _hidden(one))
+    hidden = "".join(one for one in several if _is_hidden(one))
     marks = "".join(one for one in several if _joins(one))
     parts = [f"[{re.escape(several)}]"]
     if hidden:

@@ -6,18 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.words.features import BLOCKS, Extractor, Features, channel_size
+from voile.documents.words.features import BLOCKS, FeatureExtractor, TokenFeatures, channel_size
 from voile.documents.words.kernels import add_rows, add_weights
 from voile.documents.words.tokens import NOWHERE
 
 
-class Scorer:
+class TokenScorer:
     """Scores tokens by linear weights, (columns, outputs), as ``features.matrix @ weights`` would.
 
     Cost: O(tokens x blocks x outputs), and once O(attributes x outputs) for each new form.
     """
 
-    def __init__(self, extractor: Extractor, weights: NDArray[np.floating]) -> None:
+    def __init__(self, extractor: FeatureExtractor, weights: NDArray[np.floating]) -> None:
         if weights.ndim != 2 or len(weights) != len(extractor.space.columns):
             raise RequestError("a classifier's weights are not of the features' columns")
         self._extractor, self.weights = extractor, weights
@@ -29,7 +29,7 @@ class Scorer:
     def bytes(self) -> int:
         return sum(table.nbytes for table in self._tables)
 
-    def __call__(self, features: Features) -> NDArray[np.float32]:
+    def __call__(self, features: TokenFeatures) -> NDArray[np.float32]:
         """Return the tokens' scores, (n, outputs)."""
         self._grow()
         out = np.zeros((len(features.tokens), self._float32.shape[1]), np.float32)

@@ -26,7 +26,7 @@ from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.words.guards import guard_of
 from voile.documents.words.looks import look_of
-from voile.documents.words.normalisation import Normalised, normalise
+from voile.documents.words.normalisation import NormalisedText, normalise
 
 Ints: TypeAlias = NDArray[np.int32]
 Lists: TypeAlias = Mapping[str, frozenset[str]]  # name -> words in small letters
@@ -62,7 +62,7 @@ class FormValues(Generic[V]):
         self._type: type[V] = type_
         self._values: NDArray[V] = np.zeros(0, type_)
 
-    def of(self, forms: Forms) -> NDArray[V]:
+    def of(self, forms: TokenNumbers) -> NDArray[V]:
         """Return the values of all forms, by their numbers. Cost: O(those new)."""
         if new := forms.since(len(self._values)):
             values = np.fromiter(map(self._value_of, new), self._type, len(new))
@@ -70,7 +70,7 @@ class FormValues(Generic[V]):
         return self._values
 
 
-class Forms:
+class TokenNumbers:
     """Number the distinct tokens, in the order in which they are first met."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class Forms:
         return np.fromiter(map(self._numbers.__getitem__, words), np.int32)
 
     @property
-    def known(self) -> Sequence[str]:
+    def known_words(self) -> Sequence[str]:
         """All words so far, by their numbers; it grows. Cost: O(those new since it was asked)."""
         new = len(self._numbers) - len(self._words)
         self._words += [*islice(reversed(self._numbers), new)][::-1]
@@ -106,14 +106,14 @@ class Forms:
         return self._numbers.get(word, NOWHERE)
 
     def since(self, number: int) -> Sequence[str]:
-        return self.known[number:]
+        return self.known_words[number:]
 
     def __len__(self) -> int:
         return len(self._numbers)
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class TokenLayout:
     """Where n tokens of d texts stand, whatever their forms."""
 
     gap: NDArray[np.uint8]  # (n,) uint8, what stands before each: GLUED, BLANK, LINE or PARAGRAPH
@@ -124,7 +124,7 @@ class Layout:
         """Which text each token is of, (n,)."""
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
-    def shifted(self, places: Ints, by: int) -> Ints:
+    def shift_places(self, places: Ints, by: int) -> Ints:
         """Move places by so many tokens, (n,); NOWHERE outside of the text."""
         moved = places + np.int32(by)
         inside = (places >= 0) & (moved >= self._begin) & (moved < self._end)
@@ -134,7 +134,7 @@ class Layout:
     def neighbours(self) -> dict[int, Ints]:
         """Where the tokens up to three places before and after stand, by the distance."""
         here = np.arange(len(self.gap), dtype=np.int32)
-        return {by: self.shifted(here, by) for by in range(-3, 4)}
+        return {by: self.shift_places(here, by) for by in range(-3, 4)}
 
     @cached_property
     def head(self) -> Ints:
@@ -153,19 +153,19 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class Tokens:
+class TextTokens:
     """The n tokens of d texts, one after the other."""
 
-    known: Forms  # what numbers mean
+    known: TokenNumbers  # what numbers mean
     form: Ints  # (n,) the number of each token's normalised form
     # starts, ends: (n,) where it stands in the original text
     starts: Ints
     ends: Ints
-    layout: Layout  # which text and line it is in
+    layout: TokenLayout  # which text and line it is in
     # (n,) part of speech, -1 where none is known, of `tags`; None if no text has any
     tag: Ints | None = None
-    tags: Forms | None = None
-    # (n,) what a `Hinter` says of each, -1 nothing; None if none was asked
+    tags: TokenNumbers | None = None
+    # (n,) what a `TokenHinter` says of each, -1 nothing; None if none was asked
     hint: Ints | None = None
 
     def __len__(self) -> int:
@@ -174,7 +174,7 @@ class Tokens:
     @property
     def forms(self) -> Sequence[str]:
         """The distinct forms, by their numbers."""
-        return self.known.known
+        return self.known.known_words
 
     @property
     def gap(self) -> NDArray[np.uint8]:
@@ -205,7 +205,7 @@ Tokeniser: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 """Give the (start, end) of each token of a text; a pipeline of one's own takes the rule's place."""
 
 
-class Hinter(Protocol):
+class TokenHinter(Protocol):
     """Says of tokens what was learnt elsewhere: a classifier that knows no text of the user's."""
 
     @property
@@ -216,7 +216,7 @@ class Hinter(Protocol):
     def lists(self) -> Lists:
         """The words of public lists, which learners can see beside its levels."""
 
-    def levels(self, tokens: Tokens) -> Ints:
+    def levels(self, tokens: TextTokens) -> Ints:
         """Return each token's level, (n,), from 0 to `HINTS` - 1."""
 
     def propose(self, documents: Sequence[Document]) -> list[list[Any]]:
@@ -226,7 +226,7 @@ class Hinter(Protocol):
         """Return the removals that rules are sure of in each document, in order and apart."""
 
 
-def lists_behind(hinter: Hinter | None) -> Lists:
+def lists_behind(hinter: TokenHinter | None) -> Lists:
     """Return the lists that a hinter brings."""
     return {} if hinter is None else hinter.lists
 
@@ -235,61 +235,63 @@ HINTS = 12
 """Levels that a hinter has, at most."""
 
 
-def add_hints(tokens: Tokens, hinter: Hinter | None) -> Tokens:
+def add_hints(tokens: TextTokens, hinter: TokenHinter | None) -> TextTokens:
     """Return the tokens with what a hinter says of them."""
     return tokens if hinter is None else replace(tokens, hint=hinter.levels(tokens))
 
 
 def tokenise(
-    texts: Iterable[str], known: Forms | None = None, tokeniser: Tokeniser | None = None
-) -> Tokens:
+    texts: Iterable[str], known: TokenNumbers | None = None, tokeniser: Tokeniser | None = None
+) -> TextTokens:
     """Split texts into tokens. Cost: O(characters), 3 million tokens a second."""
-    known = Forms() if known is None else known
-    cuts = [*(_by_rule(texts) if tokeniser is None else (_given(one, tokeniser) for one in texts))]
+    known = TokenNumbers() if known is None else known
+    cuts = [
+        *(_by_rule(texts) if tokeniser is None else (_take_tokens(one, tokeniser) for one in texts))
+    ]
     none = np.zeros(0, dtype=np.int32)
-    return Tokens(
+    return TextTokens(
         known,
         np.concatenate([none, *(known.number(cut.words)[cut.word] for cut in cuts)]),
         np.concatenate([none, *(cut.starts for cut in cuts)]),
         np.concatenate([none, *(cut.ends for cut in cuts)]),
-        Layout(
+        TokenLayout(
             np.concatenate([none.astype(np.uint8), *(cut.gap for cut in cuts)]),
             np.cumsum(np.concatenate([[0], *(cut.many for cut in cuts)]), dtype=np.intp),
         ),
     )
 
 
-class _Cut(NamedTuple):
+class _CutTokens(NamedTuple):
     """The n tokens of a few texts, one after the other."""
 
     words: Sequence[str]  # normalised, in the order in which they are first met
     word: Ints  # (n,) which of them each token is
     starts: Ints  # (n,) in the original, as `ends`
     ends: Ints
-    gap: NDArray[np.uint8]  # (n,) as of a `Layout`
+    gap: NDArray[np.uint8]  # (n,) as of a `TokenLayout`
     many: Sequence[int] | NDArray[np.intp]  # tokens of each text
 
 
-def _by_rule(texts: Iterable[str]) -> Iterator[_Cut]:
+def _by_rule(texts: Iterable[str]) -> Iterator[_CutTokens]:
     """Cut texts by the rule, many at once: a step for each would cost more than what it does."""
-    batch: list[Normalised] = []
+    batch: list[NormalisedText] = []
     size = 0
     for text in texts:
         batch.append(normalise(text))
         size += len(text)
         if size >= BATCH:
-            yield _cut(batch)
+            yield _cut_texts(batch)
             batch, size = [], 0
     if batch:
-        yield _cut(batch)
+        yield _cut_texts(batch)
 
 
-def _cut(texts: Sequence[Normalised]) -> _Cut:
+def _cut_texts(texts: Sequence[NormalisedText]) -> _CutTokens:
     text = "\n".join(one.text for one in texts)
     first = np.cumsum([0, *(len(one.text) + 1 for one in texts)])
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     kind = KINDS[codes]
-    left, right = _split(text, kind, first)
+    left, right = _split_texts(text, kind, first)
     own = np.searchsorted(left, first)
     many = np.diff(own)
     breaks = np.flatnonzero(codes == ord("\n"))
@@ -306,17 +308,17 @@ def _cut(texts: Sequence[Normalised]) -> _Cut:
         begins = np.flatnonzero(~goes_on)
         starts, ends, gap = starts[begins], np.maximum.reduceat(ends, begins), gap[begins]
         size, many = np.add.reduceat(size, begins), np.diff(np.searchsorted(begins, own))
-    return _Cut(*_encoded(codes[kind != BLANKS], size), starts, ends, gap, many)
+    return _CutTokens(*_encode_words(codes[kind != BLANKS], size), starts, ends, gap, many)
 
 
-def _set_back(text: Normalised, starts: Ints, ends: Ints, goes_on: NDArray[np.bool_]) -> None:
+def _set_back(text: NormalisedText, starts: Ints, ends: Ints, goes_on: NDArray[np.bool_]) -> None:
     """Put the places in the original in those of a text's tokens, and note where one goes on."""
     if text.places is not None and text.ends is not None and len(starts):
         starts[:], ends[:] = text.places[starts], text.ends[ends - 1]
         goes_on[1:] = starts[1:] < np.maximum.accumulate(ends)[:-1]
 
 
-def _split(
+def _split_texts(
     text: str, kind: NDArray[np.uint8], first: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return where the tokens of texts begin and end, by their characters' kinds."""
@@ -334,7 +336,7 @@ def _split(
     return np.flatnonzero(begins), np.flatnonzero(ends) + 1
 
 
-def _encoded(codes: NDArray[np.uint32], size: NDArray[np.intp]) -> tuple[list[str], Ints]:
+def _encode_words(codes: NDArray[np.uint32], size: NDArray[np.intp]) -> tuple[list[str], Ints]:
     """Return the distinct words of characters, each of so many, and which each word is."""
     offsets = np.concatenate([[0], np.cumsum(4 * size)])
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(codes)]
@@ -346,7 +348,7 @@ def _encoded(codes: NDArray[np.uint32], size: NDArray[np.intp]) -> tuple[list[st
     return [text[a:b] for a, b in pairwise([0, *ends])], encoded.indices.to_numpy()
 
 
-def _given(text: str, tokeniser: Tokeniser) -> _Cut:
+def _take_tokens(text: str, tokeniser: Tokeniser) -> _CutTokens:
     """Take another rule's tokens, with normalised forms."""
     words: list[str] = []
     spans: list[tuple[int, int]] = []
@@ -371,14 +373,16 @@ def _given(text: str, tokeniser: Tokeniser) -> _Cut:
     gaps = np.array(gap, dtype=np.uint8)
     gaps[:1] = PARAGRAPH
     each = np.arange(len(words), dtype=np.int32)
-    return _Cut(words, each, places[:, 0], places[:, 1], gaps, [len(words)])
+    return _CutTokens(words, each, places[:, 0], places[:, 1], gaps, [len(words)])
 
 
-def add_tags(tokens: Tokens, documents: Sequence[Document], tags: Forms | None = None) -> Tokens:
+def add_tags(
+    tokens: TextTokens, documents: Sequence[Document], tags: TokenNumbers | None = None
+) -> TextTokens:
     """Return the tokens with the parts of speech that their documents give, where any does."""
     if not any(document.pos for document in documents):
         return tokens
-    tags = Forms() if tags is None else tags
+    tags = TokenNumbers() if tags is None else tags
     tag = np.full(len(tokens), -1, dtype=np.int32)
     for number, document in enumerate(documents):
         if document.pos:
@@ -390,7 +394,7 @@ def add_tags(tokens: Tokens, documents: Sequence[Document], tags: Forms | None =
     return replace(tokens, tag=tag, tags=tags)
 
 
-def are_signs(tokens: Tokens, texts: Sequence[str]) -> NDArray[np.bool_]:
+def are_signs(tokens: TextTokens, texts: Sequence[str]) -> NDArray[np.bool_]:
     """Return which tokens have no letter and no digit, (n,)."""
     numbers, starts, ends = tokens.document.tolist(), tokens.starts.tolist(), tokens.ends.tolist()
     places = zip(numbers, starts, ends, strict=True)
@@ -398,7 +402,7 @@ def are_signs(tokens: Tokens, texts: Sequence[str]) -> NDArray[np.bool_]:
     return ~np.fromiter(worded, np.bool_, len(tokens))
 
 
-def token_labels(tokens: Tokens, corpus: Corpus, labels: Sequence[str]) -> NDArray[np.int16]:
+def token_labels(tokens: TextTokens, corpus: Corpus, labels: Sequence[str]) -> NDArray[np.int16]:
     """Return the type of identifier that each token is part of, even in part: from 1, 0 of none."""
     numbers = {label: number for number, label in enumerate(labels, 1)}
     found = np.zeros(len(tokens), dtype=np.int16)
@@ -412,7 +416,7 @@ def token_labels(tokens: Tokens, corpus: Corpus, labels: Sequence[str]) -> NDArr
     return found
 
 
-def unknown_tokens(tokens: Tokens, corpus: Corpus) -> NDArray[np.bool_]:
+def unknown_tokens(tokens: TextTokens, corpus: Corpus) -> NDArray[np.bool_]:
     """Return which tokens have a character of which nobody knows whether it identifies, (n,)."""
     found = np.zeros(len(tokens), dtype=np.bool_)
     for number, document in enumerate(corpus):

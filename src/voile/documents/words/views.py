@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.words.tokens import NOWHERE, Tokens
+from voile.documents.words.tokens import NOWHERE, TextTokens
 
 Places = NDArray[np.int32]
 
 SHIFTS = {"here": 0, "before": -1, "after": 1, "two before": -2, "two after": 2, "three before": -3}
 
 
-def views_of(tokens: Tokens, other: Places) -> dict[str, Places]:
+def views_of(tokens: TextTokens, other: Places) -> dict[str, Places]:
     """Return where each token looks in each view, (n,); `other` is where the same form stands
     elsewhere.
     """
@@ -20,12 +20,12 @@ def views_of(tokens: Tokens, other: Places) -> dict[str, Places]:
     return {
         **{name: layout.neighbours[by] for name, by in SHIFTS.items()},
         "head of line": layout.head,
-        "before another": layout.shifted(other, -1),
-        "after another": layout.shifted(other, 1),
+        "before another": layout.shift_places(other, -1),
+        "after another": layout.shift_places(other, 1),
     }
 
 
-def occurrences(tokens: Tokens, named: NDArray[np.bool_], most: int) -> tuple[Places, Places]:
+def occurrences(tokens: TextTokens, named: NDArray[np.bool_], most: int) -> tuple[Places, Places]:
     """Find the same form elsewhere in the document, the one before, else the next, and count it."""
     other = np.full(len(tokens), NOWHERE, dtype=np.int32)
     often = np.zeros(len(tokens), dtype=np.int32)

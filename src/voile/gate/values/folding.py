@@ -18,7 +18,7 @@ PLAIN, BASE64, HEX, URL = range(4)
 _PERCENT = re.compile(r"[^\s\"'<>]*%[0-9A-Fa-f]{2}[^\s\"'<>]*")
 
 
-class _Folds(dict[int, str | None]):
+class _CharacterFolds(dict[int, str | None]):
     """What each character becomes: a letter, a digit of ASCII, a blank, or nothing."""
 
     def __missing__(self, code: int) -> str | None:
@@ -35,7 +35,7 @@ class _Folds(dict[int, str | None]):
         return found
 
 
-_FOLDS = _Folds()
+_FOLDS = _CharacterFolds()
 
 
 def fold_text(text: str) -> str:

@@ -103,7 +103,7 @@ class QuotedLabels:
         return cls(ordered.data, ordered.offsets, digests[order])
 
 
-class _Tokens:
+class _CellTokens:
     """The tokens of folded cells; numbers of texts may be days of a spreadsheet."""
 
     def __init__(self, cells: FoldedCells, *, has_serials: bool) -> None:
@@ -203,7 +203,7 @@ def find_value_keys(values: pa.LargeStringArray, offsets: Sequence[int] = ()) ->
     A decoy is a key of a rare shape with the characters after its first backwards. With offsets,
     the only key of a date is its day.
     """
-    tokens = _Tokens(fold_with_spellings(values), has_serials=False)
+    tokens = _CellTokens(fold_with_spellings(values), has_serials=False)
     found, dates = tokens.find(kernels.find_value_keys), tokens.dates
     is_date, is_searched = np.zeros((2, len(values)), np.bool_)
     is_date[dates.rows] = True
@@ -239,7 +239,7 @@ def _reverse(keys: pa.LargeStringArray) -> pa.LargeStringArray:
 
 def find_text_keys(texts: pa.LargeStringArray, values: KeyFilter, labels: QuotedLabels) -> CellKeys:
     """Return the keys of texts that the filter of the values may contain."""
-    tokens = _Tokens(fold_with_decoded(texts), has_serials=True)
+    tokens = _CellTokens(fold_with_decoded(texts), has_serials=True)
     if len(labels.digests):
         kernels.hide_labels(
             tokens.canonical,

@@ -123,10 +123,10 @@ def search_values(
     Raises RequestError: a batch lacks a column, or the work does not fit in `memory`.
     """
     with connect(memory=memory, threads=threads, directory=directory) as engine:
-        return _Search(inputs, limits, engine).run()
+        return _KeySearch(inputs, limits, engine).run()
 
 
-class _Search:
+class _KeySearch:
     """One search: the places it met, and the tables of keys in DuckDB."""
 
     def __init__(

@@ -6,14 +6,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import compile_kernel, inner
 from voile.itemsets.kernels.containment import support
-from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, holders_of, subjects
-from voile.itemsets.kernels.partition import Classes, local, others, share, tidy
+from voile.itemsets.kernels.groups import (
+    UNLIMITED,
+    Counts,
+    Items,
+    SubjectGroups,
+    holders_of,
+    subjects,
+)
+from voile.itemsets.kernels.partition import SharedClasses, local, others, share, tidy
 from voile.itemsets.kernels.parts import rarest_part
 
 
-class Rule(NamedTuple):
+class AdmissionRule(NamedTuple):
     """At least k subjects for itemsets of at most m features that occur; `signed`: absences too."""
 
     k: int
@@ -22,7 +29,9 @@ class Rule(NamedTuple):
 
 
 @inner
-def rare(here: Groups, rule: Rule, part: Items, marks: Counts) -> tuple[int, int, int]:
+def rare(
+    here: SubjectGroups, rule: AdmissionRule, part: Items, marks: Counts
+) -> tuple[int, int, int]:
     """Find what breaks the rule among `here`, the rows that contain a feature or lack it.
 
     Returns the number of a class that has it, -1 where there is none, its support, and how many
@@ -46,7 +55,9 @@ def rare(here: Groups, rule: Rule, part: Items, marks: Counts) -> tuple[int, int
 
 
 @inner
-def whole_support(here: Groups, c: int, rule: Rule, found: Items, marks: Counts) -> int:
+def whole_support(
+    here: SubjectGroups, c: int, rule: AdmissionRule, found: Items, marks: Counts
+) -> int:
     """Count the subjects who have all that class c has and, where signed, no more."""
     if rule.signed:
         found[0] = c
@@ -55,7 +66,7 @@ def whole_support(here: Groups, c: int, rule: Rule, found: Items, marks: Counts)
 
 
 @inner
-def fill(here: Groups, c: int, signed: bool, part: Items) -> int:
+def fill(here: SubjectGroups, c: int, signed: bool, part: Items) -> int:
     """Fill `part` with the ranks class c has or, where signed, with all; return how many."""
     if signed:
         ranks = len(here.column_starts) - 1
@@ -67,7 +78,7 @@ def fill(here: Groups, c: int, signed: bool, part: Items) -> int:
 
 
 @inner
-def splits_well(groups: Groups, classes: Classes, x: int, k: int) -> bool:
+def splits_well(groups: SubjectGroups, classes: SharedClasses, x: int, k: int) -> bool:
     """Return whether every class that x splits leaves k subjects or none on either side.
 
     Counts each subject's own patterns only: never true where it is not so.
@@ -88,7 +99,7 @@ def splits_well(groups: Groups, classes: Classes, x: int, k: int) -> bool:
 
 
 @inner
-def doomed(groups: Groups, classes: Classes, holders: Items, k: int) -> bool:
+def is_class_doomed(groups: SubjectGroups, classes: SharedClasses, holders: Items, k: int) -> bool:
     """Return whether the longest class among the holders is too rare, which often settles it."""
     longest, most = classes.of[holders[0]], -1
     for p in holders:
@@ -104,7 +115,7 @@ def doomed(groups: Groups, classes: Classes, holders: Items, k: int) -> bool:
 
 
 @inner
-def within(groups: Groups, classes: Classes, a: int, b: int) -> bool:
+def within(groups: SubjectGroups, classes: SharedClasses, a: int, b: int) -> bool:
     """Return whether class b has all ranks that class a has."""
     at = groups.starts[classes.lead[b]]
     end = at + classes.length[b]
@@ -119,7 +130,9 @@ def within(groups: Groups, classes: Classes, a: int, b: int) -> bool:
 
 
 @inner
-def admits(groups: Groups, classes: Classes, rule: Rule, x: int, part: Items) -> bool:
+def admits(
+    groups: SubjectGroups, classes: SharedClasses, rule: AdmissionRule, x: int, part: Items
+) -> bool:
     """Return whether feature x may be shared with those that are, which keep the rule."""
     if rule.signed:
         if splits_well(groups, classes, x, rule.k):
@@ -128,7 +141,7 @@ def admits(groups: Groups, classes: Classes, rule: Rule, x: int, part: Items) ->
             return False
     holders = holders_of(groups, x)
     whole = not rule.signed and rule.m == UNLIMITED
-    if whole and len(holders) and doomed(groups, classes, holders, rule.k):
+    if whole and len(holders) and is_class_doomed(groups, classes, holders, rule.k):
         return False
     if rare(local(groups, classes, holders), rule, part, classes.marks)[0] >= 0:
         return False
@@ -138,15 +151,20 @@ def admits(groups: Groups, classes: Classes, rule: Rule, x: int, part: Items) ->
     return bool(rare(local(groups, classes, rest), rule, part, classes.marks)[0] < 0)
 
 
-@compiled
-def may_share(groups: Groups, classes: Classes, rule: Rule, x: int) -> bool:
+@compile_kernel
+def may_share(groups: SubjectGroups, classes: SharedClasses, rule: AdmissionRule, x: int) -> bool:
     """Return whether feature x may be shared with those that are, which keep the rule."""
     return admits(groups, classes, rule, x, np.empty(classes.sizes[1], dtype=np.int32))
 
 
-@compiled
+@compile_kernel
 def extend(
-    groups: Groups, classes: Classes, rule: Rule, order: Items, stop: bool, most: int
+    groups: SubjectGroups,
+    classes: SharedClasses,
+    rule: AdmissionRule,
+    order: Items,
+    stop: bool,
+    most: int,
 ) -> tuple[Items, int]:
     """Try features in order, share each that may be; return those, and how many were tried.
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import compile_kernel, inner
 from voile.itemsets.kernels.containment import holds
-from voile.itemsets.kernels.groups import Counts, Groups, Items, holders_of, marks_for, subjects
+from voile.itemsets.kernels.groups import (
+    Counts,
+    Items,
+    SubjectGroups,
+    holders_of,
+    marks_for,
+    subjects,
+)
 
 AT_ONCE = 8
 
@@ -16,7 +23,7 @@ Floats = NDArray[np.float64]
 
 @inner
 def common(
-    groups: Groups, weights: Floats, p: int, k: int, overlap: Floats, marks: Counts
+    groups: SubjectGroups, weights: Floats, p: int, k: int, overlap: Floats, marks: Counts
 ) -> tuple[Items, int]:
     """Return what pattern p and those most like it, of k subjects, have in common; how many joined.
 
@@ -42,14 +49,14 @@ def common(
 
 
 @inner
-def weigh(groups: Groups, x: int, weight: float, overlap: Floats) -> None:
+def weigh(groups: SubjectGroups, x: int, weight: float, overlap: Floats) -> None:
     """Add to the overlap of each pattern that holds feature x."""
     for q in holders_of(groups, x):
         overlap[q] += weight
 
 
-@compiled
-def best_common(groups: Groups, weights: Floats, order: Items, k: int, work: int) -> Items:
+@compile_kernel
+def best_common(groups: SubjectGroups, weights: Floats, order: Items, k: int, work: int) -> Items:
     """Return the heaviest common items of a pattern and those like it; stop after `work` ones."""
     overlap, marks = np.zeros(len(groups.own)), marks_for(groups)
     best, heaviest = np.empty(0, dtype=np.int32), 0.0

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.core.compiled import compiled, inner
-from voile.itemsets.kernels.admission import Rule, rare
+from voile.core.compiled import compile_kernel, inner
+from voile.itemsets.kernels.admission import AdmissionRule, rare
 from voile.itemsets.kernels.containment import holds, narrow
-from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, holders_of, subjects
-from voile.itemsets.kernels.partition import Classes, local, others
+from voile.itemsets.kernels.groups import (
+    UNLIMITED,
+    Counts,
+    Items,
+    SubjectGroups,
+    holders_of,
+    subjects,
+)
+from voile.itemsets.kernels.partition import SharedClasses, local, others
 
 
-@compiled
-def blocker(groups: Groups, classes: Classes, rule: Rule, x: int) -> tuple[int, bool, Items, Items]:
+@compile_kernel
+def blocker(
+    groups: SubjectGroups, classes: SharedClasses, rule: AdmissionRule, x: int
+) -> tuple[int, bool, Items, Items]:
     """Find a least itemset with feature x in it that breaks the rule.
 
     Returns its support, -1 where x may be shared; whether x is present in it; the other
@@ -34,7 +43,7 @@ def blocker(groups: Groups, classes: Classes, rule: Rule, x: int) -> tuple[int, 
 
 
 @inner
-def shorten(here: Groups, c: int, k: int, part: Items, filled: int, marks: Counts) -> int:
+def shorten(here: SubjectGroups, c: int, k: int, part: Items, filled: int, marks: Counts) -> int:
     """Keep of `part` what it takes for fewer than k subjects to match, the rarest first."""
     given = np.arange(len(here.own)).astype(np.int32)
     taken = 0
@@ -56,7 +65,7 @@ def shorten(here: Groups, c: int, k: int, part: Items, filled: int, marks: Count
 
 @inner
 def shrink(
-    here: Groups, c: int, k: int, part: Items, filled: int, marks: Counts
+    here: SubjectGroups, c: int, k: int, part: Items, filled: int, marks: Counts
 ) -> tuple[int, int]:
     """Leave out of `part` what can be while fewer than k subjects match; return support, length."""
     filled = shorten(here, c, k, part, filled, marks)
@@ -73,7 +82,7 @@ def shrink(
 
 
 @inner
-def matching(here: Groups, c: int, part: Items, left_out: int, marks: Counts) -> int:
+def matching(here: SubjectGroups, c: int, part: Items, left_out: int, marks: Counts) -> int:
     """Count the subjects who have what class c has of `part`, one of whose places is left out."""
     found, n = np.empty(len(here.own), dtype=np.int32), 0
     for q in range(len(here.own)):

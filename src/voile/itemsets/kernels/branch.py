@@ -14,18 +14,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
-from voile.itemsets.kernels.admission import Rule, admits
+from voile.core.compiled import compile_kernel, inner
+from voile.itemsets.kernels.admission import AdmissionRule, admits
 from voile.itemsets.kernels.bits import NONE, ONE, Words, clear, first_of, has
-from voile.itemsets.kernels.covers import Covers, cover, together
-from voile.itemsets.kernels.groups import Counts, Groups, Items, holders_of
-from voile.itemsets.kernels.partition import Classes, share
+from voile.itemsets.kernels.covers import RowCovers, cover, together
+from voile.itemsets.kernels.groups import Counts, Items, SubjectGroups, holders_of
+from voile.itemsets.kernels.partition import SharedClasses, share
 
 Floats = NDArray[np.float64]
 Table = NDArray[np.int32]
 
 
-class Search(NamedTuple):
+class BranchState(NamedTuple):
     """The state of branch and bound; at each depth, one row of every table.
 
     Features are numbered by falling weight. `pairs` are bit rows of which may be shared
@@ -34,7 +34,7 @@ class Search(NamedTuple):
     weight. `stand` holds the depth (-1 at the end), whether it was entered, and the pairs tried;
     `best` the best set as 0/1, `most` its weight and the root's bound. The set at a depth is
     held by `covers` where that has features, else by the tables from `of` to `sizes`, as
-    `Classes`.
+    `SharedClasses`.
     """
 
     weights: Floats
@@ -54,13 +54,13 @@ class Search(NamedTuple):
     stand: Counts
     best: Items
     most: Floats
-    covers: Covers
+    covers: RowCovers
 
 
 @inner
-def classes_at(search: Search, classes: Classes, depth: int) -> Classes:
+def classes_at(search: BranchState, classes: SharedClasses, depth: int) -> SharedClasses:
     """Return the partition at a depth; ranks are appended to, so all depths have them in common."""
-    return Classes(
+    return SharedClasses(
         search.of[depth],
         classes.ranks,
         search.lead[depth],
@@ -75,8 +75,8 @@ def classes_at(search: Search, classes: Classes, depth: int) -> Classes:
     )
 
 
-@compiled
-def colour(search: Search, depth: int, known: int) -> None:
+@compile_kernel
+def colour(search: BranchState, depth: int, known: int) -> None:
     """Order the features alive at a depth by colour, and bound what those up to each may add.
 
     Uses the clashes known at another depth. Each colour takes from its features the least that any
@@ -111,18 +111,18 @@ def colour(search: Search, depth: int, known: int) -> None:
 
 
 @inner
-def promise(search: Search, depth: int) -> float:
+def promise(search: BranchState, depth: int) -> float:
     """Return the largest weight possible for the set at a depth with those left to try."""
     left = search.left[depth]
     return float(search.worth[depth] + (search.bound[depth, left - 1] if left else 0.0))
 
 
-@compiled
+@compile_kernel
 def explore(
-    groups: Groups,
-    classes: Classes,
-    rule: Rule,
-    search: Search,
+    groups: SubjectGroups,
+    classes: SharedClasses,
+    rule: AdmissionRule,
+    search: BranchState,
     steps: int,
     tries: int,
     slack: float,
@@ -159,10 +159,10 @@ def explore(
 
 @inner
 def enter(
-    groups: Groups,
-    classes: Classes,
-    rule: Rule,
-    search: Search,
+    groups: SubjectGroups,
+    classes: SharedClasses,
+    rule: AdmissionRule,
+    search: BranchState,
     depth: int,
     slack: float,
     part: Items,
@@ -187,7 +187,7 @@ def enter(
 
 
 @inner
-def find_covered(search: Search, depth: int, k: int) -> None:
+def find_covered(search: BranchState, depth: int, k: int) -> None:
     """Try every pair of the features alive at a depth beside the set, by `covers`."""
     pairs, alive = search.pairs[depth], search.alive[depth]
     left = np.empty(search.covers.holders.shape[1], dtype=np.uint64)
@@ -204,7 +204,12 @@ def find_covered(search: Search, depth: int, k: int) -> None:
 
 @inner
 def find_clashes(
-    groups: Groups, classes: Classes, rule: Rule, search: Search, depth: int, part: Items
+    groups: SubjectGroups,
+    classes: SharedClasses,
+    rule: AdmissionRule,
+    search: BranchState,
+    depth: int,
+    part: Items,
 ) -> None:
     """Try every pair of the features alive at a depth beside the set, by its classes."""
     pairs, alive = search.pairs[depth], search.alive[depth]
@@ -222,7 +227,9 @@ def find_clashes(
 
 
 @inner
-def descend(groups: Groups, classes: Classes, search: Search, depth: int, x: int) -> None:
+def descend(
+    groups: SubjectGroups, classes: SharedClasses, search: BranchState, depth: int, x: int
+) -> None:
     """Share x too, one depth further."""
     below = depth + 1
     if len(search.covers.holders) > 0:
@@ -238,8 +245,8 @@ def descend(groups: Groups, classes: Classes, search: Search, depth: int, x: int
     share(groups, classes_at(search, classes, below), x)
 
 
-@compiled
-def may_pair(groups: Groups, own: Counts, k: int, pairs: Words) -> None:
+@compile_kernel
+def may_pair(groups: SubjectGroups, own: Counts, k: int, pairs: Words) -> None:
     """Set the bits of the features that occur together in no row, or in rows enough.
 
     Rows are counted by `own`, at least the subjects of each pattern: what is left out is

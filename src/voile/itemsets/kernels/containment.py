@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
-from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, marks_for, subjects
+from voile.core.compiled import compile_kernel, inner
+from voile.itemsets.kernels.groups import (
+    UNLIMITED,
+    Counts,
+    Items,
+    SubjectGroups,
+    marks_for,
+    subjects,
+)
 
 
 @inner
-def contains(groups: Groups, q: int, p: int) -> bool:
+def contains(groups: SubjectGroups, q: int, p: int) -> bool:
     at, end = groups.starts[q], groups.starts[q + 1]
     left = groups.starts[p + 1] - groups.starts[p]
     if end - at < left:
@@ -27,7 +34,7 @@ def contains(groups: Groups, q: int, p: int) -> bool:
 
 
 @inner
-def holds(groups: Groups, q: int, item: int) -> bool:
+def holds(groups: SubjectGroups, q: int, item: int) -> bool:
     low, high = groups.starts[q], groups.starts[q + 1]
     while low < high:
         middle = (low + high) // 2
@@ -39,7 +46,7 @@ def holds(groups: Groups, q: int, item: int) -> bool:
 
 
 @inner
-def containers(groups: Groups, p: int, enough: int, found: Items) -> int:
+def containers(groups: SubjectGroups, p: int, enough: int, found: Items) -> int:
     """Fill `found` with the patterns that contain p, perhaps just `enough` for so many subjects."""
     begin, end = groups.starts[p], groups.starts[p + 1]
     if begin == end:
@@ -64,13 +71,13 @@ def containers(groups: Groups, p: int, enough: int, found: Items) -> int:
 
 
 @inner
-def support(groups: Groups, p: int, enough: int, found: Items, marks: Counts) -> int:
+def support(groups: SubjectGroups, p: int, enough: int, found: Items, marks: Counts) -> int:
     """Count the subjects who have a row that contains pattern p; may stop at `enough`."""
     return subjects(groups, found[: containers(groups, p, enough, found)], enough, marks)
 
 
-@compiled
-def pattern_supports(groups: Groups, some: Items) -> Counts:
+@compile_kernel
+def pattern_supports(groups: SubjectGroups, some: Items) -> Counts:
     """Return, for each of some patterns, how many subjects have a row that contains it."""
     found, marks = np.empty(len(groups.own), dtype=np.int32), marks_for(groups)
     counts = np.empty(len(some), dtype=np.int64)
@@ -79,14 +86,14 @@ def pattern_supports(groups: Groups, some: Items) -> Counts:
     return counts
 
 
-@compiled
-def containers_of(groups: Groups, p: int) -> Items:
+@compile_kernel
+def containers_of(groups: SubjectGroups, p: int) -> Items:
     found = np.empty(len(groups.own), dtype=np.int32)
     return found[: containers(groups, p, UNLIMITED, found)]
 
 
-@compiled
-def least_support(groups: Groups, order: Counts, everyone: int) -> int:
+@compile_kernel
+def least_support(groups: SubjectGroups, order: Counts, everyone: int) -> int:
     """Return the least support of a pattern; the longest should come first in `order`.
 
     The least is at a pattern that no other contains, and one of as many subjects needs no check.
@@ -102,7 +109,7 @@ def least_support(groups: Groups, order: Counts, everyone: int) -> int:
 
 
 @inner
-def narrow(groups: Groups, given: Items, item: int, present: bool, found: Items) -> int:
+def narrow(groups: SubjectGroups, given: Items, item: int, present: bool, found: Items) -> int:
     """Fill `found` with those of the patterns given that have the item, or lack it."""
     n = 0
     for q in given:
@@ -114,7 +121,7 @@ def narrow(groups: Groups, given: Items, item: int, present: bool, found: Items)
 
 @inner
 def diversity(
-    groups: Groups, p: int, labels: NDArray[np.bool_], found: Items, seen: NDArray[np.bool_]
+    groups: SubjectGroups, p: int, labels: NDArray[np.bool_], found: Items, seen: NDArray[np.bool_]
 ) -> int:
     """Count the labels of the patterns that contain p; `found` and `seen` are scratch."""
     seen[:] = labels[p]
@@ -126,8 +133,8 @@ def diversity(
     return int(seen.sum())
 
 
-@compiled
-def pattern_diversity(groups: Groups, labels: NDArray[np.bool_]) -> Counts:
+@compile_kernel
+def pattern_diversity(groups: SubjectGroups, labels: NDArray[np.bool_]) -> Counts:
     """Return how many labels the patterns that contain each pattern have; (patterns, labels)."""
     patterns, n_labels = labels.shape
     found, seen = np.empty(patterns, dtype=np.int32), np.empty(n_labels, dtype=np.bool_)
@@ -137,8 +144,8 @@ def pattern_diversity(groups: Groups, labels: NDArray[np.bool_]) -> Counts:
     return counts
 
 
-@compiled
-def least_diversity(groups: Groups, labels: NDArray[np.bool_], order: Counts) -> int:
+@compile_kernel
+def least_diversity(groups: SubjectGroups, labels: NDArray[np.bool_], order: Counts) -> int:
     """Return the least diversity of a pattern; the longest should come first in `order`."""
     patterns, n_labels = labels.shape
     found, seen = np.empty(patterns, dtype=np.int32), np.empty(n_labels, dtype=np.bool_)

@@ -15,7 +15,7 @@ from voile.core.compiled import inner
 from voile.itemsets.kernels.bits import NONE, Words, count, first_of, has
 
 
-class Covers(NamedTuple):
+class RowCovers(NamedTuple):
     """Which rows contain which, at each depth of a search; no features where other rules apply.
 
     `holders[x]` are bits of the rows that hold feature x. At a depth d, `over[d, r]` are bits of
@@ -28,7 +28,7 @@ class Covers(NamedTuple):
 
 
 @inner
-def cover(covers: Covers, depth: int, x: int) -> None:
+def cover(covers: RowCovers, depth: int, x: int) -> None:
     """Share feature x at a depth beside what is shared one depth above."""
     above, holders = depth - 1, covers.holders[x]
     for r in range(covers.over.shape[1]):
@@ -43,7 +43,7 @@ def cover(covers: Covers, depth: int, x: int) -> None:
 
 
 @inner
-def together(covers: Covers, depth: int, x: int, z: int, k: int, left: Words) -> bool:
+def together(covers: RowCovers, depth: int, x: int, z: int, k: int, left: Words) -> bool:
     """Return whether two features, each of which may join the set at a depth, both may.
 
     A row that enough contain settles all that it contains. `left` is scratch.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
-from voile.itemsets.kernels.groups import Counts, Groups, Items, holders_of
+from voile.core.compiled import compile_kernel, inner
+from voile.itemsets.kernels.groups import Counts, Items, SubjectGroups, holders_of
 
 Table = NDArray[np.int64]
 
 
-@compiled
-def held_by_class(groups: Groups, table: Table) -> Table:
+@compile_kernel
+def held_by_class(groups: SubjectGroups, table: Table) -> Table:
     """Sum each row of `table`, one a pattern, over the patterns that hold each feature."""
     features = len(groups.column_starts) - 1
     sums = np.zeros((features, table.shape[1]), dtype=np.int64)
@@ -23,9 +23,9 @@ def held_by_class(groups: Groups, table: Table) -> Table:
     return sums
 
 
-@compiled
+@compile_kernel
 def move(
-    groups: Groups, of: Items, table: Table, features: Items, before: Items, sums: Table
+    groups: SubjectGroups, of: Items, table: Table, features: Items, before: Items, sums: Table
 ) -> None:
     """Move the rows of what holds some features from the class they were in to that of now.
 
@@ -64,7 +64,7 @@ def majority_gained(leaving: Table, whole: Table) -> int:
 
 
 @inner
-def leave(groups: Groups, of: Items, table: Table, x: int, leaving: Table) -> Items:
+def leave(groups: SubjectGroups, of: Items, table: Table, x: int, leaving: Table) -> Items:
     """Count by class and label the rows that a feature's holders would take along; return those."""
     holders = holders_of(groups, x)
     for p in holders:
@@ -73,9 +73,9 @@ def leave(groups: Groups, of: Items, table: Table, x: int, leaving: Table) -> It
     return holders
 
 
-@compiled
+@compile_kernel
 def gains(
-    groups: Groups, of: Items, table: Table, sums: Table, features: Items, majority: bool
+    groups: SubjectGroups, of: Items, table: Table, sums: Table, features: Items, majority: bool
 ) -> Counts:
     """Return what each feature would add: unlike pairs separated, or rows with the `majority`."""
     added = np.zeros(len(features), dtype=np.int64)

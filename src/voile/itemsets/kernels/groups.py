@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import compile_kernel, inner
 
 Starts = NDArray[np.int64]
 Items = NDArray[np.int32]
@@ -16,7 +16,7 @@ Counts = NDArray[np.int64]
 UNLIMITED = 2**31 - 1
 
 
-class Groups(NamedTuple):
+class SubjectGroups(NamedTuple):
     """Distinct rows (patterns), and the subjects who have them.
 
     `items[starts[p] : starts[p + 1]]` rise and are what pattern p holds; `holders`, cut by
@@ -37,18 +37,18 @@ class Groups(NamedTuple):
 
 
 @inner
-def holders_of(groups: Groups, x: int) -> Items:
+def holders_of(groups: SubjectGroups, x: int) -> Items:
     return groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
 
 
 @inner
-def marks_for(groups: Groups) -> Counts:
+def marks_for(groups: SubjectGroups) -> Counts:
     """Return the scratch of `subjects`, which distinguishes them; its last cell counts calls."""
     return np.zeros(groups.n_shared + 1, dtype=np.int64)
 
 
 @inner
-def subjects(groups: Groups, patterns: Items, enough: int, marks: Counts) -> int:
+def subjects(groups: SubjectGroups, patterns: Items, enough: int, marks: Counts) -> int:
     """Count the subjects who have one of the `patterns`; may stop once there are `enough`."""
     total = 0
     for p in patterns:
@@ -65,8 +65,8 @@ def subjects(groups: Groups, patterns: Items, enough: int, marks: Counts) -> int
     return total
 
 
-@compiled
-def supports(groups: Groups) -> Counts:
+@compile_kernel
+def supports(groups: SubjectGroups) -> Counts:
     marks = marks_for(groups)
     features = len(groups.column_starts) - 1
     counts = np.empty(features, dtype=np.int64)
@@ -75,8 +75,8 @@ def supports(groups: Groups) -> Counts:
     return counts
 
 
-@compiled
-def lacking(groups: Groups, everyone: int) -> Counts:
+@compile_kernel
+def lacking(groups: SubjectGroups, everyone: int) -> Counts:
     """Return how many of `everyone` have a row that lacks each feature."""
     features = len(groups.column_starts) - 1
     rows, held = np.zeros(groups.n_shared, np.int64), np.zeros(groups.n_shared, np.int64)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import compile_kernel, inner
 from voile.itemsets.kernels.gains import leave
-from voile.itemsets.kernels.groups import Counts, Groups, Items
+from voile.itemsets.kernels.groups import Counts, Items, SubjectGroups
 
 Table = NDArray[np.int64]
 Bits = NDArray[np.float64]
@@ -31,9 +31,9 @@ def bits_gained(leaving: Table, whole: Table) -> float:
     return bits + times_log(leave + stay) - times_log(leave) - times_log(stay)
 
 
-@compiled
+@compile_kernel
 def information_gained(
-    groups: Groups, of: Items, table: Table, sums: Table, features: Items
+    groups: SubjectGroups, of: Items, table: Table, sums: Table, features: Items
 ) -> Bits:
     """Return how many bits each feature would add, summed over rows."""
     added = np.zeros(len(features))
@@ -47,7 +47,7 @@ def information_gained(
     return added
 
 
-@compiled
+@compile_kernel
 def rows_alone(of: Items, holders: Items, first: Counts, last: Counts, rows: Counts) -> int:
     """Count the rows in classes of one subject, once a feature's holders have left theirs.
 

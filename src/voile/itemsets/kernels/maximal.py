@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import compile_kernel, inner
 from voile.itemsets.kernels.containment import narrow
-from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, subjects
+from voile.itemsets.kernels.groups import UNLIMITED, Counts, Items, SubjectGroups, subjects
 
 Table = NDArray[np.int32]
 
 
-class Mining(NamedTuple):
+class MiningState(NamedTuple):
     """The state of the search: at each depth the patterns, the head, and the items to add.
 
     `patterns[d, : held[d]]` contain `head[: heads[d]]`; `tail[d, : tails[d]]` are the items that
@@ -37,7 +37,7 @@ class Mining(NamedTuple):
 
 
 @inner
-def with_each(groups: Groups, patterns: Items, marks: Counts) -> tuple[Counts, Counts]:
+def with_each(groups: SubjectGroups, patterns: Items, marks: Counts) -> tuple[Counts, Counts]:
     """Return how many of the patterns have each item too, and of how many subjects."""
     features = len(groups.column_starts) - 1
     holders = np.zeros(features, dtype=np.int64)
@@ -55,7 +55,7 @@ def with_each(groups: Groups, patterns: Items, marks: Counts) -> tuple[Counts, C
 
 
 @inner
-def enter(groups: Groups, mining: Mining, depth: int, k: int) -> None:
+def enter(groups: SubjectGroups, mining: MiningState, depth: int, k: int) -> None:
     """Find the items that may be added at a depth; keep the head where it is maximal.
 
     What all patterns have joins the head at once. Where the head and all items together cannot
@@ -91,13 +91,13 @@ def enter(groups: Groups, mining: Mining, depth: int, k: int) -> None:
 
 
 @inner
-def least_size(mining: Mining) -> int:
+def least_size(mining: MiningState) -> int:
     """Return the size that a set must pass to be among the largest."""
     return int(mining.sizes.min()) if mining.many[0] >= len(mining.sizes) else 0
 
 
 @inner
-def keep(mining: Mining, size: int) -> None:
+def keep(mining: MiningState, size: int) -> None:
     """Keep the head in the place of the smallest kept."""
     place = mining.many[0] if mining.many[0] < len(mining.sizes) else mining.sizes.argmin()
     mining.found[place, :size] = mining.head[:size]
@@ -105,8 +105,8 @@ def keep(mining: Mining, size: int) -> None:
     mining.many[0] = min(mining.many[0] + 1, len(mining.sizes))
 
 
-@compiled
-def mine(groups: Groups, mining: Mining, k: int, steps: int) -> int:
+@compile_kernel
+def mine(groups: SubjectGroups, mining: MiningState, k: int, steps: int) -> int:
     """Go on for up to `steps` itemsets; return how many were looked at."""
     done = 0
     while mining.stand[0] >= 0 and done < steps:

@@ -1,7 +1,7 @@
 """What the features shared so far reveal: they divide the patterns into *classes*.
 
 The patterns of a class look the same once published. The classes of some patterns can be made
-into small `Groups` of their own, whose items are the features' *ranks*: the order they were
+into small `SubjectGroups` of their own, whose items are the features' *ranks*: the order they were
 shared in.
 """
 
@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voile.core.compiled import compiled, inner
-from voile.itemsets.kernels.groups import Counts, Groups, Items, Starts, holders_of
+from voile.core.compiled import compile_kernel, inner
+from voile.itemsets.kernels.groups import Counts, Items, Starts, SubjectGroups, holders_of
 from voile.itemsets.kernels.rows import columns
 
 
-class Classes(NamedTuple):
+class SharedClasses(NamedTuple):
     """The classes that the shared features make; `sizes` holds how many, and the features.
 
     Pattern p belongs to class `of[p]`; its ranks rise and begin at `ranks[starts[p]]`. A class
@@ -39,8 +39,8 @@ class Classes(NamedTuple):
     marks: Counts
 
 
-@compiled
-def begin(groups: Groups, classes: Classes) -> None:
+@compile_kernel
+def begin(groups: SubjectGroups, classes: SharedClasses) -> None:
     classes.of[:] = 0
     classes.lead[0], classes.length[0] = 0, 0
     classes.patterns[0], classes.weight[0] = len(groups.own), groups.own.sum()
@@ -48,7 +48,7 @@ def begin(groups: Groups, classes: Classes) -> None:
 
 
 @inner
-def others(groups: Groups, holders: Items) -> Items:
+def others(groups: SubjectGroups, holders: Items) -> Items:
     """Return the patterns that are not among those given, which rise."""
     left = np.empty(len(groups.own) - len(holders), dtype=np.int32)
     n, at = 0, 0
@@ -61,8 +61,8 @@ def others(groups: Groups, holders: Items) -> Items:
     return left
 
 
-@compiled
-def share(groups: Groups, classes: Classes, x: int) -> None:
+@compile_kernel
+def share(groups: SubjectGroups, classes: SharedClasses, x: int) -> None:
     """Share feature x: its holders leave their classes, where others stay behind."""
     holders, rank = holders_of(groups, x), classes.sizes[1]
     before = np.empty(len(holders), dtype=np.int32)
@@ -75,7 +75,7 @@ def share(groups: Groups, classes: Classes, x: int) -> None:
     for i in range(len(holders)):
         c = before[i]
         if classes.place[c] < 0:
-            new = c if classes.moving[c] == classes.patterns[c] else split(classes, c)
+            new = c if classes.moving[c] == classes.patterns[c] else split_class(classes, c)
             classes.place[c] = new
             classes.lead[new], classes.length[new] = holders[i], classes.length[c] + 1
         classes.of[holders[i]] = classes.place[c]
@@ -85,7 +85,7 @@ def share(groups: Groups, classes: Classes, x: int) -> None:
 
 
 @inner
-def split(classes: Classes, c: int) -> int:
+def split_class(classes: SharedClasses, c: int) -> int:
     """Make a class of what `moving` and `weighs` say leaves class c; return its number."""
     new = classes.sizes[0]
     classes.sizes[0] += 1
@@ -96,13 +96,13 @@ def split(classes: Classes, c: int) -> int:
 
 
 @inner
-def tidy(classes: Classes, c: int | np.int32) -> None:
+def tidy(classes: SharedClasses, c: int | np.int32) -> None:
     """Put a class's scratch back."""
     classes.place[c], classes.moving[c], classes.weighs[c] = -1, 0, 0
 
 
 @inner
-def local(groups: Groups, classes: Classes, members: Items) -> Groups:
+def local(groups: SubjectGroups, classes: SharedClasses, members: Items) -> SubjectGroups:
     """Return the classes of some patterns, the longest first, as groups of their own, of ranks."""
     n = 0
     which = np.empty(len(members), dtype=np.int32)
@@ -128,8 +128,8 @@ def local(groups: Groups, classes: Classes, members: Items) -> Groups:
         items[starts[i] : starts[i + 1]] = classes.ranks[begin : begin + classes.length[c]]
         classes.place[c] = -1
     column_starts, holders = columns(starts, items, classes.sizes[1])
-    shared_starts, shared = gathered(groups, members, which, n)
-    return Groups(
+    shared_starts, shared = gather_subjects(groups, members, which, n)
+    return SubjectGroups(
         starts, items, column_starts, holders, own, shared_starts, shared, groups.n_shared
     )
 
@@ -150,7 +150,9 @@ def longest_first(length: Items, of: Items, most: int) -> Items:
 
 
 @inner
-def gathered(groups: Groups, members: Items, which: Items, n: int) -> tuple[Starts, Items]:
+def gather_subjects(
+    groups: SubjectGroups, members: Items, which: Items, n: int
+) -> tuple[Starts, Items]:
     """Return the shared subjects of each of n classes; one may occur twice in a class."""
     starts = np.zeros(n + 1, dtype=np.int64)
     if groups.n_shared == 0:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import compile_kernel, inner
 from voile.itemsets.kernels.containment import narrow, support
-from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, marks_for, subjects
+from voile.itemsets.kernels.groups import (
+    UNLIMITED,
+    Counts,
+    Items,
+    SubjectGroups,
+    marks_for,
+    subjects,
+)
 
 
 @inner
-def count_held(groups: Groups, given: Items, after: int, counts: Counts) -> int:
+def count_held(groups: SubjectGroups, given: Items, after: int, counts: Counts) -> int:
     """Count by `own` which of the patterns given hold each item above `after`; return them all."""
     counts[after + 1 :] = 0
     total = 0
@@ -25,7 +32,7 @@ def count_held(groups: Groups, given: Items, after: int, counts: Counts) -> int:
 
 @inner
 def rarest_item(
-    groups: Groups,
+    groups: SubjectGroups,
     given: Items,
     after: int,
     bound: int,
@@ -63,7 +70,7 @@ def least_of(wholes: Counts, given: Items) -> int:
 
 @inner
 def rarest_part(
-    groups: Groups,
+    groups: SubjectGroups,
     wholes: Counts,
     most: int,
     bound: int,
@@ -110,9 +117,9 @@ def rarest_part(
     return least, filled, witness
 
 
-@compiled
+@compile_kernel
 def least_part_support(
-    groups: Groups, order: Counts, most: int, everyone: int, signed: bool
+    groups: SubjectGroups, order: Counts, most: int, everyone: int, signed: bool
 ) -> int:
     """Return the least support of an itemset that occurs and has at most `most` features."""
     patterns, features = len(groups.own), len(groups.column_starts) - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import compile_kernel, inner
 
 Starts = NDArray[np.int64]
 Items = NDArray[np.int32]
@@ -28,7 +28,7 @@ def _same(a: Items, b: Items) -> bool:
     return len(a) == len(b) and bool((a == b).all())
 
 
-@compiled
+@compile_kernel
 def distinct(starts: Starts, items: Items) -> tuple[Items, Starts]:
     """Return the number of each row's pattern, numbered as they first occur, and its first row.
 
@@ -63,7 +63,7 @@ def distinct(starts: Starts, items: Items) -> tuple[Items, Starts]:
     return pattern, first[:patterns].copy()
 
 
-@compiled
+@compile_kernel
 def take(starts: Starts, items: Items, rows: Starts, place: Items) -> tuple[Starts, Items]:
     """Return the rows asked for, each item i as place[i], which should rise; those below 0 go."""
     kept = np.zeros(len(rows) + 1, dtype=np.int64)
@@ -83,7 +83,7 @@ def take(starts: Starts, items: Items, rows: Starts, place: Items) -> tuple[Star
     return kept, taken
 
 
-@compiled
+@compile_kernel
 def columns(starts: Starts, items: Items, features: int) -> tuple[Starts, Items]:
     """Return, for each feature, the rows that hold it, in rising order."""
     begins = np.zeros(features + 1, dtype=np.int64)

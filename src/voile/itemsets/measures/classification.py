@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.labels import Labels
+from voile.itemsets.rows.labels import RowLabels
 
 FOLDS = 5
 MOST_ONES = 2**20  # some seconds for each set of features
@@ -30,7 +30,7 @@ Learn = Callable[[Sparse, NDArray[np.bool_], Floats], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Auc:
+class RocArea:
     """An area under the ROC curve in [0, 1], chance .5: the mean of the (folds,) `areas`.
 
     `influence` : (subjects,) what each moves it by.
@@ -55,7 +55,7 @@ class Auc:
     def high(self) -> float:
         return min(self.value + NORMAL * float(np.linalg.norm(self.influence)), 1.0)
 
-    def leads(self, other: Auc) -> bool:
+    def leads(self, other: RocArea) -> bool:
         """Whether it is above another on the same people, by more than the paired interval."""
         half = NORMAL * float(np.linalg.norm(self.influence - other.influence))
         return self.value - other.value > half
@@ -74,7 +74,7 @@ class AucLost:
     high: float
 
     @classmethod
-    def of(cls, auc: Auc, whole: Auc) -> AucLost | None:
+    def of(cls, auc: RocArea, whole: RocArea) -> AucLost | None:
         """Compare two sets of features on the same people; None where all features are at chance.
 
         The interval is paired: by what each subject moves the ratio by (delta method).
@@ -95,7 +95,7 @@ class CrossValidation:
     separate from all others: the second of two, else each of `FOLDS` people or more.
     """
 
-    labels: Labels
+    labels: RowLabels
     fold: Counts
     targets: tuple[int, ...]
     sample: NDArray[np.bool_]
@@ -104,7 +104,7 @@ class CrossValidation:
     def of(
         cls,
         rows: Incidence,
-        labels: Labels,
+        labels: RowLabels,
         rng: np.random.Generator,
         *,
         most: int | None = MOST_ONES,
@@ -131,24 +131,24 @@ class CrossValidation:
         sample = by_row >= 0
         return cls(labels.among(sample), by_row[sample], tuple(targets.tolist()), sample)
 
-    def __call__(self, rows: Incidence) -> dict[str, Auc]:
+    def __call__(self, rows: Incidence) -> dict[str, RocArea]:
         """Return each classifier's AUC on projected rows, the mean of five folds.
 
         Of more than two classes, the mean of each against all others. Where the features were
         chosen with every label in sight, it is somewhat too high.
         """
-        return self.tried([rows] * FOLDS)
+        return self.measure_auc([rows] * FOLDS)
 
-    def tried(self, by_fold: Sequence[Incidence]) -> dict[str, Auc]:
+    def measure_auc(self, by_fold: Sequence[Incidence]) -> dict[str, RocArea]:
         """Return each classifier's AUC on rows that may show other features for each fold."""
-        shown = [self.shown(rows) for rows in by_fold]
+        shown = [self.select_sampled(rows) for rows in by_fold]
         return {name: self.auc(shown, learn) for name, learn in LEARNERS.items()}
 
-    def shown(self, rows: Incidence) -> Incidence:
+    def select_sampled(self, rows: Incidence) -> Incidence:
         """Return those of the rows that take part."""
         return rows if self.sample.all() else rows.among(self.sample)
 
-    def hidden(self, fold: int) -> NDArray[np.bool_]:
+    def find_fold(self, fold: int) -> NDArray[np.bool_]:
         """Return which of all rows are in a fold."""
         hidden = np.zeros(len(self.sample), dtype=np.bool_)
         hidden[self.sample] = self.fold == fold
@@ -159,7 +159,7 @@ class CrossValidation:
         place = np.ravel_multi_index((rows.pattern, self.labels.number, self.fold), shape)
         return np.bincount(place, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
 
-    def auc(self, shown: Sequence[Incidence], learn: Learn | None = None) -> Auc:
+    def auc(self, shown: Sequence[Incidence], learn: Learn | None = None) -> RocArea:
         """Return the AUC of a classifier that sees, for each fold, these rows; else logistic."""
         areas, influence = [], np.zeros(len(self.fold))
         for fold, rows in enumerate(shown):
@@ -178,15 +178,15 @@ class CrossValidation:
         whose = shown[0].subject
         by = influence if whose is None else np.bincount(whose, influence)
         by_fold = np.reshape(areas, (len(shown), len(self.targets))).mean(axis=1)
-        return Auc(float(np.mean(areas)), by / len(areas), by_fold)
+        return RocArea(float(np.mean(areas)), by / len(areas), by_fold)
 
 
-def figures(tried: Mapping[str, Auc] | None) -> dict[str, float | None]:
+def figures(tried: Mapping[str, RocArea] | None) -> dict[str, float | None]:
     """Return each classifier's AUC as ``auc_NAME``; None where nothing was tried."""
     return {f"auc_{name}": tried[name].value if tried else None for name in LEARNERS}
 
 
-def intervals(tried: Mapping[str, Auc] | None) -> dict[str, float | None]:
+def intervals(tried: Mapping[str, RocArea] | None) -> dict[str, float | None]:
     """Return the ends of each 95% interval as ``auc_NAME_low`` and ``auc_NAME_high``."""
     return {
         f"auc_{name}_{end}": getattr(tried[name], end) if tried else None

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.itemsets.rows.incidence import Features, Incidence
-from voile.itemsets.rows.labels import Labels, LabelsLike
+from voile.itemsets.rows.labels import LabelsLike, RowLabels
 
 
 def anonymity(X: Any, features: Features | None = None) -> int:
@@ -43,7 +43,7 @@ def anonymity(X: Any, features: Features | None = None) -> int:
     """
     from voile.itemsets.kernels.containment import least_support
 
-    rows = _published(X, features)
+    rows = _project_published(X, features)
     return int(least_support(rows.groups, rows.longest_first, rows.n_subjects))
 
 
@@ -59,7 +59,7 @@ def row_anonymity(
     """
     from voile.itemsets.kernels.containment import pattern_supports
 
-    shown = _published(X, features)
+    shown = _project_published(X, features)
     counted = shown.pattern if rows is None else shown.pattern[rows]
     some, place = np.unique(counted, return_inverse=True)
     return pattern_supports(shown.groups, some.astype(np.int32))[place]
@@ -69,7 +69,7 @@ def containment_set(X: Any, row: int, features: Features | None = None) -> NDArr
     """Return CS(e): the rows that contain row number `row`, itself among them (Def. 3)."""
     from voile.itemsets.kernels.containment import containers_of
 
-    rows = _published(X, features)
+    rows = _project_published(X, features)
     if not 0 <= row < rows.n_rows:
         raise RequestError(f"there is no row {row}", instead=f"rows are 0 to {rows.n_rows - 1}")
     return np.flatnonzero(np.isin(rows.pattern, containers_of(rows.groups, rows.pattern[row])))
@@ -77,7 +77,7 @@ def containment_set(X: Any, row: int, features: Features | None = None) -> NDArr
 
 def row_exact_anonymity(X: Any, features: Features | None = None) -> NDArray[np.int64]:
     """Return how many subjects have the very same row; the least is k-anonymity's k (Def. 1)."""
-    rows = _published(X, features)
+    rows = _project_published(X, features)
     return rows.sharing[rows.pattern]
 
 
@@ -93,7 +93,7 @@ def part_anonymity(
 
     if m < 0:
         raise RequestError("m must be at least 0")
-    rows = _published(X, features)
+    rows = _project_published(X, features)
     most = min(m, len(rows.features))
     everyone = rows.n_subjects
     return int(least_part_support(rows.groups, rows.longest_first, most, everyone, absences))
@@ -103,19 +103,19 @@ def label_diversity(X: Any, y: LabelsLike, features: Features | None = None) -> 
     """Return for each row how many labels the rows containing it have; the least is l-diversity."""
     from voile.itemsets.kernels.containment import pattern_diversity
 
-    rows = _published(X, features)
-    labels = Labels.of(y, rows.n_rows)
+    rows = _project_published(X, features)
+    labels = RowLabels.of(y, rows.n_rows)
     return pattern_diversity(rows.groups, labels.table(rows) > 0)[rows.pattern]
 
 
-def _least_diversity(rows: Incidence, labels: Labels) -> int:
+def _least_diversity(rows: Incidence, labels: RowLabels) -> int:
     from voile.itemsets.kernels.containment import least_diversity
 
     return int(least_diversity(rows.groups, labels.table(rows) > 0, rows.longest_first))
 
 
 @dataclass(frozen=True)
-class Exposure:
+class FeatureExposure:
     """What some features reveal: the least groups of subjects, unique and empty rows."""
 
     subjects: int
@@ -128,7 +128,9 @@ class Exposure:
     label_diversity: int | None
 
 
-def exposure(X: Any, features: Features | None = None, y: LabelsLike | None = None) -> Exposure:
+def exposure(
+    X: Any, features: Features | None = None, y: LabelsLike | None = None
+) -> FeatureExposure:
     """Return every measure of what some features reveal; parameters as `anonymity`.
 
     >>> exposure(np.array([[1, 1], [1, 1], [1, 0], [0, 0]]), features=[0], y=[0, 0, 1, 1])
@@ -136,9 +138,9 @@ def exposure(X: Any, features: Features | None = None, y: LabelsLike | None = No
     Exposure(subjects=4, rows=4, features=1, anonymity=3, exact_anonymity=1, unique_rows=1,
              empty_rows=1, label_diversity=2)
     """
-    rows = _published(X, features)
+    rows = _project_published(X, features)
     exact = row_exact_anonymity(rows)
-    return Exposure(
+    return FeatureExposure(
         subjects=rows.n_subjects,
         rows=rows.n_rows,
         features=len(rows.features),
@@ -146,10 +148,10 @@ def exposure(X: Any, features: Features | None = None, y: LabelsLike | None = No
         exact_anonymity=int(exact.min()),
         unique_rows=int((exact == 1).sum()),
         empty_rows=int((np.diff(rows.starts)[rows.pattern] == 0).sum()),
-        label_diversity=None if y is None else _least_diversity(rows, Labels.of(y, rows.n_rows)),
+        label_diversity=None if y is None else _least_diversity(rows, RowLabels.of(y, rows.n_rows)),
     )
 
 
-def _published(X: Any, features: Features | None) -> Incidence:
+def _project_published(X: Any, features: Features | None) -> Incidence:
     rows = Incidence.of(X)
     return rows if features is None else rows.project(features)

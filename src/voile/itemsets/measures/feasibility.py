@@ -20,9 +20,9 @@ from voile.itemsets.measures.containment import anonymity, part_anonymity, row_e
 from voile.itemsets.rows.incidence import Incidence
 
 if TYPE_CHECKING:
-    from voile.itemsets.kernels.admission import Rule
-    from voile.itemsets.kernels.groups import Groups
-    from voile.itemsets.kernels.partition import Classes
+    from voile.itemsets.kernels.admission import AdmissionRule
+    from voile.itemsets.kernels.groups import SubjectGroups
+    from voile.itemsets.kernels.partition import SharedClasses
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Constraint:
                 instead=f"use a k of at most {incidence.n_subjects:,}",
             )
 
-    def reached(self, incidence: Incidence) -> int:
+    def count_reached(self, incidence: Incidence) -> int:
         """Return the fewest subjects who share whatever this adversary may know of a row."""
         if self.m is not None:
             return part_anonymity(incidence, self.m, absences=self.absences)
@@ -89,7 +89,7 @@ class Constraint:
 
 
 @dataclass(frozen=True)
-class Blocker:
+class BlockingItemset:
     """An itemset that occurs for too few: the feature kept out, others, and which are present."""
 
     features: tuple[int, ...]
@@ -97,7 +97,7 @@ class Blocker:
     support: int
 
 
-class Feasible:
+class FeasibleSet:
     """Hold a set of features that meets a constraint, and decide which may join it.
 
     It begins with those `given`, which must meet it together. Each feature that joins divides the
@@ -107,14 +107,14 @@ class Feasible:
     """
 
     def __init__(self, incidence: Incidence, constraint: Constraint, given: ArrayLike = ()) -> None:
-        from voile.itemsets.kernels.admission import Rule
+        from voile.itemsets.kernels.admission import AdmissionRule
         from voile.itemsets.kernels.groups import UNLIMITED
 
         constraint.check(incidence)
         self.incidence = incidence
         self.constraint = constraint
         m = UNLIMITED if constraint.m is None else min(constraint.m, UNLIMITED)
-        self._rule: Rule = Rule(constraint.k, m, constraint.absences)
+        self._rule: AdmissionRule = AdmissionRule(constraint.k, m, constraint.absences)
         self._groups = incidence.groups
         self._classes = _classes(incidence)
         self._given = np.asarray(given, dtype=np.int32)
@@ -131,7 +131,7 @@ class Feasible:
         return self._classes.of
 
     @property
-    def parts(self) -> tuple[Groups, Classes, Rule]:
+    def parts(self) -> tuple[SubjectGroups, SharedClasses, AdmissionRule]:
         return self._groups, self._classes, self._rule
 
     def reset(self) -> None:
@@ -175,20 +175,20 @@ class Feasible:
         self._features.extend(joined.tolist())
         return tried - len(joined)
 
-    def blocker(self, feature: int) -> Blocker | None:
+    def blocker(self, feature: int) -> BlockingItemset | None:
         """Return a least itemset that keeps a feature out, None when it may join."""
         from voile.itemsets.kernels.blockers import blocker
 
         support, present, ranks, signs = blocker(*self.parts, feature)
         if support < 0:
             return None
-        return Blocker(
+        return BlockingItemset(
             features=(feature, *(self._features[rank] for rank in ranks)),
             present=(present, *map(bool, signs)),
             support=support,
         )
 
-    def blockers(self) -> Iterator[Blocker]:
+    def blockers(self) -> Iterator[BlockingItemset]:
         """Yield a blocker for each feature that occurs and may not join."""
         left = np.flatnonzero(self.incidence.supports)
         for feature in np.setdiff1d(left, self.features).tolist():
@@ -197,15 +197,15 @@ class Feasible:
                 yield found
 
 
-def _classes(incidence: Incidence) -> Classes:
-    from voile.itemsets.kernels.partition import Classes
+def _classes(incidence: Incidence) -> SharedClasses:
+    from voile.itemsets.kernels.partition import SharedClasses
 
     patterns = len(incidence.own)
 
     def zeros() -> NDArray[np.int32]:
         return np.zeros(patterns, dtype=np.int32)
 
-    return Classes(
+    return SharedClasses(
         of=zeros(),
         ranks=np.empty(len(incidence.items), dtype=np.int32),
         lead=zeros(),

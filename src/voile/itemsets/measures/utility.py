@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.itemsets.rows.incidence import Features, Incidence
-from voile.itemsets.rows.labels import Labels, LabelsLike, unlike
+from voile.itemsets.rows.labels import LabelsLike, RowLabels, unlike
 
 Weights = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ def distcnt(X: Any, y: LabelsLike, features: Features | None = None) -> float:
     >>> distcnt(np.array([[1, 0], [1, 1], [0, 1]]), [0, 0, 1])
     1.0
     """
-    _, table = _published(X, y, features)
+    _, table = _count_published(X, y, features)
     pairs = unlike(table.sum(axis=0))
     return float((pairs - unlike(table).sum()) / pairs)
 
@@ -58,7 +58,7 @@ def classification_metric(X: Any, y: LabelsLike, features: Features | None = Non
 
     No row is suppressed here, which would count as another.
     """
-    rows, table = _published(X, y, features)
+    rows, table = _count_published(X, y, features)
     return float(1 - table.max(axis=1).sum() / rows.n_rows)
 
 
@@ -139,19 +139,19 @@ def weights_for(
     return weights
 
 
-def _published(
+def _count_published(
     X: Any, y: LabelsLike, features: Features | None
 ) -> tuple[Incidence, NDArray[np.int64]]:
     """Return the rows as published, and how many of each class have each pattern."""
     rows = Incidence.of(X)
     rows = rows if features is None else rows.project(features)
-    return rows, Labels.of(y, rows.n_rows).table(rows)
+    return rows, RowLabels.of(y, rows.n_rows).table(rows)
 
 
 def _holders(X: Any, y: LabelsLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (features, classes) rows of each class that hold each feature; the classes' sizes."""
     rows = Incidence.of(X)
-    labels = Labels.of(y, rows.n_rows)
+    labels = RowLabels.of(y, rows.n_rows)
     return _per_feature(rows, labels.table(rows)), labels.sizes
 
 

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
-from voile.core.estimator import Parameters
+from voile.core.estimator import EstimatorParameters
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 
 Sparse = Any  # a SciPy sparse array: SciPy has no types of its own
 
 
-class RandomFlipping(Parameters):
+class RandomFlipping(EstimatorParameters):
     """Make the rows of k people equal, by flipping cells on which they differ.
 
     scikit-learn clones it and sets its parameters; it has no `transform`, since rows that came
@@ -55,7 +55,11 @@ class RandomFlipping(Parameters):
         self.k = k
 
     def fit_transform(
-        self, X: Any, subjects: ArrayLike | None = None, *, protective: Protective | None = None
+        self,
+        X: Any,
+        subjects: ArrayLike | None = None,
+        *,
+        protective: ProtectiveRandom | None = None,
     ) -> Sparse:
         """Return the rows with cells flipped, (rows, features) int8 CSR, in their order.
 
@@ -70,9 +74,9 @@ class RandomFlipping(Parameters):
         rows = Incidence.of(X, None, subjects)
         one_row_each(rows)
         Constraint(self.k).check(rows)
-        rng = (protective or Protective()).generator()
+        rng = (protective or ProtectiveRandom()).generator()
         matrix = patterns_of(rows)[rows.pattern]
-        self.clusters_ = clustered(rows, self.k, rng)
+        self.clusters_ = cluster_rows(rows, self.k, rng)
         released, flips = _made_equal(matrix, self.clusters_, rng)
         self.flipped_ = flips / (rows.n_rows * len(rows.features))
         return released
@@ -96,7 +100,7 @@ def patterns_of(rows: Incidence) -> Sparse:
     return sparse.csr_array((ones, rows.items, rows.starts), shape=shape)
 
 
-def clustered(rows: Incidence, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def cluster_rows(rows: Incidence, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the cluster of each row, by greedy k-member clustering (Byun et al., Fig. 3).
 
     A cluster begins with the row farthest from the last cluster's first, the very first with the
@@ -162,7 +166,7 @@ def _row(patterns: Sparse, p: int) -> NDArray[np.int32]:
 
 def _least_loss(matrix: Sparse, clusters: NDArray[np.int64], row: Sparse) -> int:
     """Return the cluster whose information loss grows least when a row joins it."""
-    held, sizes = _held(matrix, clusters)
+    held, sizes = _count_held(matrix, clusters)
     some, every = held.copy(), held.copy()
     some.data[:] = 1
     every.data = (held.data == sizes[_rows_of(held)]).astype(np.int32)
@@ -172,7 +176,7 @@ def _least_loss(matrix: Sparse, clusters: NDArray[np.int64], row: Sparse) -> int
     return int(np.argmin((sizes + 1) * after - sizes * before))
 
 
-def _held(matrix: Sparse, clusters: NDArray[np.int64]) -> tuple[Sparse, NDArray[np.int64]]:
+def _count_held(matrix: Sparse, clusters: NDArray[np.int64]) -> tuple[Sparse, NDArray[np.int64]]:
     """Return (clusters, features) how many rows of each cluster hold each column, and its size."""
     from scipy import sparse
 
@@ -190,7 +194,7 @@ def _rows_of(matrix: Sparse) -> NDArray[np.intp]:
 def _made_equal(
     matrix: Sparse, clusters: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[Sparse, int]:
-    held, sizes = _held(matrix, clusters)
+    held, sizes = _count_held(matrix, clusters)
     size = sizes[_rows_of(held)]
     shown = rng.integers(0, size) < held.data
     flips = int(np.where(shown, size - held.data, held.data).sum())

@@ -9,16 +9,16 @@ import numpy as np
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.interruption import ctrl_c
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.searches.run import Limit, Run
+from voile.itemsets.searches.run import ItemsetsSearchLimit, ItemsetsSearchRun
 
 if TYPE_CHECKING:
-    from voile.itemsets.kernels.maximal import Mining
+    from voile.itemsets.kernels.maximal import MiningState
 
 LARGEST = 20
 STEPS = 4096
 
 
-def explore(run: Run) -> None:
+def explore(run: ItemsetsSearchRun) -> None:
     """Mine the 20 largest maximal frequent itemsets, keep the one of most utility.
 
     A frequent set is feasible, but not the reverse (Lemma 3 holds in one direction only), so
@@ -30,13 +30,13 @@ def explore(run: Run) -> None:
     if run.constraint.absences or run.constraint.m is not None:
         raise RequestError("the method maximal knows neither m nor absences", instead="use greedy")
     order = np.argsort(run.rows.supports[run.candidates], kind="stable")
-    rows = run.rows.project(run.candidates).arranged(order)
+    rows = run.rows.project(run.candidates).arrange_features(order)
     mining = _begin(rows, run.constraint.k)
     try:
         with ctrl_c():
             while mining.stand[0] >= 0:
                 run.spend(mine(rows.groups, mining, run.constraint.k, run.room(STEPS)))
-    except (Limit, KeyboardInterrupt):
+    except (ItemsetsSearchLimit, KeyboardInterrupt):
         if not mining.many[0]:
             raise InfeasibleError(
                 "no maximal frequent itemset was found in time", instead="use greedy"
@@ -47,15 +47,15 @@ def explore(run: Run) -> None:
             run.offer(run.candidates[order[found[:size]]])
 
 
-def _begin(rows: Incidence, k: int) -> Mining:
+def _begin(rows: Incidence, k: int) -> MiningState:
     """Return a search that begins; no frequent itemset is longer than the k-th longest row."""
-    from voile.itemsets.kernels.maximal import Mining
+    from voile.itemsets.kernels.maximal import MiningState
 
     features, patterns = len(rows.features), len(rows.own)
     sizes = np.repeat(np.diff(rows.starts), np.minimum(rows.sharing, k))
     longest = int(np.sort(sizes)[-k]) if len(sizes) >= k else 0
     levels = longest + 2
-    mining = Mining(
+    mining = MiningState(
         patterns=np.zeros((levels, patterns), dtype=np.int32),
         held=np.zeros(levels, dtype=np.int64),
         head=np.zeros(features + 1, dtype=np.int32),

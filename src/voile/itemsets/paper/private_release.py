@@ -13,8 +13,8 @@ from voile.core.errors import RequestError
 from voile.itemsets.measures.utility import hamdist_weights
 from voile.itemsets.paper.flipping import Sparse, one_row_each
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.labels import Labels, LabelsLike
-from voile.keys.random import Protective
+from voile.itemsets.rows.labels import LabelsLike, RowLabels
+from voile.keys.random import ProtectiveRandom
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -24,14 +24,14 @@ MOST_CELLS = 2**12  # of the frequency matrix: the vectors of zeros and ones of 
 
 
 @dataclass(frozen=True)
-class Split:
+class EpsilonSplit:
     """How much of epsilon each pick and all marginals together use; together they use all of it."""
 
     pick: float
     marginals: float
 
     @classmethod
-    def of(cls, epsilon: float, picks: int) -> Split:
+    def of(cls, epsilon: float, picks: int) -> EpsilonSplit:
         """Give half to the picks, each alike, and half to the marginals."""
         return cls(pick=epsilon / 2 / picks, marginals=epsilon / 2)
 
@@ -64,7 +64,7 @@ def discrete_laplace(scale: float, size: tuple[int, ...], rng: np.random.Generat
     return rng.geometric(chance, size) - rng.geometric(chance, size)
 
 
-class _Release(ABC):
+class _PrivateRelease(ABC):
     """Choose features with noise, release their noisy frequencies by class, and make rows up."""
 
     def __init__(self, epsilon: float = 1.0, features: int = 10) -> None:
@@ -77,7 +77,7 @@ class _Release(ABC):
         y: LabelsLike,
         subjects: ArrayLike | None = None,
         *,
-        protective: Protective | None = None,
+        protective: ProtectiveRandom | None = None,
     ) -> Sparse:
         """Return made-up rows of the features chosen, int8 CSR, row i of class y[i].
 
@@ -89,9 +89,9 @@ class _Release(ABC):
         rows = Incidence.of(X, None, subjects)
         one_row_each(rows)
         self._check(len(rows.features))
-        labels = Labels.of(y, rows.n_rows)
-        rng = (protective or Protective()).generator()
-        split = Split.of(self.epsilon, self.features)
+        labels = RowLabels.of(y, rows.n_rows)
+        rng = (protective or ProtectiveRandom()).generator()
+        split = EpsilonSplit.of(self.epsilon, self.features)
         scale = 2 * score_sensitivity(labels.sizes) / split.pick
         scores = hamdist_weights(rows, labels)
         self.features_ = self._pick(scores, scale, rng)
@@ -115,7 +115,7 @@ class _Release(ABC):
             raise RequestError(f"features must be from 1 to {width:,}, of which some are chosen")
 
 
-class LaplaceRelease(_Release):
+class LaplaceRelease(_PrivateRelease):
     """Release made-up rows, of features chosen by their HamDist under Laplace noise.
 
     The adversary knows every row but one, the labels, and how rows are made up. The release reveals
@@ -160,7 +160,7 @@ class LaplaceRelease(_Release):
         return by_laplace(scores, scale, self.features, rng)
 
 
-class ExponentialRelease(_Release):
+class ExponentialRelease(_PrivateRelease):
     """Release made-up rows, of features chosen by the exponential mechanism over HamDist.
 
     Each pick has the chances that are as exp(pick's epsilon * HamDist / (2 * sensitivity)), among
@@ -177,7 +177,7 @@ class ExponentialRelease(_Release):
 
 
 def _noisy_rates(
-    rows: Incidence, labels: Labels, features: Numbers, epsilon: float, rng: np.random.Generator
+    rows: Incidence, labels: RowLabels, features: Numbers, epsilon: float, rng: np.random.Generator
 ) -> Floats:
     """Return (features, classes) noisy shares; a person moves each feature's count by 1 at most."""
     from voile.itemsets.kernels.gains import held_by_class
@@ -199,7 +199,7 @@ def _draw_rows(rates: Floats, rng: np.random.Generator) -> Sparse:
     return sparse.csc_array((ones, held, starts), shape=rates.shape[::-1]).tocsr()
 
 
-def _count_vectors(rows: Incidence, labels: Labels, features: Numbers) -> Counts:
+def _count_vectors(rows: Incidence, labels: RowLabels, features: Numbers) -> Counts:
     """Return (2**features, classes) rows of each class with each vector of the features."""
     table = labels.table(rows)
     vector = np.zeros(len(table), dtype=np.intp)
@@ -211,7 +211,7 @@ def _count_vectors(rows: Incidence, labels: Labels, features: Numbers) -> Counts
 
 
 def _match_frequencies(
-    frequencies: Counts, labels: Labels, features: int, rng: np.random.Generator
+    frequencies: Counts, labels: RowLabels, features: int, rng: np.random.Generator
 ) -> Sparse:
     """Return rows of each class, as many as it has, in proportion to its noisy frequencies."""
     from scipy import sparse

@@ -9,16 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from voile.itemsets.searches.gains import gain_greedily, settle_greedily
-from voile.itemsets.searches.run import Run
+from voile.itemsets.searches.run import ItemsetsSearchRun
 
 
-def hamdist(run: Run) -> None:
+def hamdist(run: ItemsetsSearchRun) -> None:
     """Add features by their HamDist, the largest first (Algorithm 2; k-anonymity HamDist)."""
     weights = run.weights[run.candidates]
     run.fill(run.candidates[np.argsort(-weights, kind="stable")], stop=True)
 
 
-def distcnt(run: Run) -> None:
+def distcnt(run: ItemsetsSearchRun) -> None:
     """Add the feature that distinguishes most unlike pairs, while it may join (Algorithm 3).
 
     The printed loop condition is inverted, and has no rule for gains of 0: this search ends at the
@@ -28,6 +28,6 @@ def distcnt(run: Run) -> None:
     gain_greedily(run, skip=False)
 
 
-def cm(run: Run) -> None:
+def cm(run: ItemsetsSearchRun) -> None:
     """Add the feature that lowers the classification metric most (CM greedy)."""
     settle_greedily(run)

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.itemsets.rows.scales import numbers_of
 
 Integers = NDArray[np.int64]
@@ -29,7 +29,7 @@ BETWEEN_WORDS = r"[^\p{L}\p{N}]+"
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureCells(Brief):
+class FeatureCells(BriefRepr):
     """Which of a form's features the rows of a batch have.
 
     `row`, `code` : (ones,) the row and the feature's place in the form; pairs rise and are
@@ -47,7 +47,7 @@ class FeatureCells(Brief):
 
 
 @dataclass(frozen=True)
-class Form(Brief, ABC):
+class ColumnForm(BriefRepr, ABC):
     """Read and write one column, with a feature for each of `values`, which are distinct.
 
     Of a cell that it cannot read, `lacks` names the fault and `remedy` the way out.
@@ -67,7 +67,7 @@ class Form(Brief, ABC):
         return tuple(f"{self.column}={value}" for value in self.values)
 
     @cached_property
-    def known(self) -> pa.Array:
+    def value_array(self) -> pa.Array:
         return pa.array(self.values, pa.string())
 
     @property
@@ -79,7 +79,7 @@ class Form(Brief, ABC):
         """Return which features each row of the column has, without values that are no feature."""
 
     @abstractmethod
-    def shown(self, cells: FeatureCells) -> pa.Array:
+    def write_column(self, cells: FeatureCells) -> pa.Array:
         """Return the column, as it is released, with these cells and no others."""
 
     def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class Form(Brief, ABC):
 
 
 @dataclass(frozen=True)
-class Binary(Form):
+class BinaryForm(ColumnForm):
     """One feature, the column itself: 0 and 1, true and false, as numbers, booleans or text.
 
     nulls_absent : whether the data holder takes a null for 0.
@@ -137,7 +137,7 @@ class Binary(Form):
         data = super().to_data(kept)
         return {**data, "nulls_absent": True} if self.nulls_absent else data
 
-    def shown(self, cells: FeatureCells) -> pa.Array:
+    def write_column(self, cells: FeatureCells) -> pa.Array:
         """Write 0 and 1."""
         ones = np.zeros(len(cells.lost), dtype=np.int8)
         ones[cells.row] = 1
@@ -145,7 +145,7 @@ class Binary(Form):
 
 
 @dataclass(frozen=True)
-class Categories(Form):
+class CategoriesForm(ColumnForm):
     """A feature for each value of a column; a null has none of them."""
 
     kind = "categories"
@@ -153,17 +153,17 @@ class Categories(Form):
     def cells(self, array: pa.Array) -> FeatureCells:
         """Look each value up; one that was never seen is not a feature."""
         text = array.cast(pa.string()).dictionary_encode()
-        return _found(np.arange(len(array)), text, self.known, len(array))
+        return _look_up_values(np.arange(len(array)), text, self.value_array, len(array))
 
-    def shown(self, cells: FeatureCells) -> pa.Array:
+    def write_column(self, cells: FeatureCells) -> pa.Array:
         """Write the value, and null where it is not one of those kept."""
         place = np.full(len(cells.lost), -1, dtype=np.int64)
         place[cells.row] = cells.code
-        return self.known.take(pa.array(place, mask=place < 0))
+        return self.value_array.take(pa.array(place, mask=place < 0))
 
 
 @dataclass(frozen=True)
-class Intervals(Categories):
+class IntervalsForm(CategoriesForm):
     """A feature for each interval between `cuts`; a cut belongs to the interval above it."""
 
     kind = "intervals"
@@ -172,7 +172,7 @@ class Intervals(Categories):
     cuts: tuple[float, ...]
 
     @classmethod
-    def between(cls, column: str, cuts: tuple[float, ...]) -> Intervals:
+    def between(cls, column: str, cuts: tuple[float, ...]) -> IntervalsForm:
         """Name the intervals between cuts, which rise."""
         names = [f"{cut:.15g}" for cut in cuts]
         inner = [f"{a} to below {b}" for a, b in pairwise(names)]
@@ -193,7 +193,7 @@ class Intervals(Categories):
 
 
 @dataclass(frozen=True)
-class Words(Form):
+class WordsForm(ColumnForm):
     """A feature for each word of a text: a run of letters and digits, in lower case."""
 
     kind = "words"
@@ -201,15 +201,15 @@ class Words(Form):
     def cells(self, array: pa.Array) -> FeatureCells:
         """Find the words that are known; a null has none."""
         row, word = words_of(array)
-        return _found(row, word, self.known, len(array))
+        return _look_up_values(row, word, self.value_array, len(array))
 
-    def shown(self, cells: FeatureCells) -> pa.Array:
+    def write_column(self, cells: FeatureCells) -> pa.Array:
         """Write each word once, in alphabetical order: the text's own is not released."""
-        return pc.binary_join(_lists(cells, self.known), " ")
+        return pc.binary_join(_lists(cells, self.value_array), " ")
 
 
 @dataclass(frozen=True)
-class Items(Form):
+class ItemsForm(ColumnForm):
     """A feature for each item of a column of lists, as transactions are read."""
 
     kind = "items"
@@ -222,19 +222,19 @@ class Items(Form):
     def cells(self, array: pa.Array) -> FeatureCells:
         """Find the items that are known; a null, as a list or within one, is none."""
         row, item = items_of(array)
-        return _found(row, item, self.known, len(array))
+        return _look_up_values(row, item, self.value_array, len(array))
 
-    def shown(self, cells: FeatureCells) -> pa.Array:
+    def write_column(self, cells: FeatureCells) -> pa.Array:
         """Write the items in one order, each once."""
-        return _lists(cells, self.known.cast(pa.type_for_alias(self.item)))
+        return _lists(cells, self.value_array.cast(pa.type_for_alias(self.item)))
 
     def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
         return {**super().to_data(kept), "item": self.item}
 
 
 @dataclass(frozen=True)
-class LongItems(Items):
-    """As `Items`, of a long table: an item in each row, and the column of its record's id."""
+class LongItems(ItemsForm):
+    """As `ItemsForm`, of a long table: an item in each row, and the column of its record's id."""
 
     kind = "long"
     record: str
@@ -264,7 +264,9 @@ def _flat(lists: pa.Array) -> tuple[Integers, pa.Array]:
     return row, pc.list_flatten(lists)
 
 
-def _found(row: Integers, text: pa.DictionaryArray, values: pa.Array, rows: int) -> FeatureCells:
+def _look_up_values(
+    row: Integers, text: pa.DictionaryArray, values: pa.Array, rows: int
+) -> FeatureCells:
     """Look values up, and keep each pair of row and value once."""
     place = pc.index_in(text.dictionary, values).take(text.indices)
     known = _mask(place.is_valid())

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.itemsets.rows.grids import MOST_CUTS, Step, candidates, find_step
-from voile.itemsets.rows.ranges import Grid
-from voile.itemsets.rows.scales import Kind, Scale, check_forms, find_text_forms
+from voile.itemsets.rows.grids import MOST_CUTS, LadderStep, candidates, find_step
+from voile.itemsets.rows.ranges import GridForm
+from voile.itemsets.rows.scales import Kind, NumberScale, check_forms, find_text_forms
 
 
 class GridLearner:
@@ -47,25 +47,27 @@ class GridLearner:
             for one in pc.value_counts(array.drop_null()).to_pylist():
                 self._texts[one["values"]] += one["counts"]
         else:
-            self._numbers.append(Scale(self._kind, whole=True).numbers(array)[0])
+            self._numbers.append(NumberScale(self._kind, whole=True).numbers(array)[0])
 
-    def form(self) -> Grid:
+    def form(self) -> GridForm:
         """Return the candidate cuts; none of a column of one number, or of none."""
         forms = self._forms
         if self._is_text and not forms:
             forms = find_text_forms(self.column, self._kind, self._texts, self._missing)
-        scale = Scale(self._kind, True, forms, self._missing)
-        numbers, counts = self._counted(scale)
+        scale = NumberScale(self._kind, True, forms, self._missing)
+        numbers, counts = self._count_numbers(scale)
         whole = bool((numbers == np.floor(numbers)).all())
-        scale = Scale(self._kind, whole, forms, self._missing)
+        scale = NumberScale(self._kind, whole, forms, self._missing)
         if len(numbers) < 2:
-            return Grid.between(self.column, scale, ())
-        step = self._declared(whole) or find_step(
+            return GridForm.between(self.column, scale, ())
+        step = self._read_step(whole) or find_step(
             numbers, counts, dates=self._kind == "date", whole=whole
         )
-        return Grid.between(self.column, scale, candidates(numbers, counts, step, most=self._most))
+        return GridForm.between(
+            self.column, scale, candidates(numbers, counts, step, most=self._most)
+        )
 
-    def _counted(self, scale: Scale) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _count_numbers(self, scale: NumberScale) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the distinct numbers, rising, and how many rows have each."""
         if self._is_text:
             read, _ = scale.numbers(pa.array(list(self._texts), pa.string()))
@@ -77,7 +79,7 @@ class GridLearner:
         numbers, of = np.unique(read[known], return_inverse=True)
         return numbers, np.bincount(of, times[known], minlength=len(numbers)).astype(np.int64)
 
-    def _declared(self, whole: bool) -> Step | None:
+    def _read_step(self, whole: bool) -> LadderStep | None:
         if self._step is None:
             return None
         if whole and self._step % 1:
@@ -86,7 +88,7 @@ class GridLearner:
                 where=f"roles, column {self.column}",
                 instead="declare a whole number",
             )
-        return Step.declared(self._step)
+        return LadderStep.from_decimal(self._step)
 
     def _check(self, type_: pa.DataType) -> None:
         types = pa.types

@@ -30,14 +30,14 @@ MONTHS = ((120, 0), (60, 0), (12, 0), (3, 0), (1, 0))
 
 
 @dataclass(frozen=True)
-class Step:
+class LadderStep:
     """`size` times ten to the `power`: each step of a ladder divides the ones before it."""
 
     size: int
     power: int
 
     @classmethod
-    def declared(cls, step: Decimal) -> Step:
+    def from_decimal(cls, step: Decimal) -> LadderStep:
         """Read a step as a user declares it.
 
         >>> Step.declared(Decimal("0.25")), Step.declared(Decimal(500))
@@ -63,13 +63,13 @@ class Step:
         return places
 
 
-def ladder(*, dates: bool, whole: bool) -> Iterator[Step]:
+def ladder(*, dates: bool, whole: bool) -> Iterator[LadderStep]:
     """Yield the steps to try, the coarsest first, down to one where numbers are whole."""
     steps = MONTHS if dates else NUMBERS
-    return (Step(size, power) for size, power in steps if power >= 0 or not whole)
+    return (LadderStep(size, power) for size, power in steps if power >= 0 or not whole)
 
 
-def find_step(numbers: Floats, counts: Integers, *, dates: bool, whole: bool) -> Step:
+def find_step(numbers: Floats, counts: Integers, *, dates: bool, whole: bool) -> LadderStep:
     """Return the coarsest step that sees the middle nine tenths of the rows in 20 cells or more.
 
     `numbers` rise, and are distinct. Where one number has the middle to itself, it is left out.
@@ -86,7 +86,7 @@ def find_step(numbers: Floats, counts: Integers, *, dates: bool, whole: bool) ->
 
 
 def candidates(
-    numbers: Floats, counts: Integers, step: Step, *, most: int = MOST_CUTS
+    numbers: Floats, counts: Integers, step: LadderStep, *, most: int = MOST_CUTS
 ) -> tuple[float, ...]:
     """Return at `most` so many multiples of the step, with about as many rows between two of them.
 

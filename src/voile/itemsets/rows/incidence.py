@@ -16,7 +16,7 @@ from voile.data.frames import frame_kind
 from voile.itemsets.rows.matrices import frame_matrix
 
 if TYPE_CHECKING:
-    from voile.itemsets.kernels.groups import Groups
+    from voile.itemsets.kernels.groups import SubjectGroups
 
 Starts = NDArray[np.int64]
 Items = NDArray[np.int32]
@@ -93,7 +93,7 @@ class Incidence:
             features = names if features is None else features
         starts, items, width = _binary_rows(X, features)
         names = _names(features, width)
-        return _grouped(starts, items, names, _numbered(subjects, len(starts) - 1))
+        return _group_rows(starts, items, names, _number_subjects(subjects, len(starts) - 1))
 
     def __repr__(self) -> str:
         sizes = np.diff(self.starts)
@@ -136,11 +136,11 @@ class Incidence:
         return np.argsort(-np.diff(self.starts), kind="stable")
 
     @property
-    def groups(self) -> Groups:
+    def groups(self) -> SubjectGroups:
         """The arrays as the kernels read them."""
-        from voile.itemsets.kernels.groups import Groups
+        from voile.itemsets.kernels.groups import SubjectGroups
 
-        return Groups(*(getattr(self, name) for name in Groups._fields))
+        return SubjectGroups(*(getattr(self, name) for name in SubjectGroups._fields))
 
     def project(self, features: Features) -> Incidence:
         """Return the rows with some features only, in the columns' order; O(rows + ones).
@@ -157,7 +157,7 @@ class Incidence:
         merged, first = distinct(starts, items)
         starts, items = take(starts, items, first, np.arange(len(kept), dtype=np.int32))
         names = tuple(self.features[x] for x in kept)
-        return _joined(starts, items, names, merged[self.pattern], self.subject)
+        return _build_incidence(starts, items, names, merged[self.pattern], self.subject)
 
     def among(self, rows: NDArray[np.bool_]) -> Incidence:
         """Return some of the rows, with every feature; O(rows + ones)."""
@@ -166,10 +166,12 @@ class Incidence:
         kept, pattern = np.unique(self.pattern[rows], return_inverse=True)
         every = np.arange(len(self.features), dtype=np.int32)
         starts, items = take(self.starts, self.items, kept.astype(np.int64), every)
-        subject = None if self.subject is None else _numbered(self.subject[rows], int(rows.sum()))
-        return _joined(starts, items, self.features, pattern.astype(np.int32), subject)
+        subject = (
+            None if self.subject is None else _number_subjects(self.subject[rows], int(rows.sum()))
+        )
+        return _build_incidence(starts, items, self.features, pattern.astype(np.int32), subject)
 
-    def arranged(self, order: NDArray[np.intp]) -> Incidence:
+    def arrange_features(self, order: NDArray[np.intp]) -> Incidence:
         """Return the same rows with the features in another order, each once."""
         from voile.itemsets.kernels.rows import columns
 
@@ -257,19 +259,19 @@ def _names(features: Sequence[str] | None, width: int) -> tuple[str, ...]:
     return names
 
 
-def _numbered(subjects: ArrayLike | None, rows: int) -> Starts | None:
+def _number_subjects(subjects: ArrayLike | None, rows: int) -> Starts | None:
     if subjects is None:
         return None
     values = np.asarray(subjects)
     if values.shape != (rows,):
         raise RequestError(f"subjects of shape {values.shape} for {rows} rows")
-    number, absent = numbered(values)
+    number, absent = number_values(values)
     if len(absent):
         raise RequestError(f"{len(absent)} subjects are missing", where=f"row {absent[0]}")
     return number
 
 
-def numbered(values: NDArray[Any]) -> tuple[Starts, NDArray[np.intp]]:
+def number_values(values: NDArray[Any]) -> tuple[Starts, NDArray[np.intp]]:
     """Return each value's place among the distinct ones, objects by their texts, and which lack.
 
     None, NaN and pandas' values for them lack; where any does, the places mean nothing.
@@ -291,7 +293,7 @@ def _places(values: NDArray[Any]) -> Starts:
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
-def _grouped(
+def _group_rows(
     starts: Starts, items: Items, names: tuple[str, ...], subject: Starts | None
 ) -> Incidence:
     from voile.itemsets.kernels.rows import distinct, take
@@ -299,10 +301,10 @@ def _grouped(
     pattern, first = distinct(starts, items)
     if len(first) < len(pattern):
         starts, items = take(starts, items, first, np.arange(len(names), dtype=np.int32))
-    return _joined(starts, items, names, pattern, subject)
+    return _build_incidence(starts, items, names, pattern, subject)
 
 
-def _joined(
+def _build_incidence(
     starts: Starts, items: Items, names: tuple[str, ...], pattern: Items, subject: Starts | None
 ) -> Incidence:
     from voile.itemsets.kernels.rows import columns

@@ -9,29 +9,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
-from voile.itemsets.rows.incidence import Incidence, numbered
+from voile.itemsets.rows.incidence import Incidence, number_values
 
-LabelsLike: TypeAlias = "ArrayLike | Labels"
+LabelsLike: TypeAlias = "ArrayLike | RowLabels"
 
 MOST_CLASSES = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class RowLabels:
     """Hold the class of each row, `number`, and the rows of each of 2 to 50 classes, `sizes`."""
 
     number: NDArray[np.int64]
     sizes: NDArray[np.int64]
 
     @classmethod
-    def of(cls, y: LabelsLike, rows: int) -> Labels:
+    def of(cls, y: LabelsLike, rows: int) -> RowLabels:
         """Read one label a row; refuse missing ones, a single class, and numbers not cut up."""
         if isinstance(y, cls):
             return y
         values = np.asarray(y)
         if values.shape != (rows,):
             raise RequestError(f"labels of shape {values.shape} for {rows} rows")
-        number, absent = numbered(values)
+        number, absent = number_values(values)
         if len(absent):
             raise RequestError(
                 f"{len(absent)} labels are missing",
@@ -49,10 +49,10 @@ class Labels:
             )
         return cls(number, sizes)
 
-    def among(self, rows: NDArray[np.bool_]) -> Labels:
+    def among(self, rows: NDArray[np.bool_]) -> RowLabels:
         """Return the labels of some rows; a class that none of them has stays, with no row."""
         number = self.number[rows]
-        return Labels(number, np.bincount(number, minlength=len(self.sizes)).astype(np.int64))
+        return RowLabels(number, np.bincount(number, minlength=len(self.sizes)).astype(np.int64))
 
     def table(self, incidence: Incidence) -> NDArray[np.int64]:
         """Return (patterns, classes) rows of each class with each pattern."""

@@ -14,11 +14,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
 from voile.core.round_cuts import roundest_decimal
-from voile.data.text import unpacked
+from voile.data.text import unpack_cell
 from voile.itemsets.rows import forms
 from voile.itemsets.rows.grid_learning import GridLearner
 from voile.itemsets.rows.scales import numbers_of
-from voile.report.wording import listed
+from voile.report.wording import join_names
 
 Kind = Literal["binary", "categories", "words", "numbers", "dates"]
 ON_A_GRID = ("numbers", "dates")
@@ -42,7 +42,7 @@ class ItemSettings(BaseModel):
     nulls: Literal["absent"] | None = None
 
     @classmethod
-    def read(cls, column: str, settings: Mapping[str, Any]) -> ItemSettings:
+    def check_settings(cls, column: str, settings: Mapping[str, Any]) -> ItemSettings:
         where = f"roles, column {column}"
         try:
             read = cls.model_validate(settings)
@@ -55,14 +55,14 @@ class ItemSettings(BaseModel):
         more = {"step", "form", "missing"} & read.model_fields_set
         if more and read.as_ not in ON_A_GRID:
             raise RequestError(
-                f"{listed(sorted(more))} go with numbers and dates",
+                f"{join_names(sorted(more))} go with numbers and dates",
                 where=where,
                 instead='say also as = "numbers" or as = "dates"',
             )
         return read
 
 
-class Learner:
+class FormLearner:
     """Read a column batch after batch, then return its form.
 
     Lists are items. Without a setting, booleans and numbers are 0 and 1, and so is text that holds
@@ -76,7 +76,7 @@ class Learner:
         self._settings = settings
         self._seen: set[str] = set()
         self._numbers: list[NDArray[np.float64]] = []
-        self._kind = self._asked()
+        self._kind = self._declared_kind()
 
     def add(self, array: pa.Array) -> None:
         if self._kind == "items":
@@ -89,12 +89,12 @@ class Learner:
             numbers = numbers_of(array)[0]
             self._numbers.append(numbers[~np.isnan(numbers)])
 
-    def form(self) -> forms.Form:
+    def form(self) -> forms.ColumnForm:
         spelt = {value.strip().lower() for value in self._seen}
         if self._kind == "binary" or (
             spelt and self._kind is None and spelt <= {*forms.ONE, *forms.ZERO}
         ):
-            return forms.Binary(self.column, ("",), self._settings.nulls == "absent")
+            return forms.BinaryForm(self.column, ("",), self._settings.nulls == "absent")
         if self._settings.nulls is not None:
             raise RequestError(
                 "nulls goes with columns of 0 and 1",
@@ -102,21 +102,23 @@ class Learner:
                 instead="leave nulls out: a null has no item of this column",
             )
         if self._kind == "intervals":
-            return forms.Intervals.between(self.column, self._settings.cuts or self._quantiles())
+            return forms.IntervalsForm.between(
+                self.column, self._settings.cuts or self._quantiles()
+            )
         if self._kind == "items":
-            return forms.Items(self.column, self._sorted(), str(self._type.value_type))
+            return forms.ItemsForm(self.column, self._sort_seen(), str(self._type.value_type))
         if self._kind == "words":
-            return forms.Words(self.column, self._sorted())
-        if self._kind is None and any(unpacked(value) is not None for value in self._seen):
+            return forms.WordsForm(self.column, self._sort_seen())
+        if self._kind is None and any(unpack_cell(value) is not None for value in self._seen):
             raise RequestError(
                 "is text, some of it JSON lists or objects",
                 where=f"column {self.column}",
                 instead='give lists of texts or whole numbers, or say as = "words" for the words '
                 'in it, as = "categories" for a feature each',
             )
-        return forms.Categories(self.column, self._sorted())
+        return forms.CategoriesForm(self.column, self._sort_seen())
 
-    def _asked(self) -> str | None:
+    def _declared_kind(self) -> str | None:
         """Return the kind that type and settings give; None where the values decide."""
         type_, settings = self._type, self._settings
         text = pa.types.is_string(type_)
@@ -146,7 +148,7 @@ class Learner:
     def _see(self, text: pa.DictionaryArray) -> None:
         self._seen.update(text.dictionary.to_pylist())
 
-    def _sorted(self) -> tuple[str, ...]:
+    def _sort_seen(self) -> tuple[str, ...]:
         numbers = pa.types.is_list(self._type) and pa.types.is_integer(self._type.value_type)
         return tuple(sorted(self._seen, key=int if numbers else None))
 
@@ -159,10 +161,10 @@ class Learner:
         cuts = np.unique(np.quantile(numbers, shares, method="inverted_cdf"))
         values = np.unique(numbers)
         at = np.searchsorted(values, cuts[cuts > values[0]])
-        return tuple(_cut(values[x - 1], values[x]) for x in at) or (float(cuts[0]),)
+        return tuple(_choose_cut(values[x - 1], values[x]) for x in at) or (float(cuts[0]),)
 
 
-def _cut(below: float, above: float) -> float:
+def _choose_cut(below: float, above: float) -> float:
     """Return a cut that separates the same people as one of their values would, but is none."""
     if not np.isfinite([below, above]).all():
         return float(above)
@@ -170,9 +172,9 @@ def _cut(below: float, above: float) -> float:
     return cut if below < cut else float(above)
 
 
-def _learner(column: str, type_: pa.DataType, settings: ItemSettings) -> Learner | GridLearner:
+def _learner(column: str, type_: pa.DataType, settings: ItemSettings) -> FormLearner | GridLearner:
     if settings.as_ not in ON_A_GRID:
-        return Learner(column, type_, settings)
+        return FormLearner(column, type_, settings)
     return GridLearner(
         column,
         type_,
@@ -187,10 +189,10 @@ def learn(
     batches: Iterator[pa.RecordBatch],
     types: Mapping[str, pa.DataType],
     settings: Mapping[str, Mapping[str, Any]],
-) -> tuple[forms.Form, ...]:
+) -> tuple[forms.ColumnForm, ...]:
     """Return the form of each column of items, in the order of their settings."""
     learners = [
-        _learner(name, types[name], ItemSettings.read(name, asked))
+        _learner(name, types[name], ItemSettings.check_settings(name, asked))
         for name, asked in settings.items()
     ]
     for batch in batches:

@@ -21,9 +21,9 @@ from voile.data import Source, open_writer
 from voile.data.files.memory import MemoryPath
 from voile.data.roles import Roles
 from voile.data.source import identifier
-from voile.data.writer import Dialect, Writer
+from voile.data.writer import BatchWriter, TextDialect
 from voile.engines.duck import connect
-from voile.itemsets.rows.forms import Form, Items, LongItems
+from voile.itemsets.rows.forms import ColumnForm, ItemsForm, LongItems
 
 SORTED_ROWS = 2**18
 RECORD = "record"
@@ -64,17 +64,17 @@ class LongTable:
             )
         return cls(record, item)
 
-    def marked(self, forms: tuple[Form, ...]) -> tuple[Form, ...]:
+    def mark_form(self, forms: tuple[ColumnForm, ...]) -> tuple[ColumnForm, ...]:
         """Return the forms, with that of the items marked as a long table's."""
         return tuple(
             LongItems(form.column, form.values, form.item, self.record)
-            if isinstance(form, Items) and form.column == self.item
+            if isinstance(form, ItemsForm) and form.column == self.item
             else form
             for form in forms
         )
 
 
-class Records(Source):
+class RecordsSource(Source):
     """Show a long table with one row for each record, in the order of their ids.
 
     The column `item` holds lists, in no order; a null is no item. The other columns must agree in
@@ -105,8 +105,8 @@ class Records(Source):
         if numbered:
             self._key = f"TRY_CAST({self._key} AS BIGINT)"  # text files hold them as text
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        for batch in _whole_records(self._sorted(columns)):
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        for batch in _whole_records(self._sort_rows(columns)):
             number, key, *values = batch.columns
             self._check_ids(key, number)
             starts = _starts(key)
@@ -148,7 +148,7 @@ class Records(Source):
                 instead="make them agree, or drop the column",
             )
 
-    def _sorted(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    def _sort_rows(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Stream these columns by record, beside the ids and the rows' numbers in the source."""
         import duckdb
 
@@ -168,7 +168,7 @@ class Records(Source):
         return self._source.fingerprint()
 
 
-class RecordWriter(Writer):
+class RecordWriter(BatchWriter):
     """Write lists of items as a long table: a row for each item, records numbered from 1.
 
     A record without items is one row, whose item is null: no record is lost, nor its label.
@@ -183,7 +183,7 @@ class RecordWriter(Writer):
         item: str,
         force: bool = False,
         escape: bool = False,
-        dialect: Dialect | None = None,
+        dialect: TextDialect | None = None,
     ) -> None:
         place = schema.get_field_index(item)
         flat = schema.set(place, pa.field(item, schema.field(item).type.value_type))
@@ -211,10 +211,10 @@ class RecordWriter(Writer):
         self._file.close()
 
 
-def released(source: Source, policy: Sequence[Mapping[str, Any]]) -> Source:
+def open_released(source: Source, policy: Sequence[Mapping[str, Any]]) -> Source:
     """Return a release with one row for each record, as its policy describes it."""
     long = _long_column(policy)
-    return source if long is None else Records(source, **long, numbered=True)
+    return source if long is None else RecordsSource(source, **long, numbered=True)
 
 
 def _long_column(policy: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
@@ -231,8 +231,8 @@ def release_writer(
     *,
     force: bool = False,
     escape: bool = False,
-    dialect: Dialect | None = None,
-) -> Writer:
+    dialect: TextDialect | None = None,
+) -> BatchWriter:
     """Open a release's writer: a long table where its policy names one."""
     long = _long_column(policy)
     if long is None:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from voile.core.errors import RequestError
 from voile.data import open_source
-from voile.itemsets.rows.forms import Binary
+from voile.itemsets.rows.forms import BinaryForm
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -74,7 +74,7 @@ def _holders(
         array = pc.greater(array, binarize)
     known = (types.is_string, types.is_integer, types.is_floating, types.is_boolean)
     if any(test(type_) for test in known):
-        cells = Binary(name, ("",), nulls == "absent").cells(array)
+        cells = BinaryForm(name, ("",), nulls == "absent").cells(array)
         row, lost = cells.row, np.flatnonzero(cells.lost)
     else:
         row, lost = np.zeros(0, dtype=np.int64), np.arange(len(array))

@@ -10,12 +10,12 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from voile.itemsets.rows.forms import Categories, FeatureCells, Form
-from voile.itemsets.rows.scales import NOT_KNOWN, Interval, Scale
+from voile.itemsets.rows.forms import CategoriesForm, ColumnForm, FeatureCells
+from voile.itemsets.rows.scales import NOT_KNOWN, NumberInterval, NumberScale
 
 
 @dataclass(frozen=True)
-class Grid(Form):
+class GridForm(ColumnForm):
     """A feature for rows without a number, and one for each cell between candidate cuts, rising.
 
     It is what `fit` chooses cuts from, and is neither stored nor released.
@@ -24,14 +24,14 @@ class Grid(Form):
     kind = "grid"
     lacks = "a value that is not a finite number, or not a date"
     remedy = "correct them, or name what says that nothing is known (missing = [...])"
-    scale: Scale
+    scale: NumberScale
     cuts: tuple[float, ...]
 
     @classmethod
-    def between(cls, column: str, scale: Scale, cuts: Sequence[float]) -> Grid:
+    def between(cls, column: str, scale: NumberScale, cuts: Sequence[float]) -> GridForm:
         """Name the cells between candidate cuts, which rise; without a cut there is no feature."""
         ends = pairwise([None, *cuts, None]) if cuts else ()
-        names = [scale.name(Interval(*one)) for one in ends]
+        names = [scale.name(NumberInterval(*one)) for one in ends]
         return cls(column, (NOT_KNOWN, *names) if cuts else (), scale, tuple(cuts))
 
     def cells(self, array: pa.Array) -> FeatureCells:
@@ -41,13 +41,13 @@ class Grid(Form):
         place = np.searchsorted(self.cuts, numbers[row], side="right") + 1
         return FeatureCells(row, np.where(np.isnan(numbers[row]), 0, place), lost)
 
-    def shown(self, cells: FeatureCells) -> pa.Array:
+    def write_column(self, cells: FeatureCells) -> pa.Array:
         """Write nothing: a grid is never released."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Ranges(Categories):
+class RangesForm(CategoriesForm):
     """A feature for each interval that some policy publishes, or for rows without a number.
 
     Those of one policy are disjoint and cover all numbers; those of two may overlap. `ends` are
@@ -55,13 +55,15 @@ class Ranges(Categories):
     """
 
     kind = "ranges"
-    lacks = Grid.lacks
-    remedy = Grid.remedy
-    scale: Scale
-    ends: tuple[Interval | None, ...]
+    lacks = GridForm.lacks
+    remedy = GridForm.remedy
+    scale: NumberScale
+    ends: tuple[NumberInterval | None, ...]
 
     @classmethod
-    def of(cls, column: str, scale: Scale, ends: Iterable[Interval | None]) -> Ranges:
+    def of(
+        cls, column: str, scale: NumberScale, ends: Iterable[NumberInterval | None]
+    ) -> RangesForm:
         """Name the intervals, each once."""
         ends = tuple(ends)
         return cls(
@@ -105,21 +107,21 @@ class Ranges(Categories):
     def from_data(cls, data: Mapping[str, Any]) -> Self:
         ends = tuple(None if e is None else _interval(*e) for e in data["ends"])
         values = tuple(data["values"])
-        return cls(data["column"], values, Scale.from_data(data["scale"]), ends)
+        return cls(data["column"], values, NumberScale.from_data(data["scale"]), ends)
 
 
-def _interval(low: float | None, high: float | None, unknown: bool) -> Interval:
-    return Interval(
+def _interval(low: float | None, high: float | None, unknown: bool) -> NumberInterval:
+    return NumberInterval(
         None if low is None else float(low), None if high is None else float(high), bool(unknown)
     )
 
 
-def _holds_unknown(interval: Interval | None) -> bool:
+def _holds_unknown(interval: NumberInterval | None) -> bool:
     return interval is None or interval.unknown
 
 
 def _within(
-    numbers: np.ndarray[Any, np.dtype[np.float64]], interval: Interval | None
+    numbers: np.ndarray[Any, np.dtype[np.float64]], interval: NumberInterval | None
 ) -> np.ndarray[Any, np.dtype[np.bool_]]:
     if interval is None:
         return np.zeros(len(numbers), dtype=np.bool_)

@@ -21,7 +21,7 @@ Mask = NDArray[np.bool_]
 Kind = Literal["number", "date"]
 
 
-class Interval(NamedTuple):
+class NumberInterval(NamedTuple):
     """From a number to below another, None where an end is open; or also what is not known."""
 
     low: float | None
@@ -46,7 +46,7 @@ MONTHS = 12
 
 
 @dataclass(frozen=True)
-class Scale:
+class NumberScale:
     """Numbers, `whole` or not, or dates, as months counted from the year 0.
 
     forms : how numbers or dates are written as text; none for numbers as Python writes them, and
@@ -76,13 +76,13 @@ class Scale:
         if not self.forms and self.kind == "number":
             return numbers_of(array)
         encoded = array.dictionary_encode()
-        read = [self._read(text) for text in encoded.dictionary.to_pylist()]
+        read = [self._parse_number(text) for text in encoded.dictionary.to_pylist()]
         values = pa.array(read, pa.float64()).take(encoded.indices)
         numbers = values.fill_null(np.nan).to_numpy(zero_copy_only=False)
         lost = pc.and_(array.is_valid(), values.is_null())
         return numbers, np.asarray(lost.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
-    def _read(self, text: str) -> float | None:
+    def _parse_number(self, text: str) -> float | None:
         if self.kind == "date":
             day = read_forms(text, self.forms, read_date) if self.forms else iso_date(text)
             return None if day is None else float(month_number(day))
@@ -100,7 +100,7 @@ class Scale:
         year, month = divmod(int(number), MONTHS)
         return f"{year:04}-{month + 1:02}"
 
-    def name(self, interval: Interval) -> str:
+    def name(self, interval: NumberInterval) -> str:
         """Name an interval as a reader would say it.
 
         >>> age = Scale("number", whole=True)
@@ -134,7 +134,7 @@ class Scale:
         return {"kind": self.kind, "whole": self.whole, **texts}
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Scale:
+    def from_data(cls, data: Mapping[str, Any]) -> NumberScale:
         """Read back what `to_data` and JSON made."""
         return cls(data["kind"], data["whole"], tuple(data["forms"]), tuple(data["missing"]))
 
@@ -211,5 +211,5 @@ def numbers_of(array: pa.Array) -> tuple[Floats, Mask]:
 
 def _by_number(text: str, form: str) -> float | None:
     found = NumberForm.of(form)
-    number = found.read(text) if found else None
+    number = found.read_number(text) if found else None
     return None if number is None else float(number)

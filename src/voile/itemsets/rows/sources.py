@@ -13,18 +13,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.itemsets.rows.forms import FeatureCells, Form
+from voile.itemsets.rows.forms import ColumnForm, FeatureCells
 from voile.itemsets.rows.grid_learning import GridLearner
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.learning import learn
-from voile.itemsets.rows.long_tables import RECORD, LongTable, Records, released
-from voile.itemsets.rows.ranges import Ranges
-from voile.itemsets.rows.scales import Interval
+from voile.itemsets.rows.long_tables import RECORD, LongTable, RecordsSource, open_released
+from voile.itemsets.rows.ranges import RangesForm
+from voile.itemsets.rows.scales import NumberInterval
 
 WithoutLabel = Literal["refuse", "drop", "keep"]
 
@@ -34,7 +34,7 @@ NOBODY = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(Brief):
+class SourceRows(BriefRepr):
     """What was read of a source: rows, labels if any, and each row's place in the source."""
 
     incidence: Incidence
@@ -43,7 +43,7 @@ class Rows(Brief):
 
 
 @dataclass(frozen=True)
-class RowReader(Brief):
+class RowReader(BriefRepr):
     """Which rows and columns of a source are read, and what happens to rows without a label.
 
     A label that is a number is read as the intervals of `target`.
@@ -54,10 +54,10 @@ class RowReader(Brief):
     roles: Roles
     hold_out: HoldOut
     without_label: WithoutLabel = "refuse"
-    target: Form | None = None
+    target: ColumnForm | None = None
 
     @classmethod
-    def all_of(cls, roles: Roles, target: Form | None = None) -> RowReader:
+    def all_of(cls, roles: Roles, target: ColumnForm | None = None) -> RowReader:
         """Read every row, with or without a label."""
         return cls(roles, HoldOut(0.0, b"", roles.subject), "keep", target)
 
@@ -100,19 +100,19 @@ class RowReader(Brief):
 
     def records(self, source: Source) -> Source:
         """Return the source with one row for each record: itself, unless it is a long table."""
-        if self._long is None or isinstance(source, Records):
+        if self._long is None or isinstance(source, RecordsSource):
             return source
-        return Records(source, record=self._long.record, item=self._long.item)
+        return RecordsSource(source, record=self._long.record, item=self._long.item)
 
-    def learn(self, source: Source) -> tuple[Form, ...]:
+    def learn(self, source: Source) -> tuple[ColumnForm, ...]:
         """Return the form of each column of items; one pass."""
         source = self.records(source)
         settings = {name: self.roles.settings_of(name) for name in self.items}
         for asked in settings.values():
             asked.pop(RECORD, None)
-        batches = (batch for batch, _ in self._taken(source))
+        batches = (batch for batch, _ in self._select_rows(source))
         forms = learn(batches, source.columns, settings)
-        return forms if self._long is None else self._long.marked(forms)
+        return forms if self._long is None else self._long.mark_form(forms)
 
     def with_target(self, source: Source, bins: int | None) -> RowReader:
         """Return a reader of the label as a number, in so many intervals or fewer; one pass."""
@@ -122,24 +122,26 @@ class RowReader(Brief):
             raise RequestError("no column has the role label", where="roles", instead=NO_BINS)
         source = self.records(source)
         learner = GridLearner(self.label, source.columns[self.label], "number", most=bins - 1)
-        for batch, _ in self._taken(source):
+        for batch, _ in self._select_rows(source):
             learner.add(batch.column(self.label))
         grid = learner.form()
         if not grid.cuts:
             raise RequestError(
                 "holds one number or none", where=f"column {self.label}", instead=NO_BINS
             )
-        ends = (Interval(*one) for one in pairwise([None, *grid.cuts, None]))
-        return replace(self, target=Ranges.of(self.label, grid.scale, ends))
+        ends = (NumberInterval(*one) for one in pairwise([None, *grid.cuts, None]))
+        return replace(self, target=RangesForm.of(self.label, grid.scale, ends))
 
-    def read(self, source: Source, forms: Sequence[Form], *, strict: bool = True) -> Rows:
+    def read_rows(
+        self, source: Source, forms: Sequence[ColumnForm], *, strict: bool = True
+    ) -> SourceRows:
         """Read the rows as features; one pass, memory O(rows + ones).
 
         With `strict`, a cell that cannot be read is refused; else it counts as empty.
         """
         _check_names(forms)
-        read = _Pile()
-        for batch, number in self._taken(self.records(source)):
+        read = _RowPile()
+        for batch, number in self._select_rows(self.records(source)):
             read.add(batch, number, forms, self.label, self.roles.subject, self.target)
         if strict:
             every = [*forms, *([self.target] if self.target else [])]
@@ -154,13 +156,13 @@ class RowReader(Brief):
     def read_released(
         self,
         source: Source,
-        forms: Sequence[Form],
+        forms: Sequence[ColumnForm],
         label: str | None,
         people: NDArray[np.int64] | None,
-    ) -> Rows:
+    ) -> SourceRows:
         """Read a release back: its own columns, and each row's person by a number."""
-        read, first = _Pile(), 0
-        source = released(source, [form.to_data() for form in forms])
+        read, first = _RowPile(), 0
+        source = open_released(source, [form.to_data() for form in forms])
         columns = [form.column for form in forms] + ([label] if label else [])
         for batch in source.batches(columns or list(source.columns)[:1]):
             read.add(batch, np.arange(first, first + len(batch)), forms, label, None)
@@ -174,15 +176,15 @@ class RowReader(Brief):
         """The name of a row in errors: a long table's are in the order of their ids."""
         return "row" if self._long is None else "record"
 
-    def _taken(self, source: Source) -> Iterator[tuple[pa.RecordBatch, NDArray[np.int64]]]:
+    def _select_rows(self, source: Source) -> Iterator[tuple[pa.RecordBatch, NDArray[np.int64]]]:
         """Yield the rows to read of each batch, with their places in the source."""
         first, without, where = 0, 0, 0
         named = [self.label, self.roles.subject]
         columns = list(dict.fromkeys([*self.items, *(name for name in named if name)]))
         for batch in source.batches(columns):
             number = np.arange(first, first + len(batch))
-            kept = ~self.hold_out.held(batch, first)
-            unlabelled_rows = unlabelled(batch, self.label) & kept
+            kept = ~self.hold_out.find_held(batch, first)
+            unlabelled_rows = find_unlabelled(batch, self.label) & kept
             if unlabelled_rows.any():
                 where = where or int(number[unlabelled_rows][0]) + 1
                 without += int(unlabelled_rows.sum())
@@ -199,7 +201,7 @@ class RowReader(Brief):
 
 
 @dataclass
-class _Pile:
+class _RowPile:
     row: list[NDArray[np.int32]] = field(default_factory=list)
     feature: list[NDArray[np.int32]] = field(default_factory=list)
     number: list[NDArray[np.int64]] = field(default_factory=list)
@@ -213,10 +215,10 @@ class _Pile:
         self,
         batch: pa.RecordBatch,
         number: NDArray[np.int64],
-        forms: Sequence[Form],
+        forms: Sequence[ColumnForm],
         label: str | None,
         subject: str | None,
-        target: Form | None = None,
+        target: ColumnForm | None = None,
     ) -> None:
         before = 0
         for form in forms:
@@ -229,15 +231,15 @@ class _Pile:
         if target is not None:
             cells = target.cells(batch.column(target.column))
             self._note_lost(target, cells, number)
-            self.labels.append(target.shown(cells))
+            self.labels.append(target.write_column(cells))
         elif label is not None:
-            nothing = pa.array(unlabelled(batch, label))  # NaN among them
+            nothing = pa.array(find_unlabelled(batch, label))  # NaN among them
             self.labels.append(pc.if_else(nothing, None, batch.column(label).cast(pa.string())))
         if subject is not None:
             self.persons.append(self._numbers(batch.column(subject)))
         self.n_rows += len(batch)
 
-    def _note_lost(self, form: Form, cells: FeatureCells, number: NDArray[np.int64]) -> None:
+    def _note_lost(self, form: ColumnForm, cells: FeatureCells, number: NDArray[np.int64]) -> None:
         if cells.lost.any():
             lost, first = self.lost.get(form.column, (0, int(number[cells.lost][0]) + 1))
             self.lost[form.column] = lost + int(cells.lost.sum()), first
@@ -252,7 +254,7 @@ class _Pile:
         places: NDArray[np.int32] = encoded.indices.to_numpy(zero_copy_only=False)
         return np.array(known, dtype=np.int64)[places]
 
-    def refuse_lost(self, forms: Sequence[Form], where: str) -> None:
+    def refuse_lost(self, forms: Sequence[ColumnForm], where: str) -> None:
         """Refuse cells that could not be read: how many of a column, and the first one's row."""
         for column, (lost, first) in self.lost.items():
             form = next(form for form in forms if form.column == column)
@@ -262,7 +264,7 @@ class _Pile:
                 instead=form.remedy,
             )
 
-    def rows(self, forms: Sequence[Form], *, labelled: bool) -> Rows:
+    def rows(self, forms: Sequence[ColumnForm], *, labelled: bool) -> SourceRows:
         """Put all together, which empties the pile."""
         features = [feature for form in forms for feature in form.features] or [NOTHING]
         matrix = self._matrix(len(features))
@@ -274,7 +276,7 @@ class _Pile:
             _sums(matrix.indptr, matrix.indices, len(features)),
         ]
         order = np.lexsort(keys)
-        return Rows(
+        return SourceRows(
             Incidence.of(
                 matrix[order], features, None if persons is None else _each(persons[order])
             ),
@@ -305,7 +307,7 @@ def _each(persons: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(persons == NOBODY, persons.max() + 1 + np.arange(len(persons)), persons)
 
 
-def _check_names(forms: Sequence[Form]) -> None:
+def _check_names(forms: Sequence[ColumnForm]) -> None:
     """Refuse two columns that give a feature of one name, as "a=b" and the value b of "a" do."""
     owner: dict[str, str] = {}
     for form in forms:
@@ -341,7 +343,7 @@ def _objects(texts: Sequence[pa.Array]) -> tuple[NDArray[np.object_], NDArray[np
     return names[codes], ranks[codes]
 
 
-def unlabelled(batch: pa.RecordBatch, label: str | None) -> NDArray[np.bool_]:
+def find_unlabelled(batch: pa.RecordBatch, label: str | None) -> NDArray[np.bool_]:
     """Return which rows have no label, where there is a column of labels."""
     if label is None:
         return np.zeros(len(batch), dtype=np.bool_)

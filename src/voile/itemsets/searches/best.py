@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from voile.itemsets.searches import exact, greedy
 from voile.itemsets.searches.branch import branch, is_quick
-from voile.itemsets.searches.run import Run
+from voile.itemsets.searches.run import ItemsetsSearchRun
 
 MOST_PAIRS = 2**23
 
 
-def explore(run: Run) -> None:
+def explore(run: ItemsetsSearchRun) -> None:
     """Score the whole lattice of up to 20 candidates; else build sets as `greedy` does.
 
     Of few rows and features, go on by branch and bound: often to the optimum, always to a bound.

@@ -9,7 +9,7 @@ import numpy as np
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.searches.branch import by_colours, pairable
 from voile.itemsets.searches.exact import MOST_BITS, heaviest
-from voile.itemsets.searches.run import Worth
+from voile.itemsets.searches.run import SetUtility
 
 MOST_BLOCKS = 5
 MOST_FEATURES = 2**13
@@ -17,7 +17,7 @@ MOST_ONES = 2**24
 MOST_PAIRS = 2**29
 
 
-def utility_bound(worth: Worth, constraint: Constraint) -> float:
+def utility_bound(worth: SetUtility, constraint: Constraint) -> float:
     """Bound a feasible set by its parts: small blocks of features, and features that clash.
 
     The heaviest features, in blocks of 20, count what the best feasible set of each block weighs.
@@ -37,7 +37,7 @@ def utility_bound(worth: Worth, constraint: Constraint) -> float:
         return worth(may)
     coloured = len(worth.rows.items) <= MOST_ONES
     most = may[: MOST_FEATURES if coloured else MOST_BLOCKS * MOST_BITS]
-    rows = worth.rows.project(most).arranged(np.argsort(np.argsort(most)))
+    rows = worth.rows.project(most).arrange_features(np.argsort(np.argsort(most)))
     weights, ends = worth.weights[most], range(0, MOST_BLOCKS * MOST_BITS + 1, MOST_BITS)
     blocks = [
         heaviest(rows.project(np.arange(len(most))[start:end]), weights[start:end], constraint)

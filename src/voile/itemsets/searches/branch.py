@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.itemsets.measures.feasibility import Constraint, Feasible
+from voile.itemsets.measures.feasibility import Constraint, FeasibleSet
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.searches.run import Run
+from voile.itemsets.searches.run import ItemsetsSearchRun
 
 if TYPE_CHECKING:
-    from voile.itemsets.kernels.branch import Search
-    from voile.itemsets.kernels.covers import Covers
+    from voile.itemsets.kernels.branch import BranchState
+    from voile.itemsets.kernels.covers import RowCovers
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
@@ -27,14 +27,14 @@ TRIES_BY_COVERS, TRIES_BY_CLASSES = 2**19, 2**12
 ROUNDING = 1e-12
 
 
-def is_quick(run: Run) -> bool:
+def is_quick(run: ItemsetsSearchRun) -> bool:
     """Return whether branch and bound is fast: a modular utility, containment, few of all."""
     rows = int(np.minimum(run.rows.own, run.constraint.k).sum())
     few = rows <= FEW and len(run.candidates) <= FEW
     return few and run.worth.weights is not None and _by_containment(run.rows, run.constraint)
 
 
-def branch(run: Run, *, most: int | None = None) -> None:
+def branch(run: ItemsetsSearchRun, *, most: int | None = None) -> None:
     """Go on from the best set so far to the optimum; `bound` holds all along.
 
     An evaluation is one set examined; ends after about `most` pairs of features, where given. Pairs
@@ -48,8 +48,8 @@ def branch(run: Run, *, most: int | None = None) -> None:
             instead="use the method best, or publish fewer",
         )
     order = np.argsort(-run.weights[run.candidates], kind="stable")
-    rows = run.rows.project(run.candidates).arranged(order)
-    state = Feasible(rows, run.constraint)
+    rows = run.rows.project(run.candidates).arrange_features(order)
+    state = FeasibleSet(rows, run.constraint)
     pairs = pairable(rows, run.constraint)
     weights = run.weights[run.candidates[order]]
     deepest = int(by_colours(rows, np.ones(len(weights)), pairs))
@@ -76,7 +76,7 @@ def by_colours(rows: Incidence, weights: Floats, pairs: Words, first: int = 0) -
     from voile.itemsets.kernels.branch import colour
 
     search = _search(rows, weights, pairs, _no_covers(), 0)
-    search.alive[0] &= _packed(np.arange(len(weights))[None] >= first)[0]
+    search.alive[0] &= _pack_bits(np.arange(len(weights))[None] >= first)[0]
     colour(search, 0, 0)
     left = search.left[0]
     return float(search.bound[0, left - 1]) if left else 0.0
@@ -88,13 +88,13 @@ def pairable(rows: Incidence, constraint: Constraint) -> Words:
 
     all_pairs = ~np.eye(len(rows.features), dtype=np.bool_)
     if constraint.m == 1:
-        return _packed(all_pairs)
-    pairs = _packed(np.zeros_like(all_pairs))
+        return _pack_bits(all_pairs)
+    pairs = _pack_bits(np.zeros_like(all_pairs))
     may_pair(rows.groups, rows.sharing, constraint.k, pairs)
     return pairs
 
 
-def _packed(bits: NDArray[np.bool_]) -> Words:
+def _pack_bits(bits: NDArray[np.bool_]) -> Words:
     padded = np.zeros((len(bits), -(-bits.shape[1] // 64) * 64), dtype=np.bool_)
     padded[:, : bits.shape[1]] = bits
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
@@ -105,9 +105,9 @@ def _by_containment(rows: Incidence, constraint: Constraint) -> bool:
     return constraint.m is None and not constraint.absences and not rows.n_shared
 
 
-def _covers(rows: Incidence, constraint: Constraint, levels: int) -> Covers:
+def _covers(rows: Incidence, constraint: Constraint, levels: int) -> RowCovers:
     """Return which rows contain which on no features: all. Of equal rows k suffice."""
-    from voile.itemsets.kernels.covers import Covers
+    from voile.itemsets.kernels.covers import RowCovers
 
     copies = np.minimum(rows.own, constraint.k)
     words = -(-int(copies.sum()) // 64)
@@ -119,18 +119,20 @@ def _covers(rows: Incidence, constraint: Constraint, levels: int) -> Covers:
         holds[x] = np.isin(of, rows.holders[begin:end])
     everyone = np.zeros((2, levels, 64 * words, words), dtype=np.uint64)
     everyone[:, 0] = ~np.uint64(0)
-    return Covers(_packed(holds), *everyone)
+    return RowCovers(_pack_bits(holds), *everyone)
 
 
-def _no_covers() -> Covers:
-    from voile.itemsets.kernels.covers import Covers
+def _no_covers() -> RowCovers:
+    from voile.itemsets.kernels.covers import RowCovers
 
-    return Covers(np.zeros((0, 1), np.uint64), *np.zeros((2, 1, 0, 1), np.uint64))
+    return RowCovers(np.zeros((0, 1), np.uint64), *np.zeros((2, 1, 0, 1), np.uint64))
 
 
-def _search(rows: Incidence, weights: Floats, pairs: Words, covers: Covers, depth: int) -> Search:
+def _search(
+    rows: Incidence, weights: Floats, pairs: Words, covers: RowCovers, depth: int
+) -> BranchState:
     """Return a search that begins, with room for sets of up to `depth` features."""
-    from voile.itemsets.kernels.branch import Search
+    from voile.itemsets.kernels.branch import BranchState
 
     features, patterns, levels = len(weights), len(rows.own), depth + 2
 
@@ -138,10 +140,10 @@ def _search(rows: Incidence, weights: Floats, pairs: Words, covers: Covers, dept
         return np.zeros((levels, width), dtype=np.int32)
 
     alive = np.zeros((levels, pairs.shape[1]), dtype=np.uint64)
-    alive[0] = _packed(np.ones((1, features), dtype=np.bool_))[0]
+    alive[0] = _pack_bits(np.ones((1, features), dtype=np.bool_))[0]
     all_pairs = np.zeros((levels, *pairs.shape), dtype=np.uint64)
     all_pairs[0] = pairs
-    search = Search(
+    search = BranchState(
         weights=weights,
         pairs=all_pairs,
         order=table(features),

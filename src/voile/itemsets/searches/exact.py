@@ -10,7 +10,7 @@ from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import unlike
 from voile.itemsets.searches import greedy
 from voile.itemsets.searches.branch import branch
-from voile.itemsets.searches.run import Run
+from voile.itemsets.searches.run import ItemsetsSearchRun
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -18,7 +18,7 @@ Bools = NDArray[np.bool_]
 MOST_BITS = 20
 
 
-def explore(run: Run) -> None:
+def explore(run: ItemsetsSearchRun) -> None:
     """Score the whole lattice of up to 20 candidates; else branch and bound, from greedy sets.
 
     Guarantee: the optimum, or a proven `bound` when a limit stops the search. DistCnt takes the
@@ -31,13 +31,13 @@ def explore(run: Run) -> None:
         branch(run)
 
 
-def fits(run: Run) -> bool:
+def fits(run: ItemsetsSearchRun) -> bool:
     """Return whether the whole lattice may be scored: few candidates, presences, single rows."""
     simple = not run.constraint.absences and not run.rows.n_shared
     return len(run.candidates) <= MOST_BITS and simple
 
 
-def lattice(run: Run) -> None:
+def lattice(run: ItemsetsSearchRun) -> None:
     """Score every set: sums over all supersets or subsets at once (zeta transforms)."""
     rows = run.rows.project(run.candidates)
     masks, bits = _masks(rows), len(run.candidates)
@@ -93,7 +93,7 @@ def _any_subset(values: Bools) -> Bools:
     return values
 
 
-def _utilities(run: Run, rows: Incidence, masks: NDArray[np.int64]) -> Floats:
+def _utilities(run: ItemsetsSearchRun, rows: Incidence, masks: NDArray[np.int64]) -> Floats:
     if run.worth.name == "distcnt":
         return _pairs_separated(run, rows, masks)
     return _sums(run.weights[run.candidates])
@@ -107,7 +107,7 @@ def _sums(weights: Floats) -> Floats:
     return values
 
 
-def _pairs_separated(run: Run, rows: Incidence, masks: NDArray[np.int64]) -> Floats:
+def _pairs_separated(run: ItemsetsSearchRun, rows: Incidence, masks: NDArray[np.int64]) -> Floats:
     """Return DistCnt of every set.
 
     Pairs of unlike labels by the features they differ on are a convolution over exclusive or, which

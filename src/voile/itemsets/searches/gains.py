@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from voile.itemsets.measures.utility import hamdist_weights
 from voile.itemsets.searches.picking import ClassSums, pick
-from voile.itemsets.searches.run import Indices, Run
+from voile.itemsets.searches.run import Indices, ItemsetsSearchRun
 
 
-def gain_greedily(run: Run, *, skip: bool) -> None:
+def gain_greedily(run: ItemsetsSearchRun, *, skip: bool) -> None:
     """Add the feature that distinguishes the most unlike pairs, until none does.
 
     At a feature that may not join, `skip` goes on to the next; else the search ends. DistCnt is
@@ -31,7 +31,7 @@ def gain_greedily(run: Run, *, skip: bool) -> None:
     run.spend(1)
 
 
-def settle_greedily(run: Run) -> None:
+def settle_greedily(run: ItemsetsSearchRun) -> None:
     """Add the feature that brings most rows to their class's majority, until one may not join.
 
     Of equal gains, also of none, the feature of the largest HamDist: two often gain together what
@@ -55,7 +55,7 @@ def settle_greedily(run: Run) -> None:
     run.spend(1)
 
 
-def _gains(run: Run, *, majority: bool) -> Callable[[Indices], NDArray[np.int64]]:
+def _gains(run: ItemsetsSearchRun, *, majority: bool) -> Callable[[Indices], NDArray[np.int64]]:
     """Return what computes each feature's gain beside the set as it is then."""
     from voile.itemsets.kernels.gains import gains
 

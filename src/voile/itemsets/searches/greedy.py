@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from voile.itemsets.searches.gains import gain_greedily
-from voile.itemsets.searches.run import Indices, Run
+from voile.itemsets.searches.run import Indices, ItemsetsSearchRun
 
 POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 MOST_RESTARTS = 200
@@ -18,7 +18,7 @@ MOST_WORK = 2**27
 NOISE = 0.3
 
 
-def explore(run: Run) -> None:
+def explore(run: ItemsetsSearchRun) -> None:
     """Build a set from each order by weight / support**a, from alike rows, from parts of the best.
 
     Without a limit: a of 0, .25, .5, .75 and 1; what k subjects of alike rows have in common;
@@ -33,7 +33,7 @@ def explore(run: Run) -> None:
         restart(run)
 
 
-def some(run: Run) -> None:
+def some(run: ItemsetsSearchRun) -> None:
     """Build as many sets as a search without a limit."""
     portfolio(run)
     alike(run)
@@ -42,13 +42,13 @@ def some(run: Run) -> None:
         restart(run)
 
 
-def portfolio(run: Run) -> None:
+def portfolio(run: ItemsetsSearchRun) -> None:
     """Build a set from each order by weight / support**a."""
     for power in POWERS:
         run.fill(_order(run, power, noise=0.0))
 
 
-def alike(run: Run) -> None:
+def alike(run: ItemsetsSearchRun) -> None:
     """Build a set from what k alike rows have in common, often far more than any order finds."""
     from voile.itemsets.kernels.alike import best_common
 
@@ -62,19 +62,19 @@ def alike(run: Run) -> None:
     _fill_from(run, common[len(tried) :], tried, _order(run, power=0.0, noise=0.0))
 
 
-def restart(run: Run) -> None:
+def restart(run: ItemsetsSearchRun) -> None:
     """Build a set from a part of the best one, which is feasible as the best is."""
     kept = run.best[run.rng.random(len(run.best)) >= run.rng.random()]
     _fill_from(run, kept, kept[:0], _order(run, power=run.rng.random(), noise=NOISE))
 
 
-def _fill_from(run: Run, known: Indices, first: Indices, order: Indices) -> None:
+def _fill_from(run: ItemsetsSearchRun, known: Indices, first: Indices, order: Indices) -> None:
     """Build a set from features known to be feasible, then those to try first, then the others."""
     begun = np.concatenate([known, first])
     run.fill(np.concatenate([first, order[~np.isin(order, begun)]]), known=known)
 
 
-def _order(run: Run, power: float, noise: float) -> Indices:
+def _order(run: ItemsetsSearchRun, power: float, noise: float) -> Indices:
     """Return the candidates by weight / support**power, the largest first."""
     score = np.log(run.weights[run.candidates]) - power * np.log(run.rows.supports[run.candidates])
     if noise:

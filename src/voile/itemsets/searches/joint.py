@@ -11,16 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.itemsets.measures.feasibility import Feasible
+from voile.itemsets.measures.feasibility import FeasibleSet
 from voile.itemsets.searches.picking import ClassSums, Counts, pick
-from voile.itemsets.searches.run import Indices, Run
+from voile.itemsets.searches.run import Indices, ItemsetsSearchRun
 
 TINY = 1e-9
 MOST_ONES = 2**20
 BLOCK = 1024
 
 
-def explore(run: Run) -> None:
+def explore(run: ItemsetsSearchRun) -> None:
     """Pick the feature that adds most information on the label, while one does; then by weight.
 
     A feature that may not join, or would leave more than `run.unique` of the rows unique, is
@@ -31,7 +31,7 @@ def explore(run: Run) -> None:
     left = run.candidates
     if run.worth.weights is not None:
         left = left[np.argsort(-run.worth.weights[left], kind="stable")]
-    picking = Picking.of(run)
+    picking = FeaturePicking.of(run)
     try:
         picking.fill(picking.pick(left))
     finally:
@@ -40,7 +40,7 @@ def explore(run: Run) -> None:
 
 
 def bits_added(
-    state: Feasible, table: Counts, sums: Counts, features: NDArray[np.integer]
+    state: FeasibleSet, table: Counts, sums: Counts, features: NDArray[np.integer]
 ) -> NDArray[np.float64]:
     """Return the bits on the label that each feature would add to a set, summed over rows.
 
@@ -53,10 +53,10 @@ def bits_added(
 
 
 @dataclass(frozen=True, eq=False)
-class Picking:
+class FeaturePicking:
     """The set so far, and what decides whether a feature may join it."""
 
-    run: Run
+    run: ItemsetsSearchRun
     table: NDArray[np.int64]
     most: int
     counts: NDArray[np.int64]
@@ -65,7 +65,7 @@ class Picking:
     sums: ClassSums
 
     @classmethod
-    def of(cls, run: Run) -> Picking:
+    def of(cls, run: ItemsetsSearchRun) -> FeaturePicking:
         rows, worth = run.rows, run.worth
         first = np.full(len(rows.own), rows.n_rows, dtype=np.int64)
         last = np.full(len(rows.own), -1, dtype=np.int64)
@@ -88,7 +88,7 @@ class Picking:
 
     def fill(self, left: Indices) -> None:
         """Add in order what may join."""
-        if self.limited:
+        if self.is_limited:
             while len(left):
                 left = left[self.join(left) + 1 :]
             return
@@ -101,14 +101,14 @@ class Picking:
         return bits_added(self.run.state, self.table, self.sums(), features)
 
     @property
-    def limited(self) -> bool:
+    def is_limited(self) -> bool:
         """Whether some rows may not become unique."""
         return self.most < self.run.rows.n_rows
 
     def join(self, features: Indices) -> int:
         """Add the first feature that may join; return how many were refused."""
         self.run.check_time()
-        if not self.limited:
+        if not self.is_limited:
             return self.run.state.join_first(features)
         for place, x in enumerate(features):
             self.run.check_time()

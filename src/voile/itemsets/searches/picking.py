@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.itemsets.measures.feasibility import Feasible
+from voile.itemsets.measures.feasibility import FeasibleSet
 
 Counts = NDArray[np.int64]
 Indices = NDArray[np.int32]
@@ -23,7 +23,7 @@ DIGITS = 9
 class ClassSums:
     """The rows of each label in each class of a set, kept up to date as features join."""
 
-    def __init__(self, state: Feasible, table: Counts) -> None:
+    def __init__(self, state: FeasibleSet, table: Counts) -> None:
         """Begin with a set; `table` : (patterns, classes) rows of each label."""
         self._state, self._table = state, table
         self._known = 0

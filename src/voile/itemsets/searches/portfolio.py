@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
-from voile.itemsets.measures.classification import FOLDS, Auc, CrossValidation
+from voile.itemsets.measures.classification import FOLDS, CrossValidation, RocArea
 from voile.itemsets.searches import best, joint
-from voile.itemsets.searches.run import Indices, Limit, Run, Worth
-from voile.itemsets.searches.unseen import NOTHING, Way, affordable, has_many_ones, without
+from voile.itemsets.searches.run import Indices, ItemsetsSearchLimit, ItemsetsSearchRun, SetUtility
+from voile.itemsets.searches.unseen import NOTHING, SearchWay, affordable, has_many_ones, without
 
 SLOWEST = "distcnt"
 
-WAYS: Mapping[str, Way] = {
-    "joint": Way(joint.explore, "mutual-information"),
-    "best": Way(best.explore, "mutual-information", several=True),
-    "distcnt": Way(best.explore, "distcnt"),
+WAYS: Mapping[str, SearchWay] = {
+    "joint": SearchWay(joint.explore, "mutual-information"),
+    "best": SearchWay(best.explore, "mutual-information", several=True),
+    "distcnt": SearchWay(best.explore, "distcnt"),
 }
 
 
-def explore(run: Run) -> None:
+def explore(run: ItemsetsSearchRun) -> None:
     """Keep the set of `joint`, of `best`, or of `best` by DistCnt: the one that classifies best.
 
     Each is built five times without a fifth of the people, for a k smaller by as much, and a
@@ -46,65 +46,71 @@ def explore(run: Run) -> None:
     (_unseen if affordable(run) else _in_sight)(run, folds)
 
 
-def fallback(run: Run) -> Way:
+def fallback(run: ItemsetsSearchRun) -> SearchWay:
     """Return the search whose set is kept where not all could be tried."""
     return WAYS["joint" if run.worth.name == WAYS["best"].utility else "best"]
 
 
-def _unseen(run: Run, folds: CrossValidation) -> None:
+def _unseen(run: ItemsetsSearchRun, folds: CrossValidation) -> None:
     """Try sets that are built without the people of each fold."""
-    shown, sets = folds.shown(run.rows), {}
+    shown, sets = folds.select_sampled(run.rows), {}
     for name in WAYS:
         sets[name] = [_built_without(run, name, folds, fold) for fold in range(FOLDS)]
         run.tried[name] = folds.auc([shown.project(one) for one in sets[name]])
         run.check_time()
     run.without = tuple(sets[_best(run.tried, but=fold)][fold] for fold in range(FOLDS))
     if (most := _best(run.tried)) != "joint":
-        run.take(_built(run, most))
+        run.take(_search_all_rows(run, most))
 
 
-def _best(tried: Mapping[str, Auc], *, but: int | None = None) -> str:
+def _best(tried: Mapping[str, RocArea], *, but: int | None = None) -> str:
     """Return the search with the largest mean AUC, of all folds `but` one."""
     return max(tried, key=lambda name: tried[name].mean(but=but))
 
 
-def _in_sight(run: Run, folds: CrossValidation) -> None:
+def _in_sight(run: ItemsetsSearchRun, folds: CrossValidation) -> None:
     """Try sets that are built of all rows; of many ones, joint's is kept unless another leads."""
-    many, shown, whole = has_many_ones(run), folds.shown(run.rows), {"joint": run}
+    many, shown, whole = has_many_ones(run), folds.select_sampled(run.rows), {"joint": run}
     for name in WAYS:
         if many and name == SLOWEST:
-            part = without(run, WAYS[name], ~folds.sample, seconds=run.left["seconds"], least=2)
+            part = without(
+                run, WAYS[name], ~folds.sample, seconds=run.remaining_limits["seconds"], least=2
+            )
             run.spend(part.evaluations if part else 0)
             found = part.best if part else NOTHING
         else:
             if name not in whole:
-                whole[name] = _built(run, name, 1)
+                whole[name] = _search_all_rows(run, name, 1)
             found = whole[name].best
         run.tried[name] = folds.auc([shown.project(found)] * FOLDS)
         run.check_time()
     if many and run.tried[SLOWEST].leads(run.tried["joint"]):
-        whole[SLOWEST] = _built(run, SLOWEST, 1)
+        whole[SLOWEST] = _search_all_rows(run, SLOWEST, 1)
         run.tried[SLOWEST] = folds.auc([shown.project(whole[SLOWEST].best)] * FOLDS)
     beyond = [x for x in run.tried if not many or run.tried[x].leads(run.tried["joint"])]
     most = max(beyond, key=lambda name: run.tried[name].value, default="joint")
     if most != "joint":
-        run.take(whole[most] if many or not WAYS[most].several else _built(run, most))
+        run.take(whole[most] if many or not WAYS[most].several else _search_all_rows(run, most))
 
 
-def _built(run: Run, name: str, most: int | None = None) -> Run:
+def _search_all_rows(
+    run: ItemsetsSearchRun, name: str, most: int | None = None
+) -> ItemsetsSearchRun:
     """Search all rows, within what is left of the limits, for `most` sets where given."""
     same = WAYS[name].utility == run.worth.name
-    worth = run.worth if same else Worth.of(WAYS[name].utility, run.rows, run.worth.labels)
-    left = run.left if most is None else {**run.left, "evaluations": most}
-    other = Run(worth, run.constraint, **left, rng=run.rng, given=run.given, among=run.among)
-    with suppress(Limit):
+    worth = run.worth if same else SetUtility.of(WAYS[name].utility, run.rows, run.worth.labels)
+    left = run.remaining_limits if most is None else {**run.remaining_limits, "evaluations": most}
+    other = ItemsetsSearchRun(
+        worth, run.constraint, **left, rng=run.rng, given=run.given, among=run.among
+    )
+    with suppress(ItemsetsSearchLimit):
         WAYS[name].explore(other)
     run.spend(other.evaluations)
     return other
 
 
-def _built_without(run: Run, name: str, folds: CrossValidation, fold: int) -> Indices:
+def _built_without(run: ItemsetsSearchRun, name: str, folds: CrossValidation, fold: int) -> Indices:
     """Return the set that a search builds without a fold; none where none is feasible."""
-    part = without(run, WAYS[name], folds.hidden(fold), seconds=run.left["seconds"])
+    part = without(run, WAYS[name], folds.find_fold(fold), seconds=run.remaining_limits["seconds"])
     run.spend(part.evaluations if part else 0)
     return part.best if part else NOTHING

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
-from voile.itemsets.measures.classification import Auc, CrossValidation
-from voile.itemsets.measures.feasibility import Constraint, Feasible
+from voile.itemsets.measures.classification import CrossValidation, RocArea
+from voile.itemsets.measures.feasibility import Constraint, FeasibleSet
 from voile.itemsets.measures.utility import Weights, classification_metric, distcnt, weights_for
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.labels import Labels, LabelsLike
+from voile.itemsets.rows.labels import LabelsLike, RowLabels
 
 BLOCK = 2**22
 SET_FUNCTIONS = ("distcnt", "cm")
@@ -24,7 +24,7 @@ SET_FUNCTIONS = ("distcnt", "cm")
 Indices = NDArray[np.int32]
 
 
-class Limit(Exception):  # noqa: N818, it ends a search and is not an error
+class ItemsetsSearchLimit(Exception):  # noqa: N818, it ends a search and is not an error
     """The search has used up its `evaluations` or `seconds`."""
 
     def __init__(self, reason: str) -> None:
@@ -32,7 +32,7 @@ class Limit(Exception):  # noqa: N818, it ends a search and is not an error
         super().__init__(reason)
 
 
-class Left(TypedDict):
+class RemainingLimits(TypedDict):
     """What a search may still use."""
 
     evaluations: int | None
@@ -40,18 +40,18 @@ class Left(TypedDict):
 
 
 @dataclass(frozen=True, eq=False)
-class Worth:
+class SetUtility:
     """The utility of a set: `weights` of a modular one, else a function of rows and labels."""
 
     name: str
     weights: Weights | None
     rows: Incidence
-    labels: Labels | None
+    labels: RowLabels | None
 
     @classmethod
-    def of(cls, utility: str | ArrayLike, rows: Incidence, y: LabelsLike | None) -> Worth:
+    def of(cls, utility: str | ArrayLike, rows: Incidence, y: LabelsLike | None) -> SetUtility:
         """Read a utility's name, or a user's weights; see `weights_for`."""
-        labels = None if y is None else Labels.of(y, rows.n_rows)
+        labels = None if y is None else RowLabels.of(y, rows.n_rows)
         if isinstance(utility, str) and utility in SET_FUNCTIONS:
             if labels is None:
                 raise RequestError(f"{utility} needs a label", instead="use the utility coverage")
@@ -59,7 +59,7 @@ class Worth:
         name = utility if isinstance(utility, str) else "weights"
         return cls(name, weights_for(utility, rows, labels), rows, labels)
 
-    def among(self, features: NDArray[np.integer]) -> Worth:
+    def among(self, features: NDArray[np.integer]) -> SetUtility:
         """Return the utility of which no other feature has a part."""
         if self.weights is None:
             return self
@@ -82,7 +82,7 @@ class Worth:
         return 1 - classification_metric(self.rows, self.labels, features)
 
 
-class Run:
+class ItemsetsSearchRun:
     """Build feasible sets, keep the best, and stop at the limits.
 
     The `candidates` are features that may be published alone and, where the utility is modular,
@@ -93,7 +93,7 @@ class Run:
 
     def __init__(
         self,
-        worth: Worth,
+        worth: SetUtility,
         constraint: Constraint,
         *,
         evaluations: int | None,
@@ -108,7 +108,7 @@ class Run:
         self.worth = worth
         self.constraint = constraint
         self.given = np.zeros(0, dtype=np.int32) if given is None else np.sort(given)
-        self.state = Feasible(self.rows, constraint, self.given)
+        self.state = FeasibleSet(self.rows, constraint, self.given)
         may = constraint.candidates(self.rows)
         weighs = np.ones(len(may), np.bool_) if worth.weights is None else worth.weights[may] > 0
         self.among = among
@@ -123,7 +123,7 @@ class Run:
         self.best: Indices = self.given
         self.utility = worth(self.best)
         self.bound: float | None = None
-        self.tried: dict[str, Auc] = {}
+        self.tried: dict[str, RocArea] = {}
         self.without: tuple[Indices, ...] | None = None
         self._most = evaluations
         self._deadline = None if seconds is None else time.monotonic() + seconds
@@ -164,13 +164,13 @@ class Run:
         if utility > self.utility or not len(self.best):
             self.best, self.utility = np.sort(features).astype(np.int32), utility
 
-    def take(self, other: Run) -> None:
+    def take(self, other: ItemsetsSearchRun) -> None:
         """Put the best set of a run on the same rows in the place of this one's."""
         self.best, self.utility = other.best, self.worth(other.best)
         self.bound = other.bound if other.worth.name == self.worth.name else None
 
     @property
-    def left(self) -> Left:
+    def remaining_limits(self) -> RemainingLimits:
         """What is left of the limits."""
         most, end = self._most, self._deadline
         return {
@@ -181,7 +181,7 @@ class Run:
     def spend(self, evaluations: int) -> None:
         self.evaluations += evaluations
         if self._most is not None and self.evaluations >= self._most:
-            raise Limit("evaluations")
+            raise ItemsetsSearchLimit("evaluations")
         self.check_time()
 
     def room(self, most: int) -> int:
@@ -190,4 +190,4 @@ class Run:
 
     def check_time(self) -> None:
         if self._deadline is not None and time.monotonic() >= self._deadline:
-            raise Limit("seconds")
+            raise ItemsetsSearchLimit("seconds")

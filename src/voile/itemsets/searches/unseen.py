@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError
 from voile.itemsets.measures.classification import FOLDS, CrossValidation
-from voile.itemsets.searches.run import Indices, Limit, Run, Worth
+from voile.itemsets.searches.run import Indices, ItemsetsSearchLimit, ItemsetsSearchRun, SetUtility
 
 MOST_ONES = 2**22
 """Rows with more ones are searched once: so many people hardly flatter a choice."""
@@ -20,34 +20,41 @@ NOTHING: Indices = np.zeros(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
-class Way:
+class SearchWay:
     """A search and the utility that it maximises; `several`: it builds more than one set."""
 
-    explore: Callable[[Run], None]
+    explore: Callable[[ItemsetsSearchRun], None]
     utility: str
     several: bool = False
 
 
-def affordable(run: Run) -> bool:
+def affordable(run: ItemsetsSearchRun) -> bool:
     """Whether a search is repeated for each fold: not with many ones, nor with features given."""
     return not len(run.given) and not has_many_ones(run)
 
 
-def has_many_ones(run: Run) -> bool:
+def has_many_ones(run: ItemsetsSearchRun) -> bool:
     """Whether the rows hold so many ones that each search is to be run once."""
     return len(run.rows.items) > MOST_ONES
 
 
-def without_each(run: Run, way: Way, folds: CrossValidation) -> tuple[Indices, ...]:
+def without_each(
+    run: ItemsetsSearchRun, way: SearchWay, folds: CrossValidation
+) -> tuple[Indices, ...]:
     """Return the set that a search builds without each fold; all take as long as the run may."""
     seconds = None if run.seconds is None else run.seconds / FOLDS
-    parts = (without(run, way, folds.hidden(fold), seconds=seconds) for fold in range(FOLDS))
+    parts = (without(run, way, folds.find_fold(fold), seconds=seconds) for fold in range(FOLDS))
     return tuple(NOTHING if part is None else part.best for part in parts)
 
 
 def without(
-    run: Run, way: Way, hidden: NDArray[np.bool_], *, seconds: float | None, least: int = 1
-) -> Run | None:
+    run: ItemsetsSearchRun,
+    way: SearchWay,
+    hidden: NDArray[np.bool_],
+    *,
+    seconds: float | None,
+    least: int = 1,
+) -> ItemsetsSearchRun | None:
     """Search without some rows, for a k smaller by as much; None where nothing is feasible.
 
     `least` : the least such k.
@@ -57,9 +64,9 @@ def without(
     k = round(run.constraint.k * rows.n_subjects / run.rows.n_subjects)
     known = run.worth.weights if way.utility == "weights" else None  # a user's own
     utility = way.utility if known is None else known
-    worth = Worth.of(utility, rows, None if labels is None else labels.among(~hidden))
+    worth = SetUtility.of(utility, rows, None if labels is None else labels.among(~hidden))
     try:
-        part = Run(
+        part = ItemsetsSearchRun(
             worth,
             replace(run.constraint, k=max(k, least)),
             evaluations=FEW_SETS if way.several else None,
@@ -68,7 +75,7 @@ def without(
             unique=run.unique,
             among=run.among,
         )
-        with suppress(Limit):
+        with suppress(ItemsetsSearchLimit):
             if len(part.candidates):
                 way.explore(part)
     except InfeasibleError:

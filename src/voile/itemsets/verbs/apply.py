@@ -16,24 +16,24 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
 from voile.data.files.memory import AnyPath
 from voile.data.roles import AS_IT_IS, Roles
-from voile.data.writer import Writer
+from voile.data.writer import BatchWriter
 from voile.gate.finding import GateFinding, figures_of
 from voile.gate.itemsets import measure_itemsets
-from voile.itemsets.rows.forms import Form
-from voile.itemsets.rows.long_tables import Records, release_writer, released
-from voile.itemsets.rows.ranges import Ranges
-from voile.itemsets.rows.sources import unlabelled
-from voile.itemsets.verbs.content import Content
+from voile.itemsets.rows.forms import ColumnForm
+from voile.itemsets.rows.long_tables import RecordsSource, open_released, release_writer
+from voile.itemsets.rows.ranges import RangesForm
+from voile.itemsets.rows.sources import find_unlabelled
+from voile.itemsets.verbs.content import ItemsetsContent
 from voile.itemsets.verbs.judging import judge_policy
 from voile.itemsets.verbs.options import ApplyOptions
-from voile.itemsets.verbs.policies import Policy
+from voile.itemsets.verbs.policies import ItemsetsPolicy
 from voile.itemsets.verbs.report_data import STATING, report_data
 from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
-from voile.release.outcomes import Aside, Batch, Outcome, Written
-from voile.release.step import Applying, released_schema
+from voile.release.kit import StoredKit
+from voile.release.outcomes import AsideRows, BatchOutcome, SourceBatch, WrittenRelease
+from voile.release.step import ApplyingStep, released_schema
 from voile.report.suppression import FEW
 
 WHAT = {
@@ -49,7 +49,9 @@ Seen: TypeAlias = dict[str, NDArray[np.bool_]]
 """By column, which of its features released rows have."""
 
 
-def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> _Publishing:
+def prepare(
+    kit: StoredKit, chosen: Chosen, source: Source, options: ApplyOptions
+) -> _ItemsetsApplying:
     """Decide which columns and features of a source are published.
 
     Raises
@@ -57,11 +59,11 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     RequestError : the source has other columns, or the policy a part of a column's intervals.
     InfeasibleError : the policy publishes no column at all.
     """
-    content = Content.of(kit)
+    content = ItemsetsContent.of(kit)
     reader = content.reader
     reader.check(source)
     source = reader.records(source)
-    policy = Policy.from_data(chosen.policy, content.names)
+    policy = ItemsetsPolicy.from_data(chosen.policy, content.names)
     policy.warn()
     _check_whole(content, policy)
     masks = {
@@ -83,7 +85,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         raise InfeasibleError(
             "the policy publishes no column at all", instead="choose one of more features"
         )
-    return _Publishing(
+    return _ItemsetsApplying(
         kit=kit,
         chosen=chosen.as_read(content, policy),
         source=source,
@@ -112,10 +114,10 @@ def _subject_named(roles: Roles, secret: Secret | None) -> str:
     return roles.subject
 
 
-def _check_whole(content: Content, policy: Policy) -> None:
+def _check_whole(content: ItemsetsContent, policy: ItemsetsPolicy) -> None:
     """Refuse a part of a column's intervals: whoever knows a number would know what null means."""
     for form, mask in zip(content.forms, content.masks(policy), strict=True):
-        if isinstance(form, Ranges) and not form.is_whole(mask):
+        if isinstance(form, RangesForm) and not form.is_whole(mask):
             raise RequestError(
                 "the policy's intervals overlap, or leave numbers out",
                 where=f"column {form.column}",
@@ -123,7 +125,7 @@ def _check_whole(content: Content, policy: Policy) -> None:
             )
 
 
-def _check_promise(policy: Policy, figures: dict[str, float]) -> None:
+def _check_promise(policy: ItemsetsPolicy, figures: dict[str, float]) -> None:
     """Withdraw a release that breaks its policy's promise, as other rows than the fit's may."""
     k = policy.constraint.k
     if figures["rows"] and figures["anonymity"] < k and policy.features:
@@ -141,7 +143,7 @@ def _check_promise(policy: Policy, figures: dict[str, float]) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Publishing(Applying[Seen, Seen]):
+class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
     """Publish the chosen features of rows, each column in the shape that it came in.
 
     A row that cannot be read is set aside; one without a label, where those are left out, is
@@ -153,18 +155,18 @@ class _Publishing(Applying[Seen, Seen]):
 
     stating = STATING
 
-    content: Content
-    policy: Policy
+    content: ItemsetsContent
+    policy: ItemsetsPolicy
     masks: Mapping[str, NDArray[np.bool_]]
     pseudonyms: bool
 
     @cached_property
-    def forms(self) -> dict[str, Form]:
+    def forms(self) -> dict[str, ColumnForm]:
         """The columns that are read as features, or as the label's intervals."""
         target = self.content.reader.target
         return {form.column: form for form in (*self.content.forms, *([target] if target else []))}
 
-    def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
+    def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> BatchWriter:
         return release_writer(
             out,
             self.schema,
@@ -175,36 +177,38 @@ class _Publishing(Applying[Seen, Seen]):
         )
 
     def why_alone(self) -> str | None:
-        return "its records are spread over rows" if isinstance(self.source, Records) else None
+        return (
+            "its records are spread over rows" if isinstance(self.source, RecordsSource) else None
+        )
 
-    def make(self, batch: Batch) -> Outcome[Seen]:
+    def make(self, batch: SourceBatch) -> BatchOutcome[Seen]:
         reader = self.content.reader
-        without_label = unlabelled(batch.rows, reader.label)
+        without_label = find_unlabelled(batch.rows, reader.label)
         cells = {name: form.cells(batch.rows.column(name)) for name, form in self.forms.items()}
         aside = [
-            Aside(name, self.forms[name].lacks, one.lost & ~without_label)
+            AsideRows(name, self.forms[name].lacks, one.lost & ~without_label)
             for name, one in cells.items()
         ]
         if reader.without_label != "drop":
-            aside.append(Aside(reader.label or "", "no label", without_label))
+            aside.append(AsideRows(reader.label or "", "no label", without_label))
         named: dict[str, pa.Array] = {}
         if self.pseudonyms:
             subject = str(self.roles.subject)
             named[subject], nobody = self._pseudonyms(batch.rows.column(subject))
-            aside.append(Aside(subject, "no subject", nobody))
+            aside.append(AsideRows(subject, "no subject", nobody))
         held = {name: cells[name].only(mask) for name, mask in self.masks.items()}
         if reader.target is not None:
             held[reader.target.column] = cells[reader.target.column]
-        released, seen = batch.left(aside) & ~without_label, self.nothing()
+        released, seen = batch.find_remaining(aside) & ~without_label, self.nothing()
         for name in self.masks:
             seen[name][held[name].code[released[held[name].row]]] = True
         columns = [
-            self.forms[name].shown(held[name]).cast(self.forms[name].type)
+            self.forms[name].write_column(held[name]).cast(self.forms[name].type)
             if name in held
             else named.get(name, batch.rows.column(name))
             for name in self.schema.names
         ]
-        return Outcome(columns, seen, aside, without_label)
+        return BatchOutcome(columns, seen, aside, without_label)
 
     def _pseudonyms(self, people: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
         """Return the pseudonym of each row's subject, and which rows name none."""
@@ -220,11 +224,11 @@ class _Publishing(Applying[Seen, Seen]):
         for name, seen in notes.items():
             np.logical_or(seen, more[name], out=seen)
 
-    def measure(self, written: Written[Seen]) -> tuple[GateFinding, ...]:
+    def measure(self, written: WrittenRelease[Seen]) -> tuple[GateFinding, ...]:
         """Count the release's containment groups, and compare them with the policy's k."""
         items, constraint = self._items(written.known), self.policy.constraint
         findings = measure_itemsets(
-            released(written.rows, items),
+            open_released(written.rows, items),
             written.people,
             items,
             m=constraint.m,
@@ -239,7 +243,7 @@ class _Publishing(Applying[Seen, Seen]):
         constraint, chosen = self.policy.constraint, self.chosen.figures
         return {
             "policy": self._items(known),
-            "columns": self.described(
+            "columns": self.describe_columns(
                 {
                     name: {"role": self.roles.columns[name].role, "what": WHAT[form.kind]}
                     for name, form in self.forms.items()
@@ -257,7 +261,7 @@ class _Publishing(Applying[Seen, Seen]):
     def private_manifest(self, known: Seen) -> dict[str, Any]:
         """Store the cuts of the fit for the attack, and the report's data on the other policies."""
         return {
-            "forms": [self._fitted(form) for form in self.content.forms],
+            "forms": [self._describe_form(form) for form in self.content.forms],
             "target": self.content.reader.target and self.content.reader.target.to_data(),
             "story": report_data(self.content, self.chosen.number),
         }
@@ -266,9 +270,9 @@ class _Publishing(Applying[Seen, Seen]):
         what = {"role": "identifier", "what": "pseudonym, keyed by a secret"}
         return {str(self.roles.subject): what} if self.pseudonyms else {}
 
-    def _fitted(self, form: Form) -> dict[str, Any]:
+    def _describe_form(self, form: ColumnForm) -> dict[str, Any]:
         """Return a form without the source's values; of intervals, those of the policy."""
-        if isinstance(form, Ranges):
+        if isinstance(form, RangesForm):
             return form.to_data(self.masks.get(form.column, np.zeros(len(form.values), np.bool_)))
         return {**form.to_data(), "values": None}
 

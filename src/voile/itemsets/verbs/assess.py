@@ -10,22 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.data import Source, open_source
 from voile.data.roles import Roles
 from voile.itemsets.measures.containment import exposure
-from voile.itemsets.rows.forms import Form
+from voile.itemsets.rows.forms import ColumnForm
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.sources import RowReader, Rows
+from voile.itemsets.rows.sources import RowReader, SourceRows
 from voile.itemsets.verbs.attack import attack_scene
 from voile.itemsets.verbs.options import AssessOptions
-from voile.itemsets.verbs.scene import Stage
+from voile.itemsets.verbs.scene import ItemsetsStage
 from voile.keys.random import streams
-from voile.release.assessment import Assessment
+from voile.release.assessment import ReleaseAssessment
 
 
 @dataclass(frozen=True, eq=False)
-class ForeignStage(Stage):
+class ForeignItemsStage(ItemsetsStage):
     """The scene of a release of any origin: rows are matched by the features that remain."""
 
     truth: Source
@@ -44,13 +44,13 @@ class ForeignStage(Stage):
         return RowReader.all_of(self.roles)
 
     @cached_property
-    def _forms(self) -> tuple[Form, ...]:
+    def _forms(self) -> tuple[ColumnForm, ...]:
         return self._reader.learn(self.truth)
 
     @cached_property
-    def true(self) -> Rows:
+    def true(self) -> SourceRows:
         """The original's rows."""
-        return self._reader.read(self.truth, self._forms, strict=False)
+        return self._reader.read_rows(self.truth, self._forms, strict=False)
 
     @cached_property
     def _released_reader(self) -> RowReader:
@@ -60,7 +60,7 @@ class ForeignStage(Stage):
         return RowReader.all_of(Roles.model_validate({"subject": subject, "columns": columns}))
 
     @cached_property
-    def shown(self) -> Rows:
+    def released_rows(self) -> SourceRows:
         """The released rows, over the features that some of them has."""
         reader = self._released_reader
         if not reader.items:
@@ -69,12 +69,12 @@ class ForeignStage(Stage):
                 where=self.released.name,
                 instead="give its columns the names that the original has",
             )
-        return reader.read(self.released, reader.learn(self.released), strict=False)
+        return reader.read_rows(self.released, reader.learn(self.released), strict=False)
 
     @cached_property
     def targets(self) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
         """The original's row of each released row, and each one's released pattern."""
-        shown = self.shown.incidence
+        shown = self.released_rows.incidence
         unknown = set(shown.features) - set(self.true.incidence.features)
         if unknown:
             raise RequestError(
@@ -82,9 +82,9 @@ class ForeignStage(Stage):
                 where=self.released.name,
                 instead="give the original that it was made from",
             )
-        return self._matched(shown), shown.pattern
+        return self._match_rows(shown), shown.pattern
 
-    def _matched(self, shown: Incidence) -> NDArray[np.intp]:
+    def _match_rows(self, shown: Incidence) -> NDArray[np.intp]:
         """Match rows that have the same features of those that remain, at random."""
         left = self.true.incidence.project(list(shown.features))
         number = {name: place for place, name in enumerate(left.features)}
@@ -107,7 +107,9 @@ class ForeignStage(Stage):
     def control(self) -> tuple[Incidence, NDArray[np.intp], NDArray[np.object_] | None]:
         """People who are not in the release."""
         if self.options.control is not None:
-            rows = self._reader.read(open_source(self.options.control), self._forms, strict=False)
+            rows = self._reader.read_rows(
+                open_source(self.options.control), self._forms, strict=False
+            )
             return rows.incidence, np.arange(rows.incidence.n_rows), rows.labels
         return self.true.incidence, np.zeros(0, dtype=np.intp), self.true.labels
 
@@ -126,8 +128,8 @@ def assess(
     options: AssessOptions,
     *,
     seed: int | None,
-    progress: Progress,
-) -> Assessment:
+    progress: ProgressHook,
+) -> ReleaseAssessment:
     """Count k by containment and the unique rows of the columns that remain, and look people up.
 
     Raises
@@ -136,9 +138,9 @@ def assess(
     """
     roles.check(original.columns, "items")
     (matching,) = streams(seed, "matching")
-    scene = ForeignStage(original, options, released, roles, matching)
+    scene = ForeignItemsStage(original, options, released, roles, matching)
     progress("matching rows", 0)
-    true, shown = scene.true.incidence, scene.shown.incidence
+    true, shown = scene.true.incidence, scene.released_rows.incidence
     scene.targets  # noqa: B018 - rows of another original are found first
     before, after = exposure(true), exposure(shown)
     evidence = attack_scene(scene, seed=seed, progress=progress)
@@ -163,4 +165,4 @@ def assess(
         "beyond": [name for name in released.columns if name not in roles.columns],
         "most_items": max(options.items),
     }
-    return Assessment("itemsets", released.name, figures, evidence, facts)
+    return ReleaseAssessment("itemsets", released.name, figures, evidence, facts)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from voile.itemsets.verbs.report import LIMITS, TAKES
-from voile.release.assessment import Assessment
+from voile.release.assessment import ReleaseAssessment
 from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import Audience, Figure, Figures, Grid, Prose, Section, limits
 from voile.report.suppression import FEW, is_few
-from voile.report.wording import listed, share, share_of
+from voile.report.wording import join_names, share, share_of
 
 
-def assessed_sections(assessment: Assessment, *, audience: Audience) -> tuple[Section, ...]:
+def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> tuple[Section, ...]:
     """Say how few people share what a row holds, before and after, and what lookups found."""
     facts, figures = assessment.facts, assessment.figures
     before, rows = facts["before"], figures["rows"]
@@ -21,7 +21,9 @@ def assessed_sections(assessment: Assessment, *, audience: Audience) -> tuple[Se
         f"({share(figures['features_lost'])} are gone).",
     ]
     if facts["beyond"]:
-        said.append(f"Columns {listed(facts['beyond'])} are not items of the roles: not counted.")
+        said.append(
+            f"Columns {join_names(facts['beyond'])} are not items of the roles: not counted."
+        )
     shown = (
         Figure("People who share a row's items, at least", _few(figures["anonymity"], audience)),
         Figure(

@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from voile.core.evidence import Curve, Evidence, Finding, Note, Rate, Value
-from voile.core.progress import Progress, Steps
+from voile.core.progress import ProgressHook, ProgressSteps
 from voile.data import Source
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.verbs import lookup
 from voile.itemsets.verbs.options import AttackOptions
-from voile.itemsets.verbs.scene import Scene, Stage
+from voile.itemsets.verbs.scene import ItemsetsScene, ItemsetsStage
 from voile.keys.random import streams
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 
 TIMES = ("before", "after")
 HAS: dict[str, Value] = {"has": "has", "fits": "has them all"}
@@ -37,7 +37,12 @@ ROUNDED = Note("Numbers are known as the intervals of the release, before as aft
 
 
 def attack(
-    release: Release, truth: Source, options: AttackOptions, *, seed: int | None, progress: Progress
+    release: StoredRelease,
+    truth: Source,
+    options: AttackOptions,
+    *,
+    seed: int | None,
+    progress: ProgressHook,
 ) -> tuple[Evidence, ...]:
     """Look people up by items they have, by those they lack, by numbers, and guess their label.
 
@@ -46,14 +51,16 @@ def attack(
     the kit, or in a ``control`` file.
     """
     release.check_hash()
-    return attack_scene(Scene.of(release, truth, options), seed=seed, progress=progress)
+    return attack_scene(ItemsetsScene.of(release, truth, options), seed=seed, progress=progress)
 
 
-def attack_scene(scene: Stage, *, seed: int | None, progress: Progress) -> tuple[Evidence, ...]:
+def attack_scene(
+    scene: ItemsetsStage, *, seed: int | None, progress: ProgressHook
+) -> tuple[Evidence, ...]:
     """Attack released rows, whoever made the release."""
     present, absent, inferring, numbers = streams(seed, "items", "absences", "labels", "numbers")
     numbered = bool(scene.intervals.any())
-    step = Steps(progress, 2 + numbered + (scene.shown.labels is not None))
+    step = ProgressSteps(progress, 2 + numbered + (scene.released_rows.labels is not None))
     step("looking people up by items they have")
     found = [_look_up(scene, present)]
     step("looking people up by items they lack")
@@ -61,13 +68,13 @@ def attack_scene(scene: Stage, *, seed: int | None, progress: Progress) -> tuple
     if numbered:
         step("looking people up by their numbers")
         found.append(_look_up(scene, numbers, always=scene.intervals))
-    if scene.shown.labels is not None:
+    if scene.released_rows.labels is not None:
         step("guessing labels")
         found.append(_guess(scene, inferring))
     return tuple(found)
 
 
-class _Case(NamedTuple):
+class _KnowledgeCase(NamedTuple):
     """What was found with one knowledge: findings, and for before and after what curves show."""
 
     findings: tuple[Finding, ...]
@@ -76,7 +83,7 @@ class _Case(NamedTuple):
 
 
 def _look_up(
-    scene: Stage,
+    scene: ItemsetsStage,
     rng: np.random.Generator,
     *,
     absent: bool = False,
@@ -86,7 +93,7 @@ def _look_up(
     curves: list[Curve] = []
     counts = scene.counts if always is None else [0, *scene.counts]
     for identifying in (False, True):
-        knowledge = [lookup.Knowledge(count, identifying, absent, always) for count in counts]
+        knowledge = [lookup.ItemKnowledge(count, identifying, absent, always) for count in counts]
         cases = [_case(scene, knows, rng) for knows in knowledge]
         findings += [one for case in cases for one in case.findings]
         curves += _curves(knowledge, cases)
@@ -101,12 +108,14 @@ def _look_up(
     )
 
 
-def _case(scene: Stage, knows: lookup.Knowledge, rng: np.random.Generator) -> _Case:
+def _case(
+    scene: ItemsetsStage, knows: lookup.ItemKnowledge, rng: np.random.Generator
+) -> _KnowledgeCase:
     """Look up people who are released, in the source and in the release, and people who are not."""
-    true, shown, absent = scene.true.incidence, scene.shown.incidence, knows.absent
+    true, shown, absent = scene.true.incidence, scene.released_rows.incidence, knows.absent
     targets, own = scene.targets
     others, outside, _ = scene.control
-    drawn = scene.drawn(rng, len(targets))
+    drawn = scene.draw_targets(rng, len(targets))
     before, after = [], []
     for x in drawn:
         row = targets[x]
@@ -114,12 +123,16 @@ def _case(scene: Stage, knows: lookup.Knowledge, rng: np.random.Generator) -> _C
         if knows.identifying:
             useful = knows.of(true, row, rng, scene.mask(true))
         after.append(
-            lookup.look_up(shown, scene.seen(useful, true), absent=absent, own=int(own[x]))
+            lookup.look_up(
+                shown, scene.select_published(useful, true), absent=absent, own=int(own[x])
+            )
         )
         before.append(lookup.look_up(true, known, absent=absent, own=int(true.pattern[row])))
-    strangers = outside[scene.drawn(rng, len(outside))]
+    strangers = outside[scene.draw_targets(rng, len(outside))]
     masks = scene.mask(others)
-    known_of = (scene.seen(knows.of(others, row, rng, masks), others) for row in strangers)
+    known_of = (
+        scene.select_published(knows.of(others, row, rng, masks), others) for row in strangers
+    )
     control = [lookup.look_up(shown, known, absent=absent) for known in known_of]
     persons = true.subjects_of(targets[drawn])
     alone = _alone(before, persons), _alone(after, persons)
@@ -147,7 +160,7 @@ def _case(scene: Stage, knows: lookup.Knowledge, rng: np.random.Generator) -> _C
             at=knows.note,
         ),
     )
-    return _Case(findings, alone, (_middle(before), _middle(after)))
+    return _KnowledgeCase(findings, alone, (_middle(before), _middle(after)))
 
 
 def _alone(found: list[lookup.LookUp], persons: list[int]) -> Rate:
@@ -158,7 +171,7 @@ def _middle(found: list[lookup.LookUp]) -> float:
     return float(np.median([one.left for one in found] or [0]))
 
 
-def _curves(knowledge: list[lookup.Knowledge], cases: list[_Case]) -> Iterator[Curve]:
+def _curves(knowledge: list[lookup.ItemKnowledge], cases: list[_KnowledgeCase]) -> Iterator[Curve]:
     counts = tuple(float(knows.count) for knows in knowledge)
     things = "absences" if knowledge[0].absent else "items"
     kind = f"{knowledge[0].kind} {things}"
@@ -172,10 +185,10 @@ def _curves(knowledge: list[lookup.Knowledge], cases: list[_Case]) -> Iterator[C
         yield Curve(f"people left {name}, {kind}", f"{things} known", unit, counts, left)
 
 
-def _guess(scene: Stage, rng: np.random.Generator) -> Evidence:
+def _guess(scene: ItemsetsStage, rng: np.random.Generator) -> Evidence:
     """Guess a person's label by the most frequent one among those who fit."""
     findings = [
-        _guessed(scene, lookup.Knowledge(count, identifying=False, absent=False), rng)
+        _guess_labels(scene, lookup.ItemKnowledge(count, identifying=False, absent=False), rng)
         for count in scene.counts
     ]
     return Evidence(
@@ -197,8 +210,10 @@ def _guess(scene: Stage, rng: np.random.Generator) -> Evidence:
     )
 
 
-def _guessed(scene: Stage, knows: lookup.Knowledge, rng: np.random.Generator) -> Finding:
-    true, labels = scene.true.incidence, scene.shown.labels
+def _guess_labels(
+    scene: ItemsetsStage, knows: lookup.ItemKnowledge, rng: np.random.Generator
+) -> Finding:
+    true, labels = scene.true.incidence, scene.released_rows.labels
     targets, _ = scene.targets
     others, outside, outside_labels = scene.control
     assert labels is not None
@@ -206,18 +221,18 @@ def _guessed(scene: Stage, knows: lookup.Knowledge, rng: np.random.Generator) ->
     most = names[int(table.sum(axis=0).argmax())]
 
     def right(rows: Incidence, row: int, label: str) -> bool:
-        known = scene.seen(knows.of(rows, row, rng), rows)
-        patterns = lookup.look_up(scene.shown.incidence, known, absent=False).patterns
+        known = scene.select_published(knows.of(rows, row, rng), rows)
+        patterns = lookup.look_up(scene.released_rows.incidence, known, absent=False).patterns
         counted = table[patterns] if len(patterns) else table
         return bool(names[int(counted.sum(axis=0).argmax())] == label)
 
-    drawn = scene.drawn(rng, len(targets))
+    drawn = scene.draw_targets(rng, len(targets))
     persons = true.subjects_of(targets[drawn])
     rate = Rate.by_subject([right(true, targets[x], labels[x]) for x in drawn], persons)
     control = None
     if outside_labels is not None:
         labelled = outside[np.array([outside_labels[x] is not None for x in outside], np.bool_)]
-        strangers = labelled[scene.drawn(rng, len(labelled))]
+        strangers = labelled[scene.draw_targets(rng, len(labelled))]
         hits = [right(others, row, outside_labels[row]) for row in strangers]
         control = Rate.by_subject(hits, others.subjects_of(strangers))
     return Finding(

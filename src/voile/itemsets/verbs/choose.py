@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from voile.core.errors import InfeasibleError
-from voile.itemsets.verbs.policies import Policies, Policy
+from voile.itemsets.verbs.policies import ItemsetsPolicies, ItemsetsPolicy
 from voile.release.choice import Choice, Chosen
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 
-def choose(kit: Kit, choice: Choice) -> Chosen:
+def choose(kit: StoredKit, choice: Choice) -> Chosen:
     """Pick one policy of a kit's frontier, with its figures."""
-    policies = Policies.of(kit)
+    policies = ItemsetsPolicies.of(kit)
     chosen = Chosen.from_kit(kit, policies, choice)
     if choice.knee and not chosen.figures["features"]:
         raise InfeasibleError(
             "the frontier bends most where no feature is left, and only labels would be released",
             instead="choose by --max-risk, --max-loss or --policy",
         )
-    Policy.from_data(chosen.policy, policies.names).warn()
+    ItemsetsPolicy.from_data(chosen.policy, policies.names).warn()
     return chosen

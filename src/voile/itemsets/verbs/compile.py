@@ -8,7 +8,7 @@ import numpy as np
 
 from voile.core.errors import RequestError
 from voile.itemsets.measures import containment
-from voile.itemsets.measures.feasibility import Constraint, Feasible
+from voile.itemsets.measures.feasibility import Constraint, FeasibleSet
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.selection import METHODS, select
 
@@ -32,7 +32,7 @@ def main() -> None:
                     evaluations=EVALUATIONS,
                     random_state=0,
                 )
-        Feasible(rows, constraint).blocker(0)
+        FeasibleSet(rows, constraint).blocker(0)
     select(rows, labels, constraint=Constraint(2), method="joint", unique=0.5, random_state=0)
     containment.part_anonymity(rows, 2)
     containment.row_anonymity(rows)

@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 from voile.core.errors import DamagedError
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.itemsets.rows.forms import Form
+from voile.itemsets.rows.forms import ColumnForm
 from voile.itemsets.rows.sources import RowReader
 from voile.itemsets.rows.stored import form_of
-from voile.itemsets.verbs.policies import Policies, Policy
-from voile.release.kit import Kit
+from voile.itemsets.verbs.policies import ItemsetsPolicies, ItemsetsPolicy
+from voile.release.kit import StoredKit
 
 KIND = "itemsets"
 FOUND = ("method", "utility", "evaluations", "stopped", "loss", "auc_on", "sizes_of_one_in")
 
 
 @dataclass(frozen=True, eq=False)
-class Content(Policies):
+class ItemsetsContent(ItemsetsPolicies):
     """A fitted family: the columns' forms, the frontier, and each policy's figures.
 
     forms, reader : the columns of items; which rows were read. blocked : a table: for each policy
@@ -32,18 +32,18 @@ class Content(Policies):
     went.
     """
 
-    forms: tuple[Form, ...]
+    forms: tuple[ColumnForm, ...]
     reader: RowReader
     blocked: pa.Table
     before: Mapping[str, float]
     found: Mapping[str, Any]
 
-    def masks(self, policy: Policy) -> list[NDArray[np.bool_]]:
+    def masks(self, policy: ItemsetsPolicy) -> list[NDArray[np.bool_]]:
         """Return for each form which of its features a policy publishes."""
         wanted = set(policy.features)
         return [np.array([f in wanted for f in form.features]) for form in self.forms]
 
-    def to_kit(self) -> Kit:
+    def to_kit(self) -> StoredKit:
         """Return the kit; it is private, since it holds raw values and rare itemsets."""
         facts = {
             "policies": len(self.frontier),
@@ -65,10 +65,10 @@ class Content(Policies):
             }
         )
         tables = {"frontier": frontier, "features": self.features, "values": values}
-        return Kit(KIND, "private", facts, {**tables, "blocked": self.blocked})
+        return StoredKit(KIND, "private", facts, {**tables, "blocked": self.blocked})
 
     @classmethod
-    def parts(cls, kit: Kit) -> dict[str, Any]:
+    def parts(cls, kit: StoredKit) -> dict[str, Any]:
         facts, parts = kit.facts, super().parts(kit)
         features = parts["features"]
         if features.schema.field("weight").type != pa.float64():

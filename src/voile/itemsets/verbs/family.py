@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.itemsets.measures.classification import MOST_ONES, CrossValidation
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.labels import Labels
-from voile.itemsets.rows.sources import Rows
-from voile.itemsets.searches.run import Worth
+from voile.itemsets.rows.labels import RowLabels
+from voile.itemsets.rows.sources import SourceRows
+from voile.itemsets.searches.run import SetUtility
 from voile.itemsets.selection import METHODS, Selection, bound_of, select
-from voile.itemsets.verbs.intervals import Layers
+from voile.itemsets.verbs.intervals import IntervalLayers
 from voile.itemsets.verbs.options import FitOptions
 
 SMALL_K = (2, 3, 5, 8, 11)
@@ -26,7 +26,7 @@ MANY_ONES, FEW_SETS = 2**17, 8
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class ItemsetsPoint:
     """A set of features, its risk, the share of utility it lost, the k it was searched for.
 
     `without` : the features chosen without the people of each fold; None where every choice is of
@@ -43,30 +43,30 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
-    rows: Rows
+class ItemsetsFamily:
+    rows: SourceRows
     options: FitOptions
     adversary: Constraint
-    worth: Worth
+    worth: SetUtility
     everything: float
     nothing: float
     classifying: CrossValidation | None
-    layers: Layers
+    layers: IntervalLayers
 
     @classmethod
     def of(
         cls,
-        rows: Rows,
+        rows: SourceRows,
         options: FitOptions,
         m: int | None,
         *,
         rng: np.random.Generator,
-        layers: Layers,
-    ) -> Family:
+        layers: IntervalLayers,
+    ) -> ItemsetsFamily:
         """Read the utility and the adversary from the options; refuse a utility that is 0."""
         default = "coverage" if rows.labels is None else "mutual-information"
         name = METHODS[options.method].utility or options.utility or default
-        worth = Worth.of(name, rows.incidence, rows.labels)
+        worth = SetUtility.of(name, rows.incidence, rows.labels)
         whole = layers.open(1)
         everything, nothing = worth(whole), worth(whole[:0])
         if not everything > nothing:
@@ -84,18 +84,18 @@ class Family:
         return self.rows.incidence
 
     @property
-    def asked(self) -> list[int]:
+    def requested_k(self) -> list[int]:
         """The k asked for; 1 asks nothing, and needs no search."""
-        return asked(self.options)
+        return list_requested_k(self.options)
 
-    def points(self, found: list[Selection]) -> Iterator[Point]:
+    def points(self, found: list[Selection]) -> Iterator[ItemsetsPoint]:
         """Yield the empty set, unless a k was asked for all features, and the sets found."""
         yield self.empty()
         if self.options.unique is None and (not self.options.k or 1 in self.options.k):
-            yield self.untouched()
+            yield self.keep_everything()
         yield from map(self.point, found)
 
-    def search(self, rng: np.random.Generator, progress: Progress) -> Iterator[Selection]:
+    def search(self, rng: np.random.Generator, progress: ProgressHook) -> Iterator[Selection]:
         """Yield the best set for each k; where no k was asked for, up to the largest one met."""
         ks = to_try(self.options, self.incidence.n_subjects)
         for place, k in enumerate(ks):
@@ -103,7 +103,7 @@ class Family:
             try:
                 found = self.best(replace(self.adversary, k=k), rng)
             except InfeasibleError:
-                if self.asked:
+                if self.requested_k:
                     raise
                 return
             yield found
@@ -127,7 +127,7 @@ class Family:
             seconds=self.options.seconds,
             random_state=rng,
             unique=1.0 if unique is None else unique,
-            given=self.layers.given(k),
+            given=self.layers.list_given(k),
             among=self.layers.open(k),
             folds=self.classifying,
         )
@@ -139,41 +139,41 @@ class Family:
             return FEW_SETS if self.incidence.supports.sum() > MANY_ONES else None
         return self.options.evaluations
 
-    def untouched(self) -> Point:
+    def keep_everything(self) -> ItemsetsPoint:
         """Return the policy of every feature that has a weight; nothing is promised."""
         weights = self.worth.weights
         good = self.incidence.supports > 0 if weights is None else weights > 0
         some = self.layers.open(1)
-        features = np.union1d(some[good[some]], self.layers.given(1)).astype(np.int32)
+        features = np.union1d(some[good[some]], self.layers.list_given(1)).astype(np.int32)
         worth = self.worth(features)
-        return self._scored(features, k=1, utility=worth, bound=worth)
+        return self._score_features(features, k=1, utility=worth, bound=worth)
 
-    def empty(self) -> Point:
+    def empty(self) -> ItemsetsPoint:
         """Return the policy that publishes nothing: all rows look alike."""
         nobody = np.zeros(0, dtype=np.int32)
         subjects = self.incidence.n_subjects
-        return Point(nobody, subjects, self.nothing, self.nothing, 1 / subjects, 1.0)
+        return ItemsetsPoint(nobody, subjects, self.nothing, self.nothing, 1 / subjects, 1.0)
 
-    def point(self, found: Selection) -> Point:
+    def point(self, found: Selection) -> ItemsetsPoint:
         k = found.constraint.k
         bound = bound_of(found, self.worth.among(self.layers.open(k)))
-        scored = self._scored(found.features, k=k, utility=found.utility, bound=bound)
+        scored = self._score_features(found.features, k=k, utility=found.utility, bound=bound)
         return replace(scored, without=found.without)
 
-    def _scored(
+    def _score_features(
         self, features: NDArray[np.int32], *, k: int, utility: float, bound: float | None
-    ) -> Point:
-        risk = 1 / self.adversary.reached(self.incidence.project(features))
-        return Point(features, k, utility, bound, risk, self.lost(utility))
+    ) -> ItemsetsPoint:
+        risk = 1 / self.adversary.count_reached(self.incidence.project(features))
+        return ItemsetsPoint(features, k, utility, bound, risk, self.share_lost(utility))
 
-    def lost(self, utility: float) -> float:
+    def share_lost(self, utility: float) -> float:
         """Return the share of the utility of all features that is lost."""
         lost = (self.everything - utility) / (self.everything - self.nothing)
         return min(max(lost, 0.0), 1.0)
 
 
 def _classifying(
-    rows: Incidence, labels: Labels | None, asked: str, rng: np.random.Generator
+    rows: Incidence, labels: RowLabels | None, asked: str, rng: np.random.Generator
 ) -> CrossValidation | None:
     """Return the cross-validation to run: where it is ``quick``, ``always``, or ``never``."""
     if labels is None or asked == "never":
@@ -181,14 +181,14 @@ def _classifying(
     return CrossValidation.of(rows, labels, rng, most=None if asked == "always" else MOST_ONES)
 
 
-def asked(options: FitOptions) -> list[int]:
+def list_requested_k(options: FitOptions) -> list[int]:
     """Return the k asked for, but for 1."""
     return sorted(set(options.k) - {1})
 
 
 def to_try(options: FitOptions, subjects: int) -> list[int]:
     """Return the k to search for: those asked for, else the usual ones."""
-    return asked(options) or list(_grid(subjects))
+    return list_requested_k(options) or list(_grid(subjects))
 
 
 def _grid(subjects: int) -> Iterator[int]:

@@ -12,25 +12,25 @@ from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier
 from voile.core.interruption import ctrl_c
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.itemsets.measures.classification import Auc, AucLost, figures, intervals
+from voile.itemsets.measures.classification import AucLost, RocArea, figures, intervals
 from voile.itemsets.measures.containment import exposure, row_anonymity
-from voile.itemsets.measures.feasibility import Feasible
-from voile.itemsets.rows.forms import Form
+from voile.itemsets.measures.feasibility import FeasibleSet
+from voile.itemsets.rows.forms import ColumnForm
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.sources import RowReader, Rows
+from voile.itemsets.rows.sources import RowReader, SourceRows
 from voile.itemsets.searches.joint import bits_added
 from voile.itemsets.searches.picking import ClassSums
 from voile.itemsets.selection import Selection
-from voile.itemsets.verbs.content import Content
-from voile.itemsets.verbs.family import Family, Point, to_try
-from voile.itemsets.verbs.intervals import Layers, with_intervals
+from voile.itemsets.verbs.content import ItemsetsContent
+from voile.itemsets.verbs.family import ItemsetsFamily, ItemsetsPoint, to_try
+from voile.itemsets.verbs.intervals import IntervalLayers, with_intervals
 from voile.itemsets.verbs.options import FitOptions
 from voile.keys.random import streams
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 Features = NDArray[np.int32]
 
@@ -58,28 +58,28 @@ COUNTED = 2**18
 
 
 def fit(
-    source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
-) -> Kit:
+    source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: ProgressHook
+) -> StoredKit:
     """Find for each k the features with the largest utility, and measure what each choice reveals.
 
     Reads the source twice; memory O(rows + ones). The kit keeps no row, but rare itemsets.
     """
     drawn = streams(seed, "hold-out", "search", "folds")
-    data = Encoded.of(source, roles, options, rng=drawn[0], progress=progress)
-    family = Family.of(data.rows, options, options.m, rng=drawn[2], layers=data.layers)
+    data = EncodedSource.of(source, roles, options, rng=drawn[0], progress=progress)
+    family = ItemsetsFamily.of(data.rows, options, options.m, rng=drawn[2], layers=data.layers)
     found = list(family.search(drawn[1], progress))
     points = list(family.points(found))
     return _content(family, points, found, data=data, progress=progress).to_kit()
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class EncodedSource:
     """What was read of a source, and how: the rows, each column's form, intervals for each k."""
 
     reader: RowReader
-    rows: Rows
-    forms: tuple[Form, ...]
-    layers: Layers
+    rows: SourceRows
+    forms: tuple[ColumnForm, ...]
+    layers: IntervalLayers
 
     @classmethod
     def of(
@@ -89,8 +89,8 @@ class Encoded:
         options: FitOptions,
         *,
         rng: np.random.Generator,
-        progress: Progress,
-    ) -> Encoded:
+        progress: ProgressHook,
+    ) -> EncodedSource:
         """Read the rows that are not held out, and cut columns of numbers for each k.
 
         Two passes; memory O(rows + ones).
@@ -102,27 +102,27 @@ class Encoded:
         reader = reader.with_target(source, options.target_bins)
         forms = reader.learn(source)
         progress("reading the rows", 0)
-        rows = reader.read(source, forms)
+        rows = reader.read_rows(source, forms)
         progress("cutting columns of numbers", 0)
         ks = to_try(options, rows.incidence.n_subjects)
         return cls(reader, *with_intervals(rows, forms, ks))
 
 
 def _content(
-    family: Family,
-    points: list[Point],
+    family: ItemsetsFamily,
+    points: list[ItemsetsPoint],
     found: list[Selection],
     *,
-    data: Encoded,
-    progress: Progress,
-) -> Content:
+    data: EncodedSource,
+    progress: ProgressHook,
+) -> ItemsetsContent:
     incidence, weights = family.incidence, family.worth.weights
     everything = family.layers.open(1).astype(np.int32)
     whole = [(everything, None)]
     (before, *measured), finished = _measure_all(
         family, whole + [(p.features, p.without) for p in points], progress
     )
-    lost = [_lost(point, one, before) for point, one in zip(points, measured, strict=True)]
+    lost = [_share_lost(point, one, before) for point, one in zip(points, measured, strict=True)]
     by_auc = all("loss_low" in one for one in lost)
     losses = [one["loss" if by_auc else "utility_lost"] for one in lost]
     frontier = Frontier.of([p.risk for p in points], losses, np.arange(len(points)))
@@ -133,7 +133,7 @@ def _content(
         mask[point.features] = True
     unseen = all(one.without is not None for one in found)
     stopped = found[-1].stopped if found else "finished"
-    return Content(
+    return ItemsetsContent(
         forms=data.forms,
         reader=data.reader,
         features=pa.table(
@@ -147,7 +147,7 @@ def _content(
         ),
         frontier=Frontier(frontier.risk, frontier.loss, masks),
         figures=_figures(family, kept, shown),
-        blocked=_blocked(family, kept),
+        blocked=_list_blocking(family, kept),
         adversary=family.adversary,
         before=before.figures,
         found={
@@ -162,7 +162,9 @@ def _content(
     )
 
 
-def _figures(family: Family, points: list[Point], measured: list[dict[str, Any]]) -> pa.Table:
+def _figures(
+    family: ItemsetsFamily, points: list[ItemsetsPoint], measured: list[dict[str, Any]]
+) -> pa.Table:
     rows = []
     for number, (point, found) in enumerate(zip(points, measured, strict=True)):
         known = {
@@ -186,14 +188,16 @@ def _figures(family: Family, points: list[Point], measured: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredSet:
     """What is measured of a set of features, and each classifier's AUC, if any was tried."""
 
     figures: dict[str, Any]
-    tried: Mapping[str, Auc]
+    tried: Mapping[str, RocArea]
 
 
-def _lost(point: Point, measured: Measured, before: Measured) -> dict[str, float]:
+def _share_lost(
+    point: ItemsetsPoint, measured: MeasuredSet, before: MeasuredSet
+) -> dict[str, float]:
     """Return the share of utility that is lost and, where it was measured, of AUC above chance."""
     lost = None
     if measured.tried and before.tried:
@@ -206,8 +210,10 @@ def _lost(point: Point, measured: Measured, before: Measured) -> dict[str, float
 
 
 def _measure_all(
-    family: Family, sets: list[tuple[Features, tuple[Features, ...] | None]], progress: Progress
-) -> tuple[list[Measured], bool]:
+    family: ItemsetsFamily,
+    sets: list[tuple[Features, tuple[Features, ...] | None]],
+    progress: ProgressHook,
+) -> tuple[list[MeasuredSet], bool]:
     """Measure each set of features, its AUC by the sets that were chosen without each fold, if any.
 
     Ctrl-C ends the cross-validation, and loses nothing else.
@@ -220,21 +226,21 @@ def _measure_all(
         if family.classifying is not None:
             try:
                 with ctrl_c():
-                    tried = _tried(family, projected, without) if finished else None
+                    tried = _classify_release(family, projected, without) if finished else None
             except KeyboardInterrupt:
                 finished = False
             found |= {**figures(tried), **intervals(tried)}
-        measured.append(Measured(found, tried or {}))
+        measured.append(MeasuredSet(found, tried or {}))
     return measured, finished
 
 
-def _tried(
-    family: Family, shown: Incidence, without: tuple[Features, ...] | None
-) -> dict[str, Auc]:
+def _classify_release(
+    family: ItemsetsFamily, shown: Incidence, without: tuple[Features, ...] | None
+) -> dict[str, RocArea]:
     assert family.classifying is not None
     if without is None:
         return family.classifying(shown)
-    return family.classifying.tried([family.incidence.project(one) for one in without])
+    return family.classifying.measure_auc([family.incidence.project(one) for one in without])
 
 
 def one_in(rows: Incidence) -> int:
@@ -259,7 +265,7 @@ def _measure(rows: Incidence, labels: Any) -> dict[str, Any]:
     }
 
 
-def _left_out(family: Family, point: Point) -> dict[str, int]:
+def _left_out(family: ItemsetsFamily, point: ItemsetsPoint) -> dict[str, int]:
     """Count the features left out by reason: absent from all rows, rare, without use, blocked."""
     out = np.zeros(len(family.incidence.features), dtype=np.bool_)
     out[family.layers.open(point.k)] = True
@@ -276,7 +282,9 @@ def _left_out(family: Family, point: Point) -> dict[str, int]:
     }
 
 
-def _adds(family: Family, state: Feasible, features: NDArray[np.intp]) -> list[float | None]:
+def _adds(
+    family: ItemsetsFamily, state: FeasibleSet, features: NDArray[np.intp]
+) -> list[float | None]:
     """Return the bits a row that each would add beside those published; None without labels."""
     if family.worth.labels is None:
         return [None] * len(features)
@@ -285,7 +293,7 @@ def _adds(family: Family, state: Feasible, features: NDArray[np.intp]) -> list[f
     return [float(bits) / family.incidence.n_rows for bits in added]
 
 
-def _blocked(family: Family, points: list[Point]) -> pa.Table:
+def _list_blocking(family: ItemsetsFamily, points: list[ItemsetsPoint]) -> pa.Table:
     """Name, for each policy, the rare itemset that keeps out each of the best features."""
     names, supports = family.incidence.features, family.incidence.supports
     worth = supports if family.worth.weights is None else family.worth.weights
@@ -294,7 +302,7 @@ def _blocked(family: Family, points: list[Point]) -> pa.Table:
         if not len(point.features):
             continue
         constraint = replace(family.adversary, k=point.k)
-        state = Feasible(family.incidence, constraint)
+        state = FeasibleSet(family.incidence, constraint)
         state.extend(point.features)
         some = family.layers.open(point.k)
         out = np.setdiff1d(some[(supports[some] >= point.k) & (worth[some] > 0)], point.features)

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.itemsets.cutting import CellRange, choose_cuts
-from voile.itemsets.rows.forms import Form
+from voile.itemsets.rows.forms import ColumnForm
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.labels import Labels
-from voile.itemsets.rows.ranges import Grid, Ranges
-from voile.itemsets.rows.scales import Interval
-from voile.itemsets.rows.sources import Rows
+from voile.itemsets.rows.labels import RowLabels
+from voile.itemsets.rows.ranges import GridForm, RangesForm
+from voile.itemsets.rows.scales import NumberInterval
+from voile.itemsets.rows.sources import SourceRows
 
 
 @dataclass(frozen=True, eq=False)
-class Layers:
+class IntervalLayers:
     """Which features are intervals, and those that a policy of each k publishes, all of them.
 
     Intervals of one column at two k may overlap, so no policy has others than its own k's.
@@ -30,89 +30,93 @@ class Layers:
     of: Mapping[int, NDArray[np.intp]]
 
     @classmethod
-    def none(cls, features: int) -> Layers:
+    def none(cls, features: int) -> IntervalLayers:
         return cls(np.zeros(features, dtype=np.bool_), {})
 
-    def given(self, k: int) -> NDArray[np.intp]:
+    def list_given(self, k: int) -> NDArray[np.intp]:
         """Return the intervals that every policy of this k publishes; of 1, the smallest k's."""
         at = k if k in self.of else min(self.of, default=k)
         return self.of.get(at, np.zeros(0, dtype=np.intp))
 
     def open(self, k: int) -> NDArray[np.intp]:
         """Return the features that a policy of this k may publish, its intervals among them."""
-        return np.union1d(np.flatnonzero(~self.is_interval), self.given(k))
+        return np.union1d(np.flatnonzero(~self.is_interval), self.list_given(k))
 
 
 def with_intervals(
-    rows: Rows, forms: Sequence[Form], ks: Sequence[int]
-) -> tuple[Rows, tuple[Form, ...], Layers]:
+    rows: SourceRows, forms: Sequence[ColumnForm], ks: Sequence[int]
+) -> tuple[SourceRows, tuple[ColumnForm, ...], IntervalLayers]:
     """Cut the columns that were read on a grid, for each k; others stay as they are."""
-    grids = [form for form in forms if isinstance(form, Grid)]
+    grids = [form for form in forms if isinstance(form, GridForm)]
     if not grids:
-        return rows, tuple(forms), Layers.none(len(rows.incidence.features))
+        return rows, tuple(forms), IntervalLayers.none(len(rows.incidence.features))
     ends = np.cumsum([len(form.values) for form in forms]).tolist()
-    placed = [(f, end) for f, end in zip(forms, ends, strict=True) if isinstance(f, Grid)]
+    placed = [(f, end) for f, end in zip(forms, ends, strict=True) if isinstance(f, GridForm)]
     columns = [CellRange(end - len(f.values), len(f.values)) for f, end in placed if f.values]
     cut = [grid for grid in grids if grid.values]
-    labels = None if rows.labels is None else Labels.of(rows.labels, rows.incidence.n_rows)
+    labels = None if rows.labels is None else RowLabels.of(rows.labels, rows.incidence.n_rows)
     supports = rows.incidence.supports
-    layers: dict[int, dict[str, list[Interval | None]]] = {}
+    layers: dict[int, dict[str, list[NumberInterval | None]]] = {}
     for k, chosen in zip(ks, choose_cuts(rows.incidence, labels, columns, ks), strict=True):
         layers[k] = {
             grid.column: _ends(grid, places, known=not supports[column.first])
             for grid, column, places in zip(cut, columns, chosen, strict=True)
         }
-    made = tuple(_ranges(form, layers) if isinstance(form, Grid) else form for form in forms)
+    made = tuple(_ranges(form, layers) if isinstance(form, GridForm) else form for form in forms)
     _refuse_nothing(made, grids)
-    incidence = _joined(rows.incidence, forms, made)
+    incidence = _merge_intervals(rows.incidence, forms, made)
     return replace(rows, incidence=incidence), made, _layers(made, layers)
 
 
-def _ends(grid: Grid, places: Sequence[int], *, known: bool) -> list[Interval | None]:
+def _ends(grid: GridForm, places: Sequence[int], *, known: bool) -> list[NumberInterval | None]:
     """Return a column's intervals between the cells chosen; the first cell is what is not known."""
     if not places:
         return []
     cuts = [grid.cuts[place - 2] for place in places if place > 1]
-    apart: list[Interval | None] = [None] if places[0] == 1 else []
-    ends = [Interval(*one) for one in pairwise([None, *cuts, None])]
+    apart: list[NumberInterval | None] = [None] if places[0] == 1 else []
+    ends = [NumberInterval(*one) for one in pairwise([None, *cuts, None])]
     if not known and not apart:
         ends[0] = ends[0]._replace(unknown=True)
     return [*apart, *ends]
 
 
-def _ranges(grid: Grid, layers: Mapping[int, Mapping[str, list[Interval | None]]]) -> Ranges:
+def _ranges(
+    grid: GridForm, layers: Mapping[int, Mapping[str, list[NumberInterval | None]]]
+) -> RangesForm:
     """Return the form of a column's intervals at every k, each once, from the lowest."""
     ends = {one for layer in layers.values() for one in layer.get(grid.column, [])}
     ordered = sorted((one for one in ends if one is not None), key=lambda one: one.ends)
-    return Ranges.of(grid.column, grid.scale, [*([None] if None in ends else []), *ordered])
+    return RangesForm.of(grid.column, grid.scale, [*([None] if None in ends else []), *ordered])
 
 
 def _layers(
-    forms: Sequence[Form], layers: Mapping[int, Mapping[str, list[Interval | None]]]
-) -> Layers:
+    forms: Sequence[ColumnForm], layers: Mapping[int, Mapping[str, list[NumberInterval | None]]]
+) -> IntervalLayers:
     features = [(form, x) for form in forms for x in range(len(form.features))]
-    kinds = np.array([isinstance(form, Ranges) for form, _ in features], dtype=np.bool_)
+    kinds = np.array([isinstance(form, RangesForm) for form, _ in features], dtype=np.bool_)
     of = {
         k: np.array(
             [
                 place
                 for place, (form, x) in enumerate(features)
-                if isinstance(form, Ranges) and form.ends[x] in layer.get(form.column, [])
+                if isinstance(form, RangesForm) and form.ends[x] in layer.get(form.column, [])
             ],
             dtype=np.intp,
         )
         for k, layer in layers.items()
     }
-    return Layers(kinds, of)
+    return IntervalLayers(kinds, of)
 
 
-def _joined(rows: Incidence, before: Sequence[Form], after: Sequence[Form]) -> Incidence:
+def _merge_intervals(
+    rows: Incidence, before: Sequence[ColumnForm], after: Sequence[ColumnForm]
+) -> Incidence:
     """Return the rows with each interval in the place of its cells."""
     from scipy import sparse
 
     blocks = [
         _cells_within(old, new)
-        if isinstance(old, Grid) and isinstance(new, Ranges)
+        if isinstance(old, GridForm) and isinstance(new, RangesForm)
         else sparse.eye_array(len(old.features), dtype=np.int8)
         for old, new in zip(before, after, strict=True)
     ]
@@ -124,7 +128,7 @@ def _joined(rows: Incidence, before: Sequence[Form], after: Sequence[Form]) -> I
     return Incidence.of(matrix[rows.pattern], names, rows.subject)
 
 
-def _cells_within(grid: Grid, ranges: Ranges) -> NDArray[np.int8]:
+def _cells_within(grid: GridForm, ranges: RangesForm) -> NDArray[np.int8]:
     """Return (cells, intervals) which cells an interval holds; what is not known is the first."""
     lows = np.array([-np.inf, *grid.cuts]) if grid.values else np.zeros(0)
     within = np.zeros((len(grid.values), len(ranges.ends)), dtype=np.int8)
@@ -138,7 +142,7 @@ def _cells_within(grid: Grid, ranges: Ranges) -> NDArray[np.int8]:
     return within
 
 
-def _refuse_nothing(forms: Sequence[Form], grids: Sequence[Grid]) -> None:
+def _refuse_nothing(forms: Sequence[ColumnForm], grids: Sequence[GridForm]) -> None:
     if not any(form.values for form in forms):
         raise RequestError(
             "no column can be cut so that each group holds k people",

@@ -15,33 +15,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.data import Source
 from voile.itemsets.measures import containment
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.sources import Rows
-from voile.itemsets.verbs.content import KIND, Content
-from voile.itemsets.verbs.policies import Policy
+from voile.itemsets.rows.sources import SourceRows
+from voile.itemsets.verbs.content import KIND, ItemsetsContent
+from voile.itemsets.verbs.policies import ItemsetsPolicy
 from voile.keys.pseudonyms import purpose_of
-from voile.ledger.judgement import Judgement, erased, other_kind
-from voile.ledger.ledger import Keys, Ledger
-from voile.ledger.linking import Pairs, linked_matches
-from voile.ledger.promise import Figures
+from voile.ledger.judgement import ReleaseJudgement, explain_erasure, other_kind
+from voile.ledger.ledger import Ledger, LedgerKeys
+from voile.ledger.linking import GroupPairs, linked_matches
+from voile.ledger.promise import JointFigures
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 
 
 def judge(
-    kit: Kit,
+    kit: StoredKit,
     chosen: Chosen,
     ledger: Ledger,
-    keys: Keys,
+    keys: LedgerKeys,
     *,
     source: Source | None = None,
     releases: Sequence[Path] = (),
-) -> Judgement:
+) -> ReleaseJudgement:
     """Judge what a policy of a kit would add to the releases that a ledger names.
 
     Raises
@@ -49,34 +49,36 @@ def judge(
     RequestError : no source; a kit does not hold the rows by which sets of features are joined.
     """
     chosen.check(kit)
-    content = Content.of(kit)
+    content = ItemsetsContent.of(kit)
     if source is None:
         raise RequestError(
             "sets of features are judged on the rows of their source", instead="give --source"
         )
-    policy = Policy.from_data(chosen.policy, content.names)
+    policy = ItemsetsPolicy.from_data(chosen.policy, content.names)
     return judge_policy(content, policy, content.reader.records(source), ledger, keys)
 
 
 def judge_policy(
-    content: Content,
-    policy: Policy,
+    content: ItemsetsContent,
+    policy: ItemsetsPolicy,
     source: Source,
     ledger: Ledger,
-    keys: Keys,
+    keys: LedgerKeys,
     *,
     named: bool = False,
-) -> Judgement:
+) -> ReleaseJudgement:
     """Judge a policy on the rows of a source; O(ones) for each release, and once for the union.
 
     named : whether subjects are released as pseudonyms, by which releases are joined row by row.
     """
-    features = _Features(content.reader.read(source, content.forms, strict=False), keys)
+    features = _KeyedFeatures(content.reader.read_rows(source, content.forms, strict=False), keys)
     space = keys.hash("pseudonyms", purpose_of(None)) if named else None
-    disclosed = {**features.disclosed(policy), "space": space}
-    past = [line.content["disclosed"] for line in ledger.released]
-    if why := erased(ledger, KIND) or _unbounded(ledger, features, disclosed["counted"]):
-        return Judgement(disclosed, len(past), unbounded=why)
+    disclosed = {**features.describe_disclosed(policy), "space": space}
+    past = [line.content["disclosed"] for line in ledger.released_lines]
+    if why := explain_erasure(ledger, KIND) or _explain_no_bound(
+        ledger, features, disclosed["counted"]
+    ):
+        return ReleaseJudgement(disclosed, len(past), unbounded=why)
     constraint = _strongest([policy.constraint, *(_constraint(one) for one in past)])
     known = [features.numbers(one["features"]) for one in past]
     own = features.numbers(disclosed["features"])
@@ -85,11 +87,11 @@ def judge_policy(
     linked = [
         features.figures(one | own, constraint).matches
         if named and said.get("space") == space
-        else features.linked(one, own, constraint)
+        else features.link_rows(one, own, constraint)
         for one, said in zip(known, past, strict=True)
     ]
     low = min(max(alone.matches, ledger.low), joint.matches)
-    return Judgement(
+    return ReleaseJudgement(
         disclosed,
         len(past),
         alone=alone,
@@ -101,13 +103,13 @@ def judge_policy(
 
 
 @dataclass(frozen=True, eq=False)
-class _Features(Brief):
+class _KeyedFeatures(BriefRepr):
     """The rows of a source, whose features a ledger knows by keyed hashes."""
 
     shows = ()
 
-    rows: Rows
-    keys: Keys
+    rows: SourceRows
+    keys: LedgerKeys
 
     @property
     def incidence(self) -> Incidence:
@@ -117,7 +119,7 @@ class _Features(Brief):
     def hashes(self) -> list[str]:
         return [self.keys.hash("feature", name) for name in self.incidence.features]
 
-    def disclosed(self, policy: Policy) -> dict[str, Any]:
+    def describe_disclosed(self, policy: ItemsetsPolicy) -> dict[str, Any]:
         """Return what a ledger's line says of a policy's release."""
         asked = policy.constraint
         return {
@@ -142,13 +144,13 @@ class _Features(Brief):
     def numbers(self, hashes: Sequence[str]) -> NDArray[np.bool_]:
         return np.isin(self.hashes, list(hashes))
 
-    def figures(self, features: NDArray[np.bool_], constraint: Constraint) -> Figures:
+    def figures(self, features: NDArray[np.bool_], constraint: Constraint) -> JointFigures:
         held = self.incidence.project(features)
         matches = float((1.0 / _sharing(held, constraint)).sum())
         whole = float((1.0 / _sharing(self.incidence, constraint)).sum())
-        return Figures(matches, matches / whole if whole else 0.0, _least(held, constraint))
+        return JointFigures(matches, matches / whole if whole else 0.0, _least(held, constraint))
 
-    def linked(
+    def link_rows(
         self, one: NDArray[np.bool_], other: NDArray[np.bool_], constraint: Constraint
     ) -> float:
         """Link rows by the features and the label that both releases show."""
@@ -163,14 +165,14 @@ class _Features(Brief):
         _, place = np.unique(both.pattern, return_index=True)
         alone = np.ones(int(a.max()) + 1)
         alone[a] = _sharing(first, constraint)
-        pairs = Pairs(a[place], b[place], people[place])
+        pairs = GroupPairs(a[place], b[place], people[place])
         return linked_matches(a, b, np.unique(key, return_inverse=True)[1], alone, pairs)
 
 
-def _unbounded(ledger: Ledger, features: _Features, counted: str) -> str:
+def _explain_no_bound(ledger: Ledger, features: _KeyedFeatures, counted: str) -> str:
     """Say why no figure bounds what the releases come to, where none does."""
     known = set(features.hashes)
-    for line in ledger.released:
+    for line in ledger.released_lines:
         if why := other_kind(line, KIND):
             return why
         said = line.content["disclosed"]

@@ -22,7 +22,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class ItemKnowledge:
     """The adversary knows up to `count` items that a person has or, if `absent`, lacks.
 
     They are random ones, or the most `identifying` ones. The features that are `always` known, of
@@ -90,7 +90,7 @@ def people(rows: Incidence, patterns: Indices) -> int:
     return alone + len(np.unique(rows.shared[places]))
 
 
-def published(truth: Incidence, shown: Incidence) -> Indices:
+def map_features(truth: Incidence, shown: Incidence) -> Indices:
     """Return for each feature of the source its number in the release, -1 where it is not there."""
     place = {name: x for x, name in enumerate(shown.features)}
     return np.array([place.get(name, -1) for name in truth.features], dtype=np.intp)

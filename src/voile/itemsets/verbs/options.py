@@ -79,7 +79,7 @@ class ApplyOptions(voile.release.options.ApplyOptions):
     )
 
 
-class AttackOptions(voile.release.options.Controlled):
+class AttackOptions(voile.release.options.ControlOptions):
     """What the adversary holds and knows."""
 
     items: tuple[Annotated[int, Field(ge=1)], ...] = Field(

@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
 from voile.core.warn import warn
 from voile.itemsets.measures.feasibility import Constraint
 from voile.release.choice import STRICT, read_fields
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.release.policies import StoredPolicies
 
 LABELS_ALONE = "this policy has no feature: labels and kept columns are released, and no item"
@@ -27,7 +27,7 @@ class EmptyPolicyWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class _Fields:
+class _PolicyFields:
     """A policy as its file says it."""
 
     __pydantic_config__ = STRICT
@@ -39,7 +39,7 @@ class _Fields:
 
 
 @dataclass(frozen=True)
-class Policy(Brief):
+class ItemsetsPolicy(BriefRepr):
     """Publish these features, in the kit's order, and promise that they meet this constraint."""
 
     shows = ("constraint",)
@@ -57,9 +57,9 @@ class Policy(Brief):
             warn(LABELS_ALONE, EmptyPolicyWarning)
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], known: Sequence[str]) -> Policy:
+    def from_data(cls, data: Mapping[str, Any], known: Sequence[str]) -> ItemsetsPolicy:
         """Read it back, refusing a feature that the kit does not know."""
-        said = read_fields(_Fields, data)
+        said = read_fields(_PolicyFields, data)
         constraint, chosen = Constraint(said.k, said.m, said.absences), set(said.features)
         if unknown := chosen - set(known):
             first = min(place for place, name in enumerate(said.features, 1) if name in unknown)
@@ -71,7 +71,7 @@ class Policy(Brief):
 
 
 @dataclass(frozen=True, eq=False)
-class Policies(StoredPolicies):
+class ItemsetsPolicies(StoredPolicies):
     """The frontier of a fit, whose policies are (p, features) bool.
 
     features : (features,) a table: name, support in subjects, weight (null where the utility is a
@@ -82,7 +82,7 @@ class Policies(StoredPolicies):
     adversary: Constraint
 
     @classmethod
-    def parts(cls, kit: Kit) -> dict[str, Any]:
+    def parts(cls, kit: StoredKit) -> dict[str, Any]:
         features = kit.table("features", numbers=["support"], text=["feature"])
         table = kit.table("frontier", numbers=["k", "risk", "loss"], raw=["policy"])
         width, asked = len(features), kit.facts["adversary"]
@@ -113,7 +113,7 @@ class Policies(StoredPolicies):
         """One in the fewest rows that hold what a row holds, of what the adversary may know."""
         return {"max_risk": self.frontier.risk}
 
-    def policy(self, number: int) -> Policy:
+    def policy(self, number: int) -> ItemsetsPolicy:
         names, kept = self.names, np.flatnonzero(self.frontier.policies[number])
         asked = Constraint(self.row(number)["k"], self.adversary.m, self.adversary.absences)
-        return Policy(tuple(names[x] for x in kept), asked)
+        return ItemsetsPolicy(tuple(names[x] for x in kept), asked)

@@ -7,15 +7,15 @@ from typing import Any
 
 from voile.core.evidence import Evidence, Rate
 from voile.core.evidence import Heading as Question
-from voile.core.rounding import exact, rounded
-from voile.itemsets.rows.ranges import Ranges
-from voile.itemsets.verbs.content import Content
+from voile.core.rounding import exact, round_number
+from voile.itemsets.rows.ranges import RangesForm
+from voile.itemsets.verbs.content import ItemsetsContent
 from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE
 from voile.itemsets.verbs.options import AXES
 from voile.itemsets.verbs.report_data import MOST, STATING, by_utility, report_data
 from voile.itemsets.verbs.report_features import features_section, list_features
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
 from voile.release.shown import facts_for
 from voile.report.charts.numbers import share_interval
 from voile.report.evidence_sections import evidence_sections, shown_findings
@@ -33,7 +33,7 @@ from voile.report.sections import (
     limits,
 )
 from voile.report.suppression import is_few
-from voile.report.wording import estimate, is_hidden, listed, said, share, share_of
+from voile.report.wording import estimate, format_note, is_hidden, join_names, share, share_of
 
 Data = Mapping[str, Any]
 
@@ -74,17 +74,17 @@ TAKES: dict[Question, str] = {"singling out": "the source (--original)", "infere
 
 
 def sections(
-    subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
+    subject: StoredKit | StoredRelease, evidence: Sequence[Evidence], *, audience: Audience
 ) -> tuple[Section, ...]:
     """Return the sections on a kit or on a release.
 
     A public report names no feature that the release does not show, no rare itemset, and no
     count of people below 11.
     """
-    data, public, private = facts_for(audience, subject, _gathered, STATING)
+    data, public, private = facts_for(audience, subject, _gather_data, STATING)
     data = by_utility(data) if audience == "public" else data
-    if isinstance(subject, Kit):
-        return (_kit_summary(data, audience), *_expected(data, audience), limits(LIMITS))
+    if isinstance(subject, StoredKit):
+        return (_kit_summary(data, audience), *_report_fit(data, audience), limits(LIMITS))
     published = [
         f"{column['column']}={value}" for column in public["policy"] for value in column["values"]
     ]
@@ -92,13 +92,13 @@ def sections(
         _summary(data, public, private.get("figures", {}), evidence, audience),
         *evidence_sections(evidence, audience, takes=TAKES),
         _codebook(public),
-        *(_expected(data, audience, published) if data else ()),
+        *(_report_fit(data, audience, published) if data else ()),
         limits(LIMITS),
     )
 
 
-def _gathered(kit: Kit) -> Data:
-    return report_data(Content.of(kit), None)
+def _gather_data(kit: StoredKit) -> Data:
+    return report_data(ItemsetsContent.of(kit), None)
 
 
 def _kit_summary(data: Data, audience: Audience) -> Section:
@@ -122,7 +122,7 @@ def _summary(
 ) -> Section:
     figures, chosen = public["figures"], data.get("chosen")
     features = sum(len(column["values"]) for column in public["policy"])
-    numbered = any(column["kind"] == Ranges.kind for column in public["policy"])
+    numbered = any(column["kind"] == RangesForm.kind for column in public["policy"])
     shown = [_least_shared(public["constraints"], counted, audience, numbered=numbered)]
     shown += _singled_out(evidence, audience)
     if "unique_share" in figures:
@@ -141,17 +141,17 @@ def _summary(
         shown.append(Figure("Utility lost", share(lost), meaning))
     if internal and chosen and chosen.get("auc_svm") is not None:
         shown.append(_classification(chosen, data["before"]))
-    prose = (Prose(tuple(_chosen(chosen, data["found"]))),) if chosen else ()
+    prose = (Prose(tuple(_describe_choice(chosen, data["found"]))),) if chosen else ()
     asked = public["constraints"]
     promise = (
-        f"An adversary who knows {_known(asked, numbered=numbered)} still has {asked['k']:,} "
-        "people or more of the release to choose from."
+        f"An adversary who knows {_describe_knowledge(asked, numbered=numbered)} still has "
+        f"{asked['k']:,} people or more of the release to choose from."
     )
     blocks = (Prose((promise,)), Figures(tuple(shown)), *prose)
     return Section("summary", "In short", blocks, first=True)
 
 
-def _known(asked: Data, *, numbered: bool) -> str:
+def _describe_knowledge(asked: Data, *, numbered: bool) -> str:
     items = "items that a person has and lacks" if asked["absences"] else "a person's items"
     if asked["m"] is not None:
         return f"any {asked['m']:,} of {items}"
@@ -163,7 +163,7 @@ def _least_shared(
 ) -> Figure:
     """Report the k that the release reaches; to the public the one promised where that is few."""
     k, reached = asked["k"], int(counted.get("anonymity", 0))
-    known = _known(asked, numbered=numbered)
+    known = _describe_knowledge(asked, numbered=numbered)
     shared = f"the fewest people who match what the adversary may know: {known}"
     if reached <= k or (audience == "public" and is_few(reached)):
         return Figure("Smallest group promised", f"k = {k:,}", shared)
@@ -173,7 +173,7 @@ def _least_shared(
 def _singled_out(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Figure]:
     """Report the case in which most people were singled out, beside the same on the source."""
     found = [one for attack in evidence for one in shown_findings(attack, audience)]
-    rates = {(one.quantity, said(one.at, audience)): one.rate for one in found if one.at}
+    rates = {(one.quantity, format_note(one.at, audience)): one.rate for one in found if one.at}
     cases = [
         (_rank(rate, audience), _rank(before, audience), at, rate, before)
         for (quantity, at), rate in rates.items()
@@ -215,7 +215,7 @@ def _classification(chosen: Data, before: Data) -> Figure:
     )
 
 
-def _chosen(chosen: Data, found: Data) -> Iterator[str]:
+def _describe_choice(chosen: Data, found: Data) -> Iterator[str]:
     how, utility = f"(method: {found['method']}, {found['stopped']})", found["utility"]
     gap, by = _gap(chosen["utility"], chosen["bound"]), utility.replace("-", " ")
     if (found["method"], utility) == ("portfolio", "mutual-information"):
@@ -225,7 +225,7 @@ def _chosen(chosen: Data, found: Data) -> Iterator[str]:
         yield f"Features chosen by {by} {how}. {gap}"
     out = [f"{chosen[name]:,} {why}" for name, why in LEFT_OUT.items() if chosen[name]]
     if out:
-        yield f"Features left out: {listed(out)}."
+        yield f"Features left out: {join_names(out)}."
 
 
 def _gap(utility: float, bound: float) -> str:
@@ -238,10 +238,10 @@ def _gap(utility: float, bound: float) -> str:
         return "Optimality gap: 0%, proved. No set that keeps to this k has a larger utility."
     if not utility:
         return "Their utility is 0."
-    return f"Optimality gap: at most {share(rounded(bound / utility - 1, 'up'))}, proved."
+    return f"Optimality gap: at most {share(round_number(bound / utility - 1, 'up'))}, proved."
 
 
-def _expected(data: Data, audience: Audience, published: Sequence[str] = ()) -> Iterator[Section]:
+def _report_fit(data: Data, audience: Audience, published: Sequence[str] = ()) -> Iterator[Section]:
     """Show the fit's frontier, groups before and after, and the chosen policy's features.
 
     The public sees the features `published` as the release lists them, not the best ones first.
@@ -249,7 +249,7 @@ def _expected(data: Data, audience: Audience, published: Sequence[str] = ()) -> 
     shown = data["frontier"]
     axis = LOSS.get(data["found"].get("loss") or "", UTILITY_LOST)
     described = tuple(
-        f"policy {n}: k = {_reached(asked, round(1 / risk))}, {features:,} features, "
+        f"policy {n}: k = {_write_reached(asked, round(1 / risk))}, {features:,} features, "
         f"{axis[0]} {share(loss)}" + ("" if auc is None else f", AUC {auc:.3f}")
         for n, asked, risk, features, loss, auc in zip(
             *(shown[name] for name in ("number", "k", "risk", "features", "loss")),
@@ -280,7 +280,7 @@ def _coarse(row: Data) -> dict[str, Any]:
 def _detail(row: Data, before: Data, audience: Audience) -> Detail:
     """Return what is known of a policy; the release shows its features."""
     facts = [
-        ("smallest group", f"k = {_reached(row['k'], round(1 / row['risk']))}"),
+        ("smallest group", f"k = {_write_reached(row['k'], round(1 / row['risk']))}"),
         *_losses(row),
         ("unique rows", share_of(row["unique_share"], before["subjects"], audience)),
         ("empty rows", share_of(row["empty_share"], before["subjects"], audience)),
@@ -301,7 +301,7 @@ def _losses(row: Data) -> Iterator[tuple[str, str]]:
     yield AXES["utility_lost"], share(row.get("utility_lost", row["loss"]))
 
 
-def _reached(asked: int, reached: int) -> str:
+def _write_reached(asked: int, reached: int) -> str:
     """Write the k that a policy reaches, and the one that was asked for where it is another.
 
     >>> _reached(11, 14), _reached(11, 11)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from voile.core.rounding import Stating
-from voile.itemsets.verbs.content import Content
+from voile.core.rounding import StatingRules
+from voile.itemsets.verbs.content import ItemsetsContent
 
-STATING = Stating(
+STATING = StatingRules(
     at_least=frozenset(
         {"k", "anonymity", "exact_anonymity", "label_diversity", "auc_svm", "utility"}
     )
@@ -35,7 +35,7 @@ OF_FOLDS = frozenset(
 MOST = 40
 
 
-def report_data(content: Content, number: int | None) -> dict[str, Any]:
+def report_data(content: ItemsetsContent, number: int | None) -> dict[str, Any]:
     figures = content.figures.to_pydict()
     best = [_best_published(content, number) for number in range(len(content.frontier))]
     names = [[name for name, *_ in rows] for rows in best]
@@ -54,7 +54,7 @@ def report_data(content: Content, number: int | None) -> dict[str, Any]:
     return data
 
 
-def _best_published(content: Content, number: int) -> list[list[Any]]:
+def _best_published(content: ItemsetsContent, number: int) -> list[list[Any]]:
     """Return the best features published, with weight and support."""
     kept = np.flatnonzero(content.frontier.policies[number])
     table = content.features

@@ -16,12 +16,12 @@ LONGEST = 80
 def features_section(data: Mapping[str, Any], published: Sequence[str]) -> Section:
     """Return the section; its tables, which show small counts, are for the data holder."""
     kept = tuple(
-        (_named(name), f"{support:,}", "–" if weight is None else f"{weight:.4g}")
+        (_shorten_name(name), f"{support:,}", "–" if weight is None else f"{weight:.4g}")
         for name, support, weight in data["kept"]
     )
     left = tuple(
         (
-            _named(one["feature"]),
+            _shorten_name(one["feature"]),
             f"{one['worth']:.4g}",
             "–" if one.get("adds") is None else f"{one['adds']:.4g}",  # kits had none at first
             _itemset(one["itemset"], one["present"]),
@@ -59,10 +59,10 @@ def list_features(names: Sequence[str]) -> str:
     >>> list_features(["bread=", "area=north"])
     'bread, area=north'
     """
-    return ", ".join(map(_named, names))
+    return ", ".join(map(_shorten_name, names))
 
 
-def _named(name: str) -> str:
+def _shorten_name(name: str) -> str:
     """Return a feature's name, cut where it is long.
 
     >>> _named("bread="), _named("x" * 5_000)[-21:]

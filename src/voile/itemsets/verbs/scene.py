@@ -13,35 +13,35 @@ from numpy.typing import NDArray
 
 from voile.data import Source, open_source
 from voile.data.roles import Roles
-from voile.itemsets.rows.forms import Form, Intervals
+from voile.itemsets.rows.forms import ColumnForm, IntervalsForm
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.ranges import Ranges
-from voile.itemsets.rows.sources import RowReader, Rows
+from voile.itemsets.rows.ranges import RangesForm
+from voile.itemsets.rows.sources import RowReader, SourceRows
 from voile.itemsets.rows.stored import form_of, released_form
-from voile.itemsets.verbs.lookup import published
+from voile.itemsets.verbs.lookup import map_features
 from voile.itemsets.verbs.options import AttackOptions
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.release.scoring import people_released, private_manifest_of, rows_held_out, rows_released
 
 
-class Stage(ABC):
+class ItemsetsStage(ABC):
     """What an attack is given: released rows, the source's, and which of them correspond."""
 
     options: AttackOptions
 
     @property
     @abstractmethod
-    def _forms(self) -> tuple[Form, ...]:
+    def _forms(self) -> tuple[ColumnForm, ...]:
         """The source's forms."""
 
     @property
     @abstractmethod
-    def true(self) -> Rows:
+    def true(self) -> SourceRows:
         """The source's rows."""
 
     @property
     @abstractmethod
-    def shown(self) -> Rows:
+    def released_rows(self) -> SourceRows:
         """The released rows."""
 
     @property
@@ -60,36 +60,36 @@ class Stage(ABC):
         """People who are not in the release: their rows, which of them count, their labels."""
 
     @cached_property
-    def _published(self) -> dict[int, NDArray[np.intp]]:
-        shown, (others, *_) = self.shown.incidence, self.control
-        return {id(rows): published(rows, shown) for rows in (self.true.incidence, others)}
+    def _published_numbers(self) -> dict[int, NDArray[np.intp]]:
+        shown, (others, *_) = self.released_rows.incidence, self.control
+        return {id(rows): map_features(rows, shown) for rows in (self.true.incidence, others)}
 
-    def seen(self, known: NDArray[np.intp], rows: Incidence) -> NDArray[np.intp]:
+    def select_published(self, known: NDArray[np.intp], rows: Incidence) -> NDArray[np.intp]:
         """Return which of the items known of a person in these rows are published."""
-        found = self._published[id(rows)][known]
+        found = self._published_numbers[id(rows)][known]
         return found[found >= 0]
 
     def mask(self, rows: Incidence) -> NDArray[np.bool_]:
         """Return which features of the source, or of the control, are published."""
-        return self._published[id(rows)] >= 0
+        return self._published_numbers[id(rows)] >= 0
 
     @cached_property
     def intervals(self) -> NDArray[np.bool_]:
         """Which features of the source are intervals of numbers or dates."""
-        kinds = [isinstance(form, Ranges) for form in self._forms for _ in form.values]
+        kinds = [isinstance(form, RangesForm) for form in self._forms for _ in form.values]
         return np.array(kinds, dtype=np.bool_)
 
     @property
     def counts(self) -> list[int]:
         return sorted(set(self.options.items))
 
-    def drawn(self, rng: np.random.Generator, among: int) -> NDArray[np.intp]:
+    def draw_targets(self, rng: np.random.Generator, among: int) -> NDArray[np.intp]:
         return rng.permutation(among)[: self.options.targets]
 
     @cached_property
     def labels_by_pattern(self) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
         """(patterns, labels) how many released rows there are, and the labels."""
-        labels, rows = self.shown.labels, self.shown.incidence
+        labels, rows = self.released_rows.labels, self.released_rows.incidence
         assert labels is not None
         names, number = np.unique(labels.astype(str), return_inverse=True)
         table = np.zeros((len(rows.own), len(names)), dtype=np.int64)
@@ -98,17 +98,17 @@ class Stage(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Scene(Stage):
+class ItemsetsScene(ItemsetsStage):
     """The stage of a release of voile's own."""
 
-    release: Release
+    release: StoredRelease
     truth: Source
     options: AttackOptions
 
     private: Mapping[str, Any]
 
     @classmethod
-    def of(cls, release: Release, truth: Source, options: AttackOptions) -> Scene:
+    def of(cls, release: StoredRelease, truth: Source, options: AttackOptions) -> ItemsetsScene:
         """Refuse what cannot be scored."""
         scene = cls(release, truth, options, private_manifest_of(release))
         release.check_source(truth, scene.true.incidence.n_rows)
@@ -121,7 +121,7 @@ class Scene(Stage):
         return RowReader.all_of(roles, target and form_of(target))
 
     @cached_property
-    def _forms(self) -> tuple[Form, ...]:
+    def _forms(self) -> tuple[ColumnForm, ...]:
         """The source's forms: its own values, and the cuts of the fit."""
         cuts = {
             form["column"]: tuple(form["cuts"]) for form in self.private["forms"] if "cuts" in form
@@ -129,19 +129,19 @@ class Scene(Stage):
         ranges = {
             form["column"]: form_of(form)
             for form in self.private["forms"]
-            if form["kind"] == Ranges.kind
+            if form["kind"] == RangesForm.kind
         }
         learnt = {form.column: form for form in self._reader.learn(self.truth)}
-        fitted = {name: Intervals.between(name, cuts[name]) for name in learnt if name in cuts}
+        fitted = {name: IntervalsForm.between(name, cuts[name]) for name in learnt if name in cuts}
         return tuple({**learnt, **fitted, **ranges}.values())
 
     @cached_property
-    def true(self) -> Rows:
+    def true(self) -> SourceRows:
         """The source's rows; a cell that cannot be read counts as empty."""
-        return self._reader.read(self.truth, self._forms, strict=False)
+        return self._reader.read_rows(self.truth, self._forms, strict=False)
 
     @cached_property
-    def shown(self) -> Rows:
+    def released_rows(self) -> SourceRows:
         """The released rows."""
         source = self.release.rows()
         forms = [released_form(data) for data in self.release.public["policy"]]
@@ -165,13 +165,13 @@ class Scene(Stage):
     def targets(self) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
         """The released rows, by their place in the source, and each one's released pattern."""
         rows = rows_released(self.release)
-        return self._place[rows[self.shown.number]], self.shown.incidence.pattern
+        return self._place[rows[self.released_rows.number]], self.released_rows.incidence.pattern
 
     @cached_property
     def control(self) -> tuple[Incidence, NDArray[np.intp], NDArray[np.object_] | None]:
         """People who are not in the release: their rows, which of them count, their labels."""
         if self.options.control is not None:
             source = open_source(self.options.control)
-            rows = self._reader.read(source, self._forms, strict=False)
+            rows = self._reader.read_rows(source, self._forms, strict=False)
             return rows.incidence, np.arange(rows.incidence.n_rows), rows.labels
         return self.true.incidence, self._place[rows_held_out(self.release)], self.true.labels

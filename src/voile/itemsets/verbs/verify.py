@@ -8,21 +8,21 @@ from voile.core.errors import TamperedError
 from voile.gate.finding import figures_of
 from voile.gate.itemsets import measure_itemsets
 from voile.itemsets.measures.feasibility import Constraint
-from voile.itemsets.rows.long_tables import released
-from voile.release.manifest import Release
-from voile.release.verify import Check, has_columns, recounted
+from voile.itemsets.rows.long_tables import open_released
+from voile.release.manifest import StoredRelease
+from voile.release.verify import ReleaseCheck, check_recount, has_columns
 
 LEFT = "not counted again: it takes the source, or what fit measured of it"
 
 
-def verify(release: Release) -> Iterator[Check]:
+def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
     """Yield each check of a release, in words, and whether it holds.
 
     Without the private folder each row counts as a person.
     """
     public = release.public
     policy, asked = public["policy"], public["constraints"]
-    source = released(release.rows(), policy)
+    source = open_released(release.rows(), policy)
     yield (same := has_columns(source, public))
     if not same.holds:
         return
@@ -38,18 +38,18 @@ def verify(release: Release) -> Iterator[Check]:
             )
         )
     except TamperedError:
-        yield Check("every cell holds what the policy publishes", False)
+        yield ReleaseCheck("every cell holds what the policy publishes", False)
         return
-    yield Check("every cell holds what the policy publishes", True)
+    yield ReleaseCheck("every cell holds what the policy publishes", True)
     unit = release.counted_unit
     if policy and found["rows"]:
         said = (
             f"at k = {constraint.k}, at least so many {unit} share whatever the adversary may know"
         )
-        yield Check(said, found["anonymity"] >= constraint.k)
+        yield ReleaseCheck(said, found["anonymity"] >= constraint.k)
     if "interval_anonymity" in found:
         said = (
             f"at k = {constraint.k}, at least so many {unit} are in the same intervals of numbers"
         )
-        yield Check(said, found["interval_anonymity"] >= constraint.k)
-    yield from recounted(release, found, left=LEFT)
+        yield ReleaseCheck(said, found["interval_anonymity"] >= constraint.k)
+    yield from check_recount(release, found, left=LEFT)

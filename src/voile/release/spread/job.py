@@ -9,8 +9,8 @@
 | `known` | what is known when every piece was made, and where its rows lie |
 | `parts/` | the release's files, whose their rows are, and the SHA-256 of both |
 
-All but the kit and the release's files are `Plain`, and sealed under the run's own key with their
-names: what is cut, or is another file's or another run's, is refused before it is read.
+All but the kit and the release's files are `PlainPacker`, and sealed under the run's own key with
+their names: what is cut, or is another file's or another run's, is refused before it is read.
 
 Every attempt at a task writes files of fresh names, and returns only the name. So whatever is
 tried twice, at once or after a failure, one attempt counts and no row is lost or doubled.
@@ -29,18 +29,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import DamagedError, RequestError
-from voile.data.source import Piece, Source
-from voile.keys.random import Protective
+from voile.data.source import Source, SourcePiece
+from voile.keys.random import ProtectiveRandom
 from voile.keys.secret import Secret
-from voile.release.accounting import Accounting
+from voile.release.accounting import RowAccounting
 from voile.release.choice import Choice, Chosen
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.release.options import ApplyOptions
-from voile.release.outcomes import Tally
-from voile.release.spread.plain import Plain
-from voile.release.step import Applying
+from voile.release.outcomes import RowTally
+from voile.release.spread.plain import PlainPacker
+from voile.release.step import ApplyingStep
 from voile.release.verb_types import Prepare
 
 JOB, KEY, KIT, MADE, KNOWN, PARTS = "job", "key", "kit", "made", "known", "parts"
@@ -62,7 +62,7 @@ class StepCode(NamedTuple):
 class PiecedSource(Source):
     """The columns of a source of which workers read pieces."""
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         raise NotImplementedError("a worker reads pieces")
 
     def has_rows(self) -> bool:
@@ -73,7 +73,7 @@ class PiecedSource(Source):
 
 
 @dataclass(frozen=True)
-class Job(Brief):
+class SpreadJob(BriefRepr):
     """How to make the pieces of one release, in paths and plain data.
 
     chosen : the policy, of the kit as it is staged.
@@ -93,7 +93,7 @@ class Job(Brief):
     columns: pa.RecordBatch
     notes: tuple[str, ...]
     found: Mapping[str, Any]
-    pieces: list[Piece]
+    pieces: list[SourcePiece]
     buckets: int | None
     secret: str | None
 
@@ -101,12 +101,12 @@ class Job(Brief):
     def of(
         cls,
         key: Secret,
-        applying: Applying[Any, Any],
+        applying: ApplyingStep[Any, Any],
         kit: str,
         options: ApplyOptions,
-        pieces: Sequence[Piece],
+        pieces: Sequence[SourcePiece],
         buckets: int | None,
-    ) -> Job:
+    ) -> SpreadJob:
         source, chosen = applying.source, applying.chosen
         return cls(
             replace(chosen, kit=kit, figures=dict(chosen.figures), policy=dict(chosen.policy)),
@@ -121,7 +121,7 @@ class Job(Brief):
             _mark(key, options),
         )
 
-    def prepare(self, code: StepCode, kit: Kit, key: Secret) -> Applying[Any, Any]:
+    def prepare(self, code: StepCode, kit: StoredKit, key: Secret) -> ApplyingStep[Any, Any]:
         """Prepare the step as the driver did, with its secret: another gives other pseudonyms."""
         self.chosen.check(kit)
         source = PiecedSource(self.name, self.kind, self.columns.schema, self.notes)
@@ -147,19 +147,19 @@ class Job(Brief):
 
 
 @dataclass(frozen=True)
-class Noted(Brief):
+class NotedPiece(BriefRepr):
     """What is noted of a piece. notes : of each of its batches."""
 
     shows = ("tally",)
 
-    tally: Tally
+    tally: RowTally
     notes: list[Any]
     dropped: NDArray[np.int64]
     beside: list[tuple[str, pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
-class Gathered(Brief):
+class GatheredNotes(BriefRepr):
     """What every part needs.
 
     summary : of the notes, where columns are made when all of them are known.
@@ -173,7 +173,7 @@ class Gathered(Brief):
 
 
 @dataclass(frozen=True)
-class Sums(Brief):
+class PartSums(BriefRepr):
     """SHA-256 of the two files of a part."""
 
     shows = ()
@@ -183,7 +183,7 @@ class Sums(Brief):
 
 
 @dataclass(frozen=True)
-class Staged(Brief):
+class StagedFolder(BriefRepr):
     """The folder of a run, whose files are sealed under its key."""
 
     shows = ()
@@ -194,7 +194,7 @@ class Staged(Brief):
     def seal(self, name: str, data: bytes | memoryview) -> bytes:
         return hmac.digest(self.key.derive("seal", name), data, "sha256")
 
-    def opened(self, name: str, data: bytes) -> memoryview:
+    def check_sealed(self, name: str, data: bytes) -> memoryview:
         """Return what was sealed under this name; DamagedError where it was not."""
         seal, held = data[:SEAL], memoryview(data)[SEAL:]
         if not hmac.compare_digest(seal, self.seal(name, held)):
@@ -210,46 +210,58 @@ class Staged(Brief):
             data = (self.folder / name).read_bytes()
         except OSError as error:
             raise DamagedError(f"cannot be read ({error.strerror})", where=name) from None
-        return _plain(also).unpack(bytes(self.opened(name, data)))
+        return _plain(also).unpack(bytes(self.check_sealed(name, data)))
 
 
-def _plain(also: Sequence[type]) -> Plain:
-    return Plain([Job, Chosen, Choice, Piece, Noted, Tally, Gathered, Sums, *also])
+def _plain(also: Sequence[type]) -> PlainPacker:
+    return PlainPacker(
+        [
+            SpreadJob,
+            Chosen,
+            Choice,
+            SourcePiece,
+            NotedPiece,
+            RowTally,
+            GatheredNotes,
+            PartSums,
+            *also,
+        ]
+    )
 
 
 @dataclass(frozen=True)
-class Ready(Brief):
+class ReadyStep(BriefRepr):
     """A step, prepared in this process."""
 
     shows = ("job",)
 
-    job: Job
-    applying: Applying[Any, Any]
-    staged: Staged
+    job: SpreadJob
+    applying: ApplyingStep[Any, Any]
+    staged: StagedFolder
 
     @classmethod
-    def of(cls, folder: Path, code: StepCode) -> Ready:
+    def of(cls, folder: Path, code: StepCode) -> ReadyStep:
         """Prepare the step as the driver did."""
-        staged = Staged(folder, Secret.from_file(folder / KEY))
-        job: Job = staged.load(JOB)
-        return cls(job, job.prepare(code, Kit.load(folder / KIT), staged.key), staged)
+        staged = StagedFolder(folder, Secret.from_file(folder / KEY))
+        job: SpreadJob = staged.load(JOB)
+        return cls(job, job.prepare(code, StoredKit.load(folder / KIT), staged.key), staged)
 
     @cached_property
-    def account(self) -> Accounting[Any, Any]:
+    def account(self) -> RowAccounting[Any, Any]:
         return accounting(self.applying, self.staged.key)
 
     @cached_property
-    def gathered(self) -> Gathered:
-        gathered: Gathered = self.staged.load(KNOWN, self.applying.note_types)
+    def gathered_outcomes(self) -> GatheredNotes:
+        gathered: GatheredNotes = self.staged.load(KNOWN, self.applying.note_types)
         return gathered
 
     @cached_property
-    def known(self) -> Any:
-        return self.applying.conclude(self.gathered.summary)
+    def known_summary(self) -> Any:
+        return self.applying.conclude(self.gathered_outcomes.summary)
 
     def generator(self, purpose: str) -> np.random.Generator:
         """Return draws that only this run's key could give again."""
-        return Protective.keyed(self.staged.key, purpose=purpose).generator()
+        return ProtectiveRandom.from_secret(self.staged.key, purpose=purpose).generator()
 
 
 def _mark(key: Secret, options: ApplyOptions) -> str | None:
@@ -259,5 +271,5 @@ def _mark(key: Secret, options: ApplyOptions) -> str | None:
     return hmac.digest(key.derive("seal", "secret"), secret.derive("seal", "job"), "sha256").hex()
 
 
-def accounting(applying: Applying[Any, Any], key: Secret) -> Accounting[Any, Any]:
-    return Accounting(applying, key.derive("protective", "people")[:16])
+def accounting(applying: ApplyingStep[Any, Any], key: Secret) -> RowAccounting[Any, Any]:
+    return RowAccounting(applying, key.derive("protective", "people")[:16])

@@ -21,7 +21,7 @@ ITSELF = (type(None), bool, int, float, str)
 TREE, WHAT = "tree", "a file of the run"
 
 
-class Plain:
+class PlainPacker:
     """Pack what is made of numbers, text, lists, arrays, rows and a few classes, and unpack it.
 
     The bytes are an npz without pickles: JSON, and the arrays and batches of rows that it names.
@@ -35,7 +35,7 @@ class Plain:
     def pack(self, thing: Any) -> bytes:
         """Return it as bytes; TypeError where it holds anything else."""
         arrays: list[NDArray[Any]] = []
-        tree = json.dumps(self._packed(thing, arrays)).encode()
+        tree = json.dumps(self._pack_thing(thing, arrays)).encode()
         held: dict[str, Any] = {str(n): one for n, one in enumerate(arrays)}
         held[TREE] = np.frombuffer(tree, np.uint8)
         file = BytesIO()
@@ -46,16 +46,16 @@ class Plain:
         """Return what was packed; DamagedError where it was not."""
         try:
             with fitting(WHAT), np.load(BytesIO(data), allow_pickle=False) as file:
-                return self._unpacked(json.loads(file[TREE].tobytes()), file)
+                return self._unpack_tree(json.loads(file[TREE].tobytes()), file)
         except (EOFError, BadZipFile, pa.ArrowException):
             raise DamagedError(f"{WHAT} is damaged") from None
 
-    def _packed(self, thing: Any, arrays: list[NDArray[Any]]) -> Any:
+    def _pack_thing(self, thing: Any, arrays: list[NDArray[Any]]) -> Any:
         kind = type(thing)
         if kind in ITSELF:
             return thing
         if kind is list:
-            return self._listed(thing, arrays)
+            return self._pack_list(thing, arrays)
         if isinstance(thing, np.ndarray | np.generic):
             return {"array": _keep(np.asarray(thing), arrays)}
         if kind is pa.RecordBatch:
@@ -64,25 +64,25 @@ class Plain:
                 stream.write_batch(thing)
             return {"rows": _keep(np.frombuffer(sink.getvalue(), np.uint8), arrays)}
         if kind in (tuple, set):
-            return {kind.__name__: self._listed([*thing], arrays)}
+            return {kind.__name__: self._pack_list([*thing], arrays)}
         if kind in (dict, Counter):
-            pairs = (self._listed([*part], arrays) for part in (thing.keys(), thing.values()))
+            pairs = (self._pack_list([*part], arrays) for part in (thing.keys(), thing.values()))
             return {kind.__name__: [*pairs]}
         if self._classes.get(kind.__name__) is not kind:
             raise TypeError(f"a {kind.__name__} is not packed")
         parts = [getattr(thing, name) for name in _fields(kind)]
-        return {kind.__name__: self._listed(parts, arrays)}
+        return {kind.__name__: self._pack_list(parts, arrays)}
 
-    def _listed(self, things: list[Any], arrays: list[NDArray[Any]]) -> Any:
+    def _pack_list(self, things: list[Any], arrays: list[NDArray[Any]]) -> Any:
         """Pack a list; of tuples of one length as their columns, since there may be many."""
         if things and {*map(type, things)} == {tuple} and len({*map(len, things)}) == 1:
-            columns = [self._listed([*column], arrays) for column in zip(*things, strict=True)]
+            columns = [self._pack_list([*column], arrays) for column in zip(*things, strict=True)]
             return {"tuples": [len(things), columns]}
-        return [self._packed(one, arrays) for one in things]
+        return [self._pack_thing(one, arrays) for one in things]
 
-    def _unpacked(self, tree: Any, file: Any) -> Any:
+    def _unpack_tree(self, tree: Any, file: Any) -> Any:
         if isinstance(tree, list):
-            return [self._unpacked(one, file) for one in tree]
+            return [self._unpack_tree(one, file) for one in tree]
         if not isinstance(tree, dict):
             return tree
         [(kind, held)] = tree.items()
@@ -95,15 +95,15 @@ class Plain:
                 batch.validate(full=True)
                 return batch
             case "tuples":
-                rows, columns = held[0], [self._unpacked(one, file) for one in held[1]]
+                rows, columns = held[0], [self._unpack_tree(one, file) for one in held[1]]
                 return [*zip(*columns, strict=True)] if columns else [()] * rows
             case "tuple" | "set":
-                return (tuple if kind == "tuple" else set)(self._unpacked(held, file))
+                return (tuple if kind == "tuple" else set)(self._unpack_tree(held, file))
             case "dict" | "Counter":
-                keys, values = (self._unpacked(part, file) for part in held)
+                keys, values = (self._unpack_tree(part, file) for part in held)
                 return (dict if kind == "dict" else Counter)(dict(zip(keys, values, strict=True)))
             case _:
-                return self._classes[kind](*self._unpacked(held, file))
+                return self._classes[kind](*self._unpack_tree(held, file))
 
 
 def _keep(array: NDArray[Any], arrays: list[NDArray[Any]]) -> int:

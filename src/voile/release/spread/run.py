@@ -24,17 +24,17 @@ from voile.core.errors import (
     TamperedError,
     VoileError,
 )
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.data import open_source
 from voile.data.files.memory import AnyPath
 from voile.data.source import hash_file
-from voile.data.writer import Writer
+from voile.data.writer import BatchWriter
 from voile.keys.secret import Secret
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.release.manifest import ROWS
 from voile.release.options import ApplyOptions
 from voile.release.outcomes import Known, Notes
-from voile.release.run import Run
+from voile.release.run import ReleaseRun
 from voile.release.spread.job import (
     JOB,
     KEY,
@@ -46,18 +46,18 @@ from voile.release.spread.job import (
     PARTS,
     SUMS,
     TAIL,
-    Gathered,
-    Job,
-    Noted,
-    Staged,
+    GatheredNotes,
+    NotedPiece,
+    PartSums,
+    SpreadJob,
+    StagedFolder,
     StepCode,
-    Sums,
     accounting,
 )
 from voile.release.spread.work import finish, make
-from voile.release.step import Applying
+from voile.release.step import ApplyingStep
 from voile.release.verb_types import Prepare
-from voile.release.writing import Parts
+from voile.release.writing import ReleaseParts
 
 _ERRORS = (DamagedError, InfeasibleError, RequestError, SourceError, TamperedError)
 ERRORS: Mapping[str, type[VoileError]] = {one.__name__: one for one in _ERRORS}
@@ -68,7 +68,7 @@ MANY, LARGEST = 2_000, 8
 """Where there would be more parts than so many they are larger, up to so many pieces' bytes."""
 
 
-class Engine(Protocol):
+class TaskEngine(Protocol):
     """Where tasks run."""
 
     def __call__(self, work: Callable[[int], str], tasks: int) -> Sequence[str]:
@@ -87,17 +87,17 @@ def count_parts(total: int, size: int) -> int:
     return max(ceil(total / min(max(size, total // MANY), LARGEST * size)), 1)
 
 
-class SpreadRun(Run[Notes, Known]):
+class SpreadRun(ReleaseRun[Notes, Known]):
     """A release whose rows are made and written by an engine's workers."""
 
     def __init__(
         self,
-        applying: Applying[Notes, Known],
+        applying: ApplyingStep[Notes, Known],
         options: ApplyOptions,
-        progress: Progress,
+        progress: ProgressHook,
         *,
         prepare: Prepare[Any],
-        engine: Engine,
+        engine: TaskEngine,
         size: int = PIECE_BYTES,
     ) -> None:
         super().__init__(applying, options, progress)
@@ -106,27 +106,27 @@ class SpreadRun(Run[Notes, Known]):
         self._key = self._draws.draw("workers").bytes(32).hex().encode()
         self._account = accounting(applying, Secret(self._key))
 
-    def _stream(self, parts: Parts, *, force: bool) -> Mapping[str, int]:
+    def _stream(self, parts: ReleaseParts, *, force: bool) -> Mapping[str, int]:
         staged, job = self._begin(parts)
         types = self._applying.note_types
         with ExitStack() as files:
             beside = self._open_beside(files, parts)
             made = []
             for name in self._work(partial(make, staged.folder, self._code), len(job.pieces)):
-                noted: Noted = staged.load(f"{MADE}/{name}{NOTES_OF}", types)
+                noted: NotedPiece = staged.load(f"{MADE}/{name}{NOTES_OF}", types)
                 self._take(noted.notes, noted.tally, noted.dropped)
                 for file, lines in noted.beside:
                     beside[file].write(lines)
                 made.append(name)
                 self._progress("applying the policy", self._tally.read, self._tally.read)
             summary = None if self._applying.unfinished is None else self._summary
-            staged.store(KNOWN, Gathered(summary, made), types)
+            staged.store(KNOWN, GatheredNotes(summary, made), types)
             names = self._work(partial(finish, staged.folder, self._code), job.parts)
             self._move(staged, names, parts.release, beside[ROWS])
             self._write_last(beside)
         return {}
 
-    def _begin(self, parts: Parts) -> tuple[Staged, Job]:
+    def _begin(self, parts: ReleaseParts) -> tuple[StagedFolder, SpreadJob]:
         """Write down what workers are to do, in a folder of this run alone."""
         applying, options = self._applying, self._options
         if parts.scratch is None:
@@ -152,11 +152,11 @@ class SpreadRun(Run[Notes, Known]):
         count = count_parts(sum(piece.size for piece in pieces), self._size)
         (folder / KEY).touch(mode=0o600)
         (folder / KEY).write_bytes(self._key)
-        Kit.save(applying.kit, folder / KIT)
+        StoredKit.save(applying.kit, folder / KIT)
         buckets = None if options.keep_order else count
-        kit = Kit.load(folder / KIT).id  # written again, a kit that was read has other bytes
-        staged = Staged(folder, Secret(self._key))
-        job = Job.of(staged.key, applying, kit, options, pieces, buckets)
+        kit = StoredKit.load(folder / KIT).id  # written again, a kit that was read has other bytes
+        staged = StagedFolder(folder, Secret(self._key))
+        job = SpreadJob.of(staged.key, applying, kit, options, pieces, buckets)
         staged.store(JOB, job)
         return staged, job
 
@@ -170,14 +170,16 @@ class SpreadRun(Run[Notes, Known]):
             raise VoileError("a worker refused the release, and was lost before it said why")
         return [one["name"] for one in said]
 
-    def _move(self, staged: Staged, names: Sequence[str], release: AnyPath, rows: Writer) -> None:
+    def _move(
+        self, staged: StagedFolder, names: Sequence[str], release: AnyPath, rows: BatchWriter
+    ) -> None:
         """Put the parts that count where they appear, and join whose their rows are."""
         assert isinstance(release, Path)
         release.mkdir()
         released = 0
         for number, name in enumerate(names):
             part, tail = (staged.folder / PARTS / f"{name}{end}" for end in (PART, TAIL))
-            sums: Sums = staged.load(f"{PARTS}/{name}{SUMS}")
+            sums: PartSums = staged.load(f"{PARTS}/{name}{SUMS}")
             if (sums.part, sums.tail) != (hash_file(part), hash_file(tail)):
                 raise DamagedError("is not what a worker wrote", where=name, instead="run again")
             found = 0

@@ -18,9 +18,9 @@ from voile.core.errors import RequestError, VoileError
 from voile.data.formats.partitions import open_piece
 from voile.data.formats.typed_writers import ParquetWriter
 from voile.data.source import hash_file
-from voile.engines.shuffle import permuted
-from voile.release.outcomes import Tally
-from voile.release.run import finished
+from voile.engines.shuffle import permute_rows
+from voile.release.outcomes import RowTally
+from voile.release.run import finish_columns
 from voile.release.spread.job import (
     JOB,
     MADE,
@@ -30,17 +30,17 @@ from voile.release.spread.job import (
     ROWS_OF,
     SUMS,
     TAIL,
-    Noted,
-    Ready,
-    Staged,
+    NotedPiece,
+    PartSums,
+    ReadyStep,
+    StagedFolder,
     StepCode,
-    Sums,
 )
 
 PLACE = np.dtype(np.int64)
 STOP = "stop"
 """A file that lets workers stop where another was refused."""
-_ready = lru_cache(maxsize=1)(Ready.of)
+_ready = lru_cache(maxsize=1)(ReadyStep.of)
 
 
 class WorkError(Exception):
@@ -108,7 +108,7 @@ def _without_values(error: Exception) -> str:
 def _make(folder: Path, code: StepCode, number: int, name: str) -> None:
     ready = _ready(folder, code)
     applying, piece = ready.applying, ready.job.pieces[number]
-    tally, notes = Tally(), []
+    tally, notes = RowTally(), []
     rows: list[pa.RecordBatch] = []
     dropped = [np.zeros(0, np.int64)]
     beside: list[tuple[str, pa.RecordBatch]] = []
@@ -124,12 +124,12 @@ def _make(folder: Path, code: StepCode, number: int, name: str) -> None:
     if tally.read != piece.rows:
         raise RequestError("changed while it was read", where=applying.source.name)
     _write_buckets(ready.staged, f"{MADE}/{name}{ROWS_OF}", _dealt(ready, number, rows))
-    noted = Noted(tally, notes, np.unique(np.concatenate(dropped)), beside)
+    noted = NotedPiece(tally, notes, np.unique(np.concatenate(dropped)), beside)
     ready.staged.store(f"{MADE}/{name}{NOTES_OF}", noted, applying.note_types)
 
 
 def _dealt(
-    ready: Ready, number: int, rows: Sequence[pa.RecordBatch]
+    ready: ReadyStep, number: int, rows: Sequence[pa.RecordBatch]
 ) -> Iterator[Sequence[pa.RecordBatch]]:
     """Deal rows to buckets, independently and uniformly; without buckets they stay together."""
     buckets = ready.job.buckets
@@ -142,7 +142,9 @@ def _dealt(
         yield [batch.filter(pa.array(own == bucket)) for batch, own in zip(rows, of, strict=True)]
 
 
-def _write_buckets(staged: Staged, name: str, buckets: Iterator[Sequence[pa.RecordBatch]]) -> None:
+def _write_buckets(
+    staged: StagedFolder, name: str, buckets: Iterator[Sequence[pa.RecordBatch]]
+) -> None:
     """Write each bucket as a sealed stream of its own, and behind them where they begin and end."""
     places = [0]
     with (staged.folder / name).open("wb") as file:
@@ -160,38 +162,40 @@ def _write_buckets(staged: Staged, name: str, buckets: Iterator[Sequence[pa.Reco
         file.write(np.array(places, PLACE).tobytes())
 
 
-def _read_bucket(staged: Staged, name: str, buckets: int, bucket: int) -> Iterator[pa.RecordBatch]:
+def _read_bucket(
+    staged: StagedFolder, name: str, buckets: int, bucket: int
+) -> Iterator[pa.RecordBatch]:
     with (staged.folder / name).open("rb") as file:
         file.seek((bucket - buckets - 1) * PLACE.itemsize, os.SEEK_END)
         start, end = np.frombuffer(file.read(2 * PLACE.itemsize), PLACE).tolist()
         file.seek(max(start, 0))
-        if rows := staged.opened(f"{name} {bucket}", file.read(max(end - start, 0))):
+        if rows := staged.check_sealed(f"{name} {bucket}", file.read(max(end - start, 0))):
             yield from pa.ipc.open_stream(rows)
 
 
 def _finish(folder: Path, code: StepCode, number: int, name: str) -> None:
     ready = _ready(folder, code)
     applying, account = ready.applying, ready.account
-    shown, place = account.shown, folder / PARTS
+    shown, place = account.shown_columns, folder / PARTS
     part, tail = place / f"{name}{PART}", place / f"{name}{TAIL}"
     with (
         ParquetWriter(part, applying.schema) as release,
         ParquetWriter(tail, account.tail) as tails,
     ):
-        for batch in _ordered(ready, number):
-            made = finished(applying, batch.columns[:shown], lambda: ready.known)
+        for batch in _order_rows(ready, number):
+            made = finish_columns(applying, batch.columns[:shown], lambda: ready.known_summary)
             release.write(pa.RecordBatch.from_arrays(made, schema=applying.schema))
             tails.write(pa.RecordBatch.from_arrays(batch.columns[shown:], schema=account.tail))
-    ready.staged.store(f"{PARTS}/{name}{SUMS}", Sums(hash_file(part), hash_file(tail)))
+    ready.staged.store(f"{PARTS}/{name}{SUMS}", PartSums(hash_file(part), hash_file(tail)))
 
 
-def _ordered(ready: Ready, number: int) -> Iterator[pa.RecordBatch]:
+def _order_rows(ready: ReadyStep, number: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a part: of one piece as they were, of a bucket in an order drawn anew."""
-    files = [f"{MADE}/{name}{ROWS_OF}" for name in ready.gathered.made]
+    files = [f"{MADE}/{name}{ROWS_OF}" for name in ready.gathered_outcomes.made]
     buckets = ready.job.buckets
     if buckets is None:
         yield from _read_bucket(ready.staged, files[number], 1, 0)
         return
     rows = [batch for file in files for batch in _read_bucket(ready.staged, file, buckets, number)]
     rng = ready.generator(f"order {number}")
-    yield from permuted(rows, rng, ready.applying.batch_rows)
+    yield from permute_rows(rows, rng, ready.applying.batch_rows)

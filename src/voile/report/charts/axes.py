@@ -16,7 +16,7 @@ _ZERO_GUTTER = 0.06
 
 
 @dataclass(frozen=True)
-class Axis:
+class PlotAxis:
     """Place values on one side of a plot.
 
     low, high : the ends, low < high; both above 0 when `log`.
@@ -42,7 +42,7 @@ class Axis:
         return start + (1 - start) * ratio
 
 
-def linear(values: Iterable[float], *, target: int = TICKS) -> Axis:
+def linear(values: Iterable[float], *, target: int = TICKS) -> PlotAxis:
     """Return an axis from 0, or from below where there are negative values, to a round end.
 
     >>> linear([0.02, 0.33]).ticks
@@ -57,10 +57,10 @@ def linear(values: Iterable[float], *, target: int = TICKS) -> Axis:
     step = _round_step((high - low) / target)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(round(i * step, 12) for i in range(first, last + 1))
-    return Axis(low=ticks[0], high=ticks[-1], ticks=ticks)
+    return PlotAxis(low=ticks[0], high=ticks[-1], ticks=ticks)
 
 
-def spread(values: Iterable[float]) -> Axis:
+def build_axis(values: Iterable[float]) -> PlotAxis:
     """Return an axis from the least to the greatest value, with round ticks inside.
 
     >>> axis = spread([3.0, 11.0])
@@ -73,10 +73,10 @@ def spread(values: Iterable[float]) -> Axis:
     low, high = min(known), max(known)
     step = _round_step((high - low) / TICKS)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return Axis(low, high, tuple(round(i * step, 12) for i in range(first, last + 1)))
+    return PlotAxis(low, high, tuple(round(i * step, 12) for i in range(first, last + 1)))
 
 
-def log10(values: Iterable[float]) -> Axis:
+def log10(values: Iterable[float]) -> PlotAxis:
     """Return a log10 axis between round ends; values of 0 get a place of their own.
 
     >>> log10([0.0, 0.0031, 0.7]).ticks
@@ -91,10 +91,10 @@ def log10(values: Iterable[float]) -> Axis:
     every = 1 + (top - bottom) // 6
     ticks = tuple(float(f"1e{e}") for e in range(top, bottom - 1, -every))[::-1]
     zero = len(positive) < len(known)
-    return Axis(10.0**bottom, 10.0**top, ticks, log=True, zero=zero)
+    return PlotAxis(10.0**bottom, 10.0**top, ticks, log=True, zero=zero)
 
 
-def draw(across: Axis, up: Axis, *, shares: bool) -> Markup:
+def draw(across: PlotAxis, up: PlotAxis, *, shares: bool) -> Markup:
     """Draw grid lines and tick labels of a plot; labels stand outside it, left and below."""
     write = numbers.share_tick if shares else numbers.number
     parts = [_horizontal(1 - up.place(v), write(v)) for v in up.ticks]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from voile.report.charts import axes, numbers
-from voile.report.charts.axes import Axis
+from voile.report.charts.axes import PlotAxis
 from voile.report.charts.svg import percent, tag
 from voile.report.sections import Bar, BarChart
 
@@ -43,7 +43,7 @@ def draw(chart: BarChart) -> BarsDrawing:
     return BarsDrawing(groups, _ticks(axis))
 
 
-def _bar(bar: Bar, rank: int, axis: Axis) -> BarDrawing:
+def _bar(bar: Bar, rank: int, axis: PlotAxis) -> BarDrawing:
     known = not math.isnan(bar.value)
     parts = [_grid(axis)]
     if known:
@@ -66,12 +66,12 @@ def _whisker(low: float, high: float) -> Markup:
     return tag("g", *lines, class_="halo") + tag("g", *lines, class_="whisker")
 
 
-def _grid(axis: Axis) -> Markup:
+def _grid(axis: PlotAxis) -> Markup:
     places = [percent(axis.place(v)) for v in axis.ticks]
     return tag("g", *(tag("line", x1=x, x2=x, y2="100%") for x in places), class_="axes")
 
 
-def _ticks(axis: Axis) -> Markup:
+def _ticks(axis: PlotAxis) -> Markup:
     return tag(
         "g",
         *(

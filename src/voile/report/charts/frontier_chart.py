@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from voile.core.rounding import coarse as to_two_digits
 from voile.report.charts import axes, numbers, svg
-from voile.report.charts.axes import Axis
+from voile.report.charts.axes import PlotAxis
 from voile.report.charts.svg import Point, percent, tag
 from voile.report.sections import CHOSEN, Detail, FrontierChart
 
@@ -32,7 +32,7 @@ _NARROW, _WIDE = (280.0, 320.0), (760.0, 320.0)
 
 
 @dataclass(frozen=True)
-class Mark:
+class PolicyMark:
     """A named policy.
 
     `shape` is SVG path data about (0, 0), `at` its place among all stops; `risk_name` and
@@ -62,7 +62,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class FrontierDrawing:
-    marks: tuple[Mark, ...]
+    marks: tuple[PolicyMark, ...]
     summary: str
     plots: tuple[tuple[str, Markup], ...]
     details: Mapping[str, Any]
@@ -84,12 +84,12 @@ def draw(chart: FrontierChart) -> FrontierDrawing:
     log = _plot(points, None, marks, chart.floor, axes.log10(risks), up)
     details = chart.details and [*(chart.details[i] for i in order), *chart.details[len(order) :]]
     plots = (("linear", linear), ("log", log))
-    return FrontierDrawing(marks, _summary(points, chart), plots, _stored(details))
+    return FrontierDrawing(marks, _summary(points, chart), plots, _pool_details(details))
 
 
-def _stored(details: Sequence[Detail]) -> dict[str, Any]:
+def _pool_details(details: Sequence[Detail]) -> dict[str, Any]:
     """Return the details as the page stores them: whatever several policies share, once."""
-    names, intervals, strips = _Pool(), _Pool(), _Pool()
+    names, intervals, strips = _NumberPool(), _NumberPool(), _NumberPool()
 
     def cut(column: str, parts: Sequence[tuple[str, float]]) -> int:
         places = (intervals((label, round(share, 4))) for label, share in parts)
@@ -106,7 +106,7 @@ def _stored(details: Sequence[Detail]) -> dict[str, Any]:
     return {"stops": stops, **{name: list(pool) for name, pool in pools.items()}} if stops else {}
 
 
-class _Pool(dict[Any, int]):
+class _NumberPool(dict[Any, int]):
     """Number different things in the order in which they come."""
 
     def __call__(self, thing: Any) -> int:
@@ -139,13 +139,13 @@ def coarse(chart: FrontierChart) -> FrontierChart:
         ),
         details=chart.details and (*(Detail() for _ in shown), *chart.details[len(policies) :]),
         marks=to_two_digits(chart.marks),
-        floor=tuple(_proved(chart.floor)),
+        floor=tuple(_list_proved(chart.floor)),
         caption="Lowest loss of the policies found at selected levels of risk, rounded up to steps "
         "of 5%.",
     )
 
 
-def _proved(line: Sequence[Point]) -> Iterator[Point]:
+def _list_proved(line: Sequence[Point]) -> Iterator[Point]:
     """Yield for each level, the lowest first, what is proved of the next greater risk."""
     for level in LEVELS[::-1]:
         proved = [loss for risk, loss in line if risk >= level]
@@ -168,7 +168,7 @@ def _summary(points: Sequence[tuple[float, float]], chart: FrontierChart) -> str
     )
 
 
-def _marks(chart: FrontierChart, risks: Sequence[float]) -> tuple[Mark, ...]:
+def _marks(chart: FrontierChart, risks: Sequence[float]) -> tuple[PolicyMark, ...]:
     """Place each mark among the points by its risk, counting the marks before it."""
     ranked = sorted(range(len(chart.marks)), key=lambda i: chart.marks[i][1])
     before = {i: sum(r < chart.marks[i][1] for r in risks) + n for n, i in enumerate(ranked)}
@@ -177,7 +177,7 @@ def _marks(chart: FrontierChart, risks: Sequence[float]) -> tuple[Mark, ...]:
         name: 1 + i % (len(_SHAPES) - 1) for i, name in enumerate(dict.fromkeys(others))
     }
     return tuple(
-        Mark(
+        PolicyMark(
             name,
             risk,
             loss,
@@ -194,10 +194,10 @@ def _marks(chart: FrontierChart, risks: Sequence[float]) -> tuple[Mark, ...]:
 def _plot(
     points: Sequence[tuple[float, float]],
     titles: Sequence[str] | None,
-    marks: Sequence[Mark],
+    marks: Sequence[PolicyMark],
     floor: Sequence[tuple[float, float]],
-    across: Axis,
-    up: Axis,
+    across: PlotAxis,
+    up: PlotAxis,
 ) -> Markup:
     placed = [(across.place(risk), 1 - up.place(loss)) for risk, loss in points]
     parts = [axes.draw(across, up, shares=True)]
@@ -205,11 +205,11 @@ def _plot(
     if placed:
         area = [*stairs, (stairs[-1][0], 1.0), (stairs[0][0], 1.0)]
         under = svg.path(area, closed=True, class_="under")
-        parts.append(svg.stretched(under, svg.path(stairs, class_="stairs")))
+        parts.append(svg.stretch_paths(under, svg.path(stairs, class_="stairs")))
     shown = [(r, x) for r, x in floor if across.low <= r <= across.high and x <= up.high]
     if shown:
         line = [(across.place(risk), 1 - up.place(loss)) for risk, loss in shown]
-        parts.append(svg.stretched(svg.path(line, class_="floor")))
+        parts.append(svg.stretch_paths(svg.path(line, class_="floor")))
     parts += [_point(p, titles[i] if titles else None) for i, p in enumerate(placed)]
     spots = [(across.place(m.risk), 1 - up.place(m.loss)) for m in marks]
     for mark, spot, side in zip(marks, spots, _sides(marks, spots, stairs), strict=True):
@@ -231,7 +231,7 @@ def _point(place: tuple[float, float], title: str | None) -> Markup:
     return tag("circle", *says, class_="stop", cx=percent(x), cy=percent(y), r=2.5)
 
 
-def _mark(mark: Mark, spot: tuple[float, float], side: str | None, *, titled: bool) -> Markup:
+def _mark(mark: PolicyMark, spot: tuple[float, float], side: str | None, *, titled: bool) -> Markup:
     says = [tag("title", mark.says)] if titled else []
     shape = tag("path", d=mark.shape, class_=f"mark mark-{mark.kind}")
     label = [] if side is None else [_label(mark.name, side)]
@@ -266,7 +266,7 @@ def _label(name: str, side: str) -> Markup:
 
 
 def _sides(
-    marks: Sequence[Mark], spots: Sequence[Point], stairs: Sequence[Point]
+    marks: Sequence[PolicyMark], spots: Sequence[Point], stairs: Sequence[Point]
 ) -> list[str | None]:
     """Choose where each label stands so that none covers another, on the narrowest plot.
 

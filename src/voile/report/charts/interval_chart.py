@@ -68,7 +68,9 @@ def _picture(strip: Strip) -> Markup:
 
 
 def _all_at_once(spans: list[tuple[float, float]]) -> Markup:
-    return svg.stretched(svg.boxes(spans[::2], class_="even"), svg.boxes(spans[1::2], class_="odd"))
+    return svg.stretch_paths(
+        svg.boxes(spans[::2], class_="even"), svg.boxes(spans[1::2], class_="odd")
+    )
 
 
 def _one_by_one(spans: list[tuple[float, float]], labels: list[str]) -> Markup:

@@ -28,14 +28,14 @@ class LinesDrawing:
 def draw(chart: LineChart) -> LinesDrawing:
     """Draw the lines on linear axes; x spans the data, y starts at 0."""
     heights = [v for s in chart.series for v in (*s.y, *s.low, *s.high)]
-    across, up = axes.spread([x for s in chart.series for x in s.x]), axes.linear(heights)
+    across, up = axes.build_axis([x for s in chart.series for x in s.x]), axes.linear(heights)
     bands, lines = [], []
     for i, series in enumerate(chart.series):
         xs = [across.place(x) for x in series.x]
         ys, low, high = ([1 - up.place(v) for v in s] for s in (series.y, series.low, series.high))
-        lines += [_line(xs, ys, run, i % 4) for run in _known(ys)]
+        lines += [_line(xs, ys, run, i % 4) for run in _split_runs(ys)]
         if low and high:
-            bands += [_band(xs, low, high, run, i % 4) for run in _known(low, high)]
+            bands += [_band(xs, low, high, run, i % 4) for run in _split_runs(low, high)]
     grid = axes.draw(across, up, shares=False)
     legend = tuple((s.name, _swatch(i % 4)) for i, s in enumerate(chart.series))
     summary = f"{chart.y_name} against {chart.x_name}"
@@ -45,10 +45,10 @@ def draw(chart: LineChart) -> LinesDrawing:
         caption=summary,
         numeric=(1, 2, 3),
     )
-    return LinesDrawing(grid + svg.stretched(*bands, *lines), summary, legend, table)
+    return LinesDrawing(grid + svg.stretch_paths(*bands, *lines), summary, legend, table)
 
 
-def _known(*values: Sequence[float]) -> list[list[int]]:
+def _split_runs(*values: Sequence[float]) -> list[list[int]]:
     """Return the runs of positions where no value is unknown (NaN): a line breaks between them."""
     runs: list[list[int]] = [[]]
     for i, at in enumerate(zip(*values, strict=True)):

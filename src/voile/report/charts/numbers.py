@@ -31,7 +31,7 @@ def _percent(value: float) -> str:
         return ">99.9"
     if percent >= 9.95:
         return f"{percent:.1f}".removesuffix(".0")
-    return _rounded(percent, digits=2)
+    return _round_digits(percent, digits=2)
 
 
 def share_interval(low: float, high: float) -> str:
@@ -83,15 +83,15 @@ def share_tick(value: float) -> str:
     return f"{_plain(100 * value, digits=6)}%"
 
 
-def _rounded(value: float, digits: int) -> str:
+def _round_digits(value: float, digits: int) -> str:
     """Write `value` to so many significant digits, never with an exponent."""
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     return f"{value:,.{decimals}f}"
 
 
 def _plain(value: float, digits: int) -> str:
-    """Write `value` as `_rounded` does, without the zeros that end it."""
-    text = _rounded(value, digits)
+    """Write `value` as `_round_digits` does, without the zeros that end it."""
+    text = _round_digits(value, digits)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

@@ -38,7 +38,7 @@ def percent(fraction: float) -> str:
     return f"{round(100 * fraction, 2):g}%"
 
 
-def stretched(*children: Markup) -> Markup:
+def stretch_paths(*children: Markup) -> Markup:
     """Hold paths drawn on the unit square, stretched to the plot; lines keep their width."""
     return tag(
         "svg",
@@ -51,7 +51,7 @@ def stretched(*children: Markup) -> Markup:
 
 
 def path(points: Sequence[Point], *, closed: bool = False, class_: str) -> Markup:
-    """Draw a line through points of the unit square, y downwards; for use in `stretched`."""
+    """Draw a line through points of the unit square, y downwards; for use in `stretch_paths`."""
     return tag("path", d=outline(points, closed=closed), class_=class_)
 
 
@@ -66,7 +66,7 @@ def outline(points: Iterable[Point], *, closed: bool = False) -> str:
 
 
 def boxes(spans: Iterable[tuple[float, float]], *, class_: str) -> Markup:
-    """Draw full-height boxes (left, right) as one path, however many; for use in `stretched`."""
+    """Draw full-height boxes (left, right) as one path, however many, for `stretch_paths`."""
     data = "".join(outline([(a, 0), (b, 0), (b, 1), (a, 1)], closed=True) for a, b in spans)
     return tag("path", d=data, class_=class_)
 

@@ -14,7 +14,7 @@ from voile.core.evidence import Z95, Finding, Note, Rate
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.posterior import after
-from voile.signals.model.maps.fitted import Fitted
+from voile.signals.model.maps.fitted import FittedLaws
 
 MOST = 5_000  # readings that the support vectors learn from: their cost grows with the square
 RIGHT = "Compare with naming the commonest class, or the likeliest, of everyone."
@@ -25,7 +25,7 @@ DOUBT = 1e-4  # added to each chance, so that one wrong certainty does not decid
 
 
 @dataclass(frozen=True)
-class Attacker:
+class ClassAttacker:
     """How well one attacker distinguishes the classes of people not learned from."""
 
     name: str  # the kind of learner
@@ -94,7 +94,7 @@ class Attacker:
 
 def learners(
     Z: Floats, c: Codes, fresh: Floats, d: Codes, seed: int, prior: Floats | None = None
-) -> tuple[Attacker, ...]:
+) -> tuple[ClassAttacker, ...]:
     """Let each learner learn from `Z` and its classes, and try it on `fresh`.
 
     Chances are weighed by `prior`, (n, k) p(c | s) of those tried, where it is given; support
@@ -123,7 +123,7 @@ def learners(
     return (_support_vectors(Z[:MOST], c[:MOST], fresh, d), *guessed)
 
 
-def _support_vectors(Z: Floats, c: Codes, fresh: Floats, d: Codes) -> Attacker:
+def _support_vectors(Z: Floats, c: Codes, fresh: Floats, d: Codes) -> ClassAttacker:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC  # type: ignore[import-untyped]
@@ -134,14 +134,14 @@ def _support_vectors(Z: Floats, c: Codes, fresh: Floats, d: Codes) -> Attacker:
     )
     scores = fair.decision_function(fresh)
     scores = np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores
-    return _scored("support vectors", d, plain.predict(fresh), fair.predict(fresh), scores)
+    return _score_attacker("support vectors", d, plain.predict(fresh), fair.predict(fresh), scores)
 
 
 class ModelledMap(Protocol):
     """A fitted map, or one of a kit, with the model of the readings that it rests on."""
 
     @property
-    def fitted_(self) -> Fitted | None:
+    def fitted_(self) -> FittedLaws | None:
         """The model of the numeric columns."""
 
     @property
@@ -158,7 +158,7 @@ def bayes(
     d: Codes,
     prior: Floats | None = None,
     known: ArrayLike | None = None,
-) -> Attacker:
+) -> ClassAttacker:
     """Let the attacker use Bayes' rule with the densities that the map's own model says.
 
     All columns must be numbers. Where the model is right nobody does better; at strength 1 all
@@ -174,7 +174,7 @@ def bayes(
     return by_chances("Bayes' rule with the map's model", chances, d, prior)
 
 
-def by_chances(name: str, chances: Floats, d: Codes, prior: Floats | None = None) -> Attacker:
+def by_chances(name: str, chances: Floats, d: Codes, prior: Floats | None = None) -> ClassAttacker:
     """Score an attacker who gives each class a chance, (n, k); the classes of `d` are known.
 
     Bits are those gained over `prior`, (n, k), the beliefs beforehand; None: the shares of `d`.
@@ -189,17 +189,17 @@ def by_chances(name: str, chances: Floats, d: Codes, prior: Floats | None = None
     error = Z95 * own.std() / np.sqrt(len(d))
     bits = float(own.mean())
     guesses = chances.argmax(axis=1), fair.argmax(axis=1)
-    return _scored(name, d, *guesses, chances, (bits, bits - error, bits + error))
+    return _score_attacker(name, d, *guesses, chances, (bits, bits - error, bits + error))
 
 
-def _scored(
+def _score_attacker(
     name: str,
     d: Codes,
     guess: NDArray[Any],
     fair: NDArray[Any],
     scores: Floats,
     bits: tuple[float, float, float] = (np.nan,) * 3,
-) -> Attacker:
+) -> ClassAttacker:
     from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
     k = scores.shape[1]
@@ -215,7 +215,7 @@ def _scored(
     )  # fmt: skip
     half = Z95 * float(np.sqrt(spread)) / k
     balanced = float(values.mean())
-    return Attacker(
+    return ClassAttacker(
         name,
         Rate(int((guess == d).sum()), len(d)),
         balanced,

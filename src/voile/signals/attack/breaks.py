@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.signals.attack.attackers import IDENTIFIED
 from voile.signals.attack.choice import infer_others
 from voile.signals.attack.course_views import view_courses
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import SideLevels
-from voile.signals.model.sequences.messages import Message
+from voile.signals.model.sequences.messages import ReadingMessage
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.model.sequences.session import Session
-from voile.signals.model.sequences.state import Cell, Known
+from voile.signals.model.sequences.state import Cell, KnownColumns
 
 LENGTHS = (2, 5, 10, 30)  # numbers of messages of a person, for repeat readings
 FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
@@ -38,7 +38,7 @@ def is_enough(c: Codes, classes: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Break:
+class MapBreak:
     """What one attack that bypasses the map achieves."""
 
     name: str  # of the break
@@ -61,13 +61,16 @@ class Break:
 
 def known_plaintext(
     codec: Codec, X: Floats, Z: Floats, c: Codes, known: ArrayLike | None = None
-) -> Break:
+) -> MapBreak:
     """Know one reading and its message; name the class whose map takes one to the other."""
     rows = equal(c)
     at = codec.levels(known, len(c)).take(rows)
-    off = [np.abs(_decoded(codec, Z[rows], k, at) - X[rows]).sum(axis=1) for k in _classes(codec)]
+    off = [
+        np.abs(_decode_messages(codec, Z[rows], k, at) - X[rows]).sum(axis=1)
+        for k in _classes(codec)
+    ]
     guess = np.argmin(off, axis=0)
-    return Break(KNOWN_PLAINTEXT, _right(guess, c[rows]), _chance(codec, rows), promised=False)
+    return MapBreak(KNOWN_PLAINTEXT, _right(guess, c[rows]), _chance(codec, rows), promised=False)
 
 
 def invariants(
@@ -76,7 +79,7 @@ def invariants(
     c: Codes,
     columns: Sequence[int],
     known: ArrayLike | None = None,
-) -> Break:
+) -> MapBreak:
     """Decode all messages of a subject with every class's map; name the one that keeps still.
 
     `known` has a row for each message, those of a subject after each other.
@@ -95,7 +98,7 @@ def invariants(
         moved.append(np.abs(np.log(spread * np.sqrt(12) + 1e-12)).sum(axis=1))
     guess = np.argmin(moved, axis=0)
     rate = _right(guess, c[rows])
-    return Break("invariants", rate, _chance(codec, rows), promised=False, messages=T)
+    return MapBreak("invariants", rate, _chance(codec, rows), promised=False, messages=T)
 
 
 def repeats(Z: Floats, c: Codes, seed: int) -> tuple[Rate, Rate]:
@@ -106,14 +109,14 @@ def repeats(Z: Floats, c: Codes, seed: int) -> tuple[Rate, Rate]:
     return _right(found.chances.argmax(axis=1), c[half:]), _right(common, c[half:])
 
 
-def sent(
+def send_readings(
     codec: SequenceCodec,
     X: Floats,
     c: Codes,
     times: NDArray[np.int64] | None = None,
-    protective: Protective | None = None,
+    protective: ProtectiveRandom | None = None,
     known: Sequence[Sequence[Cell]] | None = None,
-) -> tuple[Floats, Floats, list[list[Message | None]]]:
+) -> tuple[Floats, Floats, list[list[ReadingMessage | None]]]:
     """Send each subject's readings through a session, at times of the map's units if it has any.
 
     What a reading lacks is NaN, and so it is in what is returned. `known` are the subjects' side
@@ -123,7 +126,7 @@ def sent(
     moments = (
         times.tolist() if times is not None and codec.timed else [[None] * X.shape[1]] * len(X)
     )
-    sides = [Known.of(codec, tuple(one), KEY) for one in known or [()] * len(X)]
+    sides = [KnownColumns.of(codec, tuple(one), KEY) for one in known or [()] * len(X)]
     for whose, (readings, when, which, side) in enumerate(
         zip(X.tolist(), moments, c, sides, strict=True)
     ):
@@ -136,7 +139,7 @@ def sent(
     return np.array(first), np.array(varying), everything
 
 
-def _send(session: Session, reading: list[float], moment: int | None) -> Message | None:
+def _send(session: Session, reading: list[float], moment: int | None) -> ReadingMessage | None:
     """Return the message of a reading; None of columns not sent alone."""
     try:
         session.send(reading, moment)
@@ -145,11 +148,11 @@ def _send(session: Session, reading: list[float], moment: int | None) -> Message
             raise
         return None
     (message,) = session.pending()
-    session.acknowledge(session.expected())
+    session.acknowledge(session.expect_receipt())
     return message
 
 
-def _values(message: Message | None, d: int) -> tuple[float, ...]:
+def _values(message: ReadingMessage | None, d: int) -> tuple[float, ...]:
     """Return the values of a message; NaN of what its reading lacks."""
     if message is None:
         return (np.nan,) * d
@@ -161,7 +164,7 @@ def _values(message: Message | None, d: int) -> tuple[float, ...]:
 
 def decode_sessions(
     codec: SequenceCodec,
-    messages: Sequence[Sequence[Message | None]],
+    messages: Sequence[Sequence[ReadingMessage | None]],
     known: Sequence[Sequence[Cell]] | None = None,
 ) -> Floats:
     """Decode sessions under every class: (k, n, T', d) readings in spreads of all, -1 to 1.
@@ -177,7 +180,7 @@ def decode_sessions(
 
 def read_sessions(
     codec: SequenceCodec,
-    messages: Sequence[Sequence[Message | None]],
+    messages: Sequence[Sequence[ReadingMessage | None]],
     known: Sequence[Sequence[Cell]] | None = None,
 ) -> Floats:
     """Return what each class's map makes of sessions: (k, n, T', d) readings, NaN where none.
@@ -187,7 +190,7 @@ def read_sessions(
     k, n, length = len(codec.codec.classes), len(messages), len(messages[0])
     length = min(length, max(DECODED // (k * n), SHORTEST))
     out = np.full((k, n, length, len(codec.order)), np.nan)
-    sides = [Known.of(codec, tuple(one), KEY) for one in known or [()] * n]
+    sides = [KnownColumns.of(codec, tuple(one), KEY) for one in known or [()] * n]
     for which, label in enumerate(codec.codec.classes):
         for whose, (own, side) in enumerate(zip(messages, sides, strict=True)):
             end = Session(codec, label, str(whose), known=side)
@@ -208,7 +211,7 @@ def _classes(codec: Codec) -> range:
     return range(len(codec.classes))
 
 
-def _decoded(codec: Codec, Z: Floats, which: int, at: SideLevels) -> Floats:
+def _decode_messages(codec: Codec, Z: Floats, which: int, at: SideLevels) -> Floats:
     return np.asarray(codec.decode(Z, codec.classes[which], known=at), dtype=np.float64)
 
 

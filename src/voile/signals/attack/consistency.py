@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voile.signals.attack.attackers import Attacker, by_chances
+from voile.signals.attack.attackers import ClassAttacker, by_chances
 from voile.signals.attack.choice import infer_others, limit_threads
 from voile.signals.information.leakage import CONSISTENCY
 from voile.signals.model.codec.codec import Codec
-from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lattice import ValueLattice
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import SideLevels
 
@@ -48,7 +48,7 @@ class DecodedMessages:
     def of(cls, codec: Codec, Z: Floats, at: SideLevels, known: Floats) -> DecodedMessages:
         """Decode the numeric columns of messages, (n, d), under every class of the codec."""
         V = np.ascontiguousarray(Z[:, codec.numeric].T, dtype=np.float64)
-        lattices = [one for one in codec.columns if isinstance(one, Lattice)]
+        lattices = [one for one in codec.columns if isinstance(one, ValueLattice)]
         cells = np.array([lattice.resolution for lattice in lattices])
         readings, off = [], []
         for which in range(len(codec.classes)):
@@ -59,7 +59,7 @@ class DecodedMessages:
         return cls(np.ascontiguousarray(V.T), np.stack(readings), np.stack(off), cells, known)
 
     @classmethod
-    def joined(cls, parts: Sequence[DecodedMessages]) -> DecodedMessages:
+    def join_parts(cls, parts: Sequence[DecodedMessages]) -> DecodedMessages:
         """Return the people of all parts together, each decoded by the maps of its part."""
         return cls(
             np.concatenate([one.Z for one in parts]),
@@ -77,7 +77,7 @@ def infer_by_consistency(
     tried: Sequence[Codes],
     seed: int,
     priors: Sequence[Floats | None] | None = None,
-) -> tuple[Attacker, ...]:
+) -> tuple[ClassAttacker, ...]:
     """Score the consistency adversary on each group of people in `tried`.
 
     Parameters
@@ -119,7 +119,7 @@ def infer_by_consistency(
 def _views(
     heard: DecodedMessages, c: Codes, learned: Codes, scores: Floats
 ) -> Mapping[str, Floats]:
-    residuals = _Residuals.of(heard, c, learned)
+    residuals = _ColumnResiduals.of(heard, c, learned)
     each = [_measure(residuals, heard, which) for which in range(len(heard.readings))]
     plausible = np.concatenate([scores, scores - scores.max(axis=1, keepdims=True)], axis=1)
     stacked = np.concatenate([heard.Z, heard.known, plausible], axis=1)
@@ -130,7 +130,7 @@ def _views(
     }
 
 
-def _measure(residuals: _Residuals, heard: DecodedMessages, which: int) -> Floats:
+def _measure(residuals: _ColumnResiduals, heard: DecodedMessages, which: int) -> Floats:
     """Return the residuals and the last digits of what a class's map makes of messages."""
     places = np.rint(heard.readings[which] / heard.cells)
     digits = [np.mod(places, of) for of in CYCLES]
@@ -152,7 +152,7 @@ def _score_decodings(
     """Return log-odds that the decoding under each class is the right one, (tried, k)."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # type: ignore[import-untyped]
 
-    residuals = _Residuals.of(heard, c, learned)
+    residuals = _ColumnResiduals.of(heard, c, learned)
     k = len(heard.readings)
     views = [
         np.concatenate(
@@ -176,7 +176,7 @@ def _score_decodings(
         return np.stack([booster.decision_function(one[tried]) for one in views], axis=1)
 
 
-class _Regression(NamedTuple):
+class _ColumnRegression(NamedTuple):
     """The regression of a column on the others, of values or of logarithms."""
 
     column: int
@@ -188,19 +188,19 @@ class _Regression(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Residuals:
+class _ColumnResiduals:
     """Regressions of each column on the others, of values and, above 0, of logarithms.
 
     Each is fitted to people of all classes, and to those of each class by itself: a relation may
     differ by class.
     """
 
-    pooled: tuple[_Regression, ...]
-    own: tuple[tuple[_Regression, ...], ...]  # of each class
+    pooled: tuple[_ColumnRegression, ...]
+    own: tuple[tuple[_ColumnRegression, ...], ...]  # of each class
     cells: Floats
 
     @classmethod
-    def of(cls, heard: DecodedMessages, c: Codes, learned: Codes) -> _Residuals:
+    def of(cls, heard: DecodedMessages, c: Codes, learned: Codes) -> _ColumnResiduals:
         """Fit to the right decodings of people of known classes."""
         right, known, k = heard.readings[c[learned], learned], heard.known[learned], c[learned]
         fits = [
@@ -231,7 +231,7 @@ class _Residuals:
         return np.asarray(np.clip(np.stack(found, axis=1), -BOUND, BOUND))
 
 
-def _regress(X: Floats, known: Floats, j: int, logs: bool) -> _Regression:
+def _regress(X: Floats, known: Floats, j: int, logs: bool) -> _ColumnRegression:
     """Regress a column of right decodings on the others; far rows weigh nothing."""
     given, y = _design(X, known, j, logs)
     mean, spread = given.mean(axis=0), given.std(axis=0)
@@ -244,7 +244,7 @@ def _regress(X: Floats, known: Floats, j: int, logs: bool) -> _Regression:
         off = np.abs(y - P @ coefficients)
         near = off <= FAR * np.median(off)
     error = float(off.std())
-    return _Regression(j, logs, mean, scale, coefficients, max(error, 1e-12))
+    return _ColumnRegression(j, logs, mean, scale, coefficients, max(error, 1e-12))
 
 
 def _design(X: Floats, known: Floats, j: int, logs: bool) -> tuple[Floats, Floats]:

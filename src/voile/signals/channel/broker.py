@@ -107,7 +107,7 @@ class Login:
         return cls(*lines)
 
 
-class Line(Protocol):
+class BrokerOptions(Protocol):
     """Options that say where the broker is, and how it is reached."""
 
     broker: str
@@ -117,7 +117,7 @@ class Line(Protocol):
     tls_key: Path | None
 
 
-def line_of(line: Line, warn: Callable[[str], None]) -> tuple[Broker, Login | None]:
+def line_of(line: BrokerOptions, warn: Callable[[str], None]) -> tuple[Broker, Login | None]:
     """Return the broker and the login; warn where a password would be overheard."""
     broker = Broker.parse(line.broker, ca=line.tls_ca, cert=line.tls_cert, key=line.tls_key)
     login = Login.from_file(line.login_file) if line.login_file else Login.from_environment()

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from voile.core.errors import RequestError, install
 from voile.signals.channel.keys import MAC, DeviceKey
-from voile.signals.channel.posts import Post
+from voile.signals.channel.posts import EnvelopePost
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESSIV
@@ -37,7 +37,7 @@ Box: TypeAlias = Literal["readings", "receipts"]
 KeyOf: TypeAlias = Callable[[str, int], DeviceKey | None]
 
 
-class Header(NamedTuple):
+class EnvelopeHeader(NamedTuple):
     """What stands on an envelope for everyone to read."""
 
     generation: int
@@ -47,22 +47,22 @@ class Header(NamedTuple):
     sealed: bool = False
     format: int = FORMAT
 
-    def packed(self) -> bytes:
+    def pack_bytes(self) -> bytes:
         names = bytes.fromhex(self.map), bytes.fromhex(self.session)
         return HEADER.pack(self.format, self.sealed, self.generation, *names, self.number)
 
     @classmethod
-    def unpacked(cls, data: bytes) -> Header:
+    def unpack_bytes(cls, data: bytes) -> EnvelopeHeader:
         """Read a header; every string of bytes is one."""
         format, sealed, generation, map, session, number = HEADER.unpack(data)
         return cls(generation, map.hex(), session.hex(), number, sealed, format)
 
 
 @dataclass(frozen=True)
-class Envelope:
+class SealedEnvelope:
     """An envelope whose MAC holds: somebody who has this device's key wrote it."""
 
-    header: Header
+    header: EnvelopeHeader
     content: bytes
     key: DeviceKey
     place: bytes
@@ -73,7 +73,7 @@ class Envelope:
             return self.content
         from cryptography.exceptions import InvalidTag
 
-        known = [self.place, self.header.packed()]
+        known = [self.place, self.header.pack_bytes()]
         try:
             return _cipher(self.key, self.place, self.header.session).decrypt(self.content, known)
         except (InvalidTag, ValueError):
@@ -81,7 +81,7 @@ class Envelope:
 
 
 @dataclass(frozen=True)
-class Sealer:
+class EnvelopeSealer:
     """How one end seals what it posts, and authenticates what it hears."""
 
     hears: Box  # the box that this end listens at
@@ -100,25 +100,27 @@ class Sealer:
         """Return a topic whole: whose it is, and in which direction."""
         return f"{self.topic}/{pseudonym}/{box}"
 
-    def seal(self, pseudonym: str, key: DeviceKey, header: Header, content: bytes) -> Post:
+    def seal(
+        self, pseudonym: str, key: DeviceKey, header: EnvelopeHeader, content: bytes
+    ) -> EnvelopePost:
         place = self.place(pseudonym, self.posts).encode()
         header = header._replace(generation=key.generation, sealed=self.encrypt)
-        on = header.packed()
+        on = header.pack_bytes()
         if self.encrypt:
             content = _cipher(key, place, header.session).encrypt(content, [place, on])
-        return Post(pseudonym, key.mac(place, on + content) + on + content)
+        return EnvelopePost(pseudonym, key.mac(place, on + content) + on + content)
 
-    def authenticate(self, post: Post) -> Envelope | None:
+    def authenticate(self, post: EnvelopePost) -> SealedEnvelope | None:
         """Return an envelope whose MAC holds; None of any other."""
         if not LEAST <= len(post.payload) <= LONGEST:
             return None
         mac, rest = post.payload[:MAC], post.payload[MAC:]
-        header = Header.unpacked(rest[: HEADER.size])
+        header = EnvelopeHeader.unpack_bytes(rest[: HEADER.size])
         key = self.key_of(post.pseudonym, header.generation)
         place = self.place(post.pseudonym, self.hears).encode()
         if key is None or not hmac.compare_digest(key.mac(place, rest), mac):
             return None
-        return Envelope(header, rest[HEADER.size :], key, place)
+        return SealedEnvelope(header, rest[HEADER.size :], key, place)
 
 
 def _cipher(key: DeviceKey, place: bytes, session: str) -> AESSIV:

@@ -51,7 +51,7 @@ class DeviceKey:
         """Return the secret that the dither of its sessions is drawn from."""
         return Secret(hmac.digest(self._key, b"voile dither", "sha256"))
 
-    def known(self) -> bytes:
+    def derive_known_key(self) -> bytes:
         """Return the key under which both ends prove that they have the same known columns."""
         return hmac.digest(self._key, b"voile known", "sha256")
 
@@ -66,7 +66,7 @@ class DeviceKey:
 
 
 @dataclass(frozen=True)
-class Enrolled:
+class EnrolledSubject:
     """One subject of a device: what the source calls it, its pseudonym and its key."""
 
     subject: str = field(repr=False)
@@ -87,7 +87,7 @@ class Enrolment:
     """
 
     map: str
-    devices: tuple[Enrolled, ...]
+    devices: tuple[EnrolledSubject, ...]
 
     @classmethod
     def of(cls, secret: Secret, map: str, generations: Mapping[str, int]) -> Enrolment:
@@ -97,7 +97,7 @@ class Enrolment:
         named = {unicodedata.normalize("NFC", subject): n for subject, n in generations.items()}
         pairs = [(subject, pseudonym(secret, subject), n) for subject, n in named.items()]
         own = [(who, name, DeviceKey.derive(secret, name, n)) for who, name, n in pairs]
-        return cls(map, tuple(Enrolled(*each) for each in own))
+        return cls(map, tuple(EnrolledSubject(*each) for each in own))
 
     @property
     def keys(self) -> dict[str, DeviceKey]:
@@ -141,7 +141,7 @@ class Enrolment:
         write_text(path, f"{text}\n", ENROLMENT, force=force)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Enrolment:
+    def read_file(cls, path: str | os.PathLike[str]) -> Enrolment:
         data = read_private(path, "the enrolment file", MOST)
         try:
             content = parse_object(data)
@@ -159,10 +159,10 @@ class Enrolment:
             ) from None
 
 
-def _entries(map: str, entries: Iterable[Mapping[str, Any]]) -> Iterable[Enrolled]:
+def _entries(map: str, entries: Iterable[Mapping[str, Any]]) -> Iterable[EnrolledSubject]:
     for entry in entries:
         key = DeviceKey(bytes.fromhex(entry["key"]), entry["generation"])
-        each = Enrolled(str(entry["subject"]), str(entry["pseudonym"]), key)
+        each = EnrolledSubject(str(entry["subject"]), str(entry["pseudonym"]), key)
         if not is_name(each.pseudonym) or not hmac.compare_digest(each.mac(map), entry["mac"]):
             raise RequestError("damaged")
         yield each

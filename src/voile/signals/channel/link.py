@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from voile.core.errors import RequestError, install
 from voile.signals.channel.broker import Broker, Login
-from voile.signals.channel.envelope import LONGEST, Sealer
-from voile.signals.channel.posts import Post, is_name
-from voile.signals.channel.store import Store
+from voile.signals.channel.envelope import LONGEST, EnvelopeSealer
+from voile.signals.channel.posts import EnvelopePost, is_name
+from voile.signals.channel.store import EndStore
 
 if TYPE_CHECKING:
     from paho.mqtt.client import Client, MQTTMessageInfo
@@ -31,19 +31,19 @@ LASTING = frozenset((0x80, 0x84, 0x85, 0x86, 0x87, 0x8A, 0x8C, 0x90, 0x9D))
 
 
 @dataclass(frozen=True)
-class Up:
+class BrokerUp:
     """The broker is there."""
 
 
 @dataclass(frozen=True)
-class Down:
+class BrokerDown:
     """The broker is not there; the line tries again by itself."""
 
     why: str
 
 
 @dataclass(frozen=True)
-class Denied:
+class BrokerDenied:
     """The broker is there, and will not have us."""
 
     why: str
@@ -52,11 +52,11 @@ class Denied:
 class ChannelEnd(Protocol):
     """What a line asks of the end that it is for."""
 
-    store: Store
-    sealer: Sealer
+    store: EndStore
+    sealer: EnvelopeSealer
 
 
-Event: TypeAlias = Up | Down | Denied | Post | object
+Event: TypeAlias = BrokerUp | BrokerDown | BrokerDenied | EnvelopePost | object
 
 
 class Link:
@@ -64,7 +64,7 @@ class Link:
 
     The line connects by itself, again and again, each time waiting longer, at most `longest`
     seconds. What is handed on while the broker is away is left to whoever handed it on: an end
-    hands on again what is under way when it hears `Up`.
+    hands on again what is under way when it hears `BrokerUp`.
     """
 
     def __init__(
@@ -99,10 +99,10 @@ class Link:
         client.max_inflight_messages_set(UNDER_WAY)
         client.reconnect_delay_set(1, longest)
         client.on_socket_open = _at_once
-        client.on_connect = self._connected
+        client.on_connect = self._on_connect
         client.on_connect_fail = self._unreachable
         client.on_disconnect = self._gone
-        client.on_message = self._arrived
+        client.on_message = self._on_message
         lasting: Any = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
         lasting.SessionExpiryInterval = KEPT
         lasting.MaximumPacketSize = LONGEST + ROOM  # the broker keeps what is larger to itself
@@ -128,7 +128,7 @@ class Link:
                 events.append(self.events.get_nowait())
         except Empty:
             pass
-        self._taken += sum(_size(event) for event in events if isinstance(event, Post))
+        self._taken += sum(_size(event) for event in events if isinstance(event, EnvelopePost))
         return events
 
     def listen(self, pseudonyms: Iterable[str]) -> None:
@@ -137,7 +137,7 @@ class Link:
         self._listening |= new
         self._subscribe(new)
 
-    def hand_on(self, posts: Iterable[Post]) -> None:
+    def hand_on(self, posts: Iterable[EnvelopePost]) -> None:
         """Hand posts to the broker, if it is there."""
         for pseudonym, payload in posts:
             if self._client.is_connected():
@@ -152,26 +152,26 @@ class Link:
 
     # paho's own thread calls what follows
 
-    def _connected(self, client: Any, _: Any, __: Any, reason: Any, ___: Any) -> None:
+    def _on_connect(self, client: Any, _: Any, __: Any, reason: Any, ___: Any) -> None:
         if not reason.is_failure:
             self._subscribe(self._listening)
-            self.events.put(Up())
+            self.events.put(BrokerUp())
         elif reason.value in LASTING:
-            self.events.put(Denied(str(reason).lower()))
+            self.events.put(BrokerDenied(str(reason).lower()))
         else:
-            self.events.put(Down(str(reason).lower()))
+            self.events.put(BrokerDown(str(reason).lower()))
 
     def _unreachable(self, client: Any, _: Any) -> None:
         error = sys.exc_info()[1]
         if isinstance(error, ssl.SSLCertVerificationError):
-            self.events.put(Denied("its certificate is not trusted"))
+            self.events.put(BrokerDenied("its certificate is not trusted"))
         else:
-            self.events.put(Down("it cannot be reached"))
+            self.events.put(BrokerDown("it cannot be reached"))
 
     def _gone(self, client: Any, _: Any, __: Any, reason: Any, ___: Any) -> None:
-        self.events.put(Down("the line broke"))
+        self.events.put(BrokerDown("the line broke"))
 
-    def _arrived(self, client: Any, _: Any, message: Any) -> None:
+    def _on_message(self, client: Any, _: Any, message: Any) -> None:
         hears = self._sealer.hears
         try:
             topic: str = message.topic
@@ -179,13 +179,13 @@ class Link:
             return
         _, _, pseudonym = topic.removesuffix(f"/{hears}").rpartition("/")
         ours = is_name(pseudonym) and topic == self._sealer.place(pseudonym, hears)
-        post = Post(pseudonym, bytes(message.payload))
+        post = EnvelopePost(pseudonym, bytes(message.payload))
         if ours and self._came + _size(post) - self._taken <= HELD:
             self._came += _size(post)
             self.events.put(post)
 
 
-def _size(post: Post) -> int:
+def _size(post: EnvelopePost) -> int:
     """Return how much memory a post may take."""
     return ROOM + len(post.payload)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from voile.core.errors import RequestError
-from voile.signals.channel.link import Denied, Down, Event, Link, Up
-from voile.signals.channel.posts import HEARD, SAID, Post
+from voile.signals.channel.link import BrokerDenied, BrokerDown, BrokerUp, Event, Link
+from voile.signals.channel.posts import HEARD, SAID, EnvelopePost
 from voile.signals.channel.recipient import Recipient
 from voile.signals.channel.sender import Outgoing, Sender
 
@@ -25,17 +25,17 @@ class EndOfReadings:
 
 
 @dataclass
-class _Patience:
+class _ReceiptPatience:
     """When to hand on again what has no receipt: later and later."""
 
     due: dict[str, tuple[float, float]] = field(default_factory=dict)
 
-    def handed(self, posts: Iterable[Post]) -> None:
+    def note_handed(self, posts: Iterable[EnvelopePost]) -> None:
         now = time.monotonic()
         for post in posts:
             self.due.setdefault(post.pseudonym, (now + PATIENCE, PATIENCE))
 
-    def heard(self, posts: Iterable[Post]) -> None:
+    def heard(self, posts: Iterable[EnvelopePost]) -> None:
         for post in posts:
             self.due.pop(post.pseudonym, None)
 
@@ -58,11 +58,11 @@ def forward(
 ) -> int:
     """Send all that is spooled, until each reading has its receipt."""
     until = time.monotonic() + (float("inf") if wait is None else wait)
-    once, patience, look, left_out = _NotifyOnce(notify), _Patience(), 0.0, 0
+    once, patience, look, left_out = _NotifyOnce(notify), _ReceiptPatience(), 0.0, 0
     link.listen(sender.pseudonyms())
-    while (live or sender.left()) and time.monotonic() < until:
+    while (live or sender.has_waiting()) and time.monotonic() < until:
         events = link.take(TICK)
-        replies = [event for event in events if isinstance(event, Post)]
+        replies = [event for event in events if isinstance(event, EnvelopePost)]
         left_out += _take(sender, link, events, notify)
         live = live and not any(isinstance(event, EndOfReadings) for event in events)
         patience.heard(replies)
@@ -73,7 +73,7 @@ def forward(
             look = time.monotonic() + TICK
             posts += sender.again(patience.overdue())
         link.hand_on(posts)
-        patience.handed(posts)
+        patience.note_handed(posts)
         for pseudonym, reason in sender.refused.items():
             once(f"{pseudonym}: {SAID[reason]}")
         if sender.unauthenticated:
@@ -114,7 +114,7 @@ def collect(
     link.listen("+")
     while not stop():
         events = link.take(TICK)
-        posts = [event for event in events if isinstance(event, Post)]
+        posts = [event for event in events if isinstance(event, EnvelopePost)]
         replies = recipient.turn(posts) if posts else []
         if _is_up(events, once):
             replies += recipient.receipts()
@@ -155,12 +155,12 @@ def _is_up(events: Iterable[Event], once: _NotifyOnce) -> bool:
     up = False
     for event in events:
         match event:
-            case Up():
+            case BrokerUp():
                 up = True
                 once.forget("the broker")
-            case Down(why):
+            case BrokerDown(why):
                 up = False
                 once(f"the broker is away, {why}: trying again")
-            case Denied(why):
+            case BrokerDenied(why):
                 raise RequestError(f"the broker refuses the connection: {why}", where="broker")
     return up

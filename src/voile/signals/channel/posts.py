@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeGuard
 
 from voile.core.errors import RequestError
-from voile.signals.model.sequences.messages import Message, Receipt
+from voile.signals.model.sequences.messages import MessageReceipt, ReadingMessage
 
 FARTHEST = 1000  # messages of a session that may be under way at a time
 REPLY = 96  # bytes of every reply, so that its length says nothing of it
@@ -24,7 +24,7 @@ NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 Plain: TypeAlias = str | int | float | bool | None
 
 
-class Post(NamedTuple):
+class EnvelopePost(NamedTuple):
     """An envelope: whose, and what is in it."""
 
     pseudonym: str
@@ -32,48 +32,50 @@ class Post(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Letter:
+class ReadingLetter:
     ahead: int
-    message: Message
+    message: ReadingMessage
     beside: Mapping[str, Plain] = field(default_factory=dict)
 
-    def packed(self) -> bytes:
+    def pack_content(self) -> bytes:
         """Return the envelope's content; session and number stand on the envelope."""
         message = self.message
         inside = {"after": message.after, "check": message.check, "values": message.values}
         more = {"time": message.time, "columns": message.columns}
         there = {name: value for name, value in more.items() if value is not None}
-        return _packed(ahead=self.ahead, **inside, **there, beside=self.beside)
+        return _pack_content(ahead=self.ahead, **inside, **there, beside=self.beside)
 
     @classmethod
-    def unpacked(cls, session: str, number: int, content: bytes) -> Letter:
+    def unpack_content(cls, session: str, number: int, content: bytes) -> ReadingLetter:
         names = "ahead", "after", "check", "values", "beside"
-        data = _unpacked(content, *names, beyond={"time", "columns"})
+        data = _unpack_content(content, *names, beyond={"time", "columns"})
         ahead, beside = data["ahead"], data["beside"]
         counts = type(ahead) is int and 1 <= ahead <= FARTHEST and number > 0
         if not (counts and is_beside(beside)):
             raise RequestError("this is not a message of a session")
-        message = Message.from_json({**data, "session": session, "number": number})
+        message = ReadingMessage.from_json({**data, "session": session, "number": number})
         return cls(ahead, message, beside)
 
 
 @dataclass(frozen=True)
-class Reply:
-    receipt: Receipt
+class ReceiptReply:
+    receipt: MessageReceipt
     again: bool = False
     refused: str = ""
 
-    def packed(self) -> bytes:
+    def pack_content(self) -> bytes:
         check = self.receipt.check
-        return _packed(check=check, again=self.again, refused=self.refused).ljust(REPLY)
+        return _pack_content(check=check, again=self.again, refused=self.refused).ljust(REPLY)
 
     @classmethod
-    def unpacked(cls, session: str, number: int, content: bytes) -> Reply:
-        data = _unpacked(content, "check", "again", "refused")
+    def unpack_content(cls, session: str, number: int, content: bytes) -> ReceiptReply:
+        data = _unpack_content(content, "check", "again", "refused")
         again, refused = data["again"], data["refused"]
         if len(content) != REPLY or type(again) is not bool or type(refused) is not str:
             raise RequestError("this is not a reply")
-        receipt = Receipt.from_json({"session": session, "number": number, "check": data["check"]})
+        receipt = MessageReceipt.from_json(
+            {"session": session, "number": number, "check": data["check"]}
+        )
         # said to a person: one of the known words, or none of the other end's choosing
         return cls(receipt, again, refused and (refused if refused in SAID else "unknown"))
 
@@ -167,11 +169,11 @@ def _no_number(_: str) -> NoReturn:
     raise ValueError("this is not a number")
 
 
-def _packed(**content: Any) -> bytes:
+def _pack_content(**content: Any) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _unpacked(content: bytes, *names: str, beyond: Set[str] = frozenset()) -> dict[str, Any]:
+def _unpack_content(content: bytes, *names: str, beyond: Set[str] = frozenset()) -> dict[str, Any]:
     """Read an object of these names, and of those beyond which it may have."""
     data = parse_object(content)
     if data.keys() - beyond != set(names):

@@ -11,15 +11,15 @@ from typing import TypeAlias
 
 from voile.core.errors import RequestError
 from voile.keys.secret import Secret
-from voile.signals.channel.envelope import FORMAT, Envelope, Header, Sealer
+from voile.signals.channel.envelope import FORMAT, EnvelopeHeader, EnvelopeSealer, SealedEnvelope
 from voile.signals.channel.keys import DeviceKey
-from voile.signals.channel.posts import Letter, Post, Reply
-from voile.signals.channel.store import Lines, Store
+from voile.signals.channel.posts import EnvelopePost, ReadingLetter, ReceiptReply
+from voile.signals.channel.store import EndStore, StoreLines
 from voile.signals.model.codec.limits import ReadingLimits
-from voile.signals.model.sequences.messages import Receipt
+from voile.signals.model.sequences.messages import MessageReceipt
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.model.sequences.session import Session
-from voile.signals.model.sequences.state import Cell, Known, ReceivedReading
+from voile.signals.model.sequences.state import Cell, KnownColumns, ReceivedReading
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS sessions (
@@ -38,7 +38,7 @@ Key: TypeAlias = tuple[str, str]  # a pseudonym, and the name of a session
 
 
 @dataclass(frozen=True)
-class Subject:
+class ClinicSubject:
     """A subject that the clinic knows: its class, its name in the output, its key's generation."""
 
     label: str | int
@@ -48,7 +48,7 @@ class Subject:
 
 
 @dataclass
-class Refused:
+class RefusedMessages:
     """How many messages were refused for one reason, and the number of the first of them."""
 
     first: int
@@ -56,7 +56,7 @@ class Refused:
 
 
 @dataclass
-class _Batch:
+class _TurnBatch:
     """What a turn brings: lines of both files, replies to refusals, and what else to answer.
 
     `heard` holds the furthest number of each session, and the key that its reply goes under.
@@ -64,7 +64,7 @@ class _Batch:
 
     readings: list[bytes] = field(default_factory=list)
     set_aside: list[bytes] = field(default_factory=list)
-    refusals: list[Post] = field(default_factory=list)
+    refusals: list[EnvelopePost] = field(default_factory=list)
     heard: dict[Key, tuple[int, DeviceKey]] = field(default_factory=dict)
 
 
@@ -96,7 +96,7 @@ class Recipient:
         self,
         folder: str | os.PathLike[str],  # this end's own, mode 0700: it holds readings
         codec: SequenceCodec,  # of the senders
-        subjects: Mapping[str, Subject],  # by pseudonym
+        subjects: Mapping[str, ClinicSubject],  # by pseudonym
         columns: Sequence[ReadingLimits],  # of the source, for the output
         secret: Secret,  # from which the key of every device comes
         *,
@@ -115,22 +115,22 @@ class Recipient:
         self.columns = tuple(columns)
         self.kept = frozenset(kept)
         self.received = self.set_aside = self.unauthenticated = 0
-        self.refused: dict[tuple[str, str], Refused] = {}
+        self.refused: dict[tuple[str, str], RefusedMessages] = {}
         self._secret, self._overlap, self._today = secret, overlap, today
-        self.sealer = Sealer("readings", "receipts", self._key, topic, encrypt)
+        self.sealer = EnvelopeSealer("readings", "receipts", self._key, topic, encrypt)
         self._sessions: dict[str, dict[str, Session]] = {}  # by pseudonym and name
-        self._files: list[Lines] = []
-        self.store = Store(folder, end="receive", mark=codec.mark, tables=TABLES)
+        self._files: list[StoreLines] = []
+        self.store = EndStore(folder, end="receive", mark=codec.mark, tables=TABLES)
         try:
             for name in (READINGS, SET_ASIDE):
-                self._files.append(Lines(self.store, name))
+                self._files.append(StoreLines(self.store, name))
         except BaseException:
             self.close()
             raise
 
-    def turn(self, posts: Iterable[Post]) -> list[Post]:
+    def turn(self, posts: Iterable[EnvelopePost]) -> list[EnvelopePost]:
         """Take in messages; return the replies. What they acknowledge is on disk."""
-        batch = _Batch()
+        batch = _TurnBatch()
         try:
             with self.store.transaction():
                 for post in posts:
@@ -151,7 +151,7 @@ class Recipient:
         heard = [self._reply(key, own, number) for key, (number, own) in batch.heard.items()]
         return batch.refusals + heard
 
-    def receipts(self) -> list[Post]:
+    def receipts(self) -> list[EnvelopePost]:
         """Return receipts for all senders, so that they send what has not come."""
         keys = [(str(row[0]), str(row[1])) for row in self.store.run(LATEST)]
         with self.store.reading():
@@ -176,13 +176,13 @@ class Recipient:
     def _key(self, pseudonym: str, generation: int) -> DeviceKey | None:
         return DeviceKey.derive(self._secret, pseudonym, generation) if generation else None
 
-    def _accepted_generations(self, subject: Subject) -> list[int]:
+    def _accepted_generations(self, subject: ClinicSubject) -> list[int]:
         """Return the generations of a subject's keys that are taken today."""
         overlaps = self._overlap is not None and self._today() <= self._overlap
         before = subject.generation - 1
         return [subject.generation, *([before] if overlaps and before else [])]
 
-    def _hear(self, post: Post, batch: _Batch) -> None:
+    def _hear(self, post: EnvelopePost, batch: _TurnBatch) -> None:
         """Take in one message: its reading, or why it is refused."""
         envelope = self.sealer.authenticate(post)
         if envelope is None:
@@ -193,7 +193,7 @@ class Recipient:
         if reason:
             return self._refuse(post.pseudonym, envelope, reason, batch)
         try:
-            letter = Letter.unpacked(header.session, header.number, envelope.open())
+            letter = ReadingLetter.unpack_content(header.session, header.number, envelope.open())
         except RequestError:
             return self._refuse(post.pseudonym, envelope, "content", batch)
         if not letter.beside.keys() <= self.kept:
@@ -203,7 +203,7 @@ class Recipient:
             begun = self.store.run(BEGUN, post.pseudonym, header.generation)[0][0]
             if begun >= MOST:
                 return self._refuse(post.pseudonym, envelope, "sessions", batch)
-            session = self._begun(post.pseudonym, envelope, letter)
+            session = self._begin_session(post.pseudonym, envelope, letter)
             if session.differs(letter.message):
                 return self._refuse(post.pseudonym, envelope, "known", batch)
         try:
@@ -217,12 +217,14 @@ class Recipient:
             self._write(key, letter, reading, batch)
         return None
 
-    def _begun(self, pseudonym: str, envelope: Envelope, letter: Letter) -> Session:
+    def _begin_session(
+        self, pseudonym: str, envelope: SealedEnvelope, letter: ReadingLetter
+    ) -> Session:
         subject, name = self.subjects[pseudonym], envelope.header.session
-        known = Known.of(self.codec, subject.known, envelope.key.known())
+        known = KnownColumns.of(self.codec, subject.known, envelope.key.derive_known_key())
         return Session(self.codec, subject.label, name, ahead=letter.ahead, known=known)
 
-    def _refusal(self, pseudonym: str, envelope: Envelope) -> str:
+    def _refusal(self, pseudonym: str, envelope: SealedEnvelope) -> str:
         """Say why what stands on an envelope is refused, if it is."""
         header, subject = envelope.header, self.subjects.get(pseudonym)
         if header.format != FORMAT:
@@ -235,30 +237,36 @@ class Recipient:
             return "map"
         return "" if header.sealed == self.sealer.encrypt else "encryption"
 
-    def _refuse(self, pseudonym: str, envelope: Envelope, reason: str, batch: _Batch) -> None:
+    def _refuse(
+        self, pseudonym: str, envelope: SealedEnvelope, reason: str, batch: _TurnBatch
+    ) -> None:
         session, number = envelope.header.session, envelope.header.number
-        self.refused.setdefault((pseudonym, reason), Refused(number)).count += 1
-        reply = Reply(Receipt(session, number, ""), refused=reason)
-        batch.refusals.append(self._sealed(pseudonym, envelope.key, envelope.header, reply))
+        self.refused.setdefault((pseudonym, reason), RefusedMessages(number)).count += 1
+        reply = ReceiptReply(MessageReceipt(session, number, ""), refused=reason)
+        batch.refusals.append(self._seal_reply(pseudonym, envelope.key, envelope.header, reply))
 
-    def _reply(self, key: Key, own: DeviceKey, furthest: int | None = None) -> Post:
+    def _reply(self, key: Key, own: DeviceKey, furthest: int | None = None) -> EnvelopePost:
         """Return the receipt of a session; where it lags behind what was heard, ask again."""
         session = self._session(key)
         assert session is not None  # a message of it was taken
         receipt = session.receipt()
         again = furthest is None or furthest > receipt.number
-        header = Header(own.generation, self.codec.mark, key[1], 0)
-        return self._sealed(key[0], own, header, Reply(receipt, again))
+        header = EnvelopeHeader(own.generation, self.codec.mark, key[1], 0)
+        return self._seal_reply(key[0], own, header, ReceiptReply(receipt, again))
 
-    def _sealed(self, pseudonym: str, own: DeviceKey, header: Header, reply: Reply) -> Post:
+    def _seal_reply(
+        self, pseudonym: str, own: DeviceKey, header: EnvelopeHeader, reply: ReceiptReply
+    ) -> EnvelopePost:
         header = header._replace(number=reply.receipt.number, format=FORMAT)
-        return self.sealer.seal(pseudonym, own, header, reply.packed())
+        return self.sealer.seal(pseudonym, own, header, reply.pack_content())
 
-    def _write(self, key: Key, letter: Letter, reading: ReceivedReading, batch: _Batch) -> None:
+    def _write(
+        self, key: Key, letter: ReadingLetter, reading: ReceivedReading, batch: _TurnBatch
+    ) -> None:
         """Make the line of a reading, for the file in which it belongs."""
         pairs = list(zip(self.columns, reading.values, strict=True))
         # what the message does not hold is NaN, which no reading decodes to
-        named = {column.name: column.shown(v) if v == v else None for column, v in pairs}
+        named = {column.name: column.write_value(v) if v == v else None for column, v in pairs}
         own = {"subject": self.subjects[key[0]].name, "session": key[1], "number": reading.number}
         line = json.dumps({**own, **letter.beside, **own, **named}).encode() + b"\n"
         outside = reading.outside or any(column.is_outside(v) for column, v in pairs if v == v)
@@ -274,7 +282,7 @@ class Recipient:
                 return Session.from_json(self.codec, json.loads(rows[0][0]))
         return None
 
-    def _hold(self, key: Key, session: Session, batch: _Batch) -> None:
+    def _hold(self, key: Key, session: Session, batch: _TurnBatch) -> None:
         """Hold a session in memory, as its subject's latest; the one silent longest makes room.
 
         What has begun is on disk from the first message on that it takes, and stays there: else a
@@ -290,7 +298,7 @@ class Recipient:
             self._save((key[0], silent), batch)
             del held[silent]
 
-    def _save(self, key: Key, batch: _Batch) -> None:
+    def _save(self, key: Key, batch: _TurnBatch) -> None:
         """Write down a session that this turn changed, unless it was when it left memory."""
         session = self._sessions[key[0]].get(key[1])
         if session is not None and key in batch.heard:

@@ -10,16 +10,22 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from voile.core.errors import RequestError
-from voile.signals.channel.envelope import FORMAT, LONGEST, Envelope, Header, Sealer
+from voile.signals.channel.envelope import (
+    FORMAT,
+    LONGEST,
+    EnvelopeHeader,
+    EnvelopeSealer,
+    SealedEnvelope,
+)
 from voile.signals.channel.keys import DeviceKey, Enrolment
-from voile.signals.channel.posts import Letter, Plain, Post, Reply, is_beside
-from voile.signals.channel.store import Store
+from voile.signals.channel.posts import EnvelopePost, Plain, ReadingLetter, ReceiptReply, is_beside
+from voile.signals.channel.store import EndStore
 from voile.signals.model.codec.place import CLASSES
 from voile.signals.model.codec.scalar import on_lattice
-from voile.signals.model.sequences.messages import Receipt
+from voile.signals.model.sequences.messages import MessageReceipt
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.model.sequences.session import Session
-from voile.signals.model.sequences.state import Cell, Known
+from voile.signals.model.sequences.state import Cell, KnownColumns
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS ends (
@@ -46,7 +52,7 @@ class Outgoing:
 
 
 @dataclass
-class _End:
+class _SenderEnd:
     session: Session
     beside: dict[int, Mapping[str, Plain]]
 
@@ -83,17 +89,17 @@ class Sender:
         enrolment.check(codec.mark)
         self.codec = codec
         self._keys = enrolment.keys
-        self.sealer = Sealer("receipts", "readings", self._key, topic, encrypt)
-        self.store = Store(folder, end="send", mark=codec.mark, tables=TABLES)
+        self.sealer = EnvelopeSealer("receipts", "readings", self._key, topic, encrypt)
+        self.store = EndStore(folder, end="send", mark=codec.mark, tables=TABLES)
         self.refused: dict[str, str] = {}
         self.unfit: list[str] = []
         self.unauthenticated = 0
         self._ahead = ahead
         self._columns = tuple(columns) or tuple(map(str, range(len(codec.order))))
-        self._ends: dict[str, _End] = {}
+        self._ends: dict[str, _SenderEnd] = {}
         rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE unfit IS NULL")
         self._look = {str(row[0]) for row in rows}  # those who may have something to hand on
-        self.refused.update(self._unenrolled())
+        self.refused.update(self._list_unenrolled())
 
     def take(self, readings: Iterable[Outgoing], *, once: str = "") -> bool:
         """Put readings on disk, all or none."""
@@ -155,26 +161,26 @@ class Sender:
                 continue
             on_lattice(lattice, float(values[j]), f"column {self._columns[j]}")
 
-    def turn(self, replies: Iterable[Post] = ()) -> list[Post]:
+    def turn(self, replies: Iterable[EnvelopePost] = ()) -> list[EnvelopePost]:
         """Take in replies, and return what is to be handed on now; all of it is on disk."""
-        posts: list[Post] = []
+        posts: list[EnvelopePost] = []
         try:
             with self.store.transaction():
                 for reply in replies:
                     posts += self._heard(reply)
                 for pseudonym in sorted(self._look - self.refused.keys()):
-                    posts += self._feed(pseudonym)
+                    posts += self._feed_session(pseudonym)
                 for pseudonym in self._look & self._ends.keys():
                     self._save(pseudonym)
         except BaseException:
             self._ends.clear()  # they are ahead of the disk
             raise
-        if self._look and not self.left():
+        if self._look and not self.has_waiting():
             self.store.wipe()
         self._look.clear()
         return posts
 
-    def again(self, pseudonyms: Iterable[str] | None = None) -> list[Post]:
+    def again(self, pseudonyms: Iterable[str] | None = None) -> list[EnvelopePost]:
         """Return all that is under way, of these subjects or of all; it may have come."""
         if pseudonyms is None:
             rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE number NOTNULL")
@@ -187,7 +193,7 @@ class Sender:
         ((spooled, unfit),) = self.store.run("SELECT count(*), count(unfit) FROM spool")
         return {"spooled": spooled - unfit, "unfit": unfit}
 
-    def left(self) -> bool:
+    def has_waiting(self) -> bool:
         """Say whether a reading is left to send: without its receipt, and not refused."""
         if not self.refused:
             return bool(self.store.run("SELECT 1 FROM spool WHERE unfit IS NULL LIMIT 1"))
@@ -214,10 +220,10 @@ class Sender:
             for pseudonym, (count, known) in before.items():
                 cells = known or self._next(pseudonym)
                 if cells or not self.codec.codec.side:  # else it begins with the next reading
-                    self._ends[pseudonym] = self._begun(pseudonym, count, cells)
+                    self._ends[pseudonym] = self._begin_session(pseudonym, count, cells)
                     self._save(pseudonym)
         self._look |= self._ends.keys()
-        self.refused = self._unenrolled()
+        self.refused = self._list_unenrolled()
 
     def close(self) -> None:
         self.store.close()
@@ -228,12 +234,12 @@ class Sender:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _unenrolled(self) -> dict[str, str]:
+    def _list_unenrolled(self) -> dict[str, str]:
         """Return who has something in the spool and is not enrolled any more."""
         rows = self.store.run("SELECT DISTINCT pseudonym FROM spool")
         return {str(one): "enrolment" for (one,) in rows if one not in self._keys}
 
-    def _heard(self, post: Post) -> list[Post]:
+    def _heard(self, post: EnvelopePost) -> list[EnvelopePost]:
         """Take in one reply; return what it asks for again."""
         envelope = self.sealer.authenticate(post)
         if envelope is None:
@@ -263,15 +269,17 @@ class Sender:
         self._look.add(post.pseudonym)
         return self._under_way(post.pseudonym, end) if reply.again else []
 
-    def _reply(self, envelope: Envelope) -> Reply | None:
+    def _reply(self, envelope: SealedEnvelope) -> ReceiptReply | None:
         header = envelope.header
         if header.sealed != self.sealer.encrypt:
-            return Reply(Receipt(header.session, header.number, ""), refused="encryption")
+            return ReceiptReply(
+                MessageReceipt(header.session, header.number, ""), refused="encryption"
+            )
         with suppress(RequestError):
-            return Reply.unpacked(header.session, header.number, envelope.open())
+            return ReceiptReply.unpack_content(header.session, header.number, envelope.open())
         return None
 
-    def _feed(self, pseudonym: str) -> list[Post]:
+    def _feed_session(self, pseudonym: str) -> list[EnvelopePost]:
         """Give the session what waits, as far as messages may be under way; return these."""
         end = self._end(pseudonym)
         already = len(end.session.pending())
@@ -286,8 +294,10 @@ class Sender:
                 if tuple(known) != end.session.known.cells:
                     if end.session.pending():
                         return self._under_way(pseudonym, end, already)
-                    count = end.session.acknowledged
-                    end = self._ends[pseudonym] = self._begun(pseudonym, count, tuple(known))
+                    count = end.session.acknowledged_count
+                    end = self._ends[pseudonym] = self._begin_session(
+                        pseudonym, count, tuple(known)
+                    )
                 self._number(end, which, time, point, beside)
             if not rows:
                 break
@@ -295,7 +305,7 @@ class Sender:
 
     def _number(
         self,
-        end: _End,
+        end: _SenderEnd,
         which: int,
         time: int | None,
         point: list[float],
@@ -312,16 +322,18 @@ class Sender:
         end.beside[number] = beside
         self.store.run("UPDATE spool SET number = ? WHERE id = ?", number, which)
 
-    def _under_way(self, pseudonym: str, end: _End, already: int = 0) -> list[Post]:
+    def _under_way(self, pseudonym: str, end: _SenderEnd, already: int = 0) -> list[EnvelopePost]:
         """Return what is under way, all or what follows on so many messages."""
         pending = end.session.pending()
         end.beside = {message.number: end.beside[message.number] for message in pending}
         key = self._keys[pseudonym]
         posts = []
         for message in pending[already:]:
-            header = Header(key.generation, self.codec.mark, message.session, message.number)
-            letter = Letter(end.session.ahead, message, end.beside[message.number])
-            posts.append(self.sealer.seal(pseudonym, key, header, letter.packed()))
+            header = EnvelopeHeader(
+                key.generation, self.codec.mark, message.session, message.number
+            )
+            letter = ReadingLetter(end.session.ahead, message, end.beside[message.number])
+            posts.append(self.sealer.seal(pseudonym, key, header, letter.pack_content()))
         return posts
 
     def _key(self, pseudonym: str, generation: int) -> DeviceKey | None:
@@ -329,31 +341,31 @@ class Sender:
         key = self._keys.get(pseudonym)
         return key if key and key.generation == generation else None
 
-    def _end(self, pseudonym: str) -> _End:
+    def _end(self, pseudonym: str) -> _SenderEnd:
         """Return a subject's end: from memory, from disk, or begun."""
         if pseudonym not in self._ends:
             with self.store.reading():
-                self._ends[pseudonym] = self._loaded(pseudonym)
+                self._ends[pseudonym] = self._load_end(pseudonym)
         return self._ends[pseudonym]
 
-    def _loaded(self, pseudonym: str) -> _End:
+    def _load_end(self, pseudonym: str) -> _SenderEnd:
         ((state,),) = self.store.run("SELECT state FROM ends WHERE pseudonym = ?", pseudonym)
         if not state:
-            return self._begun(pseudonym, 0, self._next(pseudonym))
+            return self._begin_session(pseudonym, 0, self._next(pseudonym))
         sql = "SELECT number, beside FROM spool WHERE pseudonym = ? AND number NOTNULL"
         beside = {number: json.loads(text) for number, text in self.store.run(sql, pseudonym)}
         secret = self._keys[pseudonym].dither()
         session = Session.from_json(self.codec, json.loads(state), secret=secret)
         if len(bytes.fromhex(session.name)) != SESSION:
             raise ValueError("no envelope bears such a name")
-        return _End(session, {one.number: beside[one.number] for one in session.pending()})
+        return _SenderEnd(session, {one.number: beside[one.number] for one in session.pending()})
 
     def _next(self, pseudonym: str) -> tuple[Cell, ...]:
         """Return the known columns of the first reading in the spool."""
         sql = f"SELECT known FROM spool WHERE {WAITING} ORDER BY id LIMIT 1"
         return tuple(json.loads(next(iter(self.store.run(sql, pseudonym)), ("[]",))[0]))
 
-    def _begun(self, pseudonym: str, before: int, cells: tuple[Cell, ...]) -> _End:
+    def _begin_session(self, pseudonym: str, before: int, cells: tuple[Cell, ...]) -> _SenderEnd:
         ((which,),) = self.store.run("SELECT class FROM ends WHERE pseudonym = ?", pseudonym)
         label, name = self.codec.codec.classes[int(which)], secrets.token_hex(SESSION)
         key = self._keys[pseudonym]
@@ -363,16 +375,16 @@ class Sender:
             name,
             ahead=self._ahead,
             secret=key.dither(),
-            known=Known.of(self.codec, cells, key.known()),
+            known=KnownColumns.of(self.codec, cells, key.derive_known_key()),
             before=before,
         )
-        return _End(session, {})
+        return _SenderEnd(session, {})
 
     def _last(self, pseudonym: str) -> tuple[int, tuple[Cell, ...]]:
         """Return how many readings came through, and the known columns; 0 of a damaged state."""
         with suppress(RequestError):
             session = self._end(pseudonym).session
-            return session.acknowledged, session.known.cells
+            return session.acknowledged_count, session.known.cells
         return 0, ()
 
     def _save(self, pseudonym: str) -> None:

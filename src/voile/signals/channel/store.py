@@ -11,19 +11,19 @@ import stat
 from pathlib import Path
 
 from voile.core.errors import RequestError
-from voile.data.files.database import Database
-from voile.data.files.locks import Lock
+from voile.data.files.database import OwnDatabase
+from voile.data.files.locks import FolderLock
 
 MODE = os.O_CREAT | os.O_RDWR | getattr(os, "O_BINARY", 0)
 
 
-class Lines:
+class StoreLines:
     """Write lines at the end of a file in a store's folder; the store knows how far it is valid.
 
     Within a transaction of the store `write` lines, then `keep` once it is committed, or `drop`.
     """
 
-    def __init__(self, store: Store, name: str) -> None:
+    def __init__(self, store: EndStore, name: str) -> None:
         self._store, self._fact = store, f"length of {name}"
         path = Path(store.folder / name)
         with store.reading():
@@ -69,12 +69,12 @@ ALONE = ("locking_mode = EXCLUSIVE",)  # no shared memory file; there is one pro
 DAMAGED = ("the state is damaged or no state", "put a backup of the folder back, or use another")
 
 
-class Store(Database):
+class EndStore(OwnDatabase):
     """Keep one end's state on disk; one process at a time."""
 
     def __init__(self, folder: str | os.PathLike[str], *, end: str, mark: str, tables: str) -> None:
         self.folder = Path(folder)
-        self._lock = Lock(self.folder / "lock")
+        self._lock = FolderLock(self.folder / "lock")
         _own(self.folder)
         if not self._lock.acquire():
             raise RequestError("another process uses this folder", where=str(self.folder))

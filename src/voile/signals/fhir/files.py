@@ -23,8 +23,8 @@ from voile.data.fhir.spans import TextEdit, apply_edits
 from voile.data.files.atomic import Staging
 from voile.data.files.outputs import READINGS, READINGS_FORMAT, SET_ASIDE, manifest_of
 from voile.release.manifest import manifest_path
-from voile.signals.fhir.gather import Messages, ReadingRows
-from voile.signals.fhir.schemes import Scheme
+from voile.signals.fhir.gather import MessageRows, ReadingRows
+from voile.signals.fhir.schemes import HidingScheme
 from voile.signals.model.codec.limits import ReadingLimits
 
 Others: TypeAlias = Literal["refuse", "keep"]
@@ -42,7 +42,7 @@ class FileSummary:
 def encode(
     source: str | os.PathLike[str],
     out: str | os.PathLike[str],
-    scheme: Scheme,
+    scheme: HidingScheme,
     fields: Sequence[ReadingField],
     *,
     others: Others = "refuse",
@@ -76,7 +76,7 @@ def encode(
                     where=element.place,
                     instead="name its field, take it out, or keep others as they are",
                 )
-    sent = readings.sent()
+    sent = readings.encode_all()
 
     def edits(element: ObservationElement) -> Iterator[TextEdit]:
         j = element.find_field(fields) if element.has_value else None
@@ -93,7 +93,7 @@ def encode(
 def decode(
     source: str | os.PathLike[str],
     out: str | os.PathLike[str],
-    scheme: Scheme,
+    scheme: HidingScheme,
     columns: Sequence[ReadingLimits],
     *,
     force: bool = False,
@@ -106,13 +106,13 @@ def decode(
     `OUT.set-aside.jsonl`, a line each.
     """
     path = Path(source)
-    messages, left = Messages(columns, scheme), 0
+    messages, left = MessageRows(columns, scheme), 0
     for element in read_elements(path):
         if mark := element.find_mark():
             messages.add(element, mark)
         else:
             left += element.has_value
-    decoded = messages.decoded()
+    decoded = messages.decode_all()
     values, aside = iter(decoded.values), decoded.set_aside
 
     def edits(element: ObservationElement) -> Iterator[TextEdit]:

@@ -21,8 +21,8 @@ from voile.data.fhir.reading_fields import (
     is_decimals,
     write_number,
 )
-from voile.signals.fhir.schemes import Scheme, SentReading
-from voile.signals.model.codec.lattice import Lattice
+from voile.signals.fhir.schemes import HidingScheme, SentReading
+from voile.signals.model.codec.lattice import ValueLattice
 from voile.signals.model.codec.limits import ReadingLimits
 from voile.signals.model.codec.scalar import on_lattice
 from voile.signals.model.sequences.messages import LATEST, is_sound
@@ -31,10 +31,10 @@ Key: TypeAlias = tuple[str, str, int]  # a subject; a time, or a session; which 
 TIME = re.compile(r"-?\d{1,16}")
 
 
-class _Rows:
+class _GatheredRows:
     """Values by the reading that they are of, and by the order in which they came."""
 
-    def __init__(self, columns: Sequence[str], scheme: Scheme) -> None:
+    def __init__(self, columns: Sequence[str], scheme: HidingScheme) -> None:
         self.columns, self.scheme = tuple(columns), scheme
         self.spots: list[tuple[Key, int]] = []
         self.rows: dict[Key, dict[int, float]] = {}
@@ -45,7 +45,7 @@ class _Rows:
     def subjects(self) -> int:
         return len({key[0] for key in self.rows})
 
-    def put(self, key: Key, j: int, v: float, place: str) -> None:
+    def put_value(self, key: Key, j: int, v: float, place: str) -> None:
         if not key[0]:
             raise RequestError("the Observation names no subject", where=place)
         if key[0] not in self._known:
@@ -73,9 +73,9 @@ class _Rows:
         return tuple(row.get(j, nan) for j in range(len(self.columns)))
 
 
-class ReadingRows(_Rows):
+class ReadingRows(_GatheredRows):
     def __init__(
-        self, fields: Sequence[ReadingField], scheme: Scheme, *, canonical: bool = False
+        self, fields: Sequence[ReadingField], scheme: HidingScheme, *, canonical: bool = False
     ) -> None:
         super().__init__([one.column for one in fields], scheme)
         self._fields, self._canonical = fields, canonical
@@ -107,9 +107,9 @@ class ReadingRows(_Rows):
         self._seen[which] += 1
         key = (*which[:2], self._seen[which])
         self._moments[key] = read_moment(element.time, place) if element.time else None
-        self.put(key, j, v, place)
+        self.put_value(key, j, v, place)
 
-    def sent(self) -> Iterator[tuple[float, MarkTag]]:
+    def encode_all(self) -> Iterator[tuple[float, MarkTag]]:
         """Encode all; give what is sent for each value, in the order in which they came."""
         if not self.rows:
             raise RequestError("no value has a code of a field", where="the source")
@@ -142,8 +142,8 @@ class DecodedReading(NamedTuple):
     set_aside: list[dict[str, Any]]
 
 
-class Messages(_Rows):
-    def __init__(self, columns: Sequence[ReadingLimits], scheme: Scheme) -> None:
+class MessageRows(_GatheredRows):
+    def __init__(self, columns: Sequence[ReadingLimits], scheme: HidingScheme) -> None:
         super().__init__([column.name for column in columns], scheme)
         self._limits = columns
         self._steps: dict[Key, tuple[str, int | None]] = {}  # digest and time
@@ -171,10 +171,10 @@ class Messages(_Rows):
         step = str(facts.get("check", "")), _time(facts.get("time"), place)
         if self._steps.setdefault(key, step) != step:
             raise RequestError("a value is out of step", where=place)
-        self.put(key, j, float(z), place)
+        self.put_value(key, j, float(z), place)
         self._decimals.append(decimals)
 
-    def decoded(self) -> DecodedReading:
+    def decode_all(self) -> DecodedReading:
         """Decode all; set aside what lies outside the map's range, or its column's bounds."""
         if not self.rows:
             raise RequestError("no value is marked as encoded", where="the source")
@@ -196,7 +196,7 @@ class Messages(_Rows):
 
     def _line(self, key: Key, point: Sequence[float]) -> dict[str, Any]:
         pairs = zip(self._limits, point, strict=True)
-        shown = {column.name: column.shown(value) for column, value in pairs}
+        shown = {column.name: column.write_value(value) for column, value in pairs}
         own = {"subject": key[0], "session": key[1], "number": key[2]}
         return {"place": self.places[key], **own, "decoded": shown}
 
@@ -210,7 +210,7 @@ def _time(held: object, place: str) -> int | None:
     return int(held)
 
 
-def places_of(lattice: Lattice) -> int:
+def places_of(lattice: ValueLattice) -> int:
     """Return how many decimal places a lattice's values have.
 
     >>> places_of(Lattice(1, 10)), places_of(Lattice(1, 4)), places_of(Lattice(5, 1))

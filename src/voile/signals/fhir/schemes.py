@@ -16,13 +16,13 @@ from voile.core.errors import RequestError
 from voile.keys.secret import Secret
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.known_mac import KnownMac
-from voile.signals.model.codec.lattice import Lattice, RowDraws
+from voile.signals.model.codec.lattice import RowDraws, ValueLattice
 from voile.signals.model.codec.limits import RANGE
 from voile.signals.model.codec.pieces import Floats
-from voile.signals.model.sequences.messages import Message
+from voile.signals.model.sequences.messages import ReadingMessage
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.model.sequences.session import Session
-from voile.signals.model.sequences.state import Cell, Known
+from voile.signals.model.sequences.state import Cell, KnownColumns
 
 ClassOf = Callable[[str], str | int]
 KnownOf = Callable[[str], tuple[Cell, ...]]
@@ -74,7 +74,7 @@ class ShownReading(NamedTuple):
     outside: NDArray[np.bool_]
 
 
-class Scheme(Protocol):
+class HidingScheme(Protocol):
     """Hide readings, and show them again.
 
     `class_of` gives a subject's class, or refuses the subject. `hide` takes (n, d) readings, each
@@ -90,7 +90,7 @@ class Scheme(Protocol):
     """
 
     mark: str
-    lattices: tuple[Lattice, ...]
+    lattices: tuple[ValueLattice, ...]
     once: frozenset[int]
     class_of: ClassOf
 
@@ -112,7 +112,7 @@ class SingleScheme:
         secret: Secret | None = None,
         known_of: KnownOf = nothing_known,
     ) -> None:
-        lattices = tuple(column for column in codec.columns if isinstance(column, Lattice))
+        lattices = tuple(column for column in codec.columns if isinstance(column, ValueLattice))
         if len(lattices) < len(codec.columns):
             raise RequestError("a column is nominal, which no Quantity of FHIR is", where="map")
         self.lattices = lattices
@@ -134,13 +134,13 @@ class SingleScheme:
             key = self._secret.derive("protective", f"dither {self.mark}")
             cells = map(self._known_of, whose)
             parts = zip(whose, numbers, labels.tolist(), X.tolist(), cells, strict=True)
-            draws = RowDraws.keyed(key, ((*row, *beside) for *row, beside in parts))
-        known = self._known(whose)
+            draws = RowDraws.from_key(key, ((*row, *beside) for *row, beside in parts))
+        known = self._look_up_known(whose)
         Z = self._codec.encode(X, labels, known=known, protective=draws)
         rows = zip(numbers, Z.tolist(), self._tags(whose, known, Z), strict=True)
         return [SentReading(n, tuple(z), check=tag) for n, z, tag in rows]
 
-    def _known(self, whose: Sequence[str]) -> NDArray[np.object_] | None:
+    def _look_up_known(self, whose: Sequence[str]) -> NDArray[np.object_] | None:
         return side_rows(list(map(self._known_of, whose))) if self._codec.side else None
 
     def _tags(
@@ -155,7 +155,7 @@ class SingleScheme:
 
     def show(self, whose: Sequence[str], sent: Sequence[SentReading]) -> ShownReading:
         labels = np.array([self.class_of(one) for one in whose])
-        known, Z = self._known(whose), np.array([one.values for one in sent])
+        known, Z = self._look_up_known(whose), np.array([one.values for one in sent])
         tags = self._tags(whose, known, Z)
         if not all(map(hmac.compare_digest, tags, [one.check for one in sent])):
             raise other_known()
@@ -201,20 +201,24 @@ class SequenceScheme:
             if one not in ends:
                 name = f"{token}.{len(ends) + 1}"
                 label, own = self.class_of(one), self._own(one)
-                ends[one] = Session(self._codec, label, name, secret=own, known=self._known(one))
+                ends[one] = Session(
+                    self._codec, label, name, secret=own, known=self._look_up_known(one)
+                )
             ends[one].send(x, self._time(seconds))
             (message,) = ends[one].pending()
-            ends[one].acknowledge(ends[one].expected())
-            z = self._placed([nan] * (len(x) - len(message.values)) + list(message.values))
+            ends[one].acknowledge(ends[one].expect_receipt())
+            z = self._place_values([nan] * (len(x) - len(message.values)) + list(message.values))
             sent.append(
                 SentReading(message.number, z, message.session, message.check, message.time)
             )
         return sent
 
-    def _known(self, subject: str) -> Known:
+    def _look_up_known(self, subject: str) -> KnownColumns:
         if not self._codec.codec.side:
-            return Known()
-        return Known.of(self._codec, self._known_of(subject), proof_key(self._secret, subject))
+            return KnownColumns()
+        return KnownColumns.of(
+            self._codec, self._known_of(subject), proof_key(self._secret, subject)
+        )
 
     def _own(self, subject: str) -> Secret | None:
         """Return the secret of a subject's dither."""
@@ -233,11 +237,13 @@ class SequenceScheme:
         for at in sorted(range(len(sent)), key=lambda at: sent[at].number):
             one = sent[at]
             if one.session not in ends:
-                label, known = self.class_of(whose[at]), self._known(whose[at])
+                label, known = self.class_of(whose[at]), self._look_up_known(whose[at])
                 ends[one.session] = Session(self._codec, label, one.session, known=known)
             k = self._codec.invariants if one.number > 1 else 0
             values = tuple(one.values[j] for j in self._codec.order[k:])
-            message = Message(one.session, one.number, one.number - 1, one.check, values, one.time)
+            message = ReadingMessage(
+                one.session, one.number, one.number - 1, one.check, values, one.time
+            )
             if ends[one.session].differs(message):
                 raise other_known()
             try:
@@ -253,7 +259,7 @@ class SequenceScheme:
             X[at], outside[at] = reading.values, reading.outside
         return ShownReading(X, outside)
 
-    def _placed(self, values: Sequence[float]) -> tuple[float, ...]:
+    def _place_values(self, values: Sequence[float]) -> tuple[float, ...]:
         """Return values in the order of the source's columns."""
         pairs = sorted(zip(self._codec.order, values, strict=True))
         return tuple(z for _, z in pairs)

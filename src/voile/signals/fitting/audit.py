@@ -12,19 +12,19 @@ from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Note, Rate
 from voile.keys.random import RandomState, streams
 from voile.signals.attack import breaks
-from voile.signals.attack.attackers import Attacker, bayes, learners
-from voile.signals.attack.breaks import FEWEST, LENGTHS, Break, is_enough
+from voile.signals.attack.attackers import ClassAttacker, bayes, learners
+from voile.signals.attack.breaks import FEWEST, LENGTHS, MapBreak, is_enough
 from voile.signals.attack.consistency import DecodedMessages, infer_by_consistency
 from voile.signals.fitting.maps.privacy_map import PrivacyMap
 from voile.signals.fitting.sequences.sequence_map import SequenceMap
-from voile.signals.information.leakage import Information, leakage
+from voile.signals.information.leakage import ClassInformation, leakage
 from voile.signals.information.mutual import mutual_information
 from voile.signals.information.subjects import CheckedSubjects, Subjects, Whose
 from voile.signals.model.codec.given import as_labels, as_table
-from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lattice import ValueLattice
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.place import CLASSES
-from voile.signals.model.sequences.messages import Message
+from voile.signals.model.sequences.messages import ReadingMessage
 
 STORY = Note(
     "The adversary overhears messages, knows every class's map, and has as many messages of known "
@@ -47,9 +47,9 @@ class Audit:
 
     classes: tuple[str, ...]
     majority: Rate
-    attackers: tuple[Attacker, ...]
-    information: Information
-    breaks: tuple[Break, ...]
+    attackers: tuple[ClassAttacker, ...]
+    information: ClassInformation
+    breaks: tuple[MapBreak, ...]
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Return the same as evidence: of single messages, and of the breaks."""
@@ -156,7 +156,7 @@ def _overhear_first(
 ) -> tuple[Floats, DecodedMessages | None]:
     """Return each subject's first message, and its decodings where the map hides anything."""
     if isinstance(map, SequenceMap):
-        Z, _, messages = breaks.sent(map.codec_, X[:, None], c)
+        Z, _, messages = breaks.send_readings(map.codec_, X[:, None], c)
         return Z, _decode_sessions(map, Z, messages)
     _numbers_alone(map)
     Z = _messages(map, X, labels, known, rows)
@@ -180,7 +180,7 @@ def _messages(
 
 
 def _decode_sessions(
-    map: SequenceMap, Z: Floats, messages: Sequence[Sequence[Message | None]]
+    map: SequenceMap, Z: Floats, messages: Sequence[Sequence[ReadingMessage | None]]
 ) -> DecodedMessages:
     """Return what each class's map makes of the first messages of sessions, (n, d)."""
     readings = breaks.read_sessions(map.codec_, messages)[:, :, 0]
@@ -209,7 +209,7 @@ def _codes(map: PrivacyMap | SequenceMap, labels: NDArray[np.generic]) -> Codes:
 
 
 def _numbers_alone(map: PrivacyMap) -> None:
-    if not all(isinstance(column, Lattice) for column in map.codec_.columns):
+    if not all(isinstance(column, ValueLattice) for column in map.codec_.columns):
         remedy = "audit the other columns by themselves"
         raise RequestError("a column is nominal", where="X", instead=remedy)
 
@@ -233,7 +233,7 @@ def _repeats(
     runs: Sequence[Codes],
     lengths: Sequence[int],
     seed: int,
-) -> list[Break]:
+) -> list[MapBreak]:
     """Let an adversary overhear several messages of each subject."""
     found = []
     for length in (one for one in lengths if one > 1):
@@ -242,13 +242,15 @@ def _repeats(
             continue
         X, own = table[rows], codes[rows[:, 0]]
         if isinstance(map, SequenceMap):
-            Z = breaks.sent(map.codec_, X, own)[1]
+            Z = breaks.send_readings(map.codec_, X, own)[1]
         else:
             flat = map.codec_.encode(X.reshape(rows.size, -1), map.classes_[codes[rows.ravel()]])
             Z = np.asarray(flat, dtype=np.float64).reshape(X.shape)
         rate, majority = breaks.repeats(Z, own, seed)
         promised = isinstance(map, SequenceMap)
-        found.append(Break("repeat readings", rate, majority, promised=promised, messages=length))
+        found.append(
+            MapBreak("repeat readings", rate, majority, promised=promised, messages=length)
+        )
     return found
 
 
@@ -259,7 +261,7 @@ def _invariants(
     runs: Sequence[Codes],
     lengths: Sequence[int],
     columns: Sequence[int],
-) -> list[Break]:
+) -> list[MapBreak]:
     """Let an adversary look under which class's map the invariants keep still."""
     usable = [one for one in lengths if one > 1 and len(_long(runs, one))]
     if not columns or not usable:

@@ -15,31 +15,31 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
 from voile.core.interruption import ctrl_c
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.core.warn import warn
 from voile.data import Source, open_source
 from voile.data.hold_out import HoldOut
-from voile.data.places import Data
+from voile.data.places import RowsPlace
 from voile.data.roles import Roles
 from voile.keys.random import streams
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.signals.fitting.fit_sessions import fit_sessions
 from voile.signals.fitting.maps.privacy_map import PrivacyMap
 from voile.signals.fitting.maps.registry import METHODS
-from voile.signals.fitting.maps.trials import MOST, Leakage, Trials, trials
+from voile.signals.fitting.maps.trials import MOST, ClassLeakage, MethodTrials, trials
 from voile.signals.fitting.methods.conditional_fit import SideChoice
-from voile.signals.fitting.methods.transport import Transport
+from voile.signals.fitting.methods.transport import TransportMethod
 from voile.signals.fitting.try_consistency import try_consistency
-from voile.signals.information.beliefs import Beliefs
+from voile.signals.information.beliefs import ClassBeliefs
 from voile.signals.information.over_time import information_over_time
 from voile.signals.information.subjects import CheckedSubjects, Subjects
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.side import SideLevels, read_levels
-from voile.signals.model.content import Content
+from voile.signals.model.content import SignalsContent
 from voile.signals.model.maps.checks import FEW, SignalsWarning
-from voile.signals.model.maps.fitted import Fitted, Method
+from voile.signals.model.maps.fitted import FittedLaws, MapMethod
 from voile.signals.model.maps.stored import StoredMap
-from voile.signals.model.policies import Policy
+from voile.signals.model.policies import SignalsPolicy
 from voile.signals.model.readings.sources import (
     SignalReader,
     SourceReadings,
@@ -52,8 +52,8 @@ LEAST_BITS = 1e-3  # that a share of leakage is taken of
 
 
 def fit(
-    source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
-) -> Kit:
+    source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: ProgressHook
+) -> StoredKit:
     """Fit a map for each class, and estimate what every strength of it would reveal and cost.
 
     Rows without a class, a subject or a whole reading are left out, with a warning. Memory
@@ -65,7 +65,7 @@ def fit(
     reader = SignalReader(roles, tuple(roles.of("reading")), hold_out, options.time)
     reader.check(source)
     progress("reading the source", 0)
-    read = reader.read(source)
+    read = reader.read_rows(source)
     rows = without_copies(read)
     check_classes(rows, reader.private)
     parts = _parts(reader, source, rows) if options.time and read.left_out else rows
@@ -75,7 +75,7 @@ def fit(
         _warn(f"{note}, {also:,} of them but for sessions" if also else note)
     prior = _prior(options.beliefs, rows, reader)
     own = int(each.integers(1 << 31))
-    fitting = _Fitting(reader, rows, parts, prior, options, own, draws, progress)
+    fitting = _SignalsFitting(reader, rows, parts, prior, options, own, draws, progress)
     with threadpool_limits(1, "blas"):  # threads of small products wait for each other
         content = fitting.content()
     _check_bits(content, options.bits)
@@ -84,16 +84,16 @@ def fit(
 
 
 @dataclass(frozen=True)
-class _Point:
+class _TriedPolicy:
     """A policy that was tried: what it reveals, and how far it moves readings."""
 
-    policy: Policy
-    leakage: Leakage
+    policy: SignalsPolicy
+    leakage: ClassLeakage
     distortion: float
 
 
 @dataclass(eq=False)
-class _Fitting:
+class _SignalsFitting:
     reader: SignalReader
     rows: SourceReadings
     parts: SourceReadings  # for sessions, with readings that lack columns
@@ -101,20 +101,20 @@ class _Fitting:
     options: FitOptions
     seed: int
     rng: np.random.Generator
-    progress: Progress
+    progress: ProgressHook
     maps: dict[str, StoredMap] = field(default_factory=dict)
-    points: list[_Point] = field(default_factory=list)
+    points: list[_TriedPolicy] = field(default_factory=list)
     largest: float = 0.0
     before: dict[str, Any] = field(default_factory=dict)
     consistency: dict[str, dict[str, float]] = field(default_factory=dict)
 
-    def content(self) -> Content:
+    def content(self) -> SignalsContent:
         """Fit the maps, try every policy, and keep those that no other beats.
 
         Ctrl-C loses the method under way, and nothing else.
         """
         u = self.rng.uniform(-0.5, 0.5, self.rows.table.shape)
-        tried = self._tried()
+        tried = self._draw_tried()
         stopped = "finished"
         for method in self.options.methods:
             try:
@@ -132,7 +132,7 @@ class _Fitting:
         frontier = Frontier.of(
             np.clip(risk, 0, 1), np.clip(loss, 0, 1), np.arange(len(self.points))
         )
-        return Content(
+        return SignalsContent(
             reader=self.reader,
             maps=self.maps,
             sessions=fit_sessions(
@@ -149,7 +149,7 @@ class _Fitting:
         sides = [one.fitted_.side for one in self.maps.values() if one.fitted_]
         return next((side.choice for side in sides if side), None)
 
-    def _tried(self) -> NDArray[np.intp]:
+    def _draw_tried(self) -> NDArray[np.intp]:
         """Draw which reading of each subject is tried."""
         one_each = self.rows.one_each(self.rng)
         return np.sort(self.rng.permutation(one_each)[:MOST])
@@ -157,10 +157,10 @@ class _Fitting:
     def _method(self, method: str, u: Floats, tried: NDArray[np.intp]) -> None:
         """Fit one method's map, and try all its strengths and bases."""
         self.progress(f"fitting the {method} map", 0)
-        map = self._fitted(method)
+        map = self._fit_map(method)
         rows, c = self.rows, np.searchsorted(map.classes_, self.rows.labels)
         made = trials(
-            _chosen(METHODS[method], map.fitted_),
+            _reuse_choices(METHODS[method], map.fitted_),
             rows.table,
             c,
             rows.whose,
@@ -173,23 +173,23 @@ class _Fitting:
             levels=self._levels(map),
             lift=map.lift,
         )
-        trial = Trials(tuple(made))
+        trial = MethodTrials(tuple(made))
         if not self.before:
-            self.before = self._unprotected(trial, tried, c[tried], len(map.classes_))
+            self.before = self._measure_unprotected(trial, tried, c[tried], len(map.classes_))
         points, bases = [], self.options.bases
         for strength in self.options.strengths:
             self.progress(f"measuring each strength of the {method} map", strength, 1.0)
             found = trial.leakage(strength)
             for base in bases:
                 apart = trial.distortion(base, strength)
-                points.append(_Point(Policy(method, base, strength), found, apart))
+                points.append(_TriedPolicy(SignalsPolicy(method, base, strength), found, apart))
         self._try_consistency(method, trial)
         whole = max(trial.distortion(base, 1.0) for base in bases)
         self.maps[method] = map
         self.points += points
         self.largest = max(self.largest, whole)
 
-    def _try_consistency(self, method: str, trial: Trials) -> None:
+    def _try_consistency(self, method: str, trial: MethodTrials) -> None:
         """Decode the messages of held-out people under every class; warn if that reveals more."""
         found = try_consistency(trial, self.seed)
         if found is None:
@@ -209,7 +209,7 @@ class _Fitting:
         known = self.rows.beside
         return None if known is None else read_levels(known, map.side, len(known))
 
-    def _fitted(self, method: str) -> StoredMap:
+    def _fit_map(self, method: str) -> StoredMap:
         map = PrivacyMap(
             METHODS[method],
             resolution=self.reader.resolutions,
@@ -222,12 +222,12 @@ class _Fitting:
             whose = Subjects(self.rows.whose, beliefs=self.prior)
             map.fit(self.rows.table, self.rows.labels, whose, known=self.rows.beside)
         except RequestError as error:
-            raise self.reader.named(error, self.rows) from None
+            raise self.reader.name_place(error, self.rows) from None
         codec = map.codec(base="normal", strength=1.0)
         return StoredMap(map.classes_, codec.columns, map.fitted_, codec.side, lift=map.lift_)
 
-    def _unprotected(
-        self, trial: Trials, tried: NDArray[np.intp], c: NDArray[np.intp], classes: int
+    def _measure_unprotected(
+        self, trial: MethodTrials, tried: NDArray[np.intp], c: NDArray[np.intp], classes: int
     ) -> dict[str, Any]:
         """Estimate what the readings themselves reveal, and what chance alone would show."""
         leakage, null = trial.leakage(0.0), trial.null(0.0, self.rng)
@@ -248,7 +248,7 @@ class _Fitting:
             **self._alone(trial),
         }
 
-    def _alone(self, trial: Trials) -> dict[str, Any]:
+    def _alone(self, trial: MethodTrials) -> dict[str, Any]:
         """Estimate what side columns reveal without any message, which no map hides."""
         if not self.reader.sides:
             return {}
@@ -288,18 +288,18 @@ class _Fitting:
         )
 
 
-def _chosen(method: Method, fitted: Fitted | None) -> Method:
+def _reuse_choices(method: MapMethod, fitted: FittedLaws | None) -> MapMethod:
     """Return the method with the choices of a fit to all people: of side columns they are slow."""
-    if not isinstance(method, Transport) or fitted is None or fitted.side is None:
+    if not isinstance(method, TransportMethod) or fitted is None or fitted.side is None:
         return method
-    return Transport(*fitted.choices)
+    return TransportMethod(*fitted.choices)
 
 
 def _parts(reader: SignalReader, source: Source, rows: SourceReadings) -> SourceReadings:
     """Read what sessions are fitted to: rows of the same classes, also those in part."""
     if any(form.settings.nominal for form in reader.forms):
         return rows  # which sessions do not take
-    found = without_copies(reader.read(source, partial=True))
+    found = without_copies(reader.read_rows(source, partial=True))
     known = found.take(np.flatnonzero(np.isin(found.labels, rows.labels)))
     whose = np.unique(known.whose, return_inverse=True)[1]
     known = replace(known, whose=whose.astype(np.intp))
@@ -307,15 +307,17 @@ def _parts(reader: SignalReader, source: Source, rows: SourceReadings) -> Source
     return known
 
 
-def _prior(table: Data | None, rows: SourceReadings, reader: SignalReader) -> Floats | None:
+def _prior(table: RowsPlace | None, rows: SourceReadings, reader: SignalReader) -> Floats | None:
     """Read the eavesdropper's beliefs about each row's subject, (n, k); None: the shares."""
     if table is None:
         return None
     classes = np.unique(rows.labels).tolist()
-    return Beliefs.read(open_source(table), reader.subject, classes).of(rows.names, rows.whose)
+    return ClassBeliefs.read_table(open_source(table), reader.subject, classes).of(
+        rows.names, rows.whose
+    )
 
 
-def _figures(points: Sequence[_Point], frontier: Frontier) -> pa.Table:
+def _figures(points: Sequence[_TriedPolicy], frontier: Frontier) -> pa.Table:
     """Return a row for each policy: what it reveals, in bits first, and what it costs."""
     leakages = [point.leakage for point in points]
     return pa.table(
@@ -334,7 +336,7 @@ def _figures(points: Sequence[_Point], frontier: Frontier) -> pa.Table:
     )
 
 
-def _check_bits(content: Content, most: float | None) -> None:
+def _check_bits(content: SignalsContent, most: float | None) -> None:
     """Refuse a frontier on which nothing reveals as little as was asked for."""
     if most is None:
         return
@@ -347,7 +349,7 @@ def _check_bits(content: Content, most: float | None) -> None:
         )
 
 
-def _warn_of_few(content: Content, rows: SourceReadings) -> None:
+def _warn_of_few(content: SignalsContent, rows: SourceReadings) -> None:
     """Warn of what a map that is fitted to few people may reveal by itself."""
     first = np.unique(rows.whose, return_index=True)[1]
     fewest = int(np.unique(rows.labels[first], return_counts=True)[1].min())

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.core.warn import warn
 from voile.keys.random import streams
 from voile.signals.fitting.methods.conditional_fit import SideChoice
@@ -17,7 +17,7 @@ from voile.signals.fitting.sequences.sequence_map import SequenceMap
 from voile.signals.model.maps.checks import SignalsWarning
 from voile.signals.model.readings.moments import TimeUnit, unit_of
 from voile.signals.model.readings.sources import SignalReader, SourceReadings
-from voile.signals.model.sessions import Sessions
+from voile.signals.model.sessions import SessionFacts
 from voile.signals.options import FitOptions
 
 
@@ -26,9 +26,9 @@ def fit_sessions(
     rows: SourceReadings,
     options: FitOptions,
     seed: int,
-    progress: Progress,
+    progress: ProgressHook,
     choice: SideChoice | None = None,
-) -> Sessions | None:
+) -> SessionFacts | None:
     """Fit the course of a subject's readings, where a column gives their order.
 
     Where everybody has one reading, each is sent by itself. A map with memory is tried on subjects
@@ -69,20 +69,20 @@ def fit_sessions(
         codec = fit(np.ones(len(rows.whose), dtype=np.bool_)).codec_
     except RequestError as error:
         if memory:
-            _warn(f"sequences were not fitted: {reader.named(error, rows)}")
+            _warn(f"sequences were not fitted: {reader.name_place(error, rows)}")
         return None
     if not memory:
-        return Sessions(codec.to_arrays(), unit)
+        return SessionFacts(codec.to_arrays(), unit)
     progress("overhearing sessions of subjects held out", 0)
     (rng,) = streams(seed, "sessions")
     codes = np.unique(rows.labels, return_inverse=True)[1]
     table = rows.table.astype(np.float64)
     found = overhear(fit, table, codes, rows.whose, times, rng, known=rows.beside)
-    sessions = Sessions(codec.to_arrays(), unit, tuple(found))
+    sessions = SessionFacts(codec.to_arrays(), unit, tuple(found))
     if sessions.reveals and not options.leaky_sessions:
-        sessions = Sessions(None, unit, sessions.overheard)
+        sessions = SessionFacts(None, unit, sessions.overheard)
     if not sessions.hides:
-        _warn(sessions.said)
+        _warn(sessions.summary_sentence)
     return sessions
 
 

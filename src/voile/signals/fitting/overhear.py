@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.keys.secret import Secret
-from voile.signals.attack.breaks import FEWEST, decode_sessions, sent
+from voile.signals.attack.breaks import FEWEST, decode_sessions, send_readings
 from voile.signals.attack.choice import TREES, infer_each, measure_auc, measure_aucs
 from voile.signals.attack.course_views import view_courses, view_decodings
-from voile.signals.fitting.sequences.courses import Courses
+from voile.signals.fitting.sequences.courses import SubjectCourses
 from voile.signals.fitting.sequences.sequence_map import SequenceMap
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import side_features
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
-from voile.signals.model.sessions import Overheard
+from voile.signals.model.sessions import OverheardSessions
 
 LENGTHS = (10, 30)  # readings of a session
 SHORTEST = 3
@@ -35,7 +35,7 @@ def overhear(
     rng: np.random.Generator,
     *,
     known: NDArray[np.object_] | None = None,
-) -> list[Overheard]:
+) -> list[OverheardSessions]:
     """Fit a map to half of the subjects, and overhear whole sessions of the others.
 
     Parameters
@@ -59,7 +59,7 @@ def overhear(
     except RequestError:
         return []  # too few to spare half of them
     seed = int(rng.integers(1 << 31))  # that scikit-learn takes
-    courses = Courses.of(whose[~learnt], times[~learnt])
+    courses = SubjectCourses.of(whose[~learnt], times[~learnt])
     return [*_of_lengths(codec, X, c, courses, learnt, seed, known)]
 
 
@@ -67,11 +67,11 @@ def _of_lengths(
     codec: SequenceCodec,
     X: Floats,
     c: Codes,
-    courses: Courses,
+    courses: SubjectCourses,
     learnt: NDArray[np.bool_],
     seed: int,
     known: NDArray[np.object_] | None,
-) -> Iterator[Overheard]:
+) -> Iterator[OverheardSessions]:
     rows = np.flatnonzero(~learnt)[courses.rows]
     sizes, classes = courses.here.sum(axis=1), c[rows[:, 0]]
     for length in lengths_of(sizes, classes, c.max() + 1):
@@ -103,7 +103,7 @@ def overheard(
     seed: int,
     *,
     known: NDArray[np.object_] | None = None,
-) -> Overheard:
+) -> OverheardSessions:
     """Send whole sessions of subjects whom a map was not fitted to, and look for the class.
 
     Parameters
@@ -117,9 +117,9 @@ def overheard(
     """
     # nobody gets these messages: their dither may be drawn again
     purpose = f"{X.shape[1]} readings"
-    dither = Protective.keyed(Secret(seed.to_bytes(16, "little")), purpose=purpose)
+    dither = ProtectiveRandom.from_secret(Secret(seed.to_bytes(16, "little")), purpose=purpose)
     cells = None if known is None else known.tolist()
-    first, varying, messages = sent(codec, X, c, times, dither, cells)
+    first, varying, messages = send_readings(codec, X, c, times, dither, cells)
     with np.errstate(over="ignore"):
         plain = (X - np.nanmean(X, axis=(0, 1))) / np.nanstd(X, axis=(0, 1))
     here = np.isfinite(X)
@@ -148,7 +148,7 @@ def overheard(
     raw = max(compare([*views(plain).values()][-1]))
     held = max(compare(lacks)) if lacks.size else None
     alone = 0.5 if known is None else max(compare(beside[1])[of], 0.5)
-    return Overheard(
+    return OverheardSessions(
         X.shape[1],
         len(X),
         found.by,

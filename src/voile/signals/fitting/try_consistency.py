@@ -8,12 +8,12 @@ from voile.signals.attack.attackers import by_chances
 from voile.signals.attack.breaks import FEWEST
 from voile.signals.attack.choice import infer_others
 from voile.signals.attack.consistency import DecodedMessages, infer_by_consistency
-from voile.signals.fitting.maps.trials import Trial, Trials
+from voile.signals.fitting.maps.trials import MapTrial, MethodTrials
 
 PEOPLE = 2_000  # at most, on whom it is tried
 
 
-def try_consistency(trials: Trials, seed: int) -> dict[str, float] | None:
+def try_consistency(trials: MethodTrials, seed: int) -> dict[str, float] | None:
     """Return the balanced accuracy of consistency and of messages alone, at strength 1.
 
     Half of the people have known classes. None where one column has nothing to be consistent
@@ -22,7 +22,7 @@ def try_consistency(trials: Trials, seed: int) -> dict[str, float] | None:
     first = trials.folds[0].map
     if first.fitted_ is None or sum(first.spans) + len(first.side) < 2:
         return None
-    heard = DecodedMessages.joined([_decode(one) for one in trials.folds])
+    heard = DecodedMessages.join_parts([_decode(one) for one in trials.folds])
     c = np.concatenate([one.c for one in trials.folds])
     people = np.random.default_rng(seed).permutation(len(c))[:PEOPLE]
     learned, tried = np.split(people, [len(people) // 2])
@@ -46,7 +46,7 @@ def try_consistency(trials: Trials, seed: int) -> dict[str, float] | None:
     return {name: round(value, 4) for name, value in figures.items()}
 
 
-def _decode(trial: Trial) -> DecodedMessages:
+def _decode(trial: MapTrial) -> DecodedMessages:
     codec = trial.map.at("normal", 1.0).codec_
     at = codec.levels(None, len(trial.c)) if trial.levels is None else trial.levels
     known = np.zeros((len(trial.c), 0))
@@ -55,4 +55,4 @@ def _decode(trial: Trial) -> DecodedMessages:
         missing = np.isnan(exact)
         exact = np.where(missing, np.nanmedian(exact, axis=0) if exact.size else 0.0, exact)
         known = np.concatenate([trial.beside(), exact], axis=1)
-    return DecodedMessages.of(codec, trial.sent("normal", 1.0), at, known)
+    return DecodedMessages.of(codec, trial.encode_messages("normal", 1.0), at, known)

@@ -17,7 +17,7 @@ from voile.signals.model.readings.sources import subjects_of
 
 
 @dataclass(frozen=True, eq=False)
-class Beliefs:
+class ClassBeliefs:
     """The chances of each class that a table gives to each subject."""
 
     place: dict[str, int]
@@ -25,7 +25,7 @@ class Beliefs:
     where: str
 
     @classmethod
-    def read(cls, source: Source, subject: str, classes: Sequence[str]) -> Beliefs:
+    def read_table(cls, source: Source, subject: str, classes: Sequence[str]) -> ClassBeliefs:
         """Read a table with the column of subjects, and one of chances for each class."""
         names = [subject, *classes]
         place: dict[str, int] = {}

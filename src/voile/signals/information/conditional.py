@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from voile.core.evidence import Z95
 from voile.keys.random import RandomState, streams
 from voile.signals.information import mutual
-from voile.signals.information.leakage import Information
+from voile.signals.information.leakage import ClassInformation
 from voile.signals.model.codec.given import as_labels, as_table
 from voile.signals.model.codec.pieces import Floats
 
@@ -25,7 +25,7 @@ def conditional_information(
     neighbours: int = mutual.NEIGHBOURS,
     permutations: int = mutual.PERMUTATIONS,
     random_state: RandomState = 0,
-) -> Information:
+) -> ClassInformation:
     """Estimate I(Z; C | K) = I(Z, K; C) - I(K; C) by nearest neighbours.
 
     Parameters

@@ -25,7 +25,7 @@ UNTRIED = "neural networks, and adversaries who know some readings with their me
 
 
 @dataclass(frozen=True)
-class Information:
+class ClassInformation:
     """What readings reveal of the class.
 
     Parameters
@@ -45,7 +45,7 @@ class Information:
     entropy: float
 
 
-def leakage(information: Information, *, beside: bool = False) -> Note:
+def leakage(information: ClassInformation, *, beside: bool = False) -> Note:
     """Say how many bits of the class one message reveals, or adds to columns beside it."""
     names = ["bits", "low", "high", "null"]
     if not beside:

@@ -9,7 +9,7 @@ from scipy.special import digamma, entr
 from voile.core.errors import RequestError
 from voile.core.evidence import Z95
 from voile.keys.random import RandomState, streams
-from voile.signals.information.leakage import Information
+from voile.signals.information.leakage import ClassInformation
 from voile.signals.information.near_points import MOST, NearPoints, count_by_trees
 from voile.signals.information.subjects import CheckedSubjects, Whose
 from voile.signals.model.codec.given import as_labels, as_table
@@ -28,7 +28,7 @@ def mutual_information(
     neighbours: int = NEIGHBOURS,
     permutations: int = PERMUTATIONS,
     random_state: RandomState = 0,
-) -> Information:
+) -> ClassInformation:
     """Estimate I(Z; C | S) by nearest neighbours.
 
     Each reading's distance to its `neighbours`-th neighbour of the same class is compared with
@@ -190,12 +190,12 @@ def _dealt(
 
 def _summary(
     own: Floats, each: Floats, whose: NDArray[np.intp], null: Floats, entropy: float
-) -> Information:
+) -> ClassInformation:
     bits = float(each @ own)
     # the variance of a mean of clusters: each subject's contributions go together
     sums = np.bincount(whose, each * (own - bits))
     error = float(np.sqrt((sums**2).sum()))
-    return Information(
+    return ClassInformation(
         bits=bits,
         low=bits - Z95 * error,
         high=bits + Z95 * error,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.keys.random import RandomState
-from voile.signals.information.leakage import Information
+from voile.signals.information.leakage import ClassInformation
 from voile.signals.information.mutual import NEIGHBOURS, mutual_information
 from voile.signals.model.codec.pieces import Floats
 
@@ -22,7 +22,7 @@ def information_over_time(
     whose: NDArray[np.intp],
     moments: NDArray[np.intp],
     random_state: RandomState = 0,
-) -> Information | None:
+) -> ClassInformation | None:
     """Find whether levels, trends, swings or steps of subjects reveal the class, each alone."""
     n = np.bincount(whose)
     long = np.flatnonzero(n >= LENGTH)

@@ -11,14 +11,14 @@ from voile.core.errors import DamagedError
 from voile.data.files.outputs import Visibility
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.signals.model.codec.codec import Codec
-from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lattice import ValueLattice
 from voile.signals.model.codec.steps import Arrays
 from voile.signals.model.maps.stored import StoredMap, from_table, to_table
-from voile.signals.model.policies import Policies, Policy
+from voile.signals.model.policies import SignalsPolicies, SignalsPolicy
 from voile.signals.model.readings.sources import SignalReader
-from voile.signals.model.sessions import SEQUENCE, Sessions
+from voile.signals.model.sessions import SEQUENCE, SessionFacts
 
 KIND = "signals"
 
@@ -31,12 +31,12 @@ HOLDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Content(Policies):
+class SignalsContent(SignalsPolicies):
     """A fitted family: its maps, the frontier over strengths and bases, what readings reveal."""
 
     reader: SignalReader  # which columns are read, and how
     maps: Mapping[str, StoredMap]  # per method
-    sessions: Sessions | None  # the map of a subject's sequences, where one was fitted
+    sessions: SessionFacts | None  # the map of a subject's sequences, where one was fitted
     before: Mapping[str, Any]  # what the readings themselves reveal
     found: Mapping[str, Any]  # how the fit ended
 
@@ -49,7 +49,7 @@ class Content(Policies):
     def classes(self) -> list[str]:
         return [str(one) for one in next(iter(self.maps.values())).classes_]
 
-    def map(self, policy: Policy) -> StoredMap:
+    def map(self, policy: SignalsPolicy) -> StoredMap:
         return self.maps[policy.method].at(policy.base, policy.strength)
 
     def codec(self, number: int) -> Codec:
@@ -64,7 +64,7 @@ class Content(Policies):
         personal = "uniform" in self.maps or nominal or named or self.reader.hold_out.share > 0
         return "private" if personal else "shareable"
 
-    def to_kit(self) -> Kit:
+    def to_kit(self) -> StoredKit:
         """Return the kit, which says of itself what it holds of people."""
         facts = {
             "policies": len(self.frontier),
@@ -81,7 +81,7 @@ class Content(Policies):
         if self.sequence is not None:
             arrays[SEQUENCE] = self.sequence
         tables = {"frontier": self.figures, "maps": to_table(arrays)}
-        return Kit(KIND, self.visibility, facts, tables)
+        return StoredKit(KIND, self.visibility, facts, tables)
 
     def holds(self) -> list[str]:
         """List what the kit stores about people, and how far that is protected."""
@@ -90,7 +90,7 @@ class Content(Policies):
         if self.reader.sides:
             names = ", ".join(one.column for one in self.reader.sides)
             said.append(f"{names}: the same, smoothed over their values, and names of 20 people up")
-        if any(not isinstance(c, Lattice) for one in self.maps.values() for c in one.columns):
+        if any(not isinstance(c, ValueLattice) for one in self.maps.values() for c in one.columns):
             said.append("nominal columns: every value, however rare")
         if self.reader.hold_out.share:
             said.append("the key that determines who was held out")
@@ -118,7 +118,7 @@ class Content(Policies):
         }
 
     @classmethod
-    def parts(cls, kit: Kit) -> dict[str, Any]:
+    def parts(cls, kit: StoredKit) -> dict[str, Any]:
         facts = kit.facts
         arrays = from_table(kit.tables["maps"])
         sequence = arrays.pop(SEQUENCE, None)
@@ -137,7 +137,7 @@ class Content(Policies):
             "maps": maps,
             "sessions": None
             if sequence is None and not facts.get("sessions")
-            else Sessions.from_facts(facts.get("sessions") or {}, sequence),
+            else SessionFacts.from_facts(facts.get("sessions") or {}, sequence),
             "before": facts["before"],
             "found": {
                 "stopped": facts["stopped"],

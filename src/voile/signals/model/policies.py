@@ -14,7 +14,7 @@ from voile.core.errors import RequestError, nearest
 from voile.core.frontier import Frontier
 from voile.core.warn import warn
 from voile.release.choice import STRICT, read_fields
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.release.policies import StoredPolicies
 from voile.signals.model.maps.checks import SignalsWarning
 from voile.signals.options import Base
@@ -25,7 +25,7 @@ PLAIN = "this policy has strength 0 and hides nothing: every reading is released
 
 
 @dataclass(frozen=True)
-class Policy:
+class SignalsPolicy:
     """Send readings by this method's map, so far from the identity, looking so."""
 
     __pydantic_config__ = STRICT
@@ -38,7 +38,7 @@ class Policy:
         return {"method": self.method, "base": self.base, "strength": self.strength}
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], methods: Collection[str]) -> Policy:
+    def from_data(cls, data: Mapping[str, Any], methods: Collection[str]) -> SignalsPolicy:
         """Read it back, refusing a method that the kit does not know."""
         policy = read_fields(cls, data)
         if policy.method not in methods:
@@ -55,14 +55,14 @@ class Policy:
 
 
 @dataclass(frozen=True, eq=False)
-class Policies(StoredPolicies):
+class SignalsPolicies(StoredPolicies):
     """The frontier of a fit, over strengths and bases.
 
     Its policies are places in `figures`, which has `ESTIMATES`, then method, base and strength.
     """
 
     @classmethod
-    def parts(cls, kit: Kit) -> dict[str, Any]:
+    def parts(cls, kit: StoredKit) -> dict[str, Any]:
         numbers = [*ESTIMATES, "number", "strength"]
         figures = kit.table("frontier", numbers=numbers, text=["method", "base"])
         places = (figures[name].to_numpy() for name in ("risk", "loss", "number"))
@@ -73,9 +73,9 @@ class Policies(StoredPolicies):
         """What messages reveal of the class, as a share of what readings do."""
         return {"relative_risk": self.frontier.risk}
 
-    def policy(self, number: int) -> Policy:
+    def policy(self, number: int) -> SignalsPolicy:
         row = self.row(number)
-        return Policy(row["method"], row["base"], row["strength"])
+        return SignalsPolicy(row["method"], row["base"], row["strength"])
 
     def figures_of(self, number: int) -> dict[str, float]:
         row = self.row(number)

@@ -17,7 +17,7 @@ HIDDEN = 0.65  # an AUC: a session hides the class if all its interval lies belo
 
 
 @dataclass(frozen=True)
-class Overheard:
+class OverheardSessions:
     """What the best attacker finds in whole sessions of a length."""
 
     messages: int  # of a session
@@ -51,14 +51,16 @@ SEQUENCE = "sequence"
 
 
 @dataclass(frozen=True, eq=False)
-class Sessions:
+class SessionFacts:
     """What sessions need, and how far they hide the class of subjects who were held out."""
 
     arrays: (
         Arrays | None
     )  # of a `SequenceCodec`; None: left out, as whole sessions reveal the class
     unit: TimeUnit | None  # of the times that messages say; None: readings are counted
-    overheard: tuple[Overheard, ...] = ()  # of each length; nothing where subjects were too few
+    overheard: tuple[
+        OverheardSessions, ...
+    ] = ()  # of each length; nothing where subjects were too few
 
     @property
     def forgets(self) -> bool:
@@ -83,7 +85,7 @@ class Sessions:
         return any(one.reveals for one in self.overheard)
 
     @property
-    def said(self) -> str:
+    def summary_sentence(self) -> str:
         """What is known of whole sessions, in a sentence."""
         if self.forgets:
             return (
@@ -121,8 +123,8 @@ class Sessions:
         return {"unit": unit, "overheard": [asdict(one) for one in self.overheard]}
 
     @classmethod
-    def from_facts(cls, facts: Mapping[str, Any], arrays: Arrays | None) -> Sessions:
+    def from_facts(cls, facts: Mapping[str, Any], arrays: Arrays | None) -> SessionFacts:
         if arrays is not None and "part.0.columns" not in arrays:
             raise RequestError("a map of sequences is of an earlier voile", instead="fit it again")
         unit = TimeUnit(**facts["unit"]) if facts["unit"] else None
-        return cls(arrays, unit, tuple(Overheard(**one) for one in facts["overheard"]))
+        return cls(arrays, unit, tuple(OverheardSessions(**one) for one in facts["overheard"]))

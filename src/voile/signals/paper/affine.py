@@ -11,8 +11,8 @@ import numpy as np
 from voile.core.errors import RequestError, install
 from voile.keys.random import RandomState, streams
 from voile.signals.model.codec.pieces import Codes, Floats
-from voile.signals.model.codec.steps import Affine
-from voile.signals.model.maps.fitted import Fitted, Sample, normal_law, plain
+from voile.signals.model.codec.steps import AffineMap
+from voile.signals.model.maps.fitted import ClassSample, FittedLaws, normal_law, plain
 from voile.signals.paper.objectives import leakage_by
 
 Loss: TypeAlias = Callable[[Floats], float]
@@ -134,7 +134,7 @@ class LearnedAffine:
     optimiser: Optimiser = "local"
     evaluations: int = 20_000
 
-    def fit(self, sample: Sample, random_state: RandomState) -> Fitted:
+    def fit(self, sample: ClassSample, random_state: RandomState) -> FittedLaws:
         """Fit; evaluations times O(n), O(k^2 n) of the mixture, O(k n log n) of neighbours."""
         if self.objective not in get_args(Objective) or self.optimiser not in OPTIMISERS:
             raise RequestError(
@@ -142,18 +142,22 @@ class LearnedAffine:
                 where="LearnedAffine",
                 instead="histogram, mixture or neighbours; local, evolution, genetic or cma",
             )
-        sample = sample.dithered(random_state)
+        sample = sample.add_dither(random_state)
         pinned = int(np.argmax(np.bincount(sample.c)))
         own = sample.X[sample.c == pinned]
         middle, unit = own.mean(axis=0), own.std(axis=0)
         V = ((sample.X - middle) / unit).T
         best = self._search(V, sample, pinned, random_state)
-        frame = Affine(np.diag(unit), middle)
-        frames = tuple(one.turned().then(frame) for one in _maps(best, sample.c, pinned, len(V)))
+        frame = AffineMap(np.diag(unit), middle)
+        frames = tuple(
+            one.invert_map().then(frame) for one in _maps(best, sample.c, pinned, len(V))
+        )
         d = len(V)
-        return Fitted(sample.shares, frames, ((),) * len(frames), normal_law(d), plain(d))
+        return FittedLaws(sample.shares, frames, ((),) * len(frames), normal_law(d), plain(d))
 
-    def _search(self, V: Floats, sample: Sample, pinned: int, random_state: RandomState) -> Floats:
+    def _search(
+        self, V: Floats, sample: ClassSample, pinned: int, random_state: RandomState
+    ) -> Floats:
         """Return the parameters of the best maps found, those of the pinned class left out."""
         (rng,) = streams(random_state, "affine")
         d, free = len(V), int(sample.c.max())
@@ -169,7 +173,7 @@ class LearnedAffine:
         return OPTIMISERS[self.optimiser](loss, size, self.evaluations, rng)
 
 
-def _maps(theta: Floats, c: Codes, pinned: int, d: int) -> list[Affine]:
+def _maps(theta: Floats, c: Codes, pinned: int, d: int) -> list[AffineMap]:
     """Turn parameters into one map per class: shift, log diagonal and what lies below it."""
     size = d + d * (d + 1) // 2
     rest = iter(theta.reshape(-1, size))
@@ -178,5 +182,5 @@ def _maps(theta: Floats, c: Codes, pinned: int, d: int) -> list[Affine]:
         part = np.zeros(size) if k == pinned else next(rest)
         matrix = np.diag(np.exp(part[d : 2 * d]))
         matrix[np.tril_indices(d, -1)] = part[2 * d :]
-        maps.append(Affine(matrix, part[:d]))
+        maps.append(AffineMap(matrix, part[:d]))
     return maps

@@ -14,56 +14,58 @@ from scipy.special import chdtrc, gammainccinv, gammaincinv, gammaln, log_ndtr, 
 from voile.core.errors import RequestError
 from voile.keys.random import RandomState
 from voile.signals.model.codec.pieces import Floats
-from voile.signals.model.codec.place import Place
-from voile.signals.model.codec.steps import Affine
+from voile.signals.model.codec.place import ReadingPlace
+from voile.signals.model.codec.steps import AffineMap
 from voile.signals.model.maps import fitted
 
 DIFFERENT = 1e-3  # shapes differ when a likelihood-ratio test says so at this level
 
 
-def _fitted(sample: fitted.Sample, frames: Iterable[Affine], law: Floats) -> fitted.Fitted:
+def _build_fitted(
+    sample: fitted.ClassSample, frames: Iterable[AffineMap], law: Floats
+) -> fitted.FittedLaws:
     each = tuple(frames)
-    return fitted.Fitted(sample.shares, each, ((),) * len(each), law, fitted.plain(len(law)))
+    return fitted.FittedLaws(sample.shares, each, ((),) * len(each), law, fitted.plain(len(law)))
 
 
-class Normal:
+class NormalForm:
     """Theorem 2: whiten each class symmetrically, z = S^(-1/2) (x - m).
 
     Perfect where each class is normal: then no p(c | s) whatever learns anything from z.
     """
 
-    def fit(self, sample: fitted.Sample, random_state: RandomState) -> fitted.Fitted:
+    def fit(self, sample: fitted.ClassSample, random_state: RandomState) -> fitted.FittedLaws:
         """Estimate mean and covariance of each class, the dither's part added; O(n d^2)."""
         dither = np.diag(sample.cells**2 / 12)
         frames = (
             normal_frame(X.mean(axis=0), np.atleast_2d(np.cov(X.T, bias=True)) + dither)
             for X in sample.by_class()
         )
-        return _fitted(sample, frames, fitted.normal_law(len(sample.cells)))
+        return _build_fitted(sample, frames, fitted.normal_law(len(sample.cells)))
 
 
-def normal_frame(mean: Floats, covariance: Floats) -> Affine:
+def normal_frame(mean: Floats, covariance: Floats) -> AffineMap:
     """Return the frame of a normal law: its mean, and the symmetric root of its covariance."""
     values, vectors = np.linalg.eigh(covariance)
-    return Affine((vectors * np.sqrt(values)) @ vectors.T, mean)
+    return AffineMap((vectors * np.sqrt(values)) @ vectors.T, mean)
 
 
-class Exponential:
+class ExponentialForm:
     """Theorem 3: divide each column by its class's mean, z = x / mean.
 
     Perfect where the columns of each class are exponential and independent.
     """
 
-    def fit(self, sample: fitted.Sample, random_state: RandomState) -> fitted.Fitted:
+    def fit(self, sample: fitted.ClassSample, random_state: RandomState) -> fitted.FittedLaws:
         """Estimate each class's means; O(n d)."""
         fitted.refuse_below(sample, 0.0, "exponential")
         frames = (scale_frame(X.mean(axis=0)) for X in sample.by_class())
-        return _fitted(sample, frames, exponential_law(len(sample.cells)))
+        return _build_fitted(sample, frames, exponential_law(len(sample.cells)))
 
 
-def scale_frame(scale: Floats) -> Affine:
+def scale_frame(scale: Floats) -> AffineMap:
     """Return the frame of columns in units of these scales: exponential, or gamma."""
-    return Affine(np.diag(scale), np.zeros(len(scale)))
+    return AffineMap(np.diag(scale), np.zeros(len(scale)))
 
 
 def exponential_law(d: int) -> Floats:
@@ -71,25 +73,25 @@ def exponential_law(d: int) -> Floats:
     return np.tile(-log_ndtr(-fitted.SCORES), (d, 1))
 
 
-class Gamma:
+class GammaForm:
     """Theorem 4: divide each column by its class's scale, z = x / scale.
 
     Perfect where the columns of each class are independent gammas and a column's shape is the
     same in every class. The shape is fitted to all classes together, by maximum likelihood.
     """
 
-    def fit(self, sample: fitted.Sample, random_state: RandomState) -> fitted.Fitted:
+    def fit(self, sample: fitted.ClassSample, random_state: RandomState) -> fitted.FittedLaws:
         """Fit, or refuse shapes that differ between classes; O(n d)."""
         fitted.refuse_below(sample, np.nextafter(0, 1), "gamma")
         parts = sample.by_class()
         mean = np.stack([X.mean(axis=0) for X in parts])
         gap = np.log(mean) - np.stack([np.log(X).mean(axis=0) for X in parts])
         n = np.bincount(sample.c)
-        shapes = np.array([common_shape(own, n, Place(j)) for j, own in enumerate(gap.T)])
-        return _fitted(sample, (scale_frame(row / shapes) for row in mean), gamma_law(shapes))
+        shapes = np.array([common_shape(own, n, ReadingPlace(j)) for j, own in enumerate(gap.T)])
+        return _build_fitted(sample, (scale_frame(row / shapes) for row in mean), gamma_law(shapes))
 
 
-def common_shape(gap: Floats, n: NDArray[np.intp], where: Place) -> float:
+def common_shape(gap: Floats, n: NDArray[np.intp], where: ReadingPlace) -> float:
     """Return the shape that fits all classes best, or refuse shapes that truly differ.
 
     `gap`, (k,), is the log of a class's mean less the mean of its logs; `n`, (k,), its readings.
@@ -129,7 +131,7 @@ def gamma_law(shapes: Floats) -> Floats:
     )
 
 
-class Uniform:
+class UniformForm:
     """Theorem 5: take each column from its class's range to 0..1, z = (x - low) / (high - low).
 
     Perfect where the columns of each class are uniform and independent. The ends are the range
@@ -137,13 +139,13 @@ class Uniform:
     which makes this map as private as those.
     """
 
-    def fit(self, sample: fitted.Sample, random_state: RandomState) -> fitted.Fitted:
+    def fit(self, sample: fitted.ClassSample, random_state: RandomState) -> fitted.FittedLaws:
         """Estimate each class's ends; O(n d)."""
         frames = (_range_frame(X, sample.cells) for X in sample.by_class())
-        return _fitted(sample, frames, uniform_law(len(sample.cells)))
+        return _build_fitted(sample, frames, uniform_law(len(sample.cells)))
 
 
-def _range_frame(X: Floats, cells: Floats) -> Affine:
+def _range_frame(X: Floats, cells: Floats) -> AffineMap:
     low, high = X.min(axis=0), X.max(axis=0)
     more = (high - low) / (len(X) - 1)
     # on a coarse lattice the range is seen whole: then only half a cell is missing
@@ -151,8 +153,8 @@ def _range_frame(X: Floats, cells: Floats) -> Affine:
     return uniform_frame(low - more, high + more)
 
 
-def uniform_frame(low: Floats, high: Floats) -> Affine:
-    return Affine(np.diag(high - low), low)
+def uniform_frame(low: Floats, high: Floats) -> AffineMap:
+    return AffineMap(np.diag(high - low), low)
 
 
 def uniform_law(d: int) -> Floats:

@@ -10,10 +10,10 @@ from scipy.special import entr
 
 from voile.signals.information.mutual import NEIGHBOURS, contributions
 from voile.signals.model.codec.pieces import Codes, Floats
-from voile.signals.model.codec.steps import Affine
+from voile.signals.model.codec.steps import AffineMap
 
 Beliefs: TypeAlias = tuple[Floats, Floats]  # the distinct p(c | s), (g, k), and p(s) of each, (g,)
-Leakage: TypeAlias = Callable[[Sequence[Affine]], float]
+Leakage: TypeAlias = Callable[[Sequence[AffineMap]], float]
 FEWEST = 5  # readings per bin and class aimed at
 MOST_BINS = 10
 MOST_CELLS = 2**20
@@ -26,7 +26,7 @@ def leakage_by(kind: str, V: Floats, c: Codes, beliefs: Beliefs) -> Leakage:
     if kind == "mixture":
         return _by_mixture(V, c, beliefs)
 
-    def leakage(maps: Sequence[Affine]) -> float:
+    def leakage(maps: Sequence[AffineMap]) -> float:
         Z = np.empty_like(V)
         for which, one in enumerate(maps):
             Z[:, c == which] = one.forward(V[:, c == which])
@@ -80,7 +80,7 @@ def _by_mixture(V: Floats, c: Codes, beliefs: Beliefs) -> Leakage:
     laws = [_law(one.weights_, one.means_, one.precisions_cholesky_) for one in fits]
     rows, chances = beliefs
 
-    def leakage(maps: Sequence[Affine]) -> float:
+    def leakage(maps: Sequence[AffineMap]) -> float:
         volumes = [float(np.linalg.slogdet(one.matrix)[1]) for one in maps]
         per_class = []
         for which, own in enumerate(owns):

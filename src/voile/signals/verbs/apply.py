@@ -17,22 +17,22 @@ from voile.data import Source
 from voile.gate.finding import NOBODY, GateFinding
 from voile.gate.signals import MessageColumns, measure_signals
 from voile.keys.pseudonyms import pseudonyms_of
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.keys.secret import Secret
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
-from voile.release.outcomes import Aside, Batch, Outcome, Written
-from voile.release.step import Applying
+from voile.release.kit import StoredKit
+from voile.release.outcomes import AsideRows, BatchOutcome, SourceBatch, WrittenRelease
+from voile.release.step import ApplyingStep
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.known_mac import KnownMac
-from voile.signals.model.codec.lattice import OFF, Lattice, RowDraws
+from voile.signals.model.codec.lattice import OFF, RowDraws, ValueLattice
 from voile.signals.model.codec.side import NumberGrid, SideLevels
-from voile.signals.model.content import Content
+from voile.signals.model.content import SignalsContent
 from voile.signals.model.maps.stored import StoredMap, mark_of
-from voile.signals.model.policies import Policy
+from voile.signals.model.policies import SignalsPolicy
 from voile.signals.model.readings.sources import BatchReadings, SignalReader, nothing
 from voile.signals.options import ApplyOptions
-from voile.signals.verbs.certify import Certificate, certify
+from voile.signals.verbs.certify import SignalsCertificate, certify
 from voile.signals.verbs.release_columns import (
     AS_IN_SOURCE,
     CLASSES,
@@ -46,27 +46,29 @@ from voile.signals.verbs.release_columns import (
     release_schema,
 )
 from voile.signals.verbs.report_data import STATING, report_data
-from voile.signals.verbs.sent import Sent, carried, strangers
+from voile.signals.verbs.sent import SentRows, encode_carriable, strangers
 
 FLAGGED = pa.schema([("row", pa.int64()), ("column", pa.string())])
 MISSING, UNCARRIED = "a missing or infinite reading", "a reading too far out to be carried exactly"
 
 
-def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> _Encoding:
+def prepare(
+    kit: StoredKit, chosen: Chosen, source: Source, options: ApplyOptions
+) -> _SignalsApplying:
     """Decide how the readings of a source are encoded, and under which secret subjects are named.
 
     Raises
     ------
     RequestError : the source has other columns, or there is no secret for lasting pseudonyms.
     """
-    content = Content.of(kit)
+    content = SignalsContent.of(kit)
     reader = content.reader
     reader.check(source)
-    policy = Policy.from_data(chosen.policy, content.maps)
+    policy = SignalsPolicy.from_data(chosen.policy, content.maps)
     policy.warn()
     secret, schema = options.secret(reader.subject), release_schema(source, reader)
     lasting = None if options.no_pseudonyms else secret
-    return _Encoding(
+    return _SignalsApplying(
         kit=kit,
         chosen=chosen.as_read(content, policy),
         source=source,
@@ -81,12 +83,12 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         places=options.places,
         passes=options.missing == "pass",
         lasts=lasting is not None,
-        keyed=lasting or Secret(Protective().bytes(32)),
+        keyed=lasting or Secret(ProtectiveRandom().bytes(32)),
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Encoding(Applying[Sent, Sent]):
+class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
     """Encode rows, each by the map of its class. Messages stand in the readings' columns.
 
     In the private folder ``classes.csv`` gives the class of each pseudonym, for the recipient, and
@@ -102,15 +104,15 @@ class _Encoding(Applying[Sent, Sent]):
     """
 
     stating = STATING
-    note_types = (Sent, Certificate, SideLevels)
+    note_types = (SentRows, SignalsCertificate, SideLevels)
 
-    content: Content
-    policy: Policy
+    content: SignalsContent
+    policy: SignalsPolicy
     places: int | None
     passes: bool
     keyed: Secret
     lasts: bool
-    protective: Protective = field(default_factory=Protective)
+    protective: ProtectiveRandom = field(default_factory=ProtectiveRandom)
 
     @property
     def reader(self) -> SignalReader:
@@ -132,25 +134,25 @@ class _Encoding(Applying[Sent, Sent]):
     def why_alone(self) -> str | None:
         return None if self.lasts else "without a secret its pseudonyms are one process's own"
 
-    def make(self, batch: Batch) -> Outcome[Sent]:
+    def make(self, batch: SourceBatch) -> BatchOutcome[SentRows]:
         """Encode the readings of each row; set aside those that cannot be."""
         seen = self.reader.see(batch.rows)
         aside = list(self._set_aside(batch, seen))
-        rows = np.flatnonzero(batch.left(aside) & ~seen.missing)
+        rows = np.flatnonzero(batch.find_remaining(aside) & ~seen.missing)
         table, labels = self._on_lattices(seen.table(rows)), seen.labels[rows].astype(str)
         self._check_classes(labels, batch.numbers[rows])
-        known = seen.known(rows)
+        known = seen.side_values(rows)
         at = self.codec.levels(known, len(rows))
         draws = self._draws(seen.subjects[rows], batch.numbers[rows], labels, table, at)
-        Z, far = carried(self.codec, table, labels, at, draws)
+        Z, far = encode_carriable(self.codec, table, labels, at, draws)
         uncarried = np.zeros_like(batch.counted)
         uncarried[rows[far]] = True
-        aside.append(Aside(", ".join(self.reader.columns), UNCARRIED, uncarried))
+        aside.append(AsideRows(", ".join(self.reader.columns), UNCARRIED, uncarried))
         rows, table, labels, Z = rows[~far], table[~far], labels[~far], Z[~far]
         known, at = known[~far], at.take(np.flatnonzero(~far))
-        names = self._names(seen, np.flatnonzero(batch.left(aside)))
+        names = self._names(seen, np.flatnonzero(batch.find_remaining(aside)))
         flags = self._flags(table, labels, at, batch.numbers[rows])
-        sent = self._noted(batch, seen, names, flags)
+        sent = self._note_batch(batch, seen, names, flags)
         sent.heard.update(names[rows])
         sent.strangers.update(strangers(self.reader.sides, self.codec.side, known))
         which = np.searchsorted(self.codec.classes, labels)
@@ -160,7 +162,7 @@ class _Encoding(Applying[Sent, Sent]):
             made[MAC] = self._macs(names, rows, known, Z)
         made[PSEUDONYM] = pa.array(names, pa.string())
         columns = [made[n] if n in made else batch.rows.column(n) for n in self.schema.names]
-        return Outcome(columns, sent, aside, beside={OUTSIDE: flags})
+        return BatchOutcome(columns, sent, aside, beside={OUTSIDE: flags})
 
     @cached_property
     def _dither(self) -> bytes:
@@ -175,7 +177,7 @@ class _Encoding(Applying[Sent, Sent]):
         labels: NDArray[np.str_],
         table: NDArray[Any],
         at: SideLevels,
-    ) -> Protective | RowDraws:
+    ) -> ProtectiveRandom | RowDraws:
         """Return what dither is drawn from: of the user's secret, the same for the same row."""
         if not self.lasts:
             return self.protective
@@ -183,24 +185,28 @@ class _Encoding(Applying[Sent, Sent]):
         if self.codec.lift:
             columns.append(at.values.T)
         parts = (column.tolist() for column in columns)
-        return RowDraws.keyed(self._dither, zip(*parts, strict=True))
+        return RowDraws.from_key(self._dither, zip(*parts, strict=True))
 
-    def _noted(
-        self, batch: Batch, seen: BatchReadings, names: NDArray[np.object_], flags: pa.RecordBatch
-    ) -> Sent:
+    def _note_batch(
+        self,
+        batch: SourceBatch,
+        seen: BatchReadings,
+        names: NDArray[np.object_],
+        flags: pa.RecordBatch,
+    ) -> SentRows:
         """Note whose class is which, and how many readings lie outside."""
-        sent = Sent(outside=Counter(flags.column("column").to_pylist()))
+        sent = SentRows(outside=Counter(flags.column("column").to_pylist()))
         hidden = [j for j, one in enumerate(self.reader.sides) if not one.settings.sent]
-        known = seen.known(np.arange(len(names)))[:, hidden].tolist()
+        known = seen.side_values(np.arange(len(names)))[:, hidden].tolist()
         for name, number, label, k in zip(names, batch.numbers, seen.labels, known, strict=True):
             if name is not None:
                 self._know(sent, name, (int(number), label, tuple(k)))
         return sent
 
-    def nothing(self) -> Sent:
-        return Sent()
+    def nothing(self) -> SentRows:
+        return SentRows()
 
-    def merge(self, notes: Sent, more: Sent) -> None:
+    def merge(self, notes: SentRows, more: SentRows) -> None:
         """Join what was sent; refuse a subject of two classes."""
         for name, one in more.classes.items():
             self._know(notes, name, one)
@@ -209,7 +215,7 @@ class _Encoding(Applying[Sent, Sent]):
         notes.outside += more.outside
         notes.strangers += more.strangers
 
-    def last(self, known: Sent) -> dict[str, pa.RecordBatch]:
+    def last(self, known: SentRows) -> dict[str, pa.RecordBatch]:
         """Give the class of each pseudonym."""
         schema = self.beside[CLASSES]
         rows = [
@@ -220,39 +226,39 @@ class _Encoding(Applying[Sent, Sent]):
         arrays = [as_cells(list(each), one.type) for each, one in zip(cells, schema, strict=True)]
         return {CLASSES: pa.RecordBatch.from_arrays(arrays, schema=schema)}
 
-    def _set_aside(self, batch: Batch, seen: BatchReadings) -> Iterator[Aside]:
+    def _set_aside(self, batch: SourceBatch, seen: BatchReadings) -> Iterator[AsideRows]:
         """Yield why rows cannot be released, each row once."""
         left = batch.counted.copy()
         for column, reason, rows in self._faults(seen):
-            yield Aside(column, reason, rows & left)
+            yield AsideRows(column, reason, rows & left)
             left &= ~rows
 
-    def _faults(self, seen: BatchReadings) -> Iterator[Aside]:
-        yield Aside(self.reader.subject, "no subject", nothing(seen.subjects))
-        yield Aside(self.reader.private, "no class", nothing(seen.labels))
+    def _faults(self, seen: BatchReadings) -> Iterator[AsideRows]:
+        yield AsideRows(self.reader.subject, "no subject", nothing(seen.subjects))
+        yield AsideRows(self.reader.private, "no class", nothing(seen.labels))
         columns = zip(self.reader.forms, seen.cells, self.codec.columns, strict=True)
         for form, cells, column in columns:
-            yield Aside(form.column, form.lacks, cells.strange)
+            yield AsideRows(form.column, form.lacks, cells.strange)
             if not self.passes:
-                yield Aside(form.column, MISSING, cells.missing)
+                yield AsideRows(form.column, MISSING, cells.missing)
             whole = ~(cells.missing | cells.strange)
-            if isinstance(column, Lattice):
+            if isinstance(column, ValueLattice):
                 values = np.where(whole, cells.values, 0.0)
                 off = np.abs(column.nearest(values) - values) > OFF * column.resolution
-                yield Aside(form.column, f"no multiple of {column.resolution:g}", off & whole)
+                yield AsideRows(form.column, f"no multiple of {column.resolution:g}", off & whole)
             else:
                 unseen = ~np.isin(cells.values.astype(str), column.values)
-                yield Aside(form.column, "a value that the map has not seen", unseen & whole)
+                yield AsideRows(form.column, "a value that the map has not seen", unseen & whole)
         for one, cells, grid in zip(self.reader.sides, seen.sides, self.codec.side, strict=True):
-            yield Aside(one.column, one.lacks, cells.strange)
+            yield AsideRows(one.column, one.lacks, cells.strange)
             if isinstance(grid, NumberGrid):
                 off = grid.off(cells.values)
-                yield Aside(one.column, f"no multiple of {grid.lattice.resolution:g}", off)
+                yield AsideRows(one.column, f"no multiple of {grid.lattice.resolution:g}", off)
 
     def _on_lattices(self, table: NDArray[Any]) -> NDArray[Any]:
         """Return readings as the multiples that they stand for: sums may be off by a bit."""
         for j, column in enumerate(self.codec.columns):
-            if isinstance(column, Lattice):
+            if isinstance(column, ValueLattice):
                 table[:, j] = column.nearest(table[:, j].astype(np.float64))
         return table
 
@@ -273,7 +279,7 @@ class _Encoding(Applying[Sent, Sent]):
         names[out] = pseudonyms_of(self.keyed, subjects).to_pylist()
         return names
 
-    def _know(self, sent: Sent, name: str, one: tuple[int, str, tuple[object, ...]]) -> None:
+    def _know(self, sent: SentRows, name: str, one: tuple[int, str, tuple[object, ...]]) -> None:
         first, known, beside = sent.classes.setdefault(name, one)
         number, label, k = one
         if beside != k:
@@ -325,7 +331,7 @@ class _Encoding(Applying[Sent, Sent]):
         names = pa.array(self.reader.columns, pa.string()).take(pa.array(column))
         return pa.RecordBatch.from_arrays([pa.array(numbers[row] + 1), names], schema=FLAGGED)
 
-    def measure(self, written: Written[Sent]) -> tuple[GateFinding, ...]:
+    def measure(self, written: WrittenRelease[SentRows]) -> tuple[GateFinding, ...]:
         """Decode what was written, compare it with the readings, and measure the messages."""
         sent = written.known
         certify(written.rows, written.truth, self.reader, self.codec, sent.certificate)
@@ -348,14 +354,14 @@ class _Encoding(Applying[Sent, Sent]):
             NOBODY.finds("outside", sent.outside.total(), "cells"),
         )
 
-    def public_manifest(self, figures: Mapping[str, float], known: Sent) -> dict[str, Any]:
+    def public_manifest(self, figures: Mapping[str, float], known: SentRows) -> dict[str, Any]:
         """Describe the columns and what was expected, and nothing of whose class is which."""
         chosen = self.chosen.figures
         return {
             "policy": self.policy.to_data(),
             "map": mark_of(self.map.codec_),
             "places": self.places,
-            "columns": self.described(dict(self._made_columns())),
+            "columns": self.describe_columns(dict(self._made_columns())),
             "figures": {name: chosen[name] for name in chosen if name != "distortion"},
         }
 
@@ -379,7 +385,7 @@ class _Encoding(Applying[Sent, Sent]):
         how = "keyed by a secret" if self.lasts else "of this release alone"
         yield PSEUDONYM, {"role": "identifier", "what": f"pseudonym, {how}"}
 
-    def private_manifest(self, known: Sent) -> dict[str, Any]:
+    def private_manifest(self, known: SentRows) -> dict[str, Any]:
         """Return what the report needs of the other policies, and how many readings lie outside."""
         return {
             "outside": dict(known.outside),

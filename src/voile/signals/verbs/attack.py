@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 
 from voile.core.evidence import Evidence, Finding, Note, Rate
-from voile.core.progress import Progress, Steps
+from voile.core.progress import ProgressHook, ProgressSteps
 from voile.data import Source
 from voile.keys.random import streams
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.signals.attack import breaks
-from voile.signals.attack.attackers import Attacker, bayes, by_chances, learners
-from voile.signals.attack.breaks import Break
+from voile.signals.attack.attackers import ClassAttacker, bayes, by_chances, learners
+from voile.signals.attack.breaks import MapBreak
 from voile.signals.attack.consistency import DecodedMessages, infer_by_consistency
 from voile.signals.attack.overheard import as_numbers, overheard
 from voile.signals.information.conditional import conditional_information
-from voile.signals.information.leakage import Information, leakage
+from voile.signals.information.leakage import ClassInformation, leakage
 from voile.signals.information.mutual import mutual_information
 from voile.signals.information.subjects import Subjects
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.options import AttackOptions
-from voile.signals.verbs.scene import Fresh, People, Scene
+from voile.signals.verbs.scene import FreshMessages, MessagePeople, SignalsScene
 
 STORY = (
     "The adversary overhears one message of each person, and knows the classes of half of them. "
@@ -57,12 +57,12 @@ HELD_OUT = Note(
 
 
 def attack(
-    release: Release,
+    release: StoredRelease,
     truth: Source,
     options: AttackOptions,
     *,
     seed: int | None,
-    progress: Progress,
+    progress: ProgressHook,
 ) -> tuple[Evidence, ...]:
     """Infer the class from what is overheard: one message of each person, then several.
 
@@ -74,10 +74,10 @@ def attack(
     """
     release.check_hash()
     halves, learn, deals = streams(seed, "halves", "learners", "deals")
-    scene = Scene.of(release, truth, options)
+    scene = SignalsScene.of(release, truth, options)
     people = scene.people(halves)
     number = int(learn.integers(1 << 31))
-    step = Steps(progress, 3 + bool(scene.knows))
+    step = ProgressSteps(progress, 3 + bool(scene.knows))
     step("inferring the class from one message")
     information = mutual_information(
         people.Z,
@@ -97,10 +97,12 @@ def attack(
     return (*found, *broken)
 
 
-def _single(scene: Scene, people: People, seed: int, information: Information) -> Evidence:
-    half, tried = people.half, people.tried
+def _single(
+    scene: SignalsScene, people: MessagePeople, seed: int, information: ClassInformation
+) -> Evidence:
+    half, tried = people.half, people.attacked_people
 
-    def attackers(tried: Fresh) -> list[Attacker]:
+    def attackers(tried: FreshMessages) -> list[ClassAttacker]:
         """Let adversaries learn from half of the people, and try them on messages."""
         found = learners(people.Z[:half], people.c[:half], tried.Z, tried.c, seed, tried.prior)
         return [*found, *([] if scene.reader.sides else _bayes(scene, tried))]
@@ -108,7 +110,7 @@ def _single(scene: Scene, people: People, seed: int, information: Information) -
     decoding = [] if scene.reader.sides else _decode_each(scene, people, seed)
     found = [*attackers(tried), *decoding[:1]]
     control = [*attackers(scene.fresh), *decoding[1:]] if scene.fresh else []
-    prior: tuple[Attacker, ...] = ()
+    prior: tuple[ClassAttacker, ...] = ()
     if people.after is not None:
         prior = (by_chances("prior beliefs alone", people.after, tried.c, people.after),)
     alone = prior[0].recall if prior else (None,) * len(scene.classes)
@@ -131,7 +133,7 @@ def _single(scene: Scene, people: People, seed: int, information: Information) -
     )
 
 
-def _bayes(scene: Scene, tried: Fresh) -> list[Attacker]:
+def _bayes(scene: SignalsScene, tried: FreshMessages) -> list[ClassAttacker]:
     """Let the adversary use the map's own densities, where the map is known."""
     if scene.map is None or not all(scene.map.spans):
         return []
@@ -140,8 +142,8 @@ def _bayes(scene: Scene, tried: Fresh) -> list[Attacker]:
 
 
 def _decode_each(
-    scene: Scene, people: People, seed: int, beside: Sequence[Floats] = ()
-) -> list[Attacker]:
+    scene: SignalsScene, people: MessagePeople, seed: int, beside: Sequence[Floats] = ()
+) -> list[ClassAttacker]:
     """Let the adversary decode under every class, of the release's people and of the control.
 
     beside : the columns that the adversary knows, of people, and of the control if it has them.
@@ -166,13 +168,15 @@ def _decode_each(
     learned, *tried = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
     priors = [people.after, *(scene.fresh.prior for _ in groups[1:] if scene.fresh)]
     c = np.concatenate([c for _, c, _ in groups])
-    return [*infer_by_consistency(DecodedMessages.joined(heard), c, learned, tried, seed, priors)]
+    return [
+        *infer_by_consistency(DecodedMessages.join_parts(heard), c, learned, tried, seed, priors)
+    ]
 
 
 def _findings(
-    scene: Scene,
-    found: Sequence[Attacker],
-    control: Sequence[Attacker],
+    scene: SignalsScene,
+    found: Sequence[ClassAttacker],
+    control: Sequence[ClassAttacker],
     least: Mapping[str, Sequence[Rate | None]],
 ) -> Iterator[Finding]:
     """Yield what attackers find, beside the control and, by name, what each finds without."""
@@ -183,7 +187,7 @@ def _findings(
             yield replace(one, control=held.get((one.by, one.of)))
 
 
-def _before(scene: Scene, people: People, seed: int) -> Evidence:
+def _before(scene: SignalsScene, people: MessagePeople, seed: int) -> Evidence:
     half, X = people.half, as_numbers(scene.reader.forms, people.X)
     found = learners(X[:half], people.c[:half], X[half:], people.c[half:], seed, people.after)
     return Evidence(
@@ -196,14 +200,16 @@ def _before(scene: Scene, people: People, seed: int) -> Evidence:
     )
 
 
-def _knowing(scene: Scene, people: People, seed: int, deals: np.random.Generator) -> Evidence:
+def _knowing(
+    scene: SignalsScene, people: MessagePeople, seed: int, deals: np.random.Generator
+) -> Evidence:
     """Give the adversary columns beside: a class hidden overall may show among boys of ten."""
-    half, c, tried, fresh = people.half, people.c, people.tried, scene.fresh
+    half, c, tried, fresh = people.half, people.c, people.attacked_people, scene.fresh
     K, *others = scene.beside(people)
     both = np.concatenate([K, people.Z], axis=1)
     knows_all = {one.column for one in scene.reader.sides} <= {*scene.knows}
 
-    def attackers(tried: Fresh, beside: Floats) -> list[Attacker]:
+    def attackers(tried: FreshMessages, beside: Floats) -> list[ClassAttacker]:
         given = np.concatenate([beside, tried.Z], axis=1)
         found = learners(both[:half], c[:half], given, tried.c, seed, tried.prior)
         return [*found, *(_bayes(scene, tried) if scene.reader.sides and knows_all else [])]
@@ -233,7 +239,7 @@ def _knowing(scene: Scene, people: People, seed: int, deals: np.random.Generator
     )
 
 
-def _breaks(scene: Scene, people: People, seed: int) -> Iterator[Break]:
+def _breaks(scene: SignalsScene, people: MessagePeople, seed: int) -> Iterator[MapBreak]:
     """Try what bypasses the map: several messages, then what takes the public map."""
     longest: tuple[Codes, Codes] | None = None
     for length in breaks.LENGTHS:
@@ -243,7 +249,7 @@ def _breaks(scene: Scene, people: People, seed: int) -> Iterator[Break]:
         longest = rows, c
         Z = scene.Z[rows.ravel()].reshape(*rows.shape, -1)
         rate, majority = breaks.repeats(Z, c, seed)
-        yield Break("repeat readings", rate, majority, promised=False, messages=length)
+        yield MapBreak("repeat readings", rate, majority, promised=False, messages=length)
     map = scene.map
     if map is None or not all(map.spans) or map.strength == 0:
         return

@@ -23,7 +23,7 @@ ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits: no short pattern
 
 
 @dataclass
-class Certificate:
+class SignalsCertificate:
     classes: list[NDArray[np.int16]] = field(default_factory=list)
     levels: list[SideLevels] = field(default_factory=list)
     sum: int = 0
@@ -41,11 +41,11 @@ class Certificate:
         codes = np.zeros(len(numbers), np.int16)  # of a row that is not sent, never looked up
         codes[sent - numbers[0]] = which
         self.classes.append(codes)
-        self.levels.append(at.spread(sent - numbers[0], len(numbers)))
+        self.levels.append(at.spread_rows(sent - numbers[0], len(numbers)))
         self.sum = fingerprint(sent, table, self.sum)
         self.rows += len(sent)
 
-    def join(self, next: Certificate) -> None:
+    def join(self, next: SignalsCertificate) -> None:
         """Take in what the next rows' remembers."""
         self.classes += next.classes
         self.levels += next.levels
@@ -54,11 +54,11 @@ class Certificate:
 
 
 def certify(
-    release: Source, rows: Source, reader: SignalReader, codec: Codec, expected: Certificate
+    release: Source, rows: Source, reader: SignalReader, codec: Codec, expected: SignalsCertificate
 ) -> None:
     """Decode every row that was written; an AssertionError where one is not what was read."""
     classes = np.concatenate([np.zeros(0, np.int16), *expected.classes])
-    levels = SideLevels.joined(expected.levels, len(codec.side))
+    levels = SideLevels.join_parts(expected.levels, len(codec.side))
     found, sent = 0, 0
     numbers = _column(rows, ROW)
     for first, batch in _batches(release, reader.columns):
@@ -88,14 +88,14 @@ def fingerprint(numbers: NDArray[np.int64], table: NDArray[Any], before: int = 0
 
     A change of readings goes unseen once in 2^64 times, and in no such time by accident.
     """
-    mixed = _mixed(numbers.astype(np.uint64))
+    mixed = _mix_bits(numbers.astype(np.uint64))
     for column in table.T:
         if column.dtype == np.float64:
             bits = (column + 0.0).view(np.uint64)
         else:
             values, codes = np.unique(column.astype(str), return_inverse=True)
             bits = np.array([_text(value) for value in values.tolist()], dtype=np.uint64)[codes]
-        mixed = _mixed(mixed ^ bits)
+        mixed = _mix_bits(mixed ^ bits)
     return (before + int(mixed.sum(dtype=np.uint64))) % 2**64
 
 
@@ -103,7 +103,7 @@ def _text(value: str) -> int:
     return int.from_bytes(blake2b(value.encode(), digest_size=8).digest(), "little")
 
 
-def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix_bits(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Scatter 64 bits (the finaliser of Steele, Lea, Flood 2014)."""
     x = x + ODD
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

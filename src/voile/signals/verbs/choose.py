@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from voile.release.choice import Choice, Chosen
-from voile.release.kit import Kit
-from voile.signals.model.policies import Policies, Policy
+from voile.release.kit import StoredKit
+from voile.signals.model.policies import SignalsPolicies, SignalsPolicy
 
 
-def choose(kit: Kit, choice: Choice) -> Chosen:
+def choose(kit: StoredKit, choice: Choice) -> Chosen:
     """Pick one policy of the frontier."""
-    chosen = Chosen.from_kit(kit, Policies.of(kit), choice)
-    Policy(**chosen.policy).warn()
+    chosen = Chosen.from_kit(kit, SignalsPolicies.of(kit), choice)
+    SignalsPolicy(**chosen.policy).warn()
     return chosen

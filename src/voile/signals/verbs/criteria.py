@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voile.core.evidence import Evidence, Finding
-from voile.release.criteria import Attacked, Measure
+from voile.release.criteria import AttackedFigure, CriterionMeasure
 from voile.signals.attack.attackers import IDENTIFIED
 from voile.signals.attack.breaks import KNOWN_PLAINTEXT
 from voile.signals.verbs.attack import UNPROTECTED
@@ -22,6 +22,6 @@ def _names_the_class(attack: Evidence, found: Finding) -> bool:
     return attack.heading == "inference" and found.quantity in QUANTITIES and is_sent
 
 
-CRITERIA: tuple[Measure, ...] = (
-    Attacked("inference", _names_the_class, gain=True, never_released=False),
+CRITERIA: tuple[CriterionMeasure, ...] = (
+    AttackedFigure("inference", _names_the_class, gain=True, never_released=False),
 )

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.core.wording import count
 from voile.data import Source, Staging, open_source, open_writer, publishing, to_frame
 from voile.data.files.memory import AnyPath, MemoryPath
@@ -23,15 +23,15 @@ from voile.data.files.outputs import READINGS, READINGS_FORMAT, SET_ASIDE, manif
 from voile.data.frames import Frame
 from voile.data.opening import split_output
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
-from voile.release.manifest import Release, manifest_path
-from voile.release.own_verbs import Ended, Reporter, open_reported
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease, manifest_path
+from voile.release.own_verbs import EndedVerb, VerbReporter, open_reported
 from voile.signals.model.codec.known_mac import KnownMac
 from voile.signals.model.codec.limits import RANGE
 from voile.signals.model.codec.side import SideLevels
-from voile.signals.model.content import KIND, Content
+from voile.signals.model.content import KIND, SignalsContent
 from voile.signals.model.maps.stored import StoredMap, mark_of
-from voile.signals.model.policies import Policy
+from voile.signals.model.policies import SignalsPolicy
 from voile.signals.model.readings.forms import ReadingColumn, type_named
 from voile.signals.model.readings.sources import SignalReader, subjects_of
 from voile.signals.options import DecodeOptions
@@ -44,7 +44,7 @@ ASIDE = 1  # the exit code where rows were set aside
 
 def decode_release(
     options: DecodeOptions,
-    reporter: Reporter,
+    reporter: VerbReporter,
     *,
     kit: str,
     release: str,
@@ -52,9 +52,9 @@ def decode_release(
     force: bool,
     table: str | None,
     encoding: str | None,
-) -> Ended:
-    fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
-    sent = Release.open(release)
+) -> EndedVerb:
+    fitted, chosen = StoredKit.load(Path(kit), KIND), Chosen.read(options.policy)
+    sent = StoredRelease.open(release)
     known = sent.folder / CLASSES if options.classes is None else options.classes
     opened = open_reported(reporter, known, table=table, encoding=encoding)
     with reporter.progress() as progress:
@@ -69,11 +69,11 @@ def decode_release(
         said = " and ".join(f"{count(n, 'row')} {what}" for what, n in parts.items() if n)
         reporter.insist(f"{said}, in {decoded.aside}")
     result = {"decoded": str(out), "rows": decoded.rows, "set_aside": set_aside}
-    return Ended(result, ASIDE if set_aside else 0)
+    return EndedVerb(result, ASIDE if set_aside else 0)
 
 
 @dataclass(frozen=True)
-class Decoded(Brief):
+class DecodedReadings(BriefRepr):
     """Readings again, as the recipient has them.
 
     Parameters
@@ -102,15 +102,15 @@ class Decoded(Brief):
 
 
 def decode(
-    kit: Kit,
+    kit: StoredKit,
     chosen: Chosen,
-    release: Release,
+    release: StoredRelease,
     classes: Source,
     out: Path | None,
     *,
     force: bool,
-    progress: Progress,
-) -> Decoded:
+    progress: ProgressHook,
+) -> DecodedReadings:
     """Write the readings of a release again, to the last bit.
 
     A hash shows that nothing was changed since, not who wrote it, and every number decodes to
@@ -120,8 +120,8 @@ def decode(
     type.
     """
     chosen.check(kit)
-    content = Content.of(kit)
-    map = content.map(Policy.from_data(chosen.policy, content.maps))
+    content = SignalsContent.of(kit)
+    map = content.map(SignalsPolicy.from_data(chosen.policy, content.maps))
     if release.public.get("map") != mark_of(map.codec_):
         raise RequestError(
             "the release was sent by another map than this policy's",
@@ -138,7 +138,7 @@ def decode(
     types = _types(release, source)
     shown = [name for name in source.columns if not (reader.sides and name == MAC)]
     schema = pa.schema([pa.field(name, types[name]) for name in shown])
-    decoding = _Decoding(reader, map, known, beside, schema)
+    decoding = _BatchDecoding(reader, map, known, beside, schema)
 
     def fill(rows: str | AnyPath, aside: AnyPath) -> None:
         with open_writer(rows, schema, force=force) as writer, aside.open("w") as file:
@@ -153,7 +153,9 @@ def decode(
     else:
         _write(out, fill, force=force)
     rows = decoding.read - decoding.set_aside
-    return Decoded(place, release.like, rows, decoding.set_aside, aside, decoding.other_known)
+    return DecodedReadings(
+        place, release.like, rows, decoding.set_aside, aside, decoding.other_known
+    )
 
 
 def _write(out: Path, fill: Callable[[str | AnyPath, AnyPath], None], *, force: bool) -> None:
@@ -167,7 +169,7 @@ def _write(out: Path, fill: Callable[[str | AnyPath, AnyPath], None], *, force: 
             staging.commit(publish)
 
 
-def _types(release: Release, source: Source) -> dict[str, pa.DataType]:
+def _types(release: StoredRelease, source: Source) -> dict[str, pa.DataType]:
     """Return the type of each column of the output: messages become what readings were."""
     types = dict(source.columns)
     for column in release.public["columns"]:
@@ -176,7 +178,7 @@ def _types(release: Release, source: Source) -> dict[str, pa.DataType]:
     return types
 
 
-class _Decoding:
+class _BatchDecoding:
     """Decode a release batch by batch; `read`, `set_aside` and `other_known` count its rows."""
 
     def __init__(
@@ -212,7 +214,7 @@ class _Decoding:
         self.read += len(batch)
         self.set_aside += int((~good).sum())
         self.other_known += int(differs.sum())
-        return self._restored(batch.filter(pa.array(good)), X[good], blank[good])
+        return self._restore_columns(batch.filter(pa.array(good)), X[good], blank[good])
 
     def _side(
         self,
@@ -258,7 +260,9 @@ class _Decoding:
         """Write down the rows with a reading outside, as they decode."""
         forms = self._reader.forms
         for i in np.flatnonzero(outside.any(axis=1)).tolist():
-            shown = {form.column: _shown(form, x) for form, x in zip(forms, X[i], strict=True)}
+            shown = {
+                form.column: _write_value(form, x) for form, x in zip(forms, X[i], strict=True)
+            }
             line = {
                 "row": self.read + i,
                 "outside": [
@@ -268,19 +272,19 @@ class _Decoding:
             }
             aside.write(json.dumps(line, default=str) + "\n")
 
-    def _restored(
+    def _restore_columns(
         self, batch: pa.RecordBatch, X: NDArray[Any], blank: NDArray[np.bool_]
     ) -> pa.RecordBatch:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         for j, (form, type_) in enumerate(zip(self._reader.forms, self._types, strict=True)):
-            columns[form.column] = form.restored(X[:, j], blank, type_)
+            columns[form.column] = form.restore_type(X[:, j], blank, type_)
         names = self._schema.names
         return pa.RecordBatch.from_arrays([columns[name] for name in names], schema=self._schema)
 
 
-def _shown(form: ReadingColumn, value: Any) -> str | float:
+def _write_value(form: ReadingColumn, value: Any) -> str | float:
     """Return a decoded value for JSON."""
-    return str(value) if form.settings.nominal else form.decoded.shown(float(value))
+    return str(value) if form.settings.nominal else form.decoded_limits.write_value(float(value))
 
 
 def _which(subjects: NDArray[np.object_], known: dict[str, int], first: int) -> NDArray[Any]:

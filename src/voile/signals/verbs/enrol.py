@@ -7,8 +7,8 @@ from pathlib import Path
 from voile.core.errors import RequestError
 from voile.core.wording import count
 from voile.keys.secret import Secret
-from voile.release.kit import Kit
-from voile.release.own_verbs import Ended, Reporter, open_reported
+from voile.release.kit import StoredKit
+from voile.release.own_verbs import EndedVerb, VerbReporter, open_reported
 from voile.signals.channel import Enrolment
 from voile.signals.options import EnrolOptions
 from voile.signals.verbs.subjects import live_of, subjects_in
@@ -16,14 +16,14 @@ from voile.signals.verbs.subjects import live_of, subjects_in
 
 def enrol(
     options: EnrolOptions,
-    reporter: Reporter,
+    reporter: VerbReporter,
     *,
-    kit: Kit | str,
+    kit: StoredKit | str,
     out: Path,
     force: bool,
     table: str | None,
     encoding: str | None,
-) -> Ended:
+) -> EndedVerb:
     content, codec = live_of(kit)
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
     known = subjects_in(opened, content.reader, content.classes, generation=options.generation)
@@ -34,7 +34,7 @@ def enrol(
     secret = secret_of(options.key_file)
     Enrolment.of(secret, codec.mark, own).write(out, force=force)
     reporter.say(f"{out}: {count(len(own), 'subject')} enrolled; give it to their device alone")
-    return Ended({"enrolment": str(out), "subjects": len(own)})
+    return EndedVerb({"enrolment": str(out), "subjects": len(own)})
 
 
 def secret_of(key_file: Path | None) -> Secret:

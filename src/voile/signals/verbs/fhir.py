@@ -12,13 +12,13 @@ from voile.data.fhir.reading_fields import read_fields
 from voile.data.files.outputs import SET_ASIDE
 from voile.keys.secret import Secret
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
-from voile.release.own_verbs import Ended, Reporter, open_reported
+from voile.release.kit import StoredKit
+from voile.release.own_verbs import EndedVerb, VerbReporter, open_reported
 from voile.signals.fhir.files import FileSummary, Others, decode, encode
-from voile.signals.fhir.schemes import Scheme, SequenceScheme, SingleScheme
-from voile.signals.model.content import KIND, Content
+from voile.signals.fhir.schemes import HidingScheme, SequenceScheme, SingleScheme
+from voile.signals.model.content import KIND, SignalsContent
 from voile.signals.model.maps.stored import mark_of
-from voile.signals.model.policies import Policy
+from voile.signals.model.policies import SignalsPolicy
 from voile.signals.model.readings.sources import SignalReader
 from voile.signals.model.sequences.state import Cell
 from voile.signals.options import DecodeFhirOptions, EncodeFhirOptions
@@ -33,7 +33,7 @@ APART = (
 
 def encode_fhir(
     options: EncodeFhirOptions,
-    reporter: Reporter,
+    reporter: VerbReporter,
     *,
     kit: str,
     source: str,
@@ -41,14 +41,14 @@ def encode_fhir(
     force: bool,
     table: str | None,
     encoding: str | None,
-) -> Ended:
+) -> EndedVerb:
     """Encode the readings of a file, and change no other byte."""
     reader, scheme = _scheme(options, reporter, kit, table, encoding)
     fields = read_fields(options.fields, reader.columns)
     others: Others = "keep" if options.keep_others else "refuse"
     canonical = options.canonical_numbers
     counts = encode(source, out, scheme, fields, others=others, canonical=canonical, force=force)
-    ended = _ended(reporter, out, "encoded", counts)
+    ended = _report_end(reporter, out, "encoded", counts)
     if options.policy is not None and counts.readings > counts.subjects:
         reporter.insist(APART)
     return ended
@@ -56,7 +56,7 @@ def encode_fhir(
 
 def decode_fhir(
     options: DecodeFhirOptions,
-    reporter: Reporter,
+    reporter: VerbReporter,
     *,
     kit: str,
     source: str,
@@ -64,39 +64,39 @@ def decode_fhir(
     force: bool,
     table: str | None,
     encoding: str | None,
-) -> Ended:
+) -> EndedVerb:
     reader, scheme = _scheme(options, reporter, kit, table, encoding)
-    columns = [form.decoded for form in reader.forms]
+    columns = [form.decoded_limits for form in reader.forms]
     counts = decode(source, out, scheme, columns, force=force)
     if counts.set_aside:
         aside = f"{out}{SET_ASIDE}"
         reporter.insist(f"{count(counts.set_aside, 'reading')} outside the range, in {aside}")
-    return _ended(reporter, out, "decoded", counts)
+    return _report_end(reporter, out, "decoded", counts)
 
 
 def _scheme(
     options: DecodeFhirOptions,
-    reporter: Reporter,
+    reporter: VerbReporter,
     kit: str,
     table: str | None,
     encoding: str | None,
-) -> tuple[SignalReader, Scheme]:
+) -> tuple[SignalReader, HidingScheme]:
     """Return what the kit reads, and how it hides readings of the known subjects."""
     secret = Secret.find(options.key_file)
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
     if options.policy is None:
         content, sequences = sequences_of(kit)
-        known = _Table(subjects_in(opened, content.reader, content.classes, sides=True))
+        known = _ClassTable(subjects_in(opened, content.reader, content.classes, sides=True))
         unit = content.sessions.unit if content.sessions else None
         seconds = unit.ticks if unit and unit.is_of_dates else None
         return content.reader, SequenceScheme(
             sequences, known.class_of, seconds, secret=secret, known_of=known.known_of
         )
-    fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
+    fitted, chosen = StoredKit.load(Path(kit), KIND), Chosen.read(options.policy)
     chosen.check(fitted)
-    content = Content.of(fitted)
-    map = content.map(Policy.from_data(chosen.policy, content.maps))
-    known = _Table(subjects_in(opened, content.reader, content.classes, sides=True))
+    content = SignalsContent.of(fitted)
+    map = content.map(SignalsPolicy.from_data(chosen.policy, content.maps))
+    known = _ClassTable(subjects_in(opened, content.reader, content.classes, sides=True))
     scores = map.codec(base="normal", strength=1.0)
     mark = mark_of(map.codec_)
     return content.reader, SingleScheme(
@@ -104,7 +104,7 @@ def _scheme(
     )
 
 
-class _Table:
+class _ClassTable:
     """Give what the table of classes holds of a subject, or refuse the subject."""
 
     def __init__(self, known: Mapping[str, KnownSubject]) -> None:
@@ -124,9 +124,9 @@ class _Table:
         return self._known[subject]
 
 
-def _ended(reporter: Reporter, out: Path, done: str, counts: FileSummary) -> Ended:
+def _report_end(reporter: VerbReporter, out: Path, done: str, counts: FileSummary) -> EndedVerb:
     readings, subjects = count(counts.readings, "reading"), count(counts.subjects, "subject")
     reporter.say(f"{out}: {readings} of {subjects} {done}")
     if counts.others:
         reporter.insist(f"{count(counts.others, 'value')} of other codes left as they are")
-    return Ended({"out": str(out), **asdict(counts)}, ASIDE if counts.set_aside else 0)
+    return EndedVerb({"out": str(out), **asdict(counts)}, ASIDE if counts.set_aside else 0)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from voile.core.wording import count
 from voile.keys.pseudonyms import pseudonym
-from voile.release.kit import Kit
-from voile.release.own_verbs import Ended, Reporter, open_reported
+from voile.release.kit import StoredKit
+from voile.release.own_verbs import EndedVerb, VerbReporter, open_reported
 from voile.signals.channel import Link, Recipient, collect
 from voile.signals.channel.broker import line_of
-from voile.signals.channel.recipient import SET_ASIDE, Subject
+from voile.signals.channel.recipient import SET_ASIDE, ClinicSubject
 from voile.signals.options import ReceiveOptions
 from voile.signals.verbs.enrol import secret_of
 from voile.signals.verbs.subjects import live_of, subjects_in
@@ -25,13 +25,13 @@ REFUSED = 1
 
 def receive(
     options: ReceiveOptions,
-    reporter: Reporter,
+    reporter: VerbReporter,
     *,
-    kit: Kit | str,
+    kit: StoredKit | str,
     out: Path,
     table: str | None,
     encoding: str | None,
-) -> Ended:
+) -> EndedVerb:
     """Receive readings until stopped; each is on disk before its receipt goes back."""
     content, codec = live_of(kit)
     reader = content.reader
@@ -40,14 +40,14 @@ def receive(
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
     known = subjects_in(opened, reader, content.classes, generation=options.generation, sides=True)
     subjects = {
-        pseudonym(secret, who): Subject(each.label, who, each.generation, each.known)
+        pseudonym(secret, who): ClinicSubject(each.label, who, each.generation, each.known)
         for who, each in known.items()
     }
     with Recipient(
         out,
         codec,
         subjects,
-        [form.decoded for form in reader.forms],
+        [form.decoded_limits for form in reader.forms],
         secret,
         kept=reader.roles.of("keep"),
         topic=options.topic,
@@ -57,7 +57,7 @@ def receive(
         with Link(broker, login, recipient) as link, _stop(options.idle) as stop:
             reporter.say(f"{out}: receiving; Ctrl-C ends it")
             collect(recipient, link, stop=lambda: stop(recipient.received), notify=reporter.insist)
-        return _ended(reporter, recipient, out)
+        return _report_end(reporter, recipient, out)
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def _stop(idle: float | None) -> Iterator[Callable[[int], bool]]:
             signal.signal(one, handler)
 
 
-def _ended(reporter: Reporter, recipient: Recipient, out: Path) -> Ended:
+def _report_end(reporter: VerbReporter, recipient: Recipient, out: Path) -> EndedVerb:
     wrong = {
         "refused": sum(each.count for each in recipient.refused.values()),
         "unauthenticated": recipient.unauthenticated,
@@ -103,4 +103,4 @@ def _ended(reporter: Reporter, recipient: Recipient, out: Path) -> Ended:
         if wrong[name]:
             reporter.insist(f"{count(wrong[name], noun)} {what}")
     result = {"folder": str(out), "received": recipient.received, **wrong}
-    return Ended(result, REFUSED if any(wrong.values()) else 0)
+    return EndedVerb(result, REFUSED if any(wrong.values()) else 0)

@@ -9,12 +9,12 @@ from typing import Any
 from voile.core.evidence import Evidence
 from voile.core.evidence import Heading as Question
 from voile.core.rounding import coarse, outwards
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
 from voile.release.shown import facts_for
 from voile.report import sections as page
 from voile.report.evidence_sections import evidence_sections
-from voile.report.wording import listed, share, size, without_zeros
+from voile.report.wording import join_names, share, size, without_zeros
 from voile.signals.information.leakage import BESIDE, CONSISTENCY, LEAKAGE, UNTRIED
 from voile.signals.options import AXES
 from voile.signals.verbs.report_charts import breaks, in_words, overheard, recall
@@ -39,13 +39,13 @@ TAKES: dict[Question, str] = {"inference": "the source, with its classes (--orig
 
 
 def sections(
-    subject: Kit | Release, evidence: Sequence[Evidence], *, audience: page.Audience
+    subject: StoredKit | StoredRelease, evidence: Sequence[Evidence], *, audience: page.Audience
 ) -> tuple[page.Section, ...]:
     """Say what a report shows of a kit or of a release.
 
     A public report shows no law of a class's readings, and no count of people below 11.
     """
-    story, public, private = facts_for(audience, subject, _gathered, STATING)
+    story, public, private = facts_for(audience, subject, _gather_data, STATING)
     parts = [
         _summary(story, public, private, evidence, audience),
         *evidence_sections(
@@ -63,10 +63,10 @@ def sections(
     return tuple(part for part in parts if part is not None)
 
 
-def _gathered(kit: Kit) -> dict[str, Any]:
-    from voile.signals.model.content import Content
+def _gather_data(kit: StoredKit) -> dict[str, Any]:
+    from voile.signals.model.content import SignalsContent
 
-    return report_data(Content.of(kit), None, None)
+    return report_data(SignalsContent.of(kit), None, None)
 
 
 def _summary(
@@ -80,7 +80,7 @@ def _summary(
     if public:
         blocks += [page.Prose(said)] if (said := tuple(in_words(evidence, audience))) else []
         blocks.append(page.Figures(tuple(_figures(public, story, private, evidence, audience))))
-        blocks.append(page.Prose((_encoded(public),)))
+        blocks.append(page.Prose((_describe_encoding(public),)))
     elif fitted := story.get("consistency", {}):
         blocks.append(
             page.Figures(
@@ -95,7 +95,7 @@ def _summary(
             )
         )
     if story:
-        blocks.append(page.Prose((_unprotected(story, audience),)))
+        blocks.append(page.Prose((_describe_unprotected(story, audience),)))
     return page.Section("summary", "In short", tuple(blocks), first=True)
 
 
@@ -114,12 +114,12 @@ def _figures(
         f"; the fit predicted {_bits(expected)} ({_within(expected)})" if "bits" in expected else ""
     )
     own: Mapping[str, Any] = {}  # measured of the adversary for whom the fit's figures are
-    for columns, found in _measured(evidence, audience):
+    for columns, found in _list_leakage(evidence, audience):
         is_own = {*columns} == known
         own = found if is_own else own
         meaning = "per message, measured on this release"
         if columns:
-            meaning = f"per message, to an adversary who knows {listed(columns)}; measured"
+            meaning = f"per message, to an adversary who knows {join_names(columns)}; measured"
         yield _leakage(found, f"{meaning}{fit if is_own else ''}", columns)
     if "bits" in expected:
         if not own:
@@ -171,7 +171,7 @@ def _show_consistency(found: Mapping[str, Any], how: str, audience: page.Audienc
     )
 
 
-def _measured(
+def _list_leakage(
     evidence: Sequence[Evidence], audience: page.Audience
 ) -> Iterator[tuple[list[str], Mapping[str, Any]]]:
     """Yield the bits that messages were found to reveal, and the columns that are known beside."""
@@ -231,16 +231,17 @@ def _decimal(bits: float) -> str:
     return without_zeros(f"{max(bits, 0.0):.3f}")
 
 
-def _encoded(public: Mapping[str, Any]) -> str:
+def _describe_encoding(public: Mapping[str, Any]) -> str:
     policy = public["policy"]
     columns = [one["column"] for one in public["columns"] if one["role"] == "reading"]
     noun, were, look = (
         ("columns", "were", "they look") if columns[1:] else ("column", "was", "it looks")
     )
     return (
-        f"The {noun} {listed(columns)} {were} encoded by the {policy['method']} map at strength "
-        f"{policy['strength']:g}. To a reader without the key {look} like {_looks(policy)}. The "
-        "recipient, who knows each person's class, decodes every reading exactly."
+        f"The {noun} {join_names(columns)} {were} encoded by the {policy['method']} map at "
+        f"strength {policy['strength']:g}. To a reader without the key {look} like "
+        f"{_looks(policy)}. The recipient, who knows each person's class, decodes every reading "
+        "exactly."
     )
 
 
@@ -256,7 +257,7 @@ def _looks(policy: Mapping[str, Any]) -> str:
 
 
 def _to_whom(before: Mapping[str, Any]) -> str:
-    return f" to an adversary who knows {listed(before['known'])}" if "known" in before else ""
+    return f" to an adversary who knows {join_names(before['known'])}" if "known" in before else ""
 
 
 def _alone(before: Mapping[str, Any]) -> str:
@@ -272,7 +273,7 @@ def _alone(before: Mapping[str, Any]) -> str:
     )
 
 
-def _unprotected(story: Mapping[str, Any], audience: page.Audience) -> str:
+def _describe_unprotected(story: Mapping[str, Any], audience: page.Audience) -> str:
     before = story["before"]
     people = size(before["subjects"], audience)
     return (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from voile.core.evidence import Evidence, Finding, Rate
 from voile.report.sections import Audience, Bar, BarChart, LineChart, Series
-from voile.report.wording import circumstance, is_hidden, listed, share
+from voile.report.wording import circumstance, is_hidden, join_names, share
 
 SINGLE = "single messages"
 COLUMNS_KNOWN = "single messages, columns known"
@@ -59,7 +59,7 @@ def in_words(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
     ]
     if means:
         yield (
-            f"The strongest adversary tried ({best}) identifies the class of {listed(means)}, "
+            f"The strongest adversary tried ({best}) identifies the class of {join_names(means)}, "
             "averaged over the classes; guessing identifies "
             f"{1 / len(next(iter(cases.values()))):.0%}."
         )

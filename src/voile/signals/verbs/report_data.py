@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voile.core.rounding import Stating
+from voile.core.rounding import StatingRules
 
 if TYPE_CHECKING:
-    from voile.signals.model.content import Content
-    from voile.signals.model.policies import Policy
+    from voile.signals.model.content import SignalsContent
+    from voile.signals.model.policies import SignalsPolicy
 
-STATING = Stating(at_least=frozenset({"bits_low"}))
+STATING = StatingRules(at_least=frozenset({"bits_low"}))
 
 
-def report_data(content: Content, policy: Policy | None, number: int | None) -> dict[str, Any]:
+def report_data(
+    content: SignalsContent, policy: SignalsPolicy | None, number: int | None
+) -> dict[str, Any]:
     """Gather the report's data; of the policy applied, and of its number unless it was edited."""
     figures = content.figures.to_pydict()
     story: dict[str, Any] = {
@@ -34,11 +36,11 @@ def report_data(content: Content, policy: Policy | None, number: int | None) -> 
     return story
 
 
-def _sessions(content: Content) -> str:
+def _sessions(content: SignalsContent) -> str:
     """Return what the kit holds for whole sessions, and what they reveal."""
     if content.sessions is None:
         return ""
     held = (
         "It also holds a map of sequences, for sessions. " if content.sequence is not None else ""
     )
-    return f"{held}{content.sessions.said}"
+    return f"{held}{content.sessions.summary_sentence}"

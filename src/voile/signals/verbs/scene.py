@@ -15,26 +15,26 @@ from voile.core.evidence import Rate
 from voile.data import Source, open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.keys.random import Protective
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.keys.random import ProtectiveRandom
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
 from voile.release.scoring import private_manifest_of, rows_held_out, rows_released
 from voile.signals.attack.breaks import FEWEST, is_enough
 from voile.signals.attack.known_columns import known_columns
 from voile.signals.attack.overheard import as_numbers
-from voile.signals.information.beliefs import Beliefs
+from voile.signals.information.beliefs import ClassBeliefs
 from voile.signals.model.codec.pieces import Codes, Floats
-from voile.signals.model.content import KIND, Content
+from voile.signals.model.content import KIND, SignalsContent
 from voile.signals.model.maps.stored import StoredMap, mark_of
-from voile.signals.model.policies import Policy
+from voile.signals.model.policies import SignalsPolicy
 from voile.signals.model.readings.sources import SignalReader, SourceReadings
 from voile.signals.options import AttackOptions
 from voile.signals.verbs.certify import messages
 from voile.signals.verbs.release_columns import AS_IN_SOURCE
 
 
-class Fresh(NamedTuple):
-    """Messages of people whom attackers have not learned from, as in `People`."""
+class FreshMessages(NamedTuple):
+    """Messages of people whom attackers have not learned from, as in `MessagePeople`."""
 
     Z: Floats
     c: Codes
@@ -45,7 +45,7 @@ class Fresh(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class MessagePeople:
     """One message of each subject, the subjects mixed."""
 
     X: NDArray[Any]  # (n, d) readings
@@ -67,12 +67,12 @@ class People:
         return None if self.prior is None else self.prior[self.half :]
 
     @property
-    def tried(self) -> Fresh:
+    def attacked_people(self) -> FreshMessages:
         """Those on whom the attack is tried."""
         rows = slice(self.half, None)
         known = None if self.known is None else self.known[rows]
         parts = self.Z[rows], self.c[rows], self.after, known
-        return Fresh(*parts, self.number[rows], self.table[rows])
+        return FreshMessages(*parts, self.number[rows], self.table[rows])
 
     @property
     def majority(self) -> Rate:
@@ -86,10 +86,10 @@ class People:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class SignalsScene:
     """A release beside the truth."""
 
-    release: Release
+    release: StoredRelease
     truth: Source
     options: AttackOptions
     reader: SignalReader
@@ -101,12 +101,12 @@ class Scene:
     map: StoredMap | None  # what the adversary knows of it; None: nothing
 
     @classmethod
-    def of(cls, release: Release, truth: Source, options: AttackOptions) -> Scene:
+    def of(cls, release: StoredRelease, truth: Source, options: AttackOptions) -> SignalsScene:
         """Read everything; refuse what cannot be scored."""
         private = private_manifest_of(release)
         reader = _reader(private)
         _check_known(release, options, reader)
-        rows = reader.read(truth, strict=False)
+        rows = reader.read_rows(truth, strict=False)
         release.check_source(truth, len(rows.labels) + rows.left_out)
         table, numbers = _messages(release, reader)
         place = np.full(len(rows.labels) + rows.left_out, -1, dtype=np.intp)
@@ -122,7 +122,7 @@ class Scene:
         Z = as_numbers(reader.forms, table)
         return cls(release, truth, options, reader, rows, table, Z, c, classes, map)
 
-    def people(self, rng: np.random.Generator) -> People:
+    def people(self, rng: np.random.Generator) -> MessagePeople:
         """Draw one message of each subject, the subjects in an order drawn at random."""
         picked = rng.permutation(self.rows.one_each(rng))
         if not self.enough(self.c[picked]):
@@ -132,13 +132,15 @@ class Scene:
         rows = self.rows.take(picked)
         parts = self.table[picked], self.Z[picked], self.c[picked]
         prior = self._prior(rows)
-        return People(rows.table, *parts, rows.whose, rows.number, rows.beside, prior)
+        return MessagePeople(rows.table, *parts, rows.whose, rows.number, rows.beside, prior)
 
     @cached_property
-    def _beliefs(self) -> Beliefs | None:
+    def _beliefs(self) -> ClassBeliefs | None:
         if self.options.beliefs is None:
             return None
-        return Beliefs.read(open_source(self.options.beliefs), self.reader.subject, self.classes)
+        return ClassBeliefs.read_table(
+            open_source(self.options.beliefs), self.reader.subject, self.classes
+        )
 
     def _prior(self, rows: SourceReadings) -> Floats | None:
         return None if self._beliefs is None else self._beliefs.of(rows.names, rows.whose)
@@ -146,7 +148,7 @@ class Scene:
     def enough(self, c: Codes) -> bool:
         return len(self.classes) > 1 and is_enough(c, len(self.classes))
 
-    def runs(self, people: People, length: int) -> tuple[Codes, Codes]:
+    def runs(self, people: MessagePeople, length: int) -> tuple[Codes, Codes]:
         """Return the first rows of those who have as many, (m, length), and their classes."""
         sizes = np.bincount(self.rows.whose)
         first = np.searchsorted(self.rows.whose, people.whose)
@@ -158,7 +160,7 @@ class Scene:
         """The columns that the adversary knows: as asked for, else all known and kept ones."""
         return self.options.knows or tuple(_knowable(self.release, self.reader))
 
-    def beside(self, people: People) -> list[Floats]:
+    def beside(self, people: MessagePeople) -> list[Floats]:
         """Return the columns that the adversary knows of people, and of `fresh` if it has them."""
         whose = [(self.truth, people.number)]
         if self.fresh and {*self.knows} <= {*self._others.columns}:
@@ -166,7 +168,7 @@ class Scene:
         return known_columns(self.knows, *whose)
 
     @cached_property
-    def fresh(self) -> Fresh | None:
+    def fresh(self) -> FreshMessages | None:
         """People whom the map was not fitted to, sent by it; None without map, or such people."""
         if self.map is None:
             return None
@@ -176,10 +178,10 @@ class Scene:
         if set(rows.labels) != set(self.classes):
             return None
         table, labels = rows.table, rows.labels
-        Z = self.map.codec_.encode(table, labels, known=rows.beside, protective=Protective())
+        Z = self.map.codec_.encode(table, labels, known=rows.beside, protective=ProtectiveRandom())
         c = np.searchsorted(np.array(self.classes), rows.labels)
         own = as_numbers(self.reader.forms, Z), c, self._prior(rows), rows.beside
-        return Fresh(*own, rows.number, Z)
+        return FreshMessages(*own, rows.number, Z)
 
     @cached_property
     def _others(self) -> Source:
@@ -190,7 +192,7 @@ class Scene:
     @property
     def _control(self) -> SourceReadings:
         """One row of each person who is not in the release."""
-        rows = self.reader.read(self._others, strict=False)
+        rows = self.reader.read_rows(self._others, strict=False)
         if self.options.control is None:
             rows = rows.take(np.isin(rows.number, rows_held_out(self.release)))
         return rows.take(np.unique(rows.whose, return_index=True)[1])
@@ -202,7 +204,9 @@ def _reader(private: Mapping[str, Any]) -> SignalReader:
     return SignalReader(roles, tuple(columns), HoldOut(0.0, b"", roles.subject), time)
 
 
-def _messages(release: Release, reader: SignalReader) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _messages(
+    release: StoredRelease, reader: SignalReader
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the messages of a release, and of which rows of the truth they are."""
     numbers = rows_released(release)
     tables, there = [], []
@@ -215,12 +219,12 @@ def _messages(release: Release, reader: SignalReader) -> tuple[NDArray[Any], NDA
     return np.concatenate(tables), numbers[np.concatenate(there)]
 
 
-def _public_map(release: Release, options: AttackOptions) -> StoredMap | None:
+def _public_map(release: StoredRelease, options: AttackOptions) -> StoredMap | None:
     """Return the map that the adversary knows: the one that the release was sent by."""
     if options.public_map is None:
         return None
-    content = Content.of(Kit.load(options.public_map, KIND))
-    map = content.map(Policy.from_data(release.public["policy"], content.maps))
+    content = SignalsContent.of(StoredKit.load(options.public_map, KIND))
+    map = content.map(SignalsPolicy.from_data(release.public["policy"], content.maps))
     if mark_of(map.codec_) != release.public["map"]:
         raise RequestError(
             "the release was sent by another map",
@@ -230,14 +234,14 @@ def _public_map(release: Release, options: AttackOptions) -> StoredMap | None:
     return map
 
 
-def _knowable(release: Release, reader: SignalReader) -> list[str]:
+def _knowable(release: StoredRelease, reader: SignalReader) -> list[str]:
     """Return the known columns of the roles, and those that the release keeps."""
     columns = release.public["columns"]
     kept = [one["column"] for one in columns if one["what"] == AS_IN_SOURCE]
     return [*dict.fromkeys([*(one.column for one in reader.sides), *kept])]
 
 
-def _check_known(release: Release, options: AttackOptions, reader: SignalReader) -> None:
+def _check_known(release: StoredRelease, options: AttackOptions, reader: SignalReader) -> None:
     kept = _knowable(release, reader)
     for name in options.knows:
         if name not in kept:

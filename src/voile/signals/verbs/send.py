@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.core.wording import count
 from voile.data import Source
-from voile.release.kit import Kit
-from voile.release.own_verbs import Ended, Reporter, open_reported
+from voile.release.kit import StoredKit
+from voile.release.own_verbs import EndedVerb, VerbReporter, open_reported
 from voile.signals.channel import Enrolment, Link, Outgoing, Sender, forward
 from voile.signals.channel.broker import line_of
 from voile.signals.channel.live import EndOfReadings
-from voile.signals.model.content import Content
+from voile.signals.model.content import SignalsContent
 from voile.signals.model.readings.moments import order_rows, rank_moments
 from voile.signals.model.readings.sources import BatchReadings
 from voile.signals.options import SendOptions
@@ -37,20 +37,20 @@ NO_ROW = (ValueError, TypeError, ArithmeticError, AttributeError, RecursionError
 
 def send(
     options: SendOptions,
-    reporter: Reporter,
+    reporter: VerbReporter,
     *,
-    kit: Kit | str,
+    kit: StoredKit | str,
     source: object,
     spool: Path,
     table: str | None,
     encoding: str | None,
-) -> Ended:
+) -> EndedVerb:
     content, codec = live_of(kit)
     broker, login = line_of(options, reporter.insist)
     if content.sessions and not content.sessions.hides:
-        reporter.insist(f"voile: {content.sessions.said}")
-    enrolled = Enrolment.read(options.enrolment)
-    rows, live = _Rows(content, enrolled.pseudonyms), isinstance(source, str) and source == LIVE
+        reporter.insist(f"voile: {content.sessions.summary_sentence}")
+    enrolled = Enrolment.read_file(options.enrolment)
+    rows, live = _SendRows(content, enrolled.pseudonyms), isinstance(source, str) and source == LIVE
     with Sender(
         spool,
         codec,
@@ -70,13 +70,13 @@ def send(
             if live:
                 Thread(target=_listen, args=(rows, link, reporter), daemon=True).start()
             wrong = forward(sender, link, live=live, wait=options.wait, notify=reporter.insist)
-        return _ended(reporter, sender, rows.lost, spool, len(rows.lost) + wrong)
+        return _report_end(reporter, sender, rows.lost, spool, len(rows.lost) + wrong)
 
 
-class _Rows:
+class _SendRows:
     """Make readings to send of rows; `lost` numbers those that cannot be read."""
 
-    def __init__(self, content: Content, pseudonyms: Mapping[str, str]) -> None:
+    def __init__(self, content: SignalsContent, pseudonyms: Mapping[str, str]) -> None:
         self._reader, self._pseudonyms = content.reader, pseudonyms
         self._beside = list(content.reader.roles.of("keep"))
         self._partial = content.sessions is not None and content.sessions.partial
@@ -138,7 +138,7 @@ class _Rows:
         self.lost += sorted({*numbers} - {numbers[row] for row in good.tolist()})
         beside = batch.select(self._beside).to_pylist() if self._beside else [{}] * len(batch)
         times = self._times(batch.take(good))
-        known = seen.known(good).tolist()
+        known = seen.side_values(good).tolist()
         points = zip(good.tolist(), seen.table(good).tolist(), times, known, strict=True)
         for row, point, time, side in points:
             where = f"{what} {numbers[row]:,}"
@@ -167,7 +167,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
-def _listen(rows: _Rows, link: Link, reporter: Reporter) -> None:
+def _listen(rows: _SendRows, link: Link, reporter: VerbReporter) -> None:
     """Read JSON lines from standard input, and put their readings among the link's events."""
     try:
         lines = getattr(sys.stdin, "buffer", sys.stdin)  # bytes: one that is not text is but a line
@@ -178,7 +178,7 @@ def _listen(rows: _Rows, link: Link, reporter: Reporter) -> None:
         link.events.put(EndOfReadings())
 
 
-def _left_out(rows: _Rows, link: Link, number: int, line: bytes) -> str:
+def _left_out(rows: _SendRows, link: Link, number: int, line: bytes) -> str:
     """Put one line's reading among the events, or say which is left out, and why."""
     place = f"line {number:,}: "
     try:
@@ -196,9 +196,9 @@ def _left_out(rows: _Rows, link: Link, number: int, line: bytes) -> str:
     return f"{place}lacks a class, a subject or a reading" if lacks else ""
 
 
-def _ended(
-    reporter: Reporter, sender: Sender, lost: Sequence[int], spool: Path, left_out: int
-) -> Ended:
+def _report_end(
+    reporter: VerbReporter, sender: Sender, lost: Sequence[int], spool: Path, left_out: int
+) -> EndedVerb:
     """Report what became of the readings, of which so many were left out."""
     counts = sender.counts()
     if counts["spooled"]:
@@ -213,4 +213,4 @@ def _ended(
         what = "left out: no class, subject or sound reading"
         reporter.insist(f"{count(left_out, 'row')} {what}{which}")
     result = {"spool": str(spool), **counts, "left_out": left_out}
-    return Ended(result, LEFT if counts["spooled"] or sender.unfit or left_out else 0)
+    return EndedVerb(result, LEFT if counts["spooled"] or sender.unfit or left_out else 0)

@@ -10,24 +10,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.core.warn import warn
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.lattice import RowDraws
 from voile.signals.model.codec.side import SideColumn, SideLevels
 from voile.signals.model.maps.checks import SignalsWarning
 from voile.signals.model.readings.forms import KnownColumn
-from voile.signals.verbs.certify import Certificate
+from voile.signals.verbs.certify import SignalsCertificate
 
 
-def carried(
+def encode_carriable(
     codec: Codec,
     table: NDArray[Any],
     labels: NDArray[np.str_],
     at: SideLevels,
-    draws: Protective | RowDraws,
+    draws: ProtectiveRandom | RowDraws,
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Encode what float64 can carry; say which rows it cannot. O(n log n) where some cannot."""
     try:
@@ -43,7 +43,7 @@ def carried(
     parts = np.arange(half), np.arange(half, len(table))
     shares = [draws.take(part) if isinstance(draws, RowDraws) else draws for part in parts]
     halves = [
-        carried(codec, table[part], labels[part], at.take(part), share)
+        encode_carriable(codec, table[part], labels[part], at.take(part), share)
         for part, share in zip(parts, shares, strict=True)
     ]
     Z, far = zip(*halves, strict=True)
@@ -54,7 +54,7 @@ MANY = 0.25  # of messages: a column's values are written otherwise than they we
 
 
 @dataclass
-class Sent(Brief):
+class SentRows(BriefRepr):
     """What is noted of rows: whose they are, and what their messages stand for.
 
     classes : of each pseudonym the first row, the class, and the known columns that are not sent.
@@ -65,7 +65,7 @@ class Sent(Brief):
 
     classes: dict[str, tuple[int, str, tuple[object, ...]]] = field(default_factory=dict)
     heard: set[str] = field(default_factory=set)
-    certificate: Certificate = field(default_factory=Certificate)
+    certificate: SignalsCertificate = field(default_factory=SignalsCertificate)
     outside: Counter[str] = field(default_factory=Counter)
     strangers: Counter[str] = field(default_factory=Counter)
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from voile.core.errors import RequestError
 from voile.data import Source
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.signals.channel.keys import LAST
-from voile.signals.model.content import KIND, Content
+from voile.signals.model.content import KIND, SignalsContent
 from voile.signals.model.readings.sources import SignalReader, subjects_of
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.model.sequences.state import Cell
@@ -22,10 +22,10 @@ from voile.signals.verbs.release_columns import CLASSES, KEY, PSEUDONYM
 OWN = ("subject", "session", "number")  # what each line of the clinic's file says first
 
 
-def sequences_of(kit: Kit | str) -> tuple[Content, SequenceCodec]:
+def sequences_of(kit: StoredKit | str) -> tuple[SignalsContent, SequenceCodec]:
     """Return what a kit that holds a map of sequences has in it."""
-    opened = kit if isinstance(kit, Kit) else Kit.load(kit, KIND)
-    content = Content.of(opened)
+    opened = kit if isinstance(kit, StoredKit) else StoredKit.load(kit, KIND)
+    content = SignalsContent.of(opened)
     if content.sessions and content.sessions.reveals and content.sequence is None:
         raise RequestError(
             "the kit holds no map of sequences: whole sessions were shown to reveal the class",
@@ -37,10 +37,10 @@ def sequences_of(kit: Kit | str) -> tuple[Content, SequenceCodec]:
             "the kit holds no map of sequences", where=str(kit), instead="fit with --time COLUMN"
         )
     arrays = content.sequence
-    return content, opened.read(lambda _: SequenceCodec.from_arrays(arrays))
+    return content, opened.read_content(lambda _: SequenceCodec.from_arrays(arrays))
 
 
-def live_of(kit: Kit | str) -> tuple[Content, SequenceCodec]:
+def live_of(kit: StoredKit | str) -> tuple[SignalsContent, SequenceCodec]:
     """Return the same to send or receive by: the clinic's lines hide none of its columns."""
     content, codec = sequences_of(kit)
     shown = {*content.reader.columns, *content.reader.roles.of("keep")}

@@ -12,14 +12,14 @@ from voile.core.errors import TamperedError
 from voile.data.files.memory import AnyPath
 from voile.gate.finding import figures_of
 from voile.gate.signals import MessageColumns, measure_signals
-from voile.release.manifest import Release
-from voile.release.verify import Check, has_columns, recounted
+from voile.release.manifest import StoredRelease
+from voile.release.verify import ReleaseCheck, check_recount, has_columns
 from voile.signals.verbs.release_columns import CLASSES, OUTSIDE, PSEUDONYM
 
 LEFT = "not measured again: it takes the map and the classes, which the kit and the holder have"
 
 
-def verify(release: Release) -> Iterator[Check]:
+def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
     """Yield each check of a release, in words, and whether it holds.
 
     That it decodes was proved when it was written, and can be again by `decode` alone: it takes
@@ -33,15 +33,15 @@ def verify(release: Release) -> Iterator[Check]:
     try:
         found = figures_of(measure_signals(source, columns, _classes(release)))
     except TamperedError:
-        yield Check("every row holds a message for each reading, or none", False)
+        yield ReleaseCheck("every row holds a message for each reading, or none", False)
         return
-    yield Check("every row holds a message for each reading, or none", True)
+    yield ReleaseCheck("every row holds a message for each reading, or none", True)
     if public["policy"]["strength"] > 0:
         least = "2^-44" if columns.places is None else f"{columns.places} decimal places"
-        yield Check(f"no message is finer than {least}", found["finer_messages"] == 0)
+        yield ReleaseCheck(f"no message is finer than {least}", found["finer_messages"] == 0)
     for name, file in (("subjects", CLASSES), ("outside", OUTSIDE)) if release.private else ():
         found[name] = _lines(release.folder / file)
-    yield from recounted(release, found, left=LEFT)
+    yield from check_recount(release, found, left=LEFT)
 
 
 def _columns(public: Mapping[str, Any]) -> MessageColumns:
@@ -54,7 +54,7 @@ def _columns(public: Mapping[str, Any]) -> MessageColumns:
     )
 
 
-def _classes(release: Release) -> pa.Table | None:
+def _classes(release: StoredRelease) -> pa.Table | None:
     """Read each pseudonym's class from the second column; None without the private folder."""
     if release.private is None:
         return None

@@ -18,19 +18,19 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.gate.finding import Adversary, GateFinding
+from voile.gate.finding import GateFinding, StatedAdversary
 from voile.gate.people import count_candidates
 from voile.keys.date_rule import WEEK, DateRule
 from voile.study.adversary.people import Days
 
 KNOWN = (2, 3, 4)
 THREE = "3 true dates"
-KNOWS_DATES = Adversary(
+KNOWS_DATES = StatedAdversary(
     "knows some true dates of a released person, the extract's ends and the usual days",
     "release and source",
 )
 GUESSED = "offset_guessed"
-GUESSES = Adversary(
+GUESSES = StatedAdversary(
     "knows the extract's ends and the usual days, and guesses each person's offset",
     "release and source",
 )
@@ -57,21 +57,21 @@ def attack_dates(
     if not any(len(own) > 1 for own in dates.values()):
         return ()
     both = [dates[name] for name in people]
-    calendar = _Calendar(both, rule)
-    attacks = [_Attack(both, known, rng) for known in KNOWN]
+    calendar = _DayCalendar(both, rule)
+    attacks = [_DateAttack(both, known, rng) for known in KNOWN]
     guessed = 0
     for at in range(0, len(both), CHUNK):
         own = both[at : at + CHUNK]
         likely = calendar.likelihoods(own)
         for days, o in zip(own, calendar.offsets[likely.argmax(axis=1)], strict=True):
-            guessed += bool((_written(days[:, 0] + o, rule) == days[:, 1]).all())
+            guessed += bool((_write_days(days[:, 0] + o, rule) == days[:, 1]).all())
         for attack in attacks:
             attack.look_at(calendar, own, likely > NEVER / 2)
     found = [attack.candidates() for attack in attacks if attack.knows]
     return (*chain(*found), GUESSES.finds(GUESSED, guessed, "people", n=len(people)))
 
 
-def _written(days: NDArray[np.int64], rule: DateRule) -> NDArray[np.int64]:
+def _write_days(days: NDArray[np.int64], rule: DateRule) -> NDArray[np.int64]:
     """Return moved days as they are written: the day, or the first of its month."""
     return _first_day(_month(days)) if rule.months else days
 
@@ -88,7 +88,7 @@ def _first_day(months: NDArray[np.int64]) -> NDArray[np.int64]:
     return months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
 
 
-class _Calendar:
+class _DayCalendar:
     """How usual each day of the extract is, and the offsets that a person may have."""
 
     def __init__(self, both: Sequence[Days], rule: DateRule) -> None:
@@ -138,7 +138,7 @@ class _Calendar:
         return np.asarray(usual / usual.sum())
 
 
-class _Attack:
+class _DateAttack:
     """The attack on some people of whom so many dates are known; it counts their candidates."""
 
     def __init__(self, both: Sequence[Days], known: int, rng: np.random.Generator) -> None:
@@ -148,14 +148,14 @@ class _Attack:
         self.knows = [rng.choice(both[n][:, 0], known, replace=False) for n in targets]
         self._left = np.zeros(len(targets), np.int64)
 
-    def look_at(self, calendar: _Calendar, people: Sequence[Days], possible: Mask) -> None:
+    def look_at(self, calendar: _DayCalendar, people: Sequence[Days], possible: Mask) -> None:
         """Count the candidates among some people, whose possible offsets are given."""
-        days, released = _released(people)
+        days, released = _list_released(people)
         may = np.packbits(possible.T, axis=1)
         for row, true in enumerate(self.knows):
             fits = may.copy()
             for day in true:
-                wanted = _written(day + calendar.offsets, calendar.rule)
+                wanted = _write_days(day + calendar.offsets, calendar.rule)
                 at = np.searchsorted(days, wanted)
                 at[days.take(at, mode="clip") != wanted] = len(days)
                 fits &= released[at]
@@ -168,7 +168,7 @@ class _Attack:
         )
 
 
-def _released(people: Sequence[Days]) -> tuple[NDArray[np.int64], Bits]:
+def _list_released(people: Sequence[Days]) -> tuple[NDArray[np.int64], Bits]:
     """Return the days that are released, and who has which, (days + 1, people); the last nobody."""
     every = np.concatenate([own[:, 1] for own in people])
     days, at = np.unique(every, return_inverse=True)

@@ -8,12 +8,14 @@ import pyarrow as pa
 
 from voile.data import Source, open_source
 from voile.gate.people import ReleasedPart
-from voile.release.kit import Kit
-from voile.release.manifest import Release, source_rows
-from voile.signals.model.content import Content
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease, source_rows
+from voile.signals.model.content import SignalsContent
 
 
-def open_readings(part: Release, source: Source, name_of: Callable[[str], str]) -> ReleasedPart:
+def open_readings(
+    part: StoredRelease, source: Source, name_of: Callable[[str], str]
+) -> ReleasedPart:
     """Open the readings of a part as if every message were decoded by its person's own class.
 
     The adversary has the kit, but not the class: decoded by all classes, messages leave at least as
@@ -30,9 +32,9 @@ def open_readings(part: Release, source: Source, name_of: Callable[[str], str]) 
     return ReleasedPart(rows=open_source(table), person="person", facts=("readings",))
 
 
-def decoded_columns(kit: Kit) -> tuple[str, ...]:
+def decoded_columns(kit: StoredKit) -> tuple[str, ...]:
     """Return what messages say once they are decoded: readings, and class and known columns, by
     which they are encoded.
     """
-    reader = Content.of(kit).reader
+    reader = SignalsContent.of(kit).reader
     return (*reader.columns, reader.private, *(one.column for one in reader.sides))

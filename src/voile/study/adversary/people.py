@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from voile.data import Source, open_source
 from voile.data.roles import AS_IT_IS
 from voile.gate.people import ReleasedPart
-from voile.release.manifest import Release, source_rows
+from voile.release.manifest import StoredRelease, source_rows
 from voile.study.adversary.days import as_days, day_columns
 
 KNOWN_ROLES = frozenset({"quasi", "items", "known", "keep"})
@@ -26,7 +26,7 @@ Days = NDArray[np.int64]
 DATES = pa.schema([("person", pa.string()), ("true", pa.int32()), ("released", pa.int32())])
 
 
-def number_facts(part: Release, source: Source, subject: str) -> dict[str, tuple[int, ...]]:
+def number_facts(part: StoredRelease, source: Source, subject: str) -> dict[str, tuple[int, ...]]:
     """Return the multiset of linked facts that a part shows of each person, as sorted numbers.
 
     Memory: a number for each fact of a person.
@@ -46,7 +46,7 @@ def number_facts(part: Release, source: Source, subject: str) -> dict[str, tuple
     return {person: tuple(sorted(own)) for person, own in found.items()}
 
 
-def read_dates(part: Release, source: Source, subject: str) -> pa.Table:
+def read_dates(part: StoredRelease, source: Source, subject: str) -> pa.Table:
     """Return the dates of a part's released rows: person, true and released day since 1970."""
     roles = {one["column"]: one["role"] for one in part.public["columns"]}
     released = open_source(part.path)
@@ -70,7 +70,9 @@ def read_dates(part: Release, source: Source, subject: str) -> pa.Table:
     )
 
 
-def open_part(part: Release, source: Source, subject: str, *, is_joined: bool) -> ReleasedPart:
+def open_part(
+    part: StoredRelease, source: Source, subject: str, *, is_joined: bool
+) -> ReleasedPart:
     """Open the written rows of a part for a count of people.
 
     is_joined : whether rows have a pseudonym. Without one the true person joins them: an upper
@@ -93,7 +95,7 @@ def open_part(part: Release, source: Source, subject: str, *, is_joined: bool) -
 
 
 def open_group(
-    table: Release, source: Source, subject: str, said: Sequence[str], *, is_joined: bool
+    table: StoredRelease, source: Source, subject: str, said: Sequence[str], *, is_joined: bool
 ) -> ReleasedPart:
     """Open the quasi-identifiers of the table's written rows, with true values that texts say.
 
@@ -158,7 +160,7 @@ def _facts(known: list[str], row: Mapping[str, Any]) -> Iterator[Fact]:
         yield from ((name, one) for one in row[name])
 
 
-def _people_of(part: Release, source: Source, subject: str) -> pa.ChunkedArray:
+def _people_of(part: StoredRelease, source: Source, subject: str) -> pa.ChunkedArray:
     """Return the person of each released row."""
     return source.read([subject]).column(0).cast(pa.string()).take(source_rows(part.folder))
 

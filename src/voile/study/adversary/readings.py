@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from voile.study.readers.ages import Ages
+from voile.study.readers.ages import AgeReader
 from voile.study.readers.sexes import SEXES
 
 _YEARS = re.compile(
@@ -14,12 +14,12 @@ _YEARS = re.compile(
     re.IGNORECASE,
 )
 """A number of years, which may be an age: the adversary tries it."""
-_AGES = Ages()
+_AGES = AgeReader()
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
 
 
 @dataclass(frozen=True)
-class Clue:
+class TextClue:
     """What a text says of its person: "age" or "sex", the cells that it leaves, and where."""
 
     what: str
@@ -28,7 +28,7 @@ class Clue:
     end: int
 
 
-def read(text: str) -> Iterator[Clue]:
+def read_clues(text: str) -> Iterator[TextClue]:
     """Yield what an adversary reads in a text; of words for both sexes none.
 
     >>> [(one.what, *one.cells) for one in read("She turned eighteen . Aged 40 to 49 .")]
@@ -36,12 +36,12 @@ def read(text: str) -> Iterator[Clue]:
     """
     places = {*_AGES.slices(text), *(found.span(1) for found in _YEARS.finditer(text))}
     for start, end in sorted(places):
-        if age := _AGES.read(text[start:end]):
-            yield Clue("age", age.cells, start + age.start, start + age.end)
+        if age := _AGES.read_mention(text[start:end]):
+            yield TextClue("age", age.cells, start + age.start, start + age.end)
     said = {sex: match for sex, words in SEXES.items() if (match := words.search(text))}
     if len(said) == 1:
         [(sex, match)] = said.items()
-        yield Clue("sex", (sex,), *match.span())
+        yield TextClue("sex", (sex,), *match.span())
 
 
 def sentence_at(text: str, place: int) -> str:

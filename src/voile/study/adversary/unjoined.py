@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.data import Source, open_source
 from voile.data.roles import AS_IT_IS
 from voile.documents.replacements.dates import read_date
-from voile.release.manifest import Release, source_rows
+from voile.release.manifest import StoredRelease, source_rows
 from voile.study.adversary.days import day_columns
 from voile.study.adversary.people import KNOWN_ROLES
 
@@ -28,7 +28,7 @@ Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Rejoined(Brief):
+class RejoinedRows(BriefRepr):
     """Rows of the table, and how many the adversary is expected to link rightly to a part.
 
     by : the columns that both release, and whether dates are compared. certain : rows whose
@@ -43,15 +43,20 @@ class Rejoined(Brief):
 
 
 def rejoin(
-    table: tuple[Release, Source], others: Mapping[str, tuple[Release, Source]], subject: str
-) -> tuple[Rejoined, ...]:
+    table: tuple[StoredRelease, Source],
+    others: Mapping[str, tuple[StoredRelease, Source]],
+    subject: str,
+) -> tuple[RejoinedRows, ...]:
     """Link each row of the table to the rows of each other part that show the same."""
     return tuple(_rejoin(table, name, other, subject) for name, other in others.items())
 
 
 def _rejoin(
-    table: tuple[Release, Source], name: str, other: tuple[Release, Source], subject: str
-) -> Rejoined:
+    table: tuple[StoredRelease, Source],
+    name: str,
+    other: tuple[StoredRelease, Source],
+    subject: str,
+) -> RejoinedRows:
     shared = sorted(_columns(table[0]) & _columns(other[0]) - {subject})
     dated = _dates(table[0]) and (_dates(other[0]) or _texts(other[0]))
     by = (*shared, *(["dates"] if dated else []))
@@ -66,10 +71,10 @@ def _rejoin(
         right = sum(whose == person for _, whose in found)
         matches += right / len(found) if found else 0.0
         certain += 0 < right == len(found)
-    return Rejoined(name, by, rows, matches, certain)
+    return RejoinedRows(name, by, rows, matches, certain)
 
 
-def _columns(part: Release) -> set[str]:
+def _columns(part: StoredRelease) -> set[str]:
     """Return the columns of a part that may say the same as another's, dates aside."""
     schema = {x["column"]: x["role"] for x in part.public["columns"]}
     return {n for n, role in schema.items() if role in KNOWN_ROLES or role == "sensitive"} - {
@@ -77,16 +82,16 @@ def _columns(part: Release) -> set[str]:
     }
 
 
-def _dates(part: Release) -> list[str]:
+def _dates(part: StoredRelease) -> list[str]:
     names = [one["column"] for one in part.public["columns"] if one["role"] in AS_IT_IS]
     return day_columns(open_source(part.path), names)
 
 
-def _texts(part: Release) -> list[str]:
+def _texts(part: StoredRelease) -> list[str]:
     return [x["column"] for x in part.public["columns"] if x["role"] == "text"]
 
 
-def _rows(part: Release, source: Source, subject: str) -> Iterator[Row]:
+def _rows(part: StoredRelease, source: Source, subject: str) -> Iterator[Row]:
     """Yield the person of each released row, and what it shows."""
     people = source.read([subject]).column(0).combine_chunks()
     numbers = source_rows(part.folder)

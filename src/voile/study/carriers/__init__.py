@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.study.carriers.fhir import Fhir
-    from voile.study.carriers.omop import Omop
+    from voile.study.carriers.fhir import FhirCarrier
+    from voile.study.carriers.omop import OmopCarrier
 
-__all__ = ["Fhir", "Omop"]
+__all__ = ["FhirCarrier", "OmopCarrier"]
 
-__getattr__ = lazily(__name__, {"Fhir": "fhir", "Omop": "omop"})
+__getattr__ = lazily(__name__, {"FhirCarrier": "fhir", "OmopCarrier": "omop"})

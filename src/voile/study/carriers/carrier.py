@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.keys.pseudonyms import pseudonym
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.keys.secret import Secret
 from voile.tables.recoding.codebook import CodebookEntry
 
@@ -61,7 +61,7 @@ class WithheldError(Exception):
     """A row or resource is not released; its text says why, and nothing of it."""
 
 
-class Event(NamedTuple):
+class PersonEvent(NamedTuple):
     """What one resource or row of an export says of a person that an acquaintance may know.
 
     kind : "diagnoses", "readings" ... fact : what it says apart from days, None if only days.
@@ -107,7 +107,7 @@ class RowLimits:
             raise WithheldError(ABOVE_MOST)
 
 
-class Carrier(Protocol):
+class ExportCarrier(Protocol):
     """An export, opened as a table of people and a table of notes, and written back."""
 
     def unpack(self, folder: Path) -> None:
@@ -126,11 +126,11 @@ class Carrier(Protocol):
         """Yield each person's given and family name."""
         ...
 
-    def events(self, *, written: bool) -> Iterator[Event]:
+    def events(self, *, written: bool) -> Iterator[PersonEvent]:
         """Yield what files say of each person; of an export that was written, by pseudonym."""
         ...
 
-    def known(self) -> Iterator[tuple[str, Known]]:
+    def list_known(self) -> Iterator[tuple[str, Known]]:
         """Yield rows of what identifies a person: names, addresses, telephones, numbers."""
         ...
 
@@ -142,21 +142,21 @@ class Carrier(Protocol):
         """Return the types of files that are not released, since there is no rule for them."""
         ...
 
-    def covered(self) -> Mapping[str, int]:
+    def count_covered(self) -> Mapping[str, int]:
         """Return the rows of each file that a rule releases."""
         ...
 
-    def uncovered(self) -> list[UncoveredContent]:
+    def list_uncovered(self) -> list[UncoveredContent]:
         """Return the content that no rule releases: whole files, then fields of the others."""
         ...
 
-    def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:
+    def pack(self, released: ReleasedStudy, folder: Path, scratch: Path) -> PackedExport:
         """Write what was released into an empty folder, in the export's own form."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class Released(Brief):
+class ReleasedStudy(BriefRepr):
     """What a study released, for a carrier to write.
 
     shown : the intervals of a person's row, None where it was not released. notes : the released
@@ -171,13 +171,13 @@ class Released(Brief):
     shown: Callable[[str], Shown | None] = field(repr=False)
     notes: Iterator[str | None] = field(repr=False)
     made_up: Callable[[str], Names] = field(default=lambda _: (None, None), repr=False)
-    chance: Protective = field(default_factory=Protective, repr=False)
+    chance: ProtectiveRandom = field(default_factory=ProtectiveRandom, repr=False)
 
     @cached_property
     def name_of(self) -> Callable[[str], str]:
         return cache(lambda one: pseudonym(self.secret, one))
 
-    def moved(self, subject: str, day: date) -> date | None:
+    def move_day(self, subject: str, day: date) -> date | None:
         """Move a day by its person's one offset; None where the year stands for "never".
 
         Raises WithheldError: it would move out of the extract, and bound the offset.
@@ -202,7 +202,7 @@ class Released(Brief):
 
 
 @dataclass
-class Tally:
+class FileTally:
     """What became of the rows of one file: what was read is all that is counted."""
 
     read: int = 0
@@ -219,28 +219,28 @@ class Tally:
 
     def check(self, name: str) -> None:
         """Refuse a release that lost rows: each is released, suppressed or rejected."""
-        if self.read != self.released + self.suppressed + self.rejected:
+        if self.read != self.released + self.suppressed_rows + self.rejected_rows:
             raise AssertionError(
                 f"{name}: {self.read:,} rows were read, and {self.released:,} released, "
-                f"{self.suppressed:,} suppressed and {self.rejected:,} rejected"
+                f"{self.suppressed_rows:,} suppressed and {self.rejected_rows:,} rejected"
             )
 
     @property
-    def suppressed(self) -> int:
+    def suppressed_rows(self) -> int:
         """The rows in which nothing is wrong, and which are not released."""
         return sum(rows for why, rows in self.set_aside.items() if why in SUPPRESSED)
 
     @property
-    def rejected(self) -> int:
+    def rejected_rows(self) -> int:
         """The rows that could not be released."""
-        return self.set_aside.total() - self.suppressed
+        return self.set_aside.total() - self.suppressed_rows
 
     def to_data(self) -> dict[str, Any]:
         return {
             "read": self.read,
             "released": self.released,
-            "suppressed": self.suppressed,
-            "rejected": self.rejected,
+            "suppressed": self.suppressed_rows,
+            "rejected": self.rejected_rows,
             "set_aside_by": dict(self.set_aside),
             "people_set_aside": len(self._people),
             "dropped_fields": dict(self.dropped),
@@ -248,15 +248,15 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Packed(Brief):
+class PackedExport(BriefRepr):
     """What was written: each file's rows, and what became of each file of the export."""
 
     rows: Mapping[str, int]
-    tallies: Mapping[str, Tally]
+    tallies: Mapping[str, FileTally]
 
 
 @dataclass(frozen=True)
-class Person:
+class ExportPerson:
     """What an export says of a person that a release generalises."""
 
     subject: str
@@ -314,7 +314,7 @@ def zip_of(text: object) -> str | None:
     return found[1] if found else text.strip()
 
 
-def write_people(people: Mapping[str, Person], as_of: date, folder: Path) -> None:
+def write_people(people: Mapping[str, ExportPerson], as_of: date, folder: Path) -> None:
     """Write the table of people in the order of their subjects."""
     rows = [people[one].row(as_of) for one in sorted(people)]
     pq.write_table(pa.Table.from_pylist(rows, _PEOPLE), folder / f"{PEOPLE}.parquet")

@@ -40,7 +40,7 @@ RACE_WORDS = {code: word for word, code in fhir_codes(RACES).items()}
 
 
 @dataclass
-class Fhir:
+class FhirCarrier:
     """A folder of a bulk export or of Bundles.
 
     as_of : the day on which ages are counted. drop : types that are not released. rules : a folder
@@ -74,7 +74,9 @@ class Fhir:
         carrier.write_people(self.index.people, self.as_of, folder)
         carrier.write_notes(self._notes(), folder)
 
-    def pack(self, released: carrier.Released, folder: Path, scratch: Path) -> carrier.Packed:
+    def pack(
+        self, released: carrier.ReleasedStudy, folder: Path, scratch: Path
+    ) -> carrier.PackedExport:
         """Write the released resources: new ids, shuffled lines, a file a type."""
         writing = FhirWriting(released, self.index, self.marks)
         packing = FhirPacking(writing, scratch, carrier.RowLimits(self.most_rows))
@@ -84,11 +86,11 @@ class Fhir:
         _check_resolves(folder)
         others = count_other_files(self.folder)
         unread = {
-            name: carrier.Tally(n, set_aside=Counter({carrier.NO_RESOURCES: n}))
+            name: carrier.FileTally(n, set_aside=Counter({carrier.NO_RESOURCES: n}))
             for name, n in others.items()
             if n
         }
-        return carrier.Packed(rows, {**packing.tallies, **unread})
+        return carrier.PackedExport(rows, {**packing.tallies, **unread})
 
     def last_day(self) -> date | None:
         days = (_start(one.resource) for one in self._resources("Encounter"))
@@ -99,7 +101,7 @@ class Fhir:
             subject = fields.read_id(one.resource, one.place)
             yield subject, name_of(one.resource.get("name"))
 
-    def known(self) -> Iterator[tuple[str, carrier.Known]]:
+    def list_known(self) -> Iterator[tuple[str, carrier.Known]]:
         for one in self._resources(PATIENT):
             subject = fields.read_id(one.resource, one.place)
             yield from ((subject, row) for row in known_of(one.resource))
@@ -113,11 +115,11 @@ class Fhir:
         ruled = read_rules_with(self.rules)
         return sorted({one.kind for one in read_export(self.folder)} - ruled.keys())
 
-    def covered(self) -> dict[str, int]:
+    def count_covered(self) -> dict[str, int]:
         rows = Counter(one.kind for one in read_export(self.folder))
         return {kind: rows[kind] for kind in sorted(rows.keys() & self.released_rules.keys())}
 
-    def uncovered(self) -> list[carrier.UncoveredContent]:
+    def list_uncovered(self) -> list[carrier.UncoveredContent]:
         """Return files, entries, types and contained resources not released, removed elements."""
         others = count_other_files(self.folder).items()
         files = [
@@ -165,7 +167,7 @@ class Fhir:
         days = (day for one in every for day in rules[one.kind].find_days(one.resource))
         return carrier.extract_between(filter(None, starts), days)
 
-    def events(self, *, written: bool) -> Iterator[carrier.Event]:
+    def events(self, *, written: bool) -> Iterator[carrier.PersonEvent]:
         ranks = Counter[tuple[str, str]]()
         for one in read_export(self.folder):  # a written patient's id is the pseudonym
             rule = self.released_rules.get(one.kind)
@@ -174,18 +176,20 @@ class Fhir:
                 days = tuple(rule.find_days(one.resource))
                 ranks[one.kind, who] += 1
                 for found in events_of(one.kind, one.resource):
-                    yield carrier.Event(who, *found, days, one.kind, ranks[one.kind, who])
+                    yield carrier.PersonEvent(who, *found, days, one.kind, ranks[one.kind, who])
 
     @property
     def index(self) -> ExportIndex:
         """Who is in the export, and whose each resource is; every person is checked."""
         if self._index is None:
             index = ExportIndex(self.released_rules)
-            index.read(self._checked(), lambda one: _person(one.resource, one.place))
+            index.index_resources(
+                self._check_resources(), lambda one: _person(one.resource, one.place)
+            )
             self._index = index
         return self._index
 
-    def _checked(self) -> Iterator[FoundResource]:
+    def _check_resources(self) -> Iterator[FoundResource]:
         for one in read_export(self.folder):
             if one.kind not in self.released_rules and one.kind not in self.drop:
                 raise RequestError(
@@ -208,9 +212,9 @@ class Fhir:
         return (one for one in read_export(self.folder) if one.kind == kind)
 
 
-def _person(one: fields.Resource, place: str) -> carrier.Person:
+def _person(one: fields.Resource, place: str) -> carrier.ExportPerson:
     gender, birth = one.get("gender"), one.get("birthDate")
-    return carrier.Person(
+    return carrier.ExportPerson(
         fields.read_id(one, place),
         None if birth is None else _birth(birth, place),
         SEX_WORDS.get(gender) if isinstance(gender, str) else None,

@@ -12,7 +12,7 @@ from voile.core.errors import RequestError, SourceError
 from voile.data.fhir import fields
 from voile.data.fhir.exports import FoundResource
 from voile.data.fhir.rules import TypeRule
-from voile.study.carriers.carrier import Person
+from voile.study.carriers.carrier import ExportPerson
 
 PATIENT = "Patient"
 _TARGET = re.compile(r"(?:https?://[^\s?#]*/)?([A-Za-z]+/[A-Za-z0-9.-]{1,64})(?:/_history/[^/]+)?")
@@ -51,7 +51,7 @@ class ExportIndex:
     """
 
     rules: Mapping[str, TypeRule]
-    people: dict[str, Person] = field(default_factory=dict, repr=False)
+    people: dict[str, ExportPerson] = field(default_factory=dict, repr=False)
     rows: Counter[str] = field(default_factory=Counter)
     twice: set[str] = field(default_factory=set, repr=False)
     """Resources that several lines or entries have."""
@@ -59,7 +59,9 @@ class ExportIndex:
     _urls: dict[str, str] = field(default_factory=dict, repr=False)
     _indirect: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
-    def read(self, every: Iterable[FoundResource], make: Callable[[FoundResource], Person]) -> None:
+    def index_resources(
+        self, every: Iterable[FoundResource], make: Callable[[FoundResource], ExportPerson]
+    ) -> None:
         """Read whose each resource of an export is.
 
         Raises

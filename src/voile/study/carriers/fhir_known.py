@@ -59,13 +59,13 @@ def name_of(names: object) -> carrier.Names:
     return next(((row["given_name"], row["family_name"]) for row in rows), (None, None))
 
 
-def _given(name: Mapping[str, Any]) -> str | None:
+def _join_given(name: Mapping[str, Any]) -> str | None:
     return " ".join(x for x in take_list(name.get("given")) if isinstance(x, str)) or None
 
 
 def _names(names: object) -> Iterator[dict[str, Any]]:
     for one in list_objects(names):
-        given, family = _given(one), one.get("family")
+        given, family = _join_given(one), one.get("family")
         family = family if isinstance(family, str) else None
         if given or family is not None:
             yield {"given_name": given, "family_name": family}

@@ -33,7 +33,7 @@ class FhirPacking:
     writing: FhirWriting
     scratch: Path
     limits: carrier.RowLimits
-    tallies: dict[str, carrier.Tally] = field(default_factory=dict)
+    tallies: dict[str, carrier.FileTally] = field(default_factory=dict)
     _lines: dict[str, ShuffledLines] = field(default_factory=dict)
     _shared: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     """Resources of no person, by type and by reference."""
@@ -43,7 +43,7 @@ class FhirPacking:
 
     def add(self, one: FoundResource) -> None:
         """Make one resource and hold it, or count why it is set aside."""
-        tally = self.tallies.setdefault(one.kind, carrier.Tally())
+        tally = self.tallies.setdefault(one.kind, carrier.FileTally())
         tally.read += 1
         rule = self.writing.index.rules.get(one.kind)
         if rule is None:

@@ -81,7 +81,7 @@ class FhirWriting:
     index : whose each resource is, and where references lead. marks : what shows the operations.
     """
 
-    released: carrier.Released
+    released: carrier.ReleasedStudy
     index: ExportIndex
     marks: Marks = "resources"
 
@@ -104,7 +104,7 @@ class FhirWriting:
         one: FoundResource,
         person: str | None,
         texts: Mapping[int, str | None],
-        tally: carrier.Tally,
+        tally: carrier.FileTally,
     ) -> dict[str, Any]:
         """Make a resource as it is released.
 
@@ -114,7 +114,7 @@ class FhirWriting:
         shown = None if person is None else self.released.shown(person)
         if person is not None and shown is None:
             raise carrier.WithheldError(carrier.NOT_RELEASED)
-        made = _Elements(self, rule, person, texts, tally).of(one.resource)
+        made = _ReleasedElements(self, rule, person, texts, tally).of(one.resource)
         if one.kind == "Patient":
             assert shown is not None
             made |= self._of_row(str(person), shown)
@@ -181,14 +181,14 @@ def needs(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Elements:
+class _ReleasedElements:
     """The released elements of one resource of a person, by the rule for its type."""
 
     writing: FhirWriting
     rule: TypeRule
     person: str | None
     texts: Mapping[int, str | None]
-    tally: carrier.Tally
+    tally: carrier.FileTally
 
     def of(self, one: Resource) -> dict[str, Any]:
         if self._is_withheld(one):
@@ -235,21 +235,23 @@ class _Elements:
 
     def _dates(self, kind: str, raw: Any, *, is_year: bool) -> Any:
         if kind == "Period":
-            days = {name: self._moved(day) for name, day in read_period(raw).items()}
+            days = {name: self._move_day(day) for name, day in read_period(raw).items()}
             return {name: day[:4] if is_year else day for name, day in days.items() if day} or None
         if kind == "Timing":
-            moved = [self._moved(day) for day in map(read_day, take_list(raw.get("event"))) if day]
+            moved = [
+                self._move_day(day) for day in map(read_day, take_list(raw.get("event"))) if day
+            ]
             return {"event": [day for day in moved if day]} if any(moved) else None
         day = read_day(raw)
-        written = None if day is None else self._moved(day)
+        written = None if day is None else self._move_day(day)
         if written is None or kind != "instant":
             return written and (written[:4] if is_year else written)
         return f"{written}T00:00:00Z"
 
-    def _moved(self, day: date) -> str | None:
+    def _move_day(self, day: date) -> str | None:
         assert self.person is not None
         try:
-            moved = self.writing.released.moved(self.person, day)
+            moved = self.writing.released.move_day(self.person, day)
         except carrier.WithheldError:
             if self.rule.kind != "Patient":  # a person stays, without the day
                 raise

@@ -17,8 +17,8 @@ import pyarrow as pa
 from voile.core.errors import RequestError, SourceError
 from voile.data import Source, open_source, open_writer
 from voile.data.person_codes import HISPANIC, RACES, SEXES, omop_concepts
-from voile.data.postgres.address import Address
-from voile.engines.shuffle import shuffled
+from voile.data.postgres.address import DatabaseAddress
+from voile.engines.shuffle import shuffle_rows
 from voile.study.carriers import carrier
 from voile.study.carriers.omop_rules import (
     NO_RULE,
@@ -52,7 +52,7 @@ _REFERRED = ("visit_occurrence", "visit_detail", "payer_plan_period", "episode")
 
 
 @dataclass
-class Omop:
+class OmopCarrier:
     """A folder with a file a table, or a schema of PostgreSQL: `postgresql://host/database::cdm`.
 
     as_of : the day on which ages are counted. drop : tables that are not released. form : parquet
@@ -66,7 +66,7 @@ class Omop:
     form: str | None = None
     most_rows: Mapping[str, int] = field(default_factory=dict)
     _opened: dict[str, Source] = field(default_factory=dict, repr=False)
-    _people: dict[str, carrier.Person] = field(default_factory=dict, repr=False)
+    _people: dict[str, carrier.ExportPerson] = field(default_factory=dict, repr=False)
     _owners: dict[str, dict[int, str]] = field(default_factory=dict, repr=False)
     """The person of each row that others refer to, by table and id."""
 
@@ -84,24 +84,26 @@ class Omop:
         texts = ((str(row["person_id"]), row["note_text"]) for row in notes)
         carrier.write_notes(((who, text) for who, text in texts if text is not None), folder)
 
-    def pack(self, released: carrier.Released, folder: Path, scratch: Path) -> carrier.Packed:
+    def pack(
+        self, released: carrier.ReleasedStudy, folder: Path, scratch: Path
+    ) -> carrier.PackedExport:
         """Write the released tables: shuffled rows, new ids, all columns of the model."""
         self._index()
         limits = carrier.RowLimits(self.most_rows)
         writing = OmopWriting(released, self._people, self._owners, limits)
-        tallies = {name: carrier.Tally() for name in self._tables()}
+        tallies = {name: carrier.FileTally() for name in self._tables()}
         rows: dict[str, int] = {}
         last = "observation_period"  # which spans what is released of the others
         for name in sorted(tallies, key=lambda one: one == last):
             batches = writing.batches(name, (row for _, row in self.rows(name)), tallies[name])
-            mixed = shuffled(batches, rng=released.chance.generator(), directory=scratch)
+            mixed = shuffle_rows(batches, rng=released.chance.generator(), directory=scratch)
             place = folder / f"{name}.{self.form or self._suffix}"
             with open_writer(place, schema_of(name)) as writer:
                 for batch in mixed:
-                    writer.write(writing.numbered(name, batch, tallies[name]))
+                    writer.write(writing.number_rows(name, batch, tallies[name]))
             tallies[name].check(name)
             rows[place.name] = tallies[name].released
-        return carrier.Packed(rows, tallies)
+        return carrier.PackedExport(rows, tallies)
 
     def last_day(self) -> date | None:
         days = (row["visit_start_date"] for _, row in self.rows("visit_occurrence"))
@@ -110,7 +112,7 @@ class Omop:
     def names(self) -> Iterator[tuple[str, carrier.Names]]:
         return iter(())  # the model has none
 
-    def events(self, *, written: bool) -> Iterator[carrier.Event]:
+    def events(self, *, written: bool) -> Iterator[carrier.PersonEvent]:
         name = "person_source_value" if written else "person_id"
         names = {row["person_id"]: str(row[name]) for _, row in self.rows("person")}
         for table in self._tables():
@@ -119,10 +121,10 @@ class Omop:
                 whose = names[row[str(rules.person)]]
                 days = tuple(row[name] for name in rules.days if row[name] is not None)
                 ranks[whose] += 1
-                yield carrier.Event(whose, *event_of(table, row), days, table, ranks[whose])
+                yield carrier.PersonEvent(whose, *event_of(table, row), days, table, ranks[whose])
         yield from self._costs(names)
 
-    def known(self) -> Iterator[tuple[str, carrier.Known]]:
+    def list_known(self) -> Iterator[tuple[str, carrier.Known]]:
         homes = {row.pop("location_id", ""): row for row in self._texts("location", _HOME)}
         for row in self._texts("person", _OF_PERSON):
             subject, home = row.pop("person_id", ""), row.pop("location_id", "")
@@ -143,10 +145,10 @@ class Omop:
     def without_rule(self) -> list[str]:
         return []  # `uncovered` lists the tables and columns that no rule releases
 
-    def covered(self) -> dict[str, int]:
+    def count_covered(self) -> dict[str, int]:
         return {name: _count(self._sources()[name]) for name in self._tables()}
 
-    def uncovered(self) -> list[carrier.UncoveredContent]:
+    def list_uncovered(self) -> list[carrier.UncoveredContent]:
         tables, columns = [], []
         for name, source in self._sources().items():
             rows = _count(source)
@@ -210,12 +212,12 @@ class Omop:
                     instead="add the person, or take the row out",
                 )
             if owners is not None:
-                number = int(_needed(row, own, place))
+                number = int(_take_needed(row, own, place))
                 if number in owners:
                     raise SourceError(f"its {own} was there before", where=place)
                 owners[number] = str(row[person])
 
-    def _costs(self, names: Mapping[int, str]) -> Iterator[carrier.Event]:
+    def _costs(self, names: Mapping[int, str]) -> Iterator[carrier.PersonEvent]:
         """Yield the costs of people's rows; a row of no person gives nothing."""
         if "cost" not in self._tables():
             return
@@ -227,7 +229,7 @@ class Omop:
             if who is not None:
                 whose = names[who]
                 ranks[whose] += 1
-                yield carrier.Event(whose, *event_of("cost", row), (), "cost", ranks[whose])
+                yield carrier.PersonEvent(whose, *event_of("cost", row), (), "cost", ranks[whose])
 
     def _persons_of(self, name: str) -> dict[int, int]:
         """Return the person of each row of a table by the row's id."""
@@ -239,7 +241,7 @@ class Omop:
         source = self._open(name) if name not in self.drop else None
         if source is None:
             return
-        read = table_rules()[name].read
+        read = table_rules()[name].source_columns
         names = {column.lower(): column for column in source.columns}
         wanted = [column for column in read if column in names]
         number = 0
@@ -287,7 +289,7 @@ class Omop:
 
     def _open_schema(self) -> dict[str, Source]:
         """Open the tables of a schema of PostgreSQL."""
-        from voile.data.postgres.session import Session, literal
+        from voile.data.postgres.session import DatabaseSession, literal
         from voile.data.postgres.source import PostgresSource
 
         assert self._address is not None
@@ -296,13 +298,15 @@ class Omop:
             "SELECT table_name FROM information_schema.tables "  # views are read, too
             f"WHERE table_schema = {literal(schema)} ORDER BY 1"
         )
-        with Session(self._address) as session:
+        with DatabaseSession(self._address) as session:
             names = [str(name) for (name,) in session.run(sql)]
-        return {one.lower(): PostgresSource(Address(url, f"{schema}.{one}")) for one in names}
+        return {
+            one.lower(): PostgresSource(DatabaseAddress(url, f"{schema}.{one}")) for one in names
+        }
 
     @property
-    def _address(self) -> Address | None:
-        return Address.parse(self.place)
+    def _address(self) -> DatabaseAddress | None:
+        return DatabaseAddress.parse(self.place)
 
     @property
     def _suffix(self) -> str:
@@ -340,15 +344,15 @@ def _cast(column: pa.Array, table: str, name: str) -> pa.Array:
         ) from None
 
 
-def _needed(row: Row, name: str, place: str) -> Any:
+def _take_needed(row: Row, name: str, place: str) -> Any:
     if row[name] is None:
         raise SourceError(f"has no {name}", where=place)
     return row[name]
 
 
-def _person(row: Row, homes: Mapping[int, str | None], place: str) -> carrier.Person:
-    return carrier.Person(
-        str(_needed(row, "person_id", place)),
+def _person(row: Row, homes: Mapping[int, str | None], place: str) -> carrier.ExportPerson:
+    return carrier.ExportPerson(
+        str(_take_needed(row, "person_id", place)),
         _birth(row, place),
         SEX_WORDS.get(row["gender_concept_id"]),
         HISPANIC.word

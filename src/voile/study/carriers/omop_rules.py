@@ -56,7 +56,7 @@ class TableRules:
     fact: str | None = None
 
     @property
-    def read(self) -> Mapping[str, ColumnRule]:
+    def source_columns(self) -> Mapping[str, ColumnRule]:
         """The columns that come from the source."""
         return {name: one for name, one in self.columns.items() if one.rule not in _MADE}
 

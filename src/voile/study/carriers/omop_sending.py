@@ -11,8 +11,8 @@ import pyarrow as pa
 from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.files.outputs import check_replaceable
-from voile.data.postgres.address import Address
-from voile.data.postgres.session import Session, literal
+from voile.data.postgres.address import DatabaseAddress
+from voile.data.postgres.session import DatabaseSession, literal
 from voile.data.released_table import MARK
 from voile.data.source import identifier
 from voile.study.carriers.omop_rules import schema_of
@@ -37,12 +37,12 @@ def send(to: str, folder: Path, *, force: bool) -> Iterator[Callable[[], None]]:
 
     Raises RequestError: no such schema, or a table is there that voile did not write.
     """
-    address = Address.parse(to)
+    address = DatabaseAddress.parse(to)
     if address is None or address.table is None:
         raise RequestError(
             "to names no schema", where="[export]", instead="postgresql://host/database::schema"
         )
-    with Session(address, write=True) as session:
+    with DatabaseSession(address, write=True) as session:
         schema = address.table
         if not session.run(f"SELECT 1 FROM pg_namespace WHERE nspname = {literal(schema)}"):
             raise RequestError(f"there is no schema {schema}", where=address.database)
@@ -51,7 +51,7 @@ def send(to: str, folder: Path, *, force: bool) -> Iterator[Callable[[], None]]:
         yield session.commit
 
 
-def _send(session: Session, schema: str, path: Path, *, force: bool) -> None:
+def _send(session: DatabaseSession, schema: str, path: Path, *, force: bool) -> None:
     table, kinds = path.stem, schema_of(path.stem)
     place = f"{identifier(schema)}.{identifier(table)}"
     found = session.run(_KIND.format(literal(schema), literal(table)))

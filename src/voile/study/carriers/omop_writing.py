@@ -47,8 +47,8 @@ def find_domain_table(row: Row, rule: ColumnRule) -> str:
 class OmopWriting:
     """Writes released rows, and remembers the days that each person's events span."""
 
-    released: carrier.Released
-    people: Mapping[str, carrier.Person]
+    released: carrier.ReleasedStudy
+    people: Mapping[str, carrier.ExportPerson]
     owners: Owners
     limits: carrier.RowLimits
     spans: dict[str, tuple[date, date]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class OmopWriting:
     """Rows of released people that are not released: nothing refers to them."""
 
     def batches(
-        self, table: str, rows: Iterator[Row], tally: carrier.Tally
+        self, table: str, rows: Iterator[Row], tally: carrier.FileTally
     ) -> Iterator[pa.RecordBatch]:
         """Yield the released rows of a table, in the model's columns."""
         made = self._locations(rows, tally) if table == "location" else self._rows(
@@ -71,12 +71,14 @@ class OmopWriting:
                 held = []
         yield pa.RecordBatch.from_pylist(held, schema)
 
-    def numbered(self, table: str, batch: pa.RecordBatch, tally: carrier.Tally) -> pa.RecordBatch:
+    def number_rows(
+        self, table: str, batch: pa.RecordBatch, tally: carrier.FileTally
+    ) -> pa.RecordBatch:
         """Give shuffled rows that nothing refers to their ids: their places.
 
         By now it is known which rows of the table are released: links to others are taken out.
         """
-        batch = self._unlinked(table, batch, tally)
+        batch = self._remove_links(table, batch, tally)
         first = self._written.get(table, 0) + 1
         self._written[table] = first + len(batch) - 1
         name = table_rules()[table].id
@@ -86,7 +88,9 @@ class OmopWriting:
         ids = pa.array(np.arange(first, first + len(batch)))
         return batch.set_column(at, batch.schema.field(at), ids)
 
-    def _unlinked(self, table: str, batch: pa.RecordBatch, tally: carrier.Tally) -> pa.RecordBatch:
+    def _remove_links(
+        self, table: str, batch: pa.RecordBatch, tally: carrier.FileTally
+    ) -> pa.RecordBatch:
         """Take out the links to rows of the same table that are not released."""
         withheld = [self._ids[name][raw] for name, raw in self._withheld if name == table]
         for name, rule in table_rules()[table].columns.items() if withheld else ():
@@ -98,7 +102,7 @@ class OmopWriting:
                 batch = batch.set_column(at, batch.schema.field(at), cells)
         return batch
 
-    def _rows(self, table: str, rows: Iterator[Row], tally: carrier.Tally) -> Iterator[Row]:
+    def _rows(self, table: str, rows: Iterator[Row], tally: carrier.FileTally) -> Iterator[Row]:
         for row in rows:
             tally.read += 1
             subject = self.find_subject(table, row)
@@ -119,7 +123,7 @@ class OmopWriting:
         name, rule = next((n, x) for n, x in rules.columns.items() if x.rule == omop_rules.REF)
         return self.owners.get(find_domain_table(row, rule), {}).get(row[name], "")
 
-    def _row(self, table: str, row: Row, subject: str, tally: carrier.Tally) -> Row | str:
+    def _row(self, table: str, row: Row, subject: str, tally: carrier.FileTally) -> Row | str:
         """Return a row as it is released, or why it is not."""
         rules = table_rules()[table]
         text = None
@@ -135,14 +139,18 @@ class OmopWriting:
         try:
             made = {
                 name: self._cell(table, name, rule, row, subject)
-                for name, rule in rules.read.items()
+                for name, rule in rules.source_columns.items()
             }
         except carrier.WithheldError as why:
             return str(why)
         needed = [n for n, one in rules.columns.items() if one.rule == omop_rules.FIRST_DAY]
         if any(made[name] is None for name in needed):
             return NO_DAY
-        lost = [n for n, x in rules.read.items() if x.rule == omop_rules.REF and made[n] is None]
+        lost = [
+            n
+            for n, x in rules.source_columns.items()
+            if x.rule == omop_rules.REF and made[n] is None
+        ]
         lost = [name for name in lost if row[name] is not None]
         if rules.person is None and lost:
             return NO_COST
@@ -154,7 +162,7 @@ class OmopWriting:
         if table == "note":
             made["note_text"] = text
         if table == "person":
-            made |= self._shown(subject, shown)
+            made |= self._describe_person(subject, shown)
         if table == "observation_period":
             if subject not in self.spans:
                 return NO_EVENT
@@ -174,7 +182,7 @@ class OmopWriting:
         if rule.rule == omop_rules.HOME:
             return self._homes.get(self._code(subject) or "")
         if rule.rule in (omop_rules.SHIFT, omop_rules.FIRST_DAY):
-            return None if raw is None else self.released.moved(subject, raw)
+            return None if raw is None else self.released.move_day(subject, raw)
         if rule.rule == omop_rules.NEEDED:
             return raw or 0
         return raw if rule.rule in (omop_rules.KEEP, omop_rules.DOMAIN) else None
@@ -184,7 +192,7 @@ class OmopWriting:
         own = self.owners.get(table, {}).get(raw) == subject
         return self._ids[table][raw] if own and (table, raw) not in self._withheld else None
 
-    def _shown(self, subject: str, shown: carrier.Shown) -> Row:
+    def _describe_person(self, subject: str, shown: carrier.Shown) -> Row:
         race = carrier.one_value(shown, "race")
         ethnicity = HISPANIC.omop if race == HISPANIC.word else NOT_HISPANIC if race else 0
         age = carrier.middle(shown, "age")
@@ -196,7 +204,7 @@ class OmopWriting:
             "year_of_birth": 0 if age is None else self.released.as_of.year - age,
         }
 
-    def _locations(self, rows: Iterator[Row], tally: carrier.Tally) -> Iterator[Row]:
+    def _locations(self, rows: Iterator[Row], tally: carrier.FileTally) -> Iterator[Row]:
         """Yield a home for each ZIP code that released rows show, in the place of the source's."""
         tally.read += sum(1 for _ in rows)
         tally.released += min(tally.read, len(self._homes))

@@ -14,13 +14,13 @@ JOINT = "joint_risk"
 SIGNALS = "signals"
 
 
-class Entry(BaseModel):
+class PlanEntry(BaseModel):
     """A table of a plan, without a key but those that it names."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class StudyTable(Entry):
+class StudyTable(PlanEntry):
     """What all parts share: whose each row is, the secret, the one offset, the pseudonyms.
 
     ledger : judges every release of the source. releases : folders where earlier ones lie; where
@@ -40,7 +40,7 @@ class StudyTable(Entry):
     releases: tuple[Path, ...] = ()
 
 
-class Promise(Entry):
+class PromiseEntry(PlanEntry):
     """What every release of the study has to keep, and by what its policy is picked.
 
     values_in_text : most people with an own unreleased value in the released bytes beyond chance,
@@ -83,7 +83,7 @@ Rows = Annotated[int, Field(ge=1)]
 """A number of rows of one person."""
 
 
-class ExportTable(Entry):
+class ExportTable(PlanEntry):
     """A real export, which is opened as tables and written back in its own form.
 
     as_of : the day on which ages are counted. drop : types or tables that are not released. to : of
@@ -127,7 +127,7 @@ Choosing = Annotated[dict[str, Any], AfterValidator(_checked_choice)]
 """By what a part's policy is picked."""
 
 
-class RowsPart(Entry):
+class RowsPart(PlanEntry):
     """Rows of the study, of any kind but text: their roles, and options of fit and release.
 
     choose : by what its policy is picked; of the first table, the promise says it. attack : options
@@ -153,7 +153,7 @@ class RowsPart(Entry):
     """No rows lie among those of another part, as texts may."""
 
 
-class TextPart(Entry):
+class TextPart(PlanEntry):
     """Notes of the study: a source of their own, or a text column of a table.
 
     kit : what finds their identifiers; or how the study makes it: `fit` on the annotated notes of
@@ -192,7 +192,7 @@ class TextPart(Entry):
         return self
 
 
-class Mention(Entry):
+class MentionEntry(PlanEntry):
     """What becomes of a type that the text mentions.
 
     column : the quasi-identifier that says the same; without one the mention is marked.
@@ -236,7 +236,7 @@ class Mention(Entry):
         return self.values or self.words is not None
 
 
-class NamesTable(Entry):
+class NamesTable(PlanEntry):
     """The columns of people's names: each person gets one made-up name, everywhere.
 
     source : where they are; by default the first table's, of an export its own.
@@ -247,7 +247,7 @@ class NamesTable(Entry):
     source: str | None = None
 
 
-class DeterminationTable(Entry):
+class DeterminationTable(PlanEntry):
     """What `study determine` judges the release for. context : recipient, purpose, thresholds."""
 
     context: Path

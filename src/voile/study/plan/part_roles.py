@@ -17,13 +17,13 @@ from voile.keys.date_rule import DateRule
 from voile.study.adversary.days import as_days, can_be_moved, day_columns
 from voile.study.carriers.carrier import YEARS
 from voile.study.plan.entries import RowsPart
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 
 DATE_SHIFT = "date_shift_days"
 Extract = tuple[date | None, date | None]
 
 
-def part_roles(plan: Plan, name: str, source: Source, extract: Extract) -> Roles:
+def part_roles(plan: StudyPlan, name: str, source: Source, extract: Extract) -> Roles:
     """Return the roles of a part with the study's subject and dates; of its table, with the cuts.
 
     Raises RequestError: they name another subject or offset, or a birth date that would be moved.
@@ -55,7 +55,7 @@ def part_roles(plan: Plan, name: str, source: Source, extract: Extract) -> Roles
 
 
 def _dates(
-    plan: Plan, part: RowsPart, roles: Roles, source: Source, where: str, extract: Extract
+    plan: StudyPlan, part: RowsPart, roles: Roles, source: Source, where: str, extract: Extract
 ) -> dict[str, Any]:
     """Give every date that is released the one offset of its person."""
     days, changed = plan.study.date_shift_days, {}
@@ -106,13 +106,13 @@ def settings_of(rule: DateRule) -> dict[str, Any]:
     }
 
 
-def extract_of(plan: Plan, sources: Mapping[str, Source]) -> Extract:
+def extract_of(plan: StudyPlan, sources: Mapping[str, Source]) -> Extract:
     """Return the first and the last day of all parts' released dates; none where none are dates."""
     days = [day for name in plan.rows for day in _ends(plan, name, sources[name])]
     return (min(days), max(days)) if days else (None, None)
 
 
-def _ends(plan: Plan, name: str, source: Source) -> Iterator[date]:
+def _ends(plan: StudyPlan, name: str, source: Source) -> Iterator[date]:
     roles = Roles.read(plan.place(plan.rows[name].roles))
     for column in day_columns(source, roles.of(*AS_IT_IS)):
         for batch in source.batches([column]):
@@ -128,7 +128,7 @@ def _are_of_people(days: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.and_(after, pc.less_equal(days, pa.scalar(date(last, 12, 31))))
 
 
-def _kept_cuts(plan: Plan, roles: Roles, where: str) -> dict[str, Any]:
+def _kept_cuts(plan: StudyPlan, roles: Roles, where: str) -> dict[str, Any]:
     """Keep all cuts of the columns whose values the text says."""
     quasi = roles.of("quasi")
     wrong = [

@@ -24,7 +24,7 @@ from voile.keys.secret import Secret
 from voile.modules import find_module
 from voile.release.archive import LEDGER_FOLDER
 from voile.release.choice import Choice
-from voile.release.options import M, checked, fields_of, leaves
+from voile.release.options import M, check_options, fields_of, leaves
 from voile.study.adversary.acquaintance import DAYS
 from voile.study.carriers.carrier import KNOWN
 from voile.study.plan import entries
@@ -49,13 +49,13 @@ TAKEN = frozenset((DAYS, LEDGER_FOLDER, EXPORT.rstrip(":")))
 """What the study calls something of its own beside its parts: what people have, a folder."""
 
 
-class Plan(entries.Entry):
+class StudyPlan(entries.PlanEntry):
     """A study: parts about the same people, what the text mentions, and what is promised."""
 
     study: entries.StudyTable
-    promise: entries.Promise
+    promise: entries.PromiseEntry
     parts: dict[str, entries.Part] = Field(min_length=1)
-    mentions: dict[str, entries.Mention] = Field(default_factory=dict)
+    mentions: dict[str, entries.MentionEntry] = Field(default_factory=dict)
     names: entries.NamesTable | None = None
     export: entries.ExportTable | None = None
     determination: entries.DeterminationTable | None = None
@@ -80,8 +80,8 @@ class Plan(entries.Entry):
             if part.of is not None and part.of not in tables:
                 said.append(f"parts.{name}.of: there is no table {part.of}")
         for name, own in self.parts.items():
-            said += [f"parts.{name}: {one}" for one in _misnamed(name)]
-            said += [f"parts.{name}.apply.{one}: {DECIDED}" for one in self._decided(name)]
+            said += [f"parts.{name}: {one}" for one in _check_name(name)]
+            said += [f"parts.{name}.apply.{one}: {DECIDED}" for one in self._list_decided(name)]
             days = own.apply.get("date_shift_days", self.study.date_shift_days)
             if days != self.study.date_shift_days:
                 said.append(
@@ -144,7 +144,7 @@ class Plan(entries.Entry):
             said.append('study.subject: of an export it is "person_id"')
         return said
 
-    def _decided(self, name: str) -> list[str]:
+    def _list_decided(self, name: str) -> list[str]:
         """Return the options of a part's release that the study alone decides."""
         part, among = self.parts[name], OF_STUDY
         if part.of is not None or any(one.of == name for one in self.texts.values()):
@@ -152,7 +152,7 @@ class Plan(entries.Entry):
         return sorted(among & part.apply.keys())
 
     @classmethod
-    def read(cls, path: Path) -> Plan:
+    def read_file(cls, path: Path) -> StudyPlan:
         """Read a plan; places that it names lie beside it.
 
         Raises RequestError: it is not there, or is not a plan; every mistake with its place.
@@ -250,7 +250,7 @@ class Plan(entries.Entry):
         """Where earlier releases may lie."""
         return [self.release.parent, *map(self.place, self.study.releases)]
 
-    def under(self, ledger: Path | None) -> Plan:
+    def under(self, ledger: Path | None) -> StudyPlan:
         """Return the plan with another ledger, where one is given; from where a command runs."""
         if ledger is None:
             return self
@@ -292,11 +292,11 @@ class Plan(entries.Entry):
         """The parts with a file of their own: all but texts in a row of a table."""
         return [name for name, part in self.parts.items() if part.of is None]
 
-    def opened(self, name: str) -> Source:
+    def open_part(self, name: str) -> Source:
         """Open what a part is of."""
         part = self.parts[name]
         if part.of is not None:
-            return self.opened(part.of)
+            return self.open_part(part.of)
         capped = None if self._unpacked is None else self._unpacked / f"{name}.capped.parquet"
         return self.whole(name) if capped is None or not capped.exists() else open_source(capped)
 
@@ -319,7 +319,7 @@ class Plan(entries.Entry):
                 placed[option] = with_places(given[option], types, self.source)
         try:
             refuse_removed(self.parts[name].kind, verb, given)
-            return checked(model, placed)
+            return check_options(model, placed)
         except RequestError as error:
             raise RequestError(
                 error.what, where=f"{self._path}: parts.{name}.{verb}", instead=error.instead
@@ -340,7 +340,7 @@ class Plan(entries.Entry):
         return {**data, "study": {n: x for n, x in data["study"].items() if n not in PLACED}}
 
 
-def _misnamed(name: str) -> list[str]:
+def _check_name(name: str) -> list[str]:
     plain = name.replace("_", "").replace("-", "").isalnum() and name.isascii()
     if not plain:
         return ["name it in letters, digits, - and _"]

@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from voile.documents.replacements.kinds import kind_of, safe_label
-from voile.study.readers.ages import Ages
-from voile.study.readers.reader import Found, MentionFinder, Reader
-from voile.study.readers.sexes import Sexes
-from voile.study.readers.values import Values, ZipCodes, read_words
+from voile.study.readers.ages import AgeReader
+from voile.study.readers.reader import FoundMention, MentionFinder, MentionReader
+from voile.study.readers.sexes import SexReader
+from voile.study.readers.values import ValueReader, ZipCodes, read_words
 
-__all__ = ["Found", "MentionFinder", "Reader", "finds_alone", "is_sex", "read_words", "reader_of"]
+__all__ = [
+    "FoundMention",
+    "MentionFinder",
+    "MentionReader",
+    "finds_alone",
+    "is_sex",
+    "read_words",
+    "reader_of",
+]
 
 _SEX = frozenset(("SEX", "SEXO", "GENDER", "GENERO"))
 
 
 def reader_of(
     label: str, values: Sequence[str] = (), meanings: Mapping[str, Sequence[str]] | None = None
-) -> Reader:
+) -> MentionReader:
     """Return what reads the mentions of a type.
 
     values : the cells of the column that it follows, where that lists them. meanings : of a list of
@@ -26,12 +34,12 @@ def reader_of(
     if is_zip(label):
         return ZipCodes(values, meanings)
     if meanings is not None:
-        return Values(values, meanings)
+        return ValueReader(values, meanings)
     if kind_of(label) == "age":
-        return Ages()
+        return AgeReader()
     if is_sex(label):
-        return Sexes(values)
-    return Values(values)
+        return SexReader(values)
+    return ValueReader(values)
 
 
 def is_sex(label: str) -> bool:

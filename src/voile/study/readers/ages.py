@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from voile.documents.patterns.pattern import Slice
 from voile.documents.replacements.ages import find_age
-from voile.study.readers.reader import Found, Reader
+from voile.study.readers.reader import FoundMention, MentionReader
 
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
@@ -64,7 +64,7 @@ _MENTIONS = tuple(
 _OF_A_COUNT = re.compile(r"in\s+the\s+\d0s", re.IGNORECASE)
 
 
-class Ages(Reader):
+class AgeReader(MentionReader):
     """Read an age as one year, a decade or its third as their years; what implies one is no value.
 
     >>> Ages().read("47-year-old"), Ages().read("47th").cells, Ages().read("retired")
@@ -97,15 +97,15 @@ class Ages(Reader):
         }
         yield from sorted(found)
 
-    def read(self, mention: str) -> Found | None:
+    def read_mention(self, mention: str) -> FoundMention | None:
         text = mention.strip()
         start = len(mention) - len(mention.lstrip())
         if year := _ORDINAL.fullmatch(text):
-            return Found(start, start + len(text), (str(int(year[1])),))
+            return FoundMention(start, start + len(text), (str(int(year[1])),))
         if years := _years_of(text):
-            return Found(start, start + len(text), tuple(map(str, years)))
+            return FoundMention(start, start + len(text), tuple(map(str, years)))
         age = find_age(mention)
-        return None if age is None else Found(age[0], age[1], (str(age[2]),))
+        return None if age is None else FoundMention(age[0], age[1], (str(age[2]),))
 
 
 def _years_of(text: str) -> range | None:

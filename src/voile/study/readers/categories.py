@@ -38,7 +38,7 @@ MARITAL = {
 _WORD = re.compile(r"[^\W_]+")
 
 
-class Categories:
+class CategoryReader:
     """Read in a text which values of a column its words are of.
 
     column : decides by its name which codes have words. cells : the column's values.
@@ -63,7 +63,7 @@ class Categories:
     def __bool__(self) -> bool:
         return bool(self._cells)
 
-    def read(self, text: str) -> frozenset[str]:
+    def find_values(self, text: str) -> frozenset[str]:
         """Return the values of which a word stands in a text."""
         found = (" ".join(_WORD.findall(one)) for one in self._pattern.findall(fold_value(text)))
         return frozenset(self._cells[word] for word in found if word in self._cells)

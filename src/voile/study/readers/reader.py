@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 from voile.documents.patterns.pattern import Slice
-from voile.documents.replacements import Reason
+from voile.documents.replacements import RemovalReason
 
 
-class Found(NamedTuple):
+class FoundMention(NamedTuple):
     """What a mention says: one of some raw cells, by its characters from start to before end."""
 
     start: int
@@ -23,7 +23,7 @@ class Found(NamedTuple):
     cells: tuple[str, ...]
 
 
-class Reader:
+class MentionReader:
     """Reads the mentions of one kind; this one finds nothing, and reads nothing.
 
     planted : a sentence for each form, its mention between bars, by which recall is measured; some
@@ -36,7 +36,7 @@ class Reader:
         """Find where mentions stand in a normalised text, beside those that the kit finds."""
         return ()
 
-    def read(self, mention: str) -> Found | None:
+    def read_mention(self, mention: str) -> FoundMention | None:
         """Read a whole mention; None where it cannot be read, or says more than one value."""
         return None
 
@@ -50,12 +50,12 @@ class MentionFinder:
     """Finds the mentions of a type by its reader: what it finds goes, whatever the kit says."""
 
     label: str
-    reader: Reader
+    reader: MentionReader
     checked: bool = True
 
     @property
-    def by(self) -> Reason:
-        return Reason("rule", f"for {self.label}")
+    def by(self) -> RemovalReason:
+        return RemovalReason("rule", f"for {self.label}")
 
     def slices(self, plain: str) -> Iterable[Slice]:
         return self.reader.slices(plain)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from voile.documents.patterns.pattern import Slice
-from voile.study.readers.reader import Found, Reader
+from voile.study.readers.reader import FoundMention, MentionReader
 
 _NEUTRAL = {
     "they": "she he",
@@ -36,7 +36,7 @@ _FIRST_LETTERS = {True: "fw", False: "m"}
 """Of the words that a column has for women, and for men."""
 
 
-class Sexes(Reader):
+class SexReader(MentionReader):
     """Read a word as the cells of a column whose first letter is that of the sex.
 
     values : the column's cells, such as F and M.
@@ -60,7 +60,7 @@ class Sexes(Reader):
     def slices(self, plain: str) -> Iterator[Slice]:
         yield from (found.span() for found in _MENTION.finditer(plain))
 
-    def read(self, mention: str) -> Found | None:
+    def read_mention(self, mention: str) -> FoundMention | None:
         word = mention.strip().lower()
         start = len(mention) - len(mention.lstrip())
         if word in _NEUTRAL or word == "mx":
@@ -70,7 +70,7 @@ class Sexes(Reader):
             cells = tuple(x for x in self._values if x[:1].lower() in letters)
         else:
             return None
-        return Found(start, start + len(word), cells)
+        return FoundMention(start, start + len(word), cells)
 
     def neutral(self, mention: str) -> str | None:
         word = _WORDS.get(mention.strip().lower())

@@ -13,7 +13,7 @@ from voile.data import open_source
 from voile.documents.patterns import PhraseList
 from voile.documents.patterns.pattern import Slice
 from voile.documents.replacements.draws import fold_value
-from voile.study.readers.reader import Found, Reader
+from voile.study.readers.reader import FoundMention, MentionReader
 
 _ZIP = re.compile(r"(\d{5})(?:-?\d{4})?")
 _FOUND = re.compile(
@@ -24,7 +24,7 @@ WORDS = "words"
 """The column of a list of words that has them; another has what each means."""
 
 
-class Values(Reader):
+class ValueReader(MentionReader):
     """Read a mention as the value that it is, whatever its capitals, or as what a list says.
 
     values : the column's cells, where it lists them; any other text is read as it is.
@@ -48,19 +48,21 @@ class Values(Reader):
     def slices(self, plain: str) -> Iterable[Slice]:
         return self._phrases.slices(plain) if self._phrases else ()
 
-    def read(self, mention: str) -> Found | None:
+    def read_mention(self, mention: str) -> FoundMention | None:
         text = mention.strip()
         if not text:
             return None
         start, value = mention.index(text), self._value_of(text)
-        return Found(start, start + len(text), self._cells.get(fold_value(value)) or (value,))
+        return FoundMention(
+            start, start + len(text), self._cells.get(fold_value(value)) or (value,)
+        )
 
     def _value_of(self, text: str) -> str:
         """Return what of a mention the column has."""
         return text
 
 
-class ZipCodes(Values):
+class ZipCodes(ValueReader):
     """Read a ZIP code as its five digits; one with four more is found wherever it stands.
 
     The words of a list, such as cities, are found and read beside them.

@@ -11,25 +11,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
-from voile.ledger.ledger import Keys, Ledger
-from voile.ledger.promise import SLACK, Figures
-from voile.study.risk.joint import Ints, JointRisk, Leaks, Mask, Records, places_in
+from voile.ledger.ledger import Ledger, LedgerKeys
+from voile.ledger.promise import SLACK, JointFigures
+from voile.study.risk.joint import Ints, JointRisk, Mask, MatchRecords, TextLeaks, places_in
 from voile.study.risk.together import as_tables, leaks_of
-from voile.tables.joint.disclosed import Names
-from voile.tables.joint.figures import Joined, Shown
+from voile.tables.joint.disclosed import SpaceNames
+from voile.tables.joint.figures import JoinedReleases, ShownRelease
 from voile.tables.kernels.cells import why_too_wide
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.after import candidates
-from voile.tables.verbs.content import Content
-from voile.tables.verbs.following import Archive
-from voile.tables.verbs.past import Past
+from voile.tables.verbs.content import TablesContent
+from voile.tables.verbs.following import ReleaseArchive
+from voile.tables.verbs.past import EarlierReleases
 
 
 @dataclass(frozen=True, eq=False)
-class RowsBeside(Brief):
+class RowsBeside(BriefRepr):
     """The rows that a policy may release.
 
     at : (rows,) the combination of each. whose : (rows,) a number for its person. beside : (rows,)
@@ -43,7 +43,9 @@ class RowsBeside(Brief):
     beside: Ints
 
     @classmethod
-    def read(cls, content: Content, source: Source, beside: Mapping[str, int]) -> RowsBeside:
+    def read_rows(
+        cls, content: TablesContent, source: Source, beside: Mapping[str, int]
+    ) -> RowsBeside:
         """Read every row that is not held out and whose values are in their domains.
 
         beside : of each person, a number for what other parts show.
@@ -52,7 +54,7 @@ class RowsBeside(Brief):
         codes, people, first = [], list[str](), 0
         for batch in source.batches([*dict.fromkeys([*space.quasi, subject])]):
             own = np.column_stack([d.codes(batch.column(d.column)) for d in space.domains])
-            fits = ~content.hold_out.held(batch, first) & (own >= 0).all(axis=1)
+            fits = ~content.hold_out.find_held(batch, first) & (own >= 0).all(axis=1)
             names = batch.column(subject).to_pylist()
             people += [str(names[n]) for n in np.flatnonzero(fits)]
             codes.append(own[fits])
@@ -61,21 +63,21 @@ class RowsBeside(Brief):
         shown = np.array([beside[one] for one in people], np.intp)
         return cls(places_in(space, np.concatenate(codes)), whose, shown)
 
-    def records(self, released: Mask) -> Records:
+    def records(self, released: Mask) -> MatchRecords:
         """Return those of released combinations, each the share of its person that it then is."""
         own = released[self.at]
         whose = self.whose[own]
         weights = 1 / np.bincount(whose)[whose]
-        return Records(self.at[own], weights, self.beside[own])
+        return MatchRecords(self.at[own], weights, self.beside[own])
 
 
 def find_after(
-    content: Content,
-    leaks: Leaks,
+    content: TablesContent,
+    leaks: TextLeaks,
     limit: float,
     ledger: Ledger,
-    keys: Keys,
-    archive: Archive,
+    keys: LedgerKeys,
+    archive: ReleaseArchive,
     *,
     rows: RowsBeside | None = None,
     seed: int | None,
@@ -97,25 +99,25 @@ def find_after(
     space = content.space
     if why := why_too_wide(space.counts):
         raise RequestError(f"policies for whole columns cannot be searched: {why}")
-    names = Names(space, keys.hash)
-    past = Past.of(content, as_tables(ledger, names), keys, archive, None)
+    names = SpaceNames(space, keys.hash)
+    past = EarlierReleases.of(content, as_tables(ledger, names), keys, archive, None)
     promise, before = ledger.promise.at_least(past.floor), leaks_of(ledger, names)
     columns = {name: min(1.0, leaks.columns.get(name, 0.0) + before.columns.get(name, 0.0))
                for name in {**leaks.columns, **before.columns}}  # fmt: skip
-    both = Leaks(columns, min(1.0, leaks.name + before.name))
-    out, most = Joined(space, past.all_shown), limit * float(space.counts.sample.sum())
+    both = TextLeaks(columns, min(1.0, leaks.name + before.name))
+    out, most = JoinedReleases(space, past.all_shown), limit * float(space.counts.sample.sum())
     share = min(1.0, most / space.evaluator.matches)  # together never less than alone
     alone = replace(promise, joint_risk=min(share, promise.joint_risk or 1.0))
     for policy in candidates(content, [past], alone, recount=False, seed=seed):
-        joined = out.with_one(Shown.of(policy, past.rules))
+        joined = out.with_one(ShownRelease.of(policy, past.rules))
         of_rows = joined.figures()
         if of_rows.matches > most + SLACK:
             continue
         group, visible = joined.groups
         judged = JointRisk(space, group, visible)
         records = judged.records if rows is None else rows.records(visible)
-        found, people = judged.expected(both, records), records.weights
-        figures = Figures(found, found / space.evaluator.matches, of_rows.k)
+        found, people = judged.expect_matches(both, records), records.weights
+        figures = JointFigures(found, found / space.evaluator.matches, of_rows.k)
         if found <= limit * float(people.sum()) + SLACK and not [*promise.broken_by(figures)]:
             return policy
     raise InfeasibleError(

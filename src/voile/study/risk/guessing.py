@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.evidence import Rate
 from voile.data.column_words import glossary
-from voile.study.plan.entries import Mention
+from voile.study.plan.entries import MentionEntry
 from voile.study.readers import is_sex
 
 MOST_PEOPLE, MOST_CHARACTERS = 2_000, 20_000
@@ -27,7 +27,7 @@ LEAST = 10
 
 
 @dataclass(frozen=True)
-class Guess(Brief):
+class ColumnGuess(BriefRepr):
     """Balanced accuracy of guessing a column from texts, with its 95% interval.
 
     chance : that of guessing at random. people : whose value was guessed, by a classifier that had
@@ -60,7 +60,7 @@ class Guess(Brief):
         return asdict(self)
 
 
-def sexes_in(mentions: Mapping[str, Mention], quasi: Sequence[str]) -> list[str]:
+def sexes_in(mentions: Mapping[str, MentionEntry], quasi: Sequence[str]) -> list[str]:
     """Return the columns of a sex that no text is to keep: by their mention, or by their name."""
     kept = {one.column for one in mentions.values() if one.keep}
     said = {one.column for label, one in mentions.items() if is_sex(label)}
@@ -78,7 +78,7 @@ def gather(said: Iterable[tuple[str, str]], people: Iterable[str]) -> dict[str, 
     return dict(found)
 
 
-def guess(column: str, texts: Mapping[str, str], truth: Mapping[str, str]) -> Guess | None:
+def guess(column: str, texts: Mapping[str, str], truth: Mapping[str, str]) -> ColumnGuess | None:
     """Guess each person's value of a column from the person's texts; None where it has no two.
 
     texts, truth : of each person. Logistic regression on words, pairs of words and runs of 3 or 4
@@ -102,7 +102,7 @@ def guess(column: str, texts: Mapping[str, str], truth: Mapping[str, str]) -> Gu
     accuracy = sum(one.value for one in rates) / n
     below = math.hypot(*(one.value - low for one, (low, _) in zip(rates, ends, strict=True))) / n
     above = math.hypot(*(high - one.value for one, (_, high) in zip(rates, ends, strict=True))) / n
-    return Guess(column, len(there), accuracy, accuracy - below, accuracy + above, 1 / n)
+    return ColumnGuess(column, len(there), accuracy, accuracy - below, accuracy + above, 1 / n)
 
 
 def _cross_fitted(texts: list[str], values: list[str]) -> list[str]:

@@ -16,7 +16,7 @@ from operator import mul
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.tables.people.counts import row_keys
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.space import PolicySpace
@@ -28,20 +28,20 @@ Chance = float | Floats
 
 
 @dataclass(frozen=True)
-class Leaks(Brief):
+class TextLeaks(BriefRepr):
     """The chance that a text says the exact value of each column, and that it names its person."""
 
     columns: Mapping[str, float]
     name: float = 0.0
 
     @classmethod
-    def of(cls, kept: Sequence[str], read: Sequence[str], miss: float, *, names: bool) -> Leaks:
+    def of(cls, kept: Sequence[str], read: Sequence[str], miss: float, *, names: bool) -> TextLeaks:
         """Return those of kept columns, and of others of which a share of mentions is missed."""
         return cls({**dict.fromkeys(read, miss), **dict.fromkeys(kept, 1.0)}, miss * names)
 
 
 @dataclass(frozen=True, eq=False)
-class Records(Brief):
+class MatchRecords(BriefRepr):
     """Records whose match probabilities are asked for.
 
     at : (records,) the combination of each. weights : (records,) the share of its person that each
@@ -79,7 +79,7 @@ class JointRisk:
         own = policy.keys_of(policy.numbers_of(space.counts.codes))
         return cls(space, own, np.isin(own, policy.keys_of(groups[kept])))
 
-    def expected(self, leaks: Leaks, records: Records | None = None) -> float:
+    def expect_matches(self, leaks: TextLeaks, records: MatchRecords | None = None) -> float:
         """Return the expected matches: the sum of 1 / people who agree, over released subjects.
 
         records : whose they are, where other parts of rows are beside them [all that is released].
@@ -88,17 +88,17 @@ class JointRisk:
         return self.matches(leaks.columns, leaks.name, own)
 
     @property
-    def records(self) -> Records:
+    def records(self) -> MatchRecords:
         """All subjects that are released, by their combinations."""
         subjects = self._space.counts.sample * self.released
-        return Records(np.arange(len(subjects)), subjects)
+        return MatchRecords(np.arange(len(subjects)), subjects)
 
-    def matches(self, columns: Mapping[str, Chance], name: Chance, records: Records) -> float:
+    def matches(self, columns: Mapping[str, Chance], name: Chance, records: MatchRecords) -> float:
         """Return the expected matches of some records; name : the chance that a text names each."""
         found = self.each(columns, records)
         return float((records.weights * (name + (1 - name) * found)).sum())
 
-    def each(self, columns: Mapping[str, Chance], records: Records) -> Floats:
+    def each(self, columns: Mapping[str, Chance], records: MatchRecords) -> Floats:
         """Return the match probability of each of some records, (records,).
 
         columns : the chance that a text says a column's value: one for all, or one a record.
@@ -109,7 +109,7 @@ class JointRisk:
             total += chance * self._match(known, records)
         return total
 
-    def _match(self, known: Sequence[str], records: Records) -> Floats:
+    def _match(self, known: Sequence[str], records: MatchRecords) -> Floats:
         """Return 1 / the people in each record's group who have its values of some columns.
 
         What other parts of rows show is counted by no population: where they do not show the same
@@ -117,12 +117,12 @@ class JointRisk:
         """
         counts, quasi = self._space.counts, self._space.quasi
         exact = [counts.codes[:, quasi.index(name)] for name in known]
-        place = _numbered([self._group, *exact])
+        place = _number_rows([self._group, *exact])
         people = np.maximum(
             np.bincount(place, counts.population), np.bincount(place, counts.sample)
         )[place[records.at]]
         if records.beside is not None and records.are_apart:
-            own = _numbered([place[records.at], records.beside])
+            own = _number_rows([place[records.at], records.beside])
             people = np.minimum(people, np.bincount(own, records.weights)[own])
         return np.asarray(1 / np.maximum(people, 1))
 
@@ -134,7 +134,7 @@ def places_in(space: PolicySpace, codes: NDArray[np.int32]) -> Ints:
     return np.searchsorted(keys[: len(counts.codes)], keys[len(counts.codes) :])
 
 
-def _numbered(labels: Sequence[NDArray[np.integer]]) -> Ints:
+def _number_rows(labels: Sequence[NDArray[np.integer]]) -> Ints:
     """Number the distinct rows of columns of labels from 0, (rows,)."""
     rows = np.column_stack(labels).astype(np.int32)
     keys = row_keys(rows, [int(own.max(initial=0)) + 1 for own in rows.T])

@@ -19,15 +19,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
-from voile.core.rounding import rounded
+from voile.core.brief import BriefRepr
+from voile.core.rounding import round_number
 from voile.data import Source
 from voile.documents.replacements.kinds import kind_of
 from voile.release.manifest import source_rows
-from voile.study.risk.joint import Chance, JointRisk, Leaks, Records, places_in
+from voile.study.risk.joint import Chance, JointRisk, MatchRecords, TextLeaks, places_in
 from voile.study.risk.stating import StatedCategory
-from voile.study.text.mentions import Rules
-from voile.tables.verbs.content import Content
+from voile.study.text.mentions import MentionRules
+from voile.tables.verbs.content import TablesContent
 
 Floats = NDArray[np.float64]
 MATCHES = ("table", "joint", "joint_at_recall")
@@ -59,7 +59,7 @@ class PartResidue:
 
 
 @dataclass(frozen=True, eq=False)
-class Residue(Brief):
+class TextResidue(BriefRepr):
     """What the written texts may still say of the person of each released row.
 
     kept : the columns that texts say exactly. missed : the chance that a text says another column,
@@ -69,7 +69,7 @@ class Residue(Brief):
 
     shows = ()
 
-    records: Records
+    records: MatchRecords
     kept: tuple[str, ...]
     missed: Mapping[str, Floats]
     named: Floats
@@ -78,16 +78,16 @@ class Residue(Brief):
     @classmethod
     def of(
         cls,
-        content: Content,
+        content: TablesContent,
         source: Source,
         private: Path,
-        rules: Rules,
+        rules: MentionRules,
         texts: Sequence[PartResidue],
         *,
         guessed: Sequence[str] = (),
         beside: Mapping[str, int] | None = None,
         stated: Sequence[StatedCategory] = (),
-    ) -> Residue:
+    ) -> TextResidue:
         """Read whose each released row of the table is, and what was counted of the person.
 
         Parameters
@@ -108,21 +108,21 @@ class Residue(Brief):
         for label, x in rules.mentions.items():
             if x.column and not x.keep:
                 labels.setdefault(x.column, set()).add(label)
-        missed = {column: _left(people, texts, own) for column, own in labels.items()}
+        missed = {column: _chance_left(people, texts, own) for column, own in labels.items()}
         return cls(
-            Records(places_in(space, codes), _one_a_person(people), shown),
+            MatchRecords(places_in(space, codes), _one_a_person(people), shown),
             (*(x.column for x in rules.mentions.values() if x.keep and x.column), *guessed),
             missed,
-            _left(people, texts, _names(texts)),
+            _chance_left(people, texts, _names(texts)),
             {x.column: np.array([float(one in x.people) for one in people]) for x in stated},
         )
 
-    def saying(self, columns: Sequence[str]) -> Residue:
+    def saying(self, columns: Sequence[str]) -> TextResidue:
         """Return it where more columns are known exactly."""
         return replace(self, kept=(*dict.fromkeys((*self.kept, *columns)),))
 
     @property
-    def said(self) -> dict[str, Chance]:
+    def statement_chances(self) -> dict[str, Chance]:
         """The chance that a text says each column, at the recall of the notes' kits."""
         both = {name: np.maximum(x, self.stated.get(name, 0.0)) for name, x in self.missed.items()}
         return {**self.stated, **both, **dict.fromkeys(self.kept, 1.0)}
@@ -132,7 +132,7 @@ class Residue(Brief):
         own = self.records
         kept: dict[str, Chance] = {**self.stated, **dict.fromkeys(self.kept, 1.0)}
         alone = replace(own, beside=None)
-        at_recall = self.named + (1 - self.named) * judged.each(self.said, own)
+        at_recall = self.named + (1 - self.named) * judged.each(self.statement_chances, own)
         return {
             "subjects": float(own.weights.sum()),
             "table": judged.matches({}, 0.0, alone),
@@ -143,14 +143,14 @@ class Residue(Brief):
         }
 
     @property
-    def worst(self) -> Leaks:
+    def worst(self) -> TextLeaks:
         """The largest chances over people, two digits rounded up: none reveals a count."""
-        found = {name: _most(chance) for name, chance in self.said.items()}
-        return Leaks(found, _most(self.named))
+        found = {name: _most(chance) for name, chance in self.statement_chances.items()}
+        return TextLeaks(found, _most(self.named))
 
 
 def _most(chance: Chance) -> float:
-    return min(1.0, rounded(float(np.max(chance, initial=0.0)), "up"))
+    return min(1.0, round_number(float(np.max(chance, initial=0.0)), "up"))
 
 
 def _one_a_person(people: list[str]) -> Floats:
@@ -165,7 +165,7 @@ def _names(texts: Iterable[PartResidue]) -> set[str]:
     return {label for label in labels if kind_of(label) == "name"}
 
 
-def _left(people: list[str], texts: Sequence[PartResidue], labels: set[str]) -> Floats:
+def _chance_left(people: list[str], texts: Sequence[PartResidue], labels: set[str]) -> Floats:
     """Return the chance that a mention of some types is left of each row's person."""
     hidden = [[1 - one.chance(who, labels) for one in texts] for who in people]
     return np.array([1 - prod(own) for own in hidden])

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from voile.core.rounding import rounded
+from voile.core.rounding import round_number
 from voile.data import open_source
 from voile.gate.people import ALONE, ReleasedPart, count_people
 
@@ -36,7 +36,7 @@ Limit = Callable[[int], int]
 
 
 @dataclass(frozen=True)
-class Remedy:
+class PlanRemedy:
     """An option of a plan, and the people whom all facts then no longer single out.
 
     place : the table of the plan. helped : of `alone`, before it. loss : what is lost, in words.
@@ -70,7 +70,7 @@ class ExportOptions:
     kept: frozenset[str]
 
 
-class _Trial(NamedTuple):
+class _RemedyTrial(NamedTuple):
     """A remedy that is to be measured. family : of several the best one is offered."""
 
     place: str
@@ -90,7 +90,7 @@ def find_remedies(
     numbers: Callable[[str], pa.Array],
     export: ExportOptions | None = None,
     are_months: bool = False,
-) -> tuple[Remedy, ...]:
+) -> tuple[PlanRemedy, ...]:
     """Measure the remedies of some parts, of an export's types and of days; the best one first.
 
     names : of the parts. group : the rows of the table, which stay linked. numbers : the row of the
@@ -103,13 +103,13 @@ def find_remedies(
     alone = _count_alone(parts, group, are_months=are_months)
     if not alone:
         return ()
-    best: dict[tuple[str, str], tuple[tuple[int, float], Remedy]] = {}
+    best: dict[tuple[str, str], tuple[tuple[int, float], PlanRemedy]] = {}
     for one in _list_trials(parts, names, numbers, export, are_months=are_months):
         helped = alone - _count_alone(one.parts, group, are_months=one.are_months or are_months)
         score = helped, -one.left_out
         before = best.get((one.place, one.family))
         if helped > 0 and (before is None or score > before[0]):
-            remedy = Remedy(one.place, one.option, helped, alone, one.loss)
+            remedy = PlanRemedy(one.place, one.option, helped, alone, one.loss)
             best[one.place, one.family] = score, remedy
     found = (remedy for _, remedy in best.values())
     return tuple(sorted(found, key=lambda x: (-x.helped, x.place, x.option)))
@@ -122,26 +122,28 @@ def _list_trials(
     export: ExportOptions | None,
     *,
     are_months: bool,
-) -> Iterator[_Trial]:
+) -> Iterator[_RemedyTrial]:
     for name in names:
         yield from _try_part(name, parts, numbers)
     if export is not None:
         yield from _try_export(export, parts)
     if not are_months and any(part.dates for part in parts.values()):
         loss = "each day becomes the first of its month"
-        yield _Trial("[study]", 'dates = "months"', "months", parts, loss, are_months=True)
+        yield _RemedyTrial("[study]", 'dates = "months"', "months", parts, loss, are_months=True)
 
 
-def _try_part(name: str, parts: Parts, numbers: Callable[[str], pa.Array]) -> Iterator[_Trial]:
+def _try_part(
+    name: str, parts: Parts, numbers: Callable[[str], pa.Array]
+) -> Iterator[_RemedyTrial]:
     """Yield a part without links, without stays, and with fewer rows of each person."""
     place, part = f"[parts.{name}]", parts[name]
     others = {other: own for other, own in parts.items() if other != name}
     loss = "its rows are no longer joined to people"
-    yield _Trial(place, 'links = "none"', "links", others, loss)
+    yield _RemedyTrial(place, 'links = "none"', "links", others, loss)
     if len(part.dates) > 1:
         loss = f"of its {len(part.dates)} columns of days one is released"
         first = {**parts, name: replace(part, dates=part.dates[:1])}
-        yield _Trial(place, 'stays = "drop"', "stays", first, loss)
+        yield _RemedyTrial(place, 'stays = "drop"', "stays", first, loss)
     if (part.rows.about_rows() or 0) > MOST_ROWS:
         return
     rows = part.rows.read().take(pc.sort_indices(numbers(name)))
@@ -150,7 +152,7 @@ def _try_part(name: str, parts: Parts, numbers: Callable[[str], pa.Array]) -> It
         kept = rows.filter(are_kept(people, limit))
         capped = {**parts, name: replace(part, rows=open_source(kept))}
         left_out = 1 - len(kept) / len(rows)
-        yield _Trial(place, option, family, capped, _say_left_out(left_out), left_out)
+        yield _RemedyTrial(place, option, family, capped, _say_left_out(left_out), left_out)
 
 
 def _list_limits(people: Sequence[Any]) -> Iterator[tuple[str, str, Limit]]:
@@ -168,7 +170,7 @@ def _list_caps(numbers: Sequence[int]) -> list[int]:
     return [one for one in sorted(caps) if one < numbers[-1]]
 
 
-def _try_export(export: ExportOptions, parts: Parts) -> Iterator[_Trial]:
+def _try_export(export: ExportOptions, parts: Parts) -> Iterator[_RemedyTrial]:
     """Yield an export without one of its types, and with fewer rows of it of each person."""
     events = {name: part.rows.read() for name, part in parts.items() if TYPE in part.rows.columns}
     total = sum(map(len, events.values()))
@@ -194,7 +196,9 @@ def _try_export(export: ExportOptions, parts: Parts) -> Iterator[_Trial]:
             left_out = 1 - sum(map(len, kept.values())) / total
             new = {x: replace(parts[x], rows=open_source(rows)) for x, rows in kept.items()}
             loss = _say_left_out(left_out, "the export's")
-            yield _Trial("[export]", option, f"{family} {kind}", {**parts, **new}, loss, left_out)
+            yield _RemedyTrial(
+                "[export]", option, f"{family} {kind}", {**parts, **new}, loss, left_out
+            )
 
 
 def _cap_type(rows: pa.Table, kind: str, most: int) -> pa.Table:
@@ -213,7 +217,7 @@ def _inline(options: Mapping[str, int]) -> str:
 
 
 def _say_left_out(share: float, whose: str = "its") -> str:
-    return f"{rounded(share, 'up'):.0%} of {whose} rows are left out"
+    return f"{round_number(share, 'up'):.0%} of {whose} rows are left out"
 
 
 def limit_rows(most: int | None, bins: Sequence[int] | None) -> Limit:

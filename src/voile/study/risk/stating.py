@@ -9,15 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from voile.core.brief import Brief
-from voile.core.rounding import rounded
+from voile.core.brief import BriefRepr
+from voile.core.rounding import round_number
 from voile.data import Source
 from voile.data.column_words import mentions as names_as
-from voile.study.readers.categories import MOST_VALUES, Categories, find_stated
+from voile.study.readers.categories import MOST_VALUES, CategoryReader, find_stated
 
 
 @dataclass(frozen=True)
-class StatedCategory(Brief):
+class StatedCategory(BriefRepr):
     """The people whose texts state their value of a column, for an adversary who knows the words.
 
     of : the people with texts and a value. people : by the key of their texts.
@@ -36,26 +36,26 @@ class StatedCategory(Brief):
         """One sentence for a report."""
         if not self.people:
             return f"no word for a value of {self.column} was found in the texts that fits"
-        share = rounded(self.share, "up")
+        share = round_number(self.share, "up")
         return f"the texts state {self.column} of {share:.0%} of the people: counted as known"
 
     def to_data(self) -> dict[str, Any]:
-        return {"column": self.column, "share": rounded(self.share, "up")}
+        return {"column": self.column, "share": round_number(self.share, "up")}
 
 
-def category_columns(source: Source, columns: Iterable[str]) -> dict[str, Categories]:
+def category_columns(source: Source, columns: Iterable[str]) -> dict[str, CategoryReader]:
     """Return the readers of those of some columns of which few values are there, as words.
 
     A sex has a reader of its own. Cost: one pass over the columns.
     """
-    found: dict[str, Categories] = {}
+    found: dict[str, CategoryReader] = {}
     for name in columns:
         if names_as(name, "sex") or not pa.types.is_string(source.columns[name]):
             continue
         cells: set[str] = set()
         for batch in source.batches([name]):
             cells |= {one for one in batch.column(0).unique().to_pylist() if one}
-        reader = Categories(name, sorted(cells)) if len(cells) <= MOST_VALUES else None
+        reader = CategoryReader(name, sorted(cells)) if len(cells) <= MOST_VALUES else None
         if reader:
             found[name] = reader
     return found
@@ -63,7 +63,7 @@ def category_columns(source: Source, columns: Iterable[str]) -> dict[str, Catego
 
 def measure_stated(
     texts: Iterable[tuple[str, str]],
-    readers: Mapping[str, Categories],
+    readers: Mapping[str, CategoryReader],
     truth: Mapping[str, Mapping[str, str]],
 ) -> tuple[StatedCategory, ...]:
     """Measure which people's texts state their value of each column.
@@ -75,7 +75,7 @@ def measure_stated(
     said: dict[str, dict[str, frozenset[str]]] = {one: defaultdict(frozenset) for one in readers}
     for person, text in texts:
         for column, reader in readers.items():
-            said[column][person] |= reader.read(text)
+            said[column][person] |= reader.find_values(text)
     return tuple(
         StatedCategory(name, len(own.keys() & truth[name].keys()), find_stated(own, truth[name]))
         for name, own in said.items()

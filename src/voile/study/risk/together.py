@@ -16,28 +16,28 @@ from typing import Any
 
 import numpy as np
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.data import Source
 from voile.keys.pseudonyms import purpose_of
-from voile.ledger.chain import Line
-from voile.ledger.judgement import Judgement
-from voile.ledger.ledger import Keys, Ledger
-from voile.ledger.promise import SLACK, Figures
-from voile.study.risk.joint import JointRisk, Leaks, Records
-from voile.study.risk.measure import Residue
-from voile.tables.joint.disclosed import Names
-from voile.tables.joint.figures import Joined, Shown
+from voile.ledger.chain import LedgerLine
+from voile.ledger.judgement import ReleaseJudgement
+from voile.ledger.ledger import Ledger, LedgerKeys
+from voile.ledger.promise import SLACK, JointFigures
+from voile.study.risk.joint import JointRisk, MatchRecords, TextLeaks
+from voile.study.risk.measure import TextResidue
+from voile.tables.joint.disclosed import SpaceNames
+from voile.tables.joint.figures import JoinedReleases, ShownRelease
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.verbs.content import Content
-from voile.tables.verbs.following import Archive, FollowedRows, tokens_of_people
-from voile.tables.verbs.judging import Case, check_counted
-from voile.tables.verbs.past import Past
+from voile.tables.verbs.content import TablesContent
+from voile.tables.verbs.following import FollowedRows, ReleaseArchive, tokens_of_people
+from voile.tables.verbs.judging import ReleaseCase, check_counted
+from voile.tables.verbs.past import EarlierReleases
 
 KIND, SIGNALS = "study", "signals"
 
 
 @dataclass(frozen=True)
-class Other(Brief):
+class OtherPart(BriefRepr):
     """What the ledger's line holds of another part of rows: keyed hashes alone."""
 
     kind: str
@@ -46,7 +46,9 @@ class Other(Brief):
     source: str
 
     @classmethod
-    def of(cls, public: Mapping[str, Any], hidden: Mapping[str, Any], keys: Keys) -> Other:
+    def of(
+        cls, public: Mapping[str, Any], hidden: Mapping[str, Any], keys: LedgerKeys
+    ) -> OtherPart:
         """Read the two manifests of a part."""
         names = [str(one["column"]) for one in public["columns"]]
         policy = json.dumps([public["columns"], public.get("policy")], sort_keys=True)
@@ -59,7 +61,7 @@ class Other(Brief):
 
 
 @dataclass(frozen=True, eq=False)
-class Together(Brief):
+class StudyEntering(BriefRepr):
     """A release of a study on its way into a ledger.
 
     source : of the first table. residue : what its texts still say, and messages once decoded.
@@ -69,41 +71,45 @@ class Together(Brief):
 
     shows = ()
 
-    content: Content
+    content: TablesContent
     policy: AnyPolicy
     source: Source
-    residue: Residue
+    residue: TextResidue
     others: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
     subjects: Sequence[Source]
     days: int
-    archive: Archive
+    archive: ReleaseArchive
     join: bool
 
-    def judge(self, ledger: Ledger, keys: Keys) -> Judgement:
+    def judge(self, ledger: Ledger, keys: LedgerKeys) -> ReleaseJudgement:
         """Judge the release with all that is out.
 
         The three figures are of the table and the texts together. `k` is that of the rows.
         """
         content = self.content
         check_counted(content, self.source)
-        rows = FollowedRows.read(content, self.source, keys).grouped(content, self.policy)
-        names = Names(content.space, keys.hash)
+        rows = FollowedRows.read_rows(content, self.source, keys).group_rows(content, self.policy)
+        names = SpaceNames(content.space, keys.hash)
         tables = as_tables(ledger, names)
         space = keys.hash("pseudonyms", purpose_of(None)) if self.join else None
-        table = Case(content, self.policy, rows, self.archive, space).judged(tables, keys, {})
-        others = [Other.of(*one, keys).to_data() for one in self.others]
-        said = self._said(names, keys, space)
+        table = ReleaseCase(content, self.policy, rows, self.archive, space).judge_release(
+            tables, keys, {}
+        )
+        others = [OtherPart.of(*one, keys).to_data() for one in self.others]
+        said = self._describe_texts(names, keys, space)
         judged = replace(table, disclosed={**said, "tables": [table.disclosed], "others": others})
         unbounded = replace(judged, alone=None, linked=None, high=None, low=ledger.low)
-        if why := table.unbounded or self._unbounded(ledger, keys, others):
+        if why := table.unbounded or self._explain_no_bound(ledger, keys, others):
             return replace(unbounded, unbounded=why)
-        past = Past.of(content, tables, keys, self.archive, rows)
+        past = EarlierReleases.of(content, tables, keys, self.archive, rows)
         if past.followed and _linking(others):
             why = "no figure bounds what parts beside the first table come to with other rows of it"
             return replace(unbounded, unbounded=why)
-        return self._bounded(judged, past, ledger, names)
+        return self._bound_release(judged, past, ledger, names)
 
-    def _said(self, names: Names, keys: Keys, space: str | None) -> dict[str, Any]:
+    def _describe_texts(
+        self, names: SpaceNames, keys: LedgerKeys, space: str | None
+    ) -> dict[str, Any]:
         worst = self.residue.worst
         return {
             "texts": {
@@ -114,24 +120,28 @@ class Together(Brief):
             "dates": [keys.scope_of_dates(self.days)],
         }
 
-    def _unbounded(self, ledger: Ledger, keys: Keys, others: Sequence[Mapping[str, Any]]) -> str:
+    def _explain_no_bound(
+        self, ledger: Ledger, keys: LedgerKeys, others: Sequence[Mapping[str, Any]]
+    ) -> str:
         """Say why no figure bounds what the releases come to, where none does."""
         shown = _linking(others)
-        for line in ledger.released:
+        for line in ledger.released_lines:
             disclosed = line.content["disclosed"]
             if line.content["kind"] == KIND and _linking(disclosed["others"]) != shown:
                 return (
                     f"line {line.number} shows other rows, columns or cuts of a part beside the "
                     "first table than this study, and no figure bounds what both come to"
                 )
-        erased = np.array([int(x, 16) for x in sorted(ledger.erased)], np.uint64)
+        erased = np.array([int(x, 16) for x in sorted(ledger.erased_hashes)], np.uint64)
         subject = str(self.content.roles.subject)
         for one in self.subjects if len(erased) else ():
             if np.isin(_tokens(one, subject, keys), erased).any():
                 return f"{one.name} has people who were erased: take them out of it"
         return ""
 
-    def _bounded(self, table: Judgement, past: Past, ledger: Ledger, names: Names) -> Judgement:
+    def _bound_release(
+        self, table: ReleaseJudgement, past: EarlierReleases, ledger: Ledger, names: SpaceNames
+    ) -> ReleaseJudgement:
         assert table.alone is not None
         assert table.high is not None
         space, residue = self.content.space, self.residue
@@ -142,7 +152,7 @@ class Together(Brief):
         if past.followed:
             high = table.high.matches + self._most(judged, before, past)
         else:
-            shown = [*past.shown, Shown.of(self.policy, past.rules)]
+            shown = [*past.shown, ShownRelease.of(self.policy, past.rules)]
             high = joined_matches(self.content, shown, residue, before)
         alone = _with(table.alone, own, whole)
         joint = _with(table.high, max(high, own), whole)
@@ -150,7 +160,7 @@ class Together(Brief):
         linked = None if table.linked is None else min(max(low, table.linked), joint.matches)
         return replace(table, alone=alone, high=joint, low=low, linked=linked)
 
-    def _most(self, judged: JointRisk, before: Leaks, past: Past) -> float:
+    def _most(self, judged: JointRisk, before: TextLeaks, past: EarlierReleases) -> float:
         """Return the most that texts can add: everybody of whom one says anything is matched.
 
         What they say exactly adds nothing where the rows show it.
@@ -160,7 +170,7 @@ class Together(Brief):
         exact = float(figures["joint"] > figures["table"] + SLACK)
         now = np.minimum(1.0, sum(residue.missed.values(), residue.named + exact))
         people = self.content.space.counts.sample.sum() + sum(
-            len(one.people.released()) for one in past.followed
+            len(one.people.select_released()) for one in past.followed
         )
         then = min(1.0, sum(before.columns.values()) + before.name)
         return float(residue.records.weights @ now + then * people)
@@ -172,26 +182,26 @@ def _linking(others: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def joined_matches(
-    content: Content, shown: Sequence[Shown], residue: Residue, before: Leaks
+    content: TablesContent, shown: Sequence[ShownRelease], residue: TextResidue, before: TextLeaks
 ) -> float:
     """Return the expected matches where every row of several releases is joined, with all texts."""
     space = content.space
-    group, visible = Joined(space, shown).groups
+    group, visible = JoinedReleases(space, shown).groups
     judged = JointRisk(space, group, visible)
     own = residue.records
     columns = {name: np.minimum(1.0, x + before.columns.get(name, 0.0))
-               for name, x in residue.said.items()}  # fmt: skip
+               for name, x in residue.statement_chances.items()}  # fmt: skip
     columns |= {n: np.array(x) for n, x in before.columns.items() if n not in columns}
     now = judged.matches(columns, np.minimum(1.0, residue.named + before.name), own)
     here = np.bincount(own.at, own.weights, len(group))
     rest = np.maximum(space.counts.sample * visible - here, 0.0)
     if own.beside is not None:  # of people who are in an earlier release alone it is not known
         return now + float(rest.sum())
-    everybody = Records(np.arange(len(group)), rest)
+    everybody = MatchRecords(np.arange(len(group)), rest)
     return now + judged.matches(before.columns, before.name, everybody)
 
 
-def as_tables(ledger: Ledger, names: Names) -> Ledger:
+def as_tables(ledger: Ledger, names: SpaceNames) -> Ledger:
     """Return a ledger in whose lines a study is its table of these quasi-identifiers.
 
     A study without such a table stays what it is: a release of another kind.
@@ -201,7 +211,7 @@ def as_tables(ledger: Ledger, names: Names) -> Ledger:
     return replace(ledger, chain=replace(ledger.chain, lines=lines))
 
 
-def _as_table(line: Line, columns: set[str]) -> Line:
+def _as_table(line: LedgerLine, columns: set[str]) -> LedgerLine:
     if line.content.get("kind") != KIND:
         return line
     tables = line.content["disclosed"]["tables"]
@@ -211,22 +221,22 @@ def _as_table(line: Line, columns: set[str]) -> Line:
     return replace(line, content={**line.content, "kind": "tables", "disclosed": own})
 
 
-def leaks_of(ledger: Ledger, names: Names) -> Leaks:
+def leaks_of(ledger: Ledger, names: SpaceNames) -> TextLeaks:
     """Add up what the texts of the releases that are out say, by the union bound."""
     columns, name = dict.fromkeys((d.column for d in names.space.domains), 0.0), 0.0
-    for line in ledger.released:
+    for line in ledger.released_lines:
         if line.content["kind"] == KIND:
             said = line.content["disclosed"]["texts"]
             name = min(1.0, name + said["name"])
             for one in columns:
                 chance = said["columns"].get(names.column(one), 0.0)
                 columns[one] = min(1.0, columns[one] + chance)
-    return Leaks({one: x for one, x in columns.items() if x}, name)
+    return TextLeaks({one: x for one, x in columns.items() if x}, name)
 
 
-def _with(found: Figures, matches: float, whole: float) -> Figures:
-    return Figures(matches, matches / whole if whole else 0.0, found.k)
+def _with(found: JointFigures, matches: float, whole: float) -> JointFigures:
+    return JointFigures(matches, matches / whole if whole else 0.0, found.k)
 
 
-def _tokens(source: Source, subject: str, keys: Keys) -> Any:
+def _tokens(source: Source, subject: str, keys: LedgerKeys) -> Any:
     return tokens_of_people(keys, source.read([subject]).column(0).combine_chunks().unique())

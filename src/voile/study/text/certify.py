@@ -17,14 +17,14 @@ from voile.documents.replacements.kinds import kind_of
 from voile.documents.replacements.marks import mark
 from voile.documents.verbs.removals import REMOVALS
 from voile.release.manifest import ROW, ROWS
-from voile.study.text.mentions import Rules
+from voile.study.text.mentions import MentionRules
 
 Place = tuple[str, str, int, int]
 """Of a mention: its column, its type, and where it is in the released text."""
 
 
 @dataclass
-class Certificate:
+class MentionCertificate:
     """What was counted of a part's mentions, by type.
 
     recognised, marked : mentions of the types that the plan names.
@@ -68,13 +68,13 @@ class WrittenTexts:
         yield from ((who, x) for _, who, row in self.rows() for x in row.values() if x)
 
 
-def certify(written: WrittenTexts, rules: Rules) -> Certificate:
+def certify(written: WrittenTexts, rules: MentionRules) -> MentionCertificate:
     """Hold every recognised mention of the written texts to its person's rows.
 
     Raises VoileError: one says more. Memory follows the number of mentions.
     """
     places = _mentions(written.private / REMOVALS, rules)
-    counted = Certificate()
+    counted = MentionCertificate()
     for number, whose, row in written.rows():
         mentions = counted.by_person[rules.shown.name_of(whose)]
         for column, label, start, end in places.get(number, ()):
@@ -93,7 +93,7 @@ def certify(written: WrittenTexts, rules: Rules) -> Certificate:
     return counted
 
 
-def _mentions(removals: Path, rules: Rules) -> dict[int, list[Place]]:
+def _mentions(removals: Path, rules: MentionRules) -> dict[int, list[Place]]:
     """Return where the mentions and names of each row of the source stand in its released text."""
     found: dict[int, list[Place]] = defaultdict(list)
     columns = ["row", "column", "label", "published_start", "published_end"]

@@ -21,7 +21,7 @@ from voile.data.column_words import glossary
 from voile.data.column_words import mentions as mentions_words
 from voile.data.roles import AS_IT_IS
 from voile.data.source import BATCH_ROWS
-from voile.documents.replacements import Removal
+from voile.documents.replacements import TextRemoval
 from voile.documents.replacements.kinds import kind_of
 from voile.documents.start.known import KnownValues
 from voile.documents.start.known.cells import SCHEMA, subject_of, texts_of
@@ -29,7 +29,7 @@ from voile.documents.start.known.columns import Kind, kind_of_column
 from voile.documents.start.known.days import read_days
 from voile.documents.text.document import Document
 from voile.gate.values.search import SearchLimits
-from voile.study.plan.entries import Mention
+from voile.study.plan.entries import MentionEntry
 
 LOOKED_AT = 1000
 """First rows by which the kind of a column is decided."""
@@ -70,7 +70,7 @@ def unreleased_of(
 
 
 @dataclass(frozen=True)
-class _Column:
+class _LookupColumn:
     """How the values of a column are looked for, and under which type they go."""
 
     name: str
@@ -80,7 +80,7 @@ class _Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Lookups:
+class PersonLookups:
     """Finds the lookup values of each document's person; each goes under the type of its column."""
 
     known: KnownValues
@@ -90,9 +90,9 @@ class Lookups:
     def of(
         cls,
         tables: Sequence[UnreleasedColumns],
-        mentions: Mapping[str, Mention],
+        mentions: Mapping[str, MentionEntry],
         first: Sequence[Document],
-    ) -> Lookups | None:
+    ) -> PersonLookups | None:
         """Read the values of tables; None where there are none. Memory: one row a value.
 
         mentions : of the plan: what a text may keep, and under which type a column's values go.
@@ -119,21 +119,21 @@ class Lookups:
         known.propose(first)
         return cls(known, labels)
 
-    def __call__(self, documents: Sequence[Document]) -> list[list[Removal]]:
+    def __call__(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
         """Find the values of each document, in order and apart."""
         return [
-            [Removal(x.start, x.end, self._label(x), x.by) for x in own]
+            [TextRemoval(x.start, x.end, self._label(x), x.by) for x in own]
             for own in self.known.propose_sure(documents)
         ]
 
-    def _label(self, found: Removal) -> str:
+    def _label(self, found: TextRemoval) -> str:
         """Return the type of what was found; of columns of several types the one of the finder."""
         own = {self.labels[reason.name] for reason in found.by if reason.name in self.labels}
         own.discard("")
         return own.pop() if len(own) == 1 else found.label
 
 
-def _column_of(table: UnreleasedColumns, name: str, label: str, born: str) -> _Column | None:
+def _column_of(table: UnreleasedColumns, name: str, label: str, born: str) -> _LookupColumn | None:
     """Decide the kind of a column by its values and its header; None of a column without values.
 
     A column of unknown kind holds names where its values are few words with capitals that mostly
@@ -147,13 +147,13 @@ def _column_of(table: UnreleasedColumns, name: str, label: str, born: str) -> _C
     called = f"{table.name}.{name}"
     kind = kind_of_column(name, cells)
     if kind is None and _are_names(values):
-        return _Column(called, "name", label, False)
+        return _LookupColumn(called, "name", label, False)
     if kind == "date" and (glossary()["birth"].found_in(name) or table.columns[name]):
-        return _Column(called, kind, label or born, False)
+        return _LookupColumn(called, kind, label or born, False)
     unknown = "" if kind else VALUE
     by_looks = kind == "name" and not mentions_words(name, "name", "staff")
     is_shared = kind in SHARED or (by_looks and not _mostly_differ(values))
-    return _Column(called, kind or "id", label or unknown, is_shared)
+    return _LookupColumn(called, kind or "id", label or unknown, is_shared)
 
 
 def _are_names(values: Sequence[str]) -> bool:
@@ -171,7 +171,7 @@ def _mostly_differ(values: Sequence[str]) -> bool:
     return len({*values}) > DISTINCT * len(values)
 
 
-def _rows(table: UnreleasedColumns, column: _Column) -> Iterator[tuple[str, str, str, str]]:
+def _rows(table: UnreleasedColumns, column: _LookupColumn) -> Iterator[tuple[str, str, str, str]]:
     """Yield subject, column, kind and value, each once a person; shared values of few people."""
     name = column.name.removeprefix(f"{table.name}.")
     wanted = list(dict.fromkeys([table.subject, name]))
@@ -184,7 +184,7 @@ def _rows(table: UnreleasedColumns, column: _Column) -> Iterator[tuple[str, str,
             if who is None:
                 continue
             people.add(who)
-            for value in _written(column.kind, cell):
+            for value in _list_forms(column.kind, cell):
                 holders[value][who] = None
     limits = SearchLimits()
     most = max(limits.holders, int(limits.holders_share * len(people)))
@@ -193,7 +193,7 @@ def _rows(table: UnreleasedColumns, column: _Column) -> Iterator[tuple[str, str,
             yield from ((who, column.name, column.kind, value) for who in own)
 
 
-def _written(kind: Kind, cell: object) -> Iterable[str]:
+def _list_forms(kind: Kind, cell: object) -> Iterable[str]:
     """Yield the forms of a cell that are looked for; of a name with digits behind it also without.
 
     >>> list(_written("name", "Lamar193 Torp")), list(_written("id", "Na"))

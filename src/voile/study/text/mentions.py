@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache, cached_property
 
-from voile.core.brief import Brief
-from voile.documents.replacements import PublishedText, Removal, Replacer, join_adjacent
+from voile.core.brief import BriefRepr
+from voile.documents.replacements import PublishedText, RemovalReplacer, TextRemoval, join_adjacent
 from voile.documents.replacements.ages import find_age
 from voile.documents.replacements.date_ranges import move_dates
 from voile.documents.replacements.dates import DateOrder, read_date
@@ -25,9 +25,9 @@ from voile.documents.replacements.published import replace_removals
 from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.document import Document
 from voile.keys.date_rule import DateRule
-from voile.study.plan.entries import Mention
-from voile.study.readers import MentionFinder, Reader
-from voile.study.text.shown import Shown
+from voile.study.plan.entries import MentionEntry
+from voile.study.readers import MentionFinder, MentionReader
+from voile.study.text.shown import PersonIntervals
 from voile.tables.domains.labels import ANY
 
 NO_ROW = "no row of the table is of its person"
@@ -35,16 +35,16 @@ SUPPRESSED_PERSON = "its person's rows of the table are suppressed"
 
 
 @dataclass(frozen=True)
-class Rules(Brief):
+class MentionRules(BriefRepr):
     """What becomes of each type that the text mentions, for people whose rows are released.
 
     readers : of each type, what reads its mentions. dates : how dates move. order, language : as
     dates are written.
     """
 
-    mentions: Mapping[str, Mention]
-    readers: Mapping[str, Reader]
-    shown: Shown
+    mentions: Mapping[str, MentionEntry]
+    readers: Mapping[str, MentionReader]
+    shown: PersonIntervals
     dates: DateRule
     order: DateOrder | None
     language: Language
@@ -87,8 +87,8 @@ class Rules(Brief):
             return self.dates.first is None
         return not self.dates.months and self.dates.keeps(date(*read.when))
 
-    def _as_shown(self, subject: str, reader: Reader, column: str, value: str) -> str | None:
-        found = reader.read(value)
+    def _as_shown(self, subject: str, reader: MentionReader, column: str, value: str) -> str | None:
+        found = reader.read_mention(value)
         if found is None:
             return None
         if self.shown.shows_within(subject, column, found.cells):
@@ -111,7 +111,7 @@ class Rules(Brief):
             return False
         if mention.column is None:
             return True
-        found = self.readers[label].read(written)
+        found = self.readers[label].read_mention(written)
         if found and self.shown.shows_within(subject, mention.column, found.cells):
             return False
         shown = self.shown.labels(subject, mention.column)
@@ -136,14 +136,14 @@ def _is_bare(label: str, rest: str) -> bool:
 
 
 def writer_of(
-    rules: Rules, own_names: Callable[[str], Mapping[str, str]] | None = None
-) -> Callable[[Replacer], Replacer]:
+    rules: MentionRules, own_names: Callable[[str], Mapping[str, str]] | None = None
+) -> Callable[[RemovalReplacer], RemovalReplacer]:
     """Return what makes, of a replacer, one that writes the mentions by these rules.
 
     own_names : what the words of each person's name become, where names get surrogates.
     """
 
-    def writer(base: Replacer) -> Replacer:
+    def writer(base: RemovalReplacer) -> RemovalReplacer:
         if own_names is not None and isinstance(base, Surrogates):
             base = base.knowing(own_names)
         return _MentionWriter(rules, base)
@@ -155,10 +155,10 @@ def writer_of(
 class _MentionWriter:
     """Write the mentions by the rules, and leave what else is removed to another replacer."""
 
-    rules: Rules
-    base: Replacer
+    rules: MentionRules
+    base: RemovalReplacer
 
-    def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
+    def __call__(self, document: Document, removals: Sequence[TextRemoval]) -> PublishedText:
         runs = join_adjacent(document.text, removals)
         made = self.base(document, runs)
         whose = str(document.subject)

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.documents.replacements.draws import initial_of
-from voile.documents.replacements.names import Pool, name_words
+from voile.documents.replacements.names import NamePool, name_words
 from voile.documents.replacements.people import like
 from voile.keys.pseudonyms import choose, pseudonym
 from voile.keys.secret import Secret
@@ -22,7 +22,7 @@ ATTEMPTS, MOST_NAMES = 64, 5
 """After so many attempts a name gets one word more, up to so many."""
 
 
-class Name(NamedTuple):
+class PersonName(NamedTuple):
     """A given name and a family name, either of which may be blank."""
 
     given: str
@@ -30,18 +30,18 @@ class Name(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MadeUpNames(Brief):
+class MadeUpNames(BriefRepr):
     """The made-up name of each person, and what the words of the true one become.
 
     Memory: the names of people. Their order decides who gets a name that two would have: the same
     people get the same names each time.
     """
 
-    names: Mapping[str, Name] = field(repr=False)
+    names: Mapping[str, PersonName] = field(repr=False)
     words: Mapping[str, Mapping[str, str]] = field(repr=False)
 
     @classmethod
-    def draw(cls, secret: Secret, people: Mapping[str, Name], pool: Pool) -> MadeUpNames:
+    def draw(cls, secret: Secret, people: Mapping[str, PersonName], pool: NamePool) -> MadeUpNames:
         """Draw a name for each person: of other words, with other initials, and nobody else's.
 
         Raises RequestError: the lists are too short for that.
@@ -49,9 +49,9 @@ class MadeUpNames(Brief):
         used: set[tuple[str, ...]] = set()
         words: dict[str, Mapping[str, str]] = {}
         for person in sorted(people, key=lambda one: pseudonym(secret, one)):
-            words[person] = _drawn(secret, person, people[person], pool, used)
+            words[person] = _draw_words(secret, person, people[person], pool, used)
         names = {
-            person: Name(*(_written(one, words[person]) for one in own))
+            person: PersonName(*(_write_name(one, words[person]) for one in own))
             for person, own in people.items()
         }
         return cls(names, words)
@@ -61,8 +61,8 @@ class MadeUpNames(Brief):
         return self.words.get(person, {})
 
 
-def _drawn(
-    secret: Secret, person: str, own: Name, pool: Pool, used: set[tuple[str, ...]]
+def _draw_words(
+    secret: Secret, person: str, own: PersonName, pool: NamePool, used: set[tuple[str, ...]]
 ) -> Mapping[str, str]:
     """Return what each word of a name becomes; after some attempts the last one is double."""
     given, family = name_words(own.given), name_words(own.family)
@@ -91,7 +91,7 @@ def _other(secret: Secret, person: str, word: str, names: Iterable[str], attempt
     return choose(secret, person, f"{word} {attempt}" if attempt else word, tuple(names))
 
 
-def _written(own: str, words: Mapping[str, str]) -> str:
+def _write_name(own: str, words: Mapping[str, str]) -> str:
     """Write a name of as many words in the capitals that the true one has."""
     new = " ".join(words[one] for one in name_words(own))
     return like(own, new) if own.isupper() or own.islower() else new

@@ -12,16 +12,16 @@ from typing import Any
 
 from voile.core.evidence import Rate
 from voile.documents.committee.publication import PublishedDocument
-from voile.documents.committee.worker import Worker
+from voile.documents.committee.worker import DocumentWorker
 from voile.documents.text.document import Document
-from voile.study.readers import Reader
+from voile.study.readers import MentionReader
 
 NOTES = 50
 """Notes in which each form is planted."""
 
 
 @dataclass(frozen=True)
-class Planted:
+class PlantedMentions:
     """Of one form of a type: the mentions that were found whole, of those planted."""
 
     label: str
@@ -37,7 +37,9 @@ class Planted:
         return asdict(self)
 
 
-def plant(worker: Worker, notes: Sequence[str], readers: Mapping[str, Reader]) -> Iterator[Planted]:
+def plant(
+    worker: DocumentWorker, notes: Sequence[str], readers: Mapping[str, MentionReader]
+) -> Iterator[PlantedMentions]:
     """Yield what is found of each form that the readers of some types plant."""
     for label, reader in readers.items():
         for form, sentence in reader.planted.items():
@@ -48,7 +50,7 @@ def plant(worker: Worker, notes: Sequence[str], readers: Mapping[str, Reader]) -
                 _covers(one, len(text), len(text) + len(mention))
                 for one, text in zip(done, texts, strict=True)
             )
-            yield Planted(label, form, found, len(notes))
+            yield PlantedMentions(label, form, found, len(notes))
 
 
 def _covers(done: object, start: int, end: int) -> bool:

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.data import Source
 from voile.data.source import BATCH_ROWS
 from voile.keys.pseudonyms import pseudonym
 from voile.keys.secret import Secret
 from voile.release.manifest import source_rows
 from voile.tables.domains.parser import NotInKind
-from voile.tables.recoding.codebook import Codebook, CodebookEntry, CodedColumn
+from voile.tables.recoding.codebook import CodebookEntry, CodedColumn, ReleaseCodebook
 
 Entries = Mapping[str, frozenset[int]]
 _NONE = frozenset[int]()
@@ -28,13 +28,13 @@ MOST = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Shown(Brief):
+class PersonIntervals(BriefRepr):
     """The intervals of each person's released rows, by column, under the person's pseudonym.
 
     Memory: a pseudonym a person; people with the same intervals share them.
     """
 
-    codebook: Codebook
+    codebook: ReleaseCodebook
     secret: Secret = field(repr=False)
     people: Mapping[str, Entries] = field(repr=False)
     suppressed: Set[str] = field(default=frozenset(), repr=False)
@@ -48,16 +48,16 @@ class Shown(Brief):
         source: Source,
         *,
         subject: str,
-        codebook: Codebook,
+        codebook: ReleaseCodebook,
         secret: Secret,
-    ) -> Shown:
+    ) -> PersonIntervals:
         """Read a released table, by its private folder beside its source."""
         people: dict[str, Entries] = {}
         names = [column.column for column in codebook.columns]
         shared: dict[tuple[frozenset[int], ...], Entries] = {}
         named = cache(lambda one: pseudonym(secret, one))
         subjects = source.read([subject]).column(0).combine_chunks()
-        for batch, numbers in _together(release, private, codebook.released):
+        for batch, numbers in _together(release, private, codebook.released_columns):
             codes = codebook.released_codes(pa.Table.from_batches([batch]))
             for one, own in zip(subjects.take(numbers).to_pylist(), codes.tolist(), strict=True):
                 person = named(one)

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from voile.core.errors import InfeasibleError
-from voile.core.rounding import rounded
+from voile.core.rounding import round_number
 from voile.data import Source
 from voile.data.opening import open_released
 from voile.gate.values.findings import ValueFinding
 from voile.gate.values.search import SearchLimits, search_values
 from voile.keys.pseudonyms import pseudonym
-from voile.release.manifest import Release, source_rows
+from voile.release.manifest import StoredRelease, source_rows
 from voile.release.values import SearchableRelease, SearchedPart, inputs_of
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 from voile.study.text.exported_texts import SearchedExport
 
 EARLIER = 0.05
@@ -25,7 +25,7 @@ NOT_IDENTIFYING = dict.fromkeys(("quasi", "text", "items", "reading"), "keep")
 """Roles whose columns are not searched for where only identifying values are."""
 
 
-def open_part(name: str, release: Release, source: Source, subject: str) -> SearchedPart:
+def open_part(name: str, release: StoredRelease, source: Source, subject: str) -> SearchedPart:
     """Open one written part next to its source."""
     given = (release.private or {})["roles"]["columns"]
     return SearchedPart(
@@ -40,8 +40,8 @@ def open_part(name: str, release: Release, source: Source, subject: str) -> Sear
 
 
 def search_release(
-    plan: Plan,
-    part_of: Callable[[str], Release],
+    plan: StudyPlan,
+    part_of: Callable[[str], StoredRelease],
     directory: Path | None = None,
     *,
     export: Path,
@@ -55,11 +55,11 @@ def search_release(
     """
     subject, hidden = plan.study.subject, NOT_IDENTIFYING if identifying else {}
     own = [name for name, part in plan.parts.items() if part.of is None]
-    parts = [open_part(one, part_of(one), plan.opened(one), subject) for one in own]
+    parts = [open_part(one, part_of(one), plan.open_part(one), subject) for one in own]
     parts = [replace(x, roles={c: hidden.get(r, r) for c, r in x.roles.items()}) for x in parts]
     every: list[SearchableRelease] = [*parts]
     if plan.export is not None:
-        people = plan.opened(plan.table[0]).read([subject]).column(0).unique().to_pylist()
+        people = plan.open_part(plan.table[0]).read([subject]).column(0).unique().to_pylist()
         whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}
         every.append(SearchedExport(export, plan.open_known(), subject, whose))
     rule, limits = plan.date_rule(), SearchLimits(has_common=not identifying)
@@ -75,16 +75,16 @@ def public_value(found: ValueFinding) -> dict[str, Any]:
         "name": found.name,
         "says": f"people who {found.says}",
         "knowledge": f"The adversary {found.knows}.",
-        "found": rounded(found.value / n, "up"),
-        "expected": rounded((found.expected or 0.0) / n, "up"),
+        "found": round_number(found.value / n, "up"),
+        "expected": round_number((found.expected or 0.0) / n, "up"),
         "columns": sorted({f"{one.part}.{one.column}" for one in found.forms}),
     }
 
 
 def find_promised(
-    plan: Plan,
+    plan: StudyPlan,
     found: ValueFinding,
-    part_of: Callable[[str], Release],
+    part_of: Callable[[str], StoredRelease],
     directory: Path | None = None,
     *,
     export: Path,
@@ -98,7 +98,7 @@ def find_promised(
     return search_release(plan, part_of, directory, export=export, identifying=True)[0]
 
 
-def is_allowed(plan: Plan, found: ValueFinding, least: float = 0.0) -> bool:
+def is_allowed(plan: StudyPlan, found: ValueFinding, least: float = 0.0) -> bool:
     """Say whether the promise allows so many people beyond chance, and with certain values.
 
     least : the share that is allowed in any case.
@@ -107,7 +107,7 @@ def is_allowed(plan: Plan, found: ValueFinding, least: float = 0.0) -> bool:
     return found.certain <= limit and found.value <= found.most_by_chance + limit
 
 
-def check_values(plan: Plan, found: ValueFinding) -> None:
+def check_values(plan: StudyPlan, found: ValueFinding) -> None:
     """Refuse a release with values of more people than the promise allows.
 
     Raises InfeasibleError: the sentence has columns and counts, and no value.
@@ -119,5 +119,6 @@ def check_values(plan: Plan, found: ValueFinding) -> None:
         f"and [promise] allows {plan.promise.values_in_text:.3g} of the people beyond chance",
         where=str(plan.path),
         instead="correct the roles of these columns, fit the notes' kit on such forms, or accept "
-        f"the risk: values_in_text = {rounded(found.value / (found.n or 1), 'up'):g} in [promise]",
+        "the risk: values_in_text = "
+        f"{round_number(found.value / (found.n or 1), 'up'):g} in [promise]",
     )

@@ -17,15 +17,15 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data import Source, Staging
 from voile.data.files.atomic import is_own, settle
-from voile.data.files.locks import locked
+from voile.data.files.locks import hold_lock
 from voile.documents.verbs.accept import accept as accept_texts
 from voile.documents.verbs.options import AcceptOptions, ReadingOptions
 from voile.keys.seal import SEAL, file_sha256
 from voile.release.evidence import READ, default_place, find_evidence, write_evidence
-from voile.release.kit import Kit
-from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, ROWS, Release, private_path
-from voile.release.own_verbs import Ended, Reporter
-from voile.study.plan.plan import Plan
+from voile.release.kit import StoredKit
+from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, ROWS, StoredRelease, private_path
+from voile.release.own_verbs import EndedVerb, VerbReporter
+from voile.study.plan.plan import StudyPlan
 from voile.study.study_kit import chosen_in, extract_in, unpack
 from voile.study.study_release import STUDY, StudyRelease
 from voile.study.text.in_place import put_texts
@@ -33,7 +33,7 @@ from voile.study.verbs.apply import publish
 from voile.study.verbs.checks import check_applied
 from voile.study.verbs.part_copy import OF_COPY, OF_FILE, open_copy
 from voile.study.verbs.verify import check_sealed
-from voile.study.verbs.writing import Writing
+from voile.study.verbs.writing import StudyWriting
 
 __all__ = ["ReadingOptions", "accept"]
 
@@ -41,8 +41,12 @@ LOCK, SCRATCH = "lock", "scratch"
 
 
 def accept(
-    plan: Plan, kit: Kit, name: str | None, options: ReadingOptions, reporter: Reporter
-) -> Ended:
+    plan: StudyPlan,
+    kit: StoredKit,
+    name: str | None,
+    options: ReadingOptions,
+    reporter: VerbReporter,
+) -> EndedVerb:
     """Go on with the reading of each part of texts as far as answers are at hand.
 
     name : of one part [all, one after the other].
@@ -60,17 +64,17 @@ def accept(
     remedy = "use its page, or end it first"
     busy = RequestError("another voile reads this", where=str(plan.release), instead=remedy)
     room.mkdir(mode=0o700, exist_ok=True)
-    with locked(room / LOCK, busy):
+    with hold_lock(room / LOCK, busy):
         ended = {}
         for one in names:
             ended[one] = _accept_part(plan, kit, one, options, reporter, room)
             if ended[one].code:
                 break
     result = {"parts": {one: dict(own.result) for one, own in ended.items()}}
-    return Ended(result, code=max(own.code for own in ended.values()))
+    return EndedVerb(result, code=max(own.code for own in ended.values()))
 
 
-def _list_parts(plan: Plan, name: str | None, options: ReadingOptions) -> Sequence[str]:
+def _list_parts(plan: StudyPlan, name: str | None, options: ReadingOptions) -> Sequence[str]:
     """Return the parts that are read: the named one, or all."""
     listed = ", ".join(plan.texts) or "the plan has none"
     if name is not None and name not in plan.texts:
@@ -88,8 +92,13 @@ def _list_parts(plan: Plan, name: str | None, options: ReadingOptions) -> Sequen
 
 
 def _accept_part(
-    plan: Plan, kit: Kit, name: str, options: ReadingOptions, reporter: Reporter, room: Path
-) -> Ended:
+    plan: StudyPlan,
+    kit: StoredKit,
+    name: str,
+    options: ReadingOptions,
+    reporter: VerbReporter,
+    room: Path,
+) -> EndedVerb:
     """Read one part, and put what its readers removed into the release once the reading ends."""
     release = StudyRelease.open(plan.release)
     check_sealed(release, plan.secret)
@@ -110,7 +119,7 @@ def _accept_part(
             writer=writing.writer(writing.text_options(name)),
         )
     if ended.result.get("decided") is not None:
-        reading.fold(Release.open(reading.place), reporter)
+        reading.fold(StoredRelease.open(reading.place), reporter)
     return ended
 
 
@@ -118,8 +127,8 @@ def _accept_part(
 class _PartReading:
     """The reading of one part of a release, and where its copy lies."""
 
-    plan: Plan
-    kit: Kit
+    plan: StudyPlan
+    kit: StoredKit
     name: str
     release: StudyRelease
     room: Path
@@ -132,30 +141,30 @@ class _PartReading:
         return self.room / self.name / (file if is_text else f"{self.name}.parquet")
 
     @contextmanager
-    def writing(self) -> Iterator[Writing]:
+    def writing(self) -> Iterator[StudyWriting]:
         """Give the release as if it were written now, and a scratch folder that goes afterwards."""
         scratch = self.room / self.name / SCRATCH
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(mode=0o700)
         try:
-            yield self._reopened(self.release.path, self.release.folder, scratch)
+            yield self._reopen_writing(self.release.path, self.release.folder, scratch)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
-    def _reopened(self, shown: Path, private: Path, scratch: Path) -> Writing:
+    def _reopen_writing(self, shown: Path, private: Path, scratch: Path) -> StudyWriting:
         kits = unpack(self.kit)
         chosen, extract = chosen_in(self.kit, kits), extract_in(self.kit)
-        writing = Writing(self.plan, kits, chosen, extract, shown, private, scratch, silent)
+        writing = StudyWriting(self.plan, kits, chosen, extract, shown, private, scratch, silent)
         writing.reopen(self.release)
         return writing
 
-    def open_source(self, writing: Writing) -> Source:
+    def open_source(self, writing: StudyWriting) -> Source:
         """Open the texts that the part was made of."""
         if self.plan.texts[self.name].of is not None:
             return writing.gather(self.name)
-        return self.plan.opened(self.name)
+        return self.plan.open_part(self.name)
 
-    def fold(self, copy: Release, reporter: Reporter) -> None:
+    def fold(self, copy: StoredRelease, reporter: VerbReporter) -> None:
         """Let the release appear again with the texts of a copy, and keep what readers proved."""
         public, hidden = _part_manifests(copy)
         if hidden != _part_manifests(self.release.part(self.name))[1]:
@@ -164,7 +173,9 @@ class _PartReading:
             if evidence_is_there:
                 reporter.insist("evidence of the release as it was is gone: attack it again")
 
-    def _publish(self, copy: Release, manifests: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    def _publish(
+        self, copy: StoredRelease, manifests: tuple[dict[str, Any], dict[str, Any]]
+    ) -> None:
         out = self.release.path
         with Staging(out, STUDY, force=True) as staging:
             shown = staging.folder(out)
@@ -185,13 +196,13 @@ class _PartReading:
                 shutil.copyfile(self.place, table)
             else:
                 put_texts(table, self.place, private / self.name / ROWS, str(text.text))
-            writing = self._reopened(shown, private, staging.scratch())
+            writing = self._reopen_writing(shown, private, staging.scratch())
             writing.parts[self.name] = manifests
             writing.write_again()
             self._keep_proofs(copy, writing)
             publish(staging, writing, self.kit, override=None, force=True)
 
-    def _keep_proofs(self, copy: Release, writing: Writing) -> None:
+    def _keep_proofs(self, copy: StoredRelease, writing: StudyWriting) -> None:
         """Write what people read for again, for the parts in the file that changed."""
         secret = self.plan.secret
         for name in self.plan.texts:
@@ -204,7 +215,7 @@ class _PartReading:
                 write_evidence(default_place(part), part, found, secret, force=True)
 
 
-def _part_manifests(release: Release) -> tuple[dict[str, Any], dict[str, Any]]:
+def _part_manifests(release: StoredRelease) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the two manifests of a part without what depends on its file."""
     public, hidden = (
         {name: x for name, x in (one or {}).items() if name not in OF_FILE}

@@ -11,29 +11,29 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from voile.core.errors import RequestError
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.data import Staging
-from voile.keys.seal import SEAL, Seal, file_sha256
+from voile.keys.seal import SEAL, FileSeal, file_sha256
 from voile.release.archive import LEDGER_FOLDER
-from voile.release.entering import Entering, LedgerEntry, enter
-from voile.release.kit import Kit
+from voile.release.entering import EntryProcedure, LedgerEntry, enter
+from voile.release.kit import StoredKit
 from voile.release.manifest import MANIFEST as RELEASE_MANIFEST
 from voile.release.manifest import PRIVATE_MANIFEST, RELEASE, encode, private_path
 from voile.study.adversary.messages import decoded_columns
 from voile.study.plan.entries import SIGNALS
-from voile.study.plan.plan import Plan
-from voile.study.risk.together import Together
+from voile.study.plan.plan import StudyPlan
+from voile.study.risk.together import StudyEntering
 from voile.study.study_kit import chosen_in, extract_in, unpack
 from voile.study.study_release import MANIFEST, OF_ATTACKS, STUDY, StudyRelease
 from voile.study.verbs.evidence import settle_evidence
 from voile.study.verbs.export import sending
-from voile.study.verbs.measuring import Measuring
-from voile.study.verbs.writing import Writing
-from voile.tables.verbs.following import Archive
+from voile.study.verbs.measuring import StudyMeasuring
+from voile.study.verbs.writing import StudyWriting
+from voile.tables.verbs.following import ReleaseArchive
 
 
 def apply(
-    plan: Plan, kit: Kit, *, override: str | None, force: bool, progress: Progress
+    plan: StudyPlan, kit: StoredKit, *, override: str | None, force: bool, progress: ProgressHook
 ) -> StudyRelease:
     """Write the release of a study: all parts appear together, or none does.
 
@@ -55,7 +55,7 @@ def apply(
     with Staging(out, STUDY, force=force) as staging:
         shown = staging.folder(out)
         private = staging.folder(private_path(out), mode=0o700)
-        writing = Writing(
+        writing = StudyWriting(
             plan, kits, chosen, extract_in(kit), shown, private, staging.scratch(), progress
         )
         writing.write()
@@ -64,14 +64,14 @@ def apply(
 
 
 def publish(
-    staging: Staging, writing: Writing, kit: Kit, *, override: str | None, force: bool
+    staging: Staging, writing: StudyWriting, kit: StoredKit, *, override: str | None, force: bool
 ) -> None:
     """Measure what was written, write manifests and seal, and let the release appear.
 
     Raises InfeasibleError: it breaks the promise of the plan, or that of the ledger.
     """
     plan, shown, private = writing.plan, writing.release, writing.private
-    measuring = Measuring(writing)
+    measuring = StudyMeasuring(writing)
     public, hidden = measuring.manifests()
     with entering(measuring, kit, override) as entry:
         if entry is not None:
@@ -97,7 +97,7 @@ def _release_sha256(release: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def _seal(release: Path, private: Path, plan: Plan) -> Seal:
+def _seal(release: Path, private: Path, plan: StudyPlan) -> FileSeal:
     """Seal every file of the release and of the private folder, under the study's secret."""
     files = {
         str(path.relative_to(folder.parent)): file_sha256(path)
@@ -105,11 +105,13 @@ def _seal(release: Path, private: Path, plan: Plan) -> Seal:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name not in OF_ATTACKS
     }
-    return Seal(files).under(plan.secret)
+    return FileSeal(files).under(plan.secret)
 
 
 @contextmanager
-def entering(measured: Measuring, kit: Kit, override: str | None) -> Iterator[LedgerEntry | None]:
+def entering(
+    measured: StudyMeasuring, kit: StoredKit, override: str | None
+) -> Iterator[LedgerEntry | None]:
     """Hold the plan's ledger while a release is judged by it and published; None without one.
 
     Raises
@@ -125,24 +127,24 @@ def entering(measured: Measuring, kit: Kit, override: str | None) -> Iterator[Le
     if override is not None and not 8 <= len(override) <= 2000:
         raise RequestError("the reason of --override has 8 to 2,000 characters")
     table, _ = plan.table
-    together = Together(
+    together = StudyEntering(
         content=measured.content,
         policy=measured.policy,
-        source=plan.opened(table),
-        residue=measured.residue.saying(_decoded(measured)),
+        source=plan.open_part(table),
+        residue=measured.residue.saying(_list_decoded(measured)),
         others=[writing.parts[name] for name in plan.rows if name != table],
-        subjects=[plan.opened(name) for name in plan.parts],
+        subjects=[plan.open_part(name) for name in plan.parts],
         days=plan.study.date_shift_days,
-        archive=Archive(plan.releases),
+        archive=ReleaseArchive(plan.releases),
         join=plan.study.join,
     )
     with enter(
-        Entering(plan.ledger, plan.key_file, together.judge, override), kit, plan.release
+        EntryProcedure(plan.ledger, plan.key_file, together.judge, override), kit, plan.release
     ) as entry:
         yield entry
 
 
-def _decoded(measured: Measuring) -> list[str]:
+def _list_decoded(measured: StudyMeasuring) -> list[str]:
     """Return the quasi-identifiers of the table that decoded messages say: readings and classes."""
     plan, kits = measured.plan, measured.writing.kits
     signals = [name for name, part in plan.rows.items() if part.kind == SIGNALS]

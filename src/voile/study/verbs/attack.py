@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
 from voile.data import Source, open_source
@@ -28,15 +28,15 @@ from voile.gate.people import KNOWS_ALL, KNOWS_FEW
 from voile.release.manifest import source_rows
 from voile.study.adversary.date_attack import attack_dates
 from voile.study.adversary.people import join_dates, read_dates
-from voile.study.adversary.readings import read
-from voile.study.adversary.unjoined import Rejoined, rejoin
-from voile.study.plan.plan import Plan
+from voile.study.adversary.readings import read_clues
+from voile.study.adversary.unjoined import RejoinedRows, rejoin
+from voile.study.plan.plan import StudyPlan
 from voile.study.readers.sexes import SEXES
 from voile.study.study_release import StudyRelease
 from voile.study.verbs.checks import check_applied
 from voile.study.verbs.exported import read_exported
 from voile.tables.recoding.boxes import read_codebook
-from voile.tables.recoding.codebook import Codebook
+from voile.tables.recoding.codebook import ReleaseCodebook
 
 Mask = NDArray[np.bool_]
 Said = tuple[str, tuple[str, ...]]
@@ -44,7 +44,7 @@ Said = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Linked(Brief):
+class LinkedParts(BriefRepr):
     """What the adversary gets of each part alone, and of all: expected matches among people.
 
     people : whose rows are released. alone : of which one entry is left of all parts together, the
@@ -58,14 +58,14 @@ class Linked(Brief):
     alone: int
 
 
-class _Chances(NamedTuple):
+class _AgreeChances(NamedTuple):
     table: float
     texts: float
     joint: float
 
 
 @dataclass(frozen=True)
-class Attacked(Brief):
+class AttackedStudy(BriefRepr):
     """What adversaries get of all parts: `known` by what a part shows of a person, `dates` by true
     dates; `linked` to a register, where there is one; `rejoined`, where parts share no pseudonym;
     `guesses` of a classifier from the texts; `informed`, those of `known` who know some facts next
@@ -75,8 +75,8 @@ class Attacked(Brief):
 
     known: tuple[GateFinding, ...]
     dates: tuple[GateFinding, ...]
-    linked: Linked | None
-    rejoined: tuple[Rejoined, ...]
+    linked: LinkedParts | None
+    rejoined: tuple[RejoinedRows, ...]
     guesses: tuple[Mapping[str, Any], ...] = ()
     informed: tuple[Mapping[str, Any], ...] = ()
     of_parts: Mapping[str, tuple[Evidence, ...] | str] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Attacked(Brief):
         }
 
 
-def attack(plan: Plan, release: StudyRelease, register: Source | None) -> Attacked:
+def attack(plan: StudyPlan, release: StudyRelease, register: Source | None) -> AttackedStudy:
     """Attack all parts of a release together.
 
     register : with the column of subjects, which scores the attack.
@@ -112,28 +112,28 @@ def attack(plan: Plan, release: StudyRelease, register: Source | None) -> Attack
         )
     check_applied(plan, release)
     subject = plan.study.subject
-    dates = [read_dates(release.part(name), plan.opened(name), subject) for name in plan.rows]
+    dates = [read_dates(release.part(name), plan.open_part(name), subject) for name in plan.rows]
     if found := read_exported(plan, release.path, release.extract):
         dates.append(found.dates)
     rule = plan.date_rule(*release.extract)
     risk = attack_dates(join_dates(dates), rule, np.random.default_rng(plan.study.seed))
     known = tuple(x for x in release.findings if x.knows in (KNOWS_ALL.knows, KNOWS_FEW.knows))
     linked = None if register is None else link(plan, release, register)
-    rejoined = _rejoined(plan, release)
+    rejoined = _rejoin_parts(plan, release)
     guesses = tuple(release.public.get("guesses", ()))
     informed = tuple(release.private.get("informed", ()))
-    return Attacked(known, risk, linked, rejoined, guesses, informed)
+    return AttackedStudy(known, risk, linked, rejoined, guesses, informed)
 
 
-def _rejoined(plan: Plan, release: StudyRelease) -> tuple[Rejoined, ...]:
+def _rejoin_parts(plan: StudyPlan, release: StudyRelease) -> tuple[RejoinedRows, ...]:
     """Link the rows of the table to those of parts in files of their own without pseudonyms."""
     table = plan.table[0]
     names = [x for x in plan.files if x != table and not plan.is_joined(x)]
-    own = {name: (release.part(name), plan.opened(name)) for name in (table, *names)}
+    own = {name: (release.part(name), plan.open_part(name)) for name in (table, *names)}
     return rejoin(own.pop(table), own, plan.study.subject)
 
 
-def link(plan: Plan, release: StudyRelease, register: Source) -> Linked:
+def link(plan: StudyPlan, release: StudyRelease, register: Source) -> LinkedParts:
     """Link the people of a release to a register, by its table, its texts, and all together.
 
     register : with the column of subjects, which scores the attack.
@@ -147,8 +147,8 @@ def link(plan: Plan, release: StudyRelease, register: Source) -> Linked:
             instead="leave the register out",
         )
     tables = [x for x, part in plan.rows.items() if part.kind == "tables" and plan.is_joined(x)]
-    of = {name: _Adversary(release, name, register, plan.study.subject) for name in tables}
-    rows = {name: one.people(plan.opened(name)) for name, one in of.items()}
+    of = {name: _StudyAdversary(release, name, register, plan.study.subject) for name in tables}
+    rows = {name: one.people(plan.open_part(name)) for name, one in of.items()}
     adversary, people = of.pop(tables[0]), rows.pop(tables[0])
     texts = adversary.texts()
 
@@ -157,7 +157,7 @@ def link(plan: Plan, release: StudyRelease, register: Source) -> Linked:
         return np.asarray(np.logical_and.reduce([adversary.anybody, *own]))
 
     found = [adversary.link(*people[one], texts.get(one, ()), beside(one)) for one in people]
-    return Linked(
+    return LinkedParts(
         people=len(found),
         table=sum(one.table for one in found),
         texts=sum(one.texts for one in found),
@@ -166,10 +166,10 @@ def link(plan: Plan, release: StudyRelease, register: Source) -> Linked:
     )
 
 
-class _Adversary:
+class _StudyAdversary:
     def __init__(self, release: StudyRelease, table: str, register: Source, subject: str) -> None:
         self._release, self._table, self._subject = release, release.part(table), subject
-        self._book: Codebook = read_codebook(self._table.public["policy"])
+        self._book: ReleaseCodebook = read_codebook(self._table.public["policy"])
         names = [column.column for column in self._book.columns]
         held = register.read([subject, *(n for n in names if n in register.columns)])
         entries = held.column(subject).to_numpy(zero_copy_only=False).astype(str)
@@ -183,8 +183,8 @@ class _Adversary:
         """Return, by pseudonym, who each person is, and the intervals of the person's rows."""
         numbers = source_rows(self._table.folder)
         whose = truth.read([self._subject]).column(0).combine_chunks().take(numbers).to_pylist()
-        rows = self._table.rows().read([self._subject, *self._book.released])
-        codes = self._book.released_codes(rows.select(self._book.released))
+        rows = self._table.rows().read([self._subject, *self._book.released_columns])
+        codes = self._book.released_codes(rows.select(self._book.released_columns))
         own: dict[str, tuple[str, list[Any]]] = {}
         for name, person, code in zip(
             rows.column(self._subject).to_pylist(), whose, codes, strict=True
@@ -206,7 +206,7 @@ class _Adversary:
         return {name: tuple(said) for name, said in found.items()}
 
     def _says(self, text: str) -> Iterable[Said]:
-        found = list(read(text))
+        found = list(read_clues(text))
         for column in self._book.columns:
             cells = set(self._cells.get(column.column, ()))
             if column.column == "age":
@@ -221,18 +221,18 @@ class _Adversary:
         rows: NDArray[np.int32],
         said: Sequence[Said],
         beside: Mask,
-    ) -> _Chances:
+    ) -> _AgreeChances:
         """Return the chance to draw one person from those whose entries are left, by each way.
 
         beside : the entries that agree with the person's rows in other tables.
         """
         by_rows = self.agreeing(rows)
         use = [one for one in said if (by_rows & self._says_so(one)).any()]
-        both = self._narrowed(by_rows & beside, use)
-        by_text = self._narrowed(self.anybody, said)
-        return _Chances(*(self._chance(left, person) for left in (by_rows, by_text, both)))
+        both = self._narrow_entries(by_rows & beside, use)
+        by_text = self._narrow_entries(self.anybody, said)
+        return _AgreeChances(*(self._chance(left, person) for left in (by_rows, by_text, both)))
 
-    def _narrowed(self, left: Mask, said: Sequence[Said]) -> Mask:
+    def _narrow_entries(self, left: Mask, said: Sequence[Said]) -> Mask:
         """Return which of some entries agree with all that texts say of each column.
 
         Where none does, as with the ages of several years, those that agree with any of it.

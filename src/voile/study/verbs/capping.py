@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from voile.data import Source
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 from voile.study.risk.remedies import Limit, limit_rows
 
 
-def find_limits(plan: Plan) -> dict[str, Limit]:
+def find_limits(plan: StudyPlan) -> dict[str, Limit]:
     """Return how many rows of a person stay, of each part of which not all do."""
     return {
         name: limit_rows(part.most_rows, part.row_bins)
@@ -35,7 +35,7 @@ def write_capped(source: Source, subject: str, limit: Limit, folder: Path, name:
             file.write_batch(batch.filter(pa.array(kept, pa.bool_())))
 
 
-def count_left_out(plan: Plan, name: str, limit: Limit) -> dict[str, int]:
+def count_left_out(plan: StudyPlan, name: str, limit: Limit) -> dict[str, int]:
     """Count the rows of a part's source that its options leave out, and their people."""
     rows = _count_rows(plan.whole(name), plan.study.subject)
     over = [n - limit(n) for n in rows.values() if n > limit(n)]

@@ -14,9 +14,9 @@ from voile.documents.module import DOCUMENTS
 from voile.documents.verbs.init import propose_identifiers
 from voile.documents.verbs.options import InitOptions
 from voile.modules import find_module
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.study.plan.part_roles import Extract, extract_of, part_roles
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 from voile.study.verbs.checks import check_overlap, check_written_once, read_people
 from voile.study.verbs.export import carrier_of
 from voile.study.verbs.notes_kit import SilentReports, source_of_kit
@@ -35,7 +35,7 @@ class FitInputs:
     extract: Extract
 
 
-def check(plan: Plan) -> FitInputs:
+def check(plan: StudyPlan) -> FitInputs:
     """Run every check of `fit` that needs no training: people, roles, counts, texts.
 
     Cost: a few passes over each source; no policy is searched and no kit is made.
@@ -47,7 +47,7 @@ def check(plan: Plan) -> FitInputs:
     """
     _ = plan.secret  # which apply needs, and which may be missing
     check_written_once(plan)
-    sources = {name: plan.opened(name) for name in plan.rows}
+    sources = {name: plan.open_part(name) for name in plan.rows}
     extract = extract_of(plan, sources)
     if plan.export is not None and plan.study.edge_dates == "drop":
         extract = carrier_of(plan).extract()
@@ -64,13 +64,13 @@ def check(plan: Plan) -> FitInputs:
     return inputs
 
 
-def holds_events(plan: Plan, name: str, roles: Roles) -> bool:
+def holds_events(plan: StudyPlan, name: str, roles: Roles) -> bool:
     """Return whether a table has no quasi-identifier: the first one generalises its people."""
     is_table = plan.rows[name].kind == "tables" and name != plan.table[0]
     return is_table and not roles.of("quasi")
 
 
-def fit_options(plan: Plan, name: str) -> Any:
+def fit_options(plan: StudyPlan, name: str) -> Any:
     """Return the options by which a part of rows is fitted."""
     part = plan.rows[name]
     promised = plan.promise.constraints if name == plan.table[0] else {}
@@ -79,7 +79,7 @@ def fit_options(plan: Plan, name: str) -> Any:
     return plan.options(model, name, "fit", {**per_row, **part.fit, **promised})
 
 
-def on_another_day(plan: Plan, error: PopulationGapError) -> RequestError:
+def on_another_day(plan: StudyPlan, error: PopulationGapError) -> RequestError:
     """Return the error of a population; ages of an export may be counted on another day."""
     if plan.export is None:
         return error
@@ -93,7 +93,7 @@ def on_another_day(plan: Plan, error: PopulationGapError) -> RequestError:
     )
 
 
-def _check_rows(plan: Plan, name: str, inputs: FitInputs) -> None:
+def _check_rows(plan: StudyPlan, name: str, inputs: FitInputs) -> None:
     """Count a table as `fit` does, and refuse what no policy keeps."""
     source, roles = inputs.sources[name], inputs.roles[name]
     if plan.rows[name].kind != "tables":
@@ -105,11 +105,11 @@ def _check_rows(plan: Plan, name: str, inputs: FitInputs) -> None:
         raise on_another_day(plan, error) from None
 
 
-def _check_text(plan: Plan, name: str) -> None:
+def _check_text(plan: StudyPlan, name: str) -> None:
     """Refuse notes of which no kit can be made."""
     part = plan.texts[name]
     if part.kit is not None:
-        Kit.load(plan.notes_kit(name), "documents")
+        StoredKit.load(plan.notes_kit(name), "documents")
         return
     source, given = source_of_kit(plan, name)
     if part.fit is not None:
@@ -119,7 +119,7 @@ def _check_text(plan: Plan, name: str) -> None:
     propose_identifiers(options, SilentReports(silent), source=source)
 
 
-def _check_quasi(plan: Plan, roles: Mapping[str, Roles]) -> None:
+def _check_quasi(plan: StudyPlan, roles: Mapping[str, Roles]) -> None:
     """Refuse a column that two tables would generalise, or that another part releases as it is."""
     first: dict[str, str] = {}
     tables = {name: own for name, own in roles.items() if plan.rows[name].kind == "tables"}

@@ -18,26 +18,26 @@ from voile.gate.promises import JoinedRowsError
 from voile.keys.pseudonyms import without_subject
 from voile.proposals.seen import printable
 from voile.release.choice import ROUNDING
-from voile.release.kit import Kit
-from voile.report.wording import listed
+from voile.release.kit import StoredKit
+from voile.report.wording import join_names
 from voile.study.adversary.acquaintance import ONE_ROW, known_facts
 from voile.study.adversary.days import day_columns
 from voile.study.plan.entries import JOINT
 from voile.study.plan.part_roles import Extract
-from voile.study.plan.plan import Plan
-from voile.study.risk.remedies import Remedy
+from voile.study.plan.plan import StudyPlan
+from voile.study.risk.remedies import PlanRemedy
 from voile.study.study_release import StudyRelease
-from voile.study.text.shown import Shown
+from voile.study.text.shown import PersonIntervals
 
 
-def check_written_once(plan: Plan) -> None:
+def check_written_once(plan: StudyPlan) -> None:
     """Refuse rows of nobody, and a person whom one row writes with blanks around.
 
     The second would have a pseudonym and an offset of its own, and count as another person in k.
     """
     written: dict[str, str] = {}
     for name, part in plan.parts.items():
-        source = plan.opened(name)
+        source = plan.open_part(name)
         if part.of is not None or plan.study.subject not in source.columns:
             continue
         nobody = 0
@@ -59,7 +59,7 @@ def check_written_once(plan: Plan) -> None:
             )
 
 
-def check_applied(plan: Plan, release: StudyRelease) -> None:
+def check_applied(plan: StudyPlan, release: StudyRelease) -> None:
     """Refuse a release that was made of other parts than the plan has, or of other sources."""
     if plan.parts.keys() != release.public["parts"].keys():
         raise RequestError(
@@ -69,18 +69,18 @@ def check_applied(plan: Plan, release: StudyRelease) -> None:
         )
     for name, part in plan.parts.items():
         if part.of is None:
-            source = plan.opened(name)
+            source = plan.open_part(name)
             rows = sum(len(batch) for batch in source.batches([plan.study.subject]))
             release.part(name).check_source(source, rows)
 
 
-def read_people(plan: Plan, name: str) -> set[str]:
+def read_people(plan: StudyPlan, name: str) -> set[str]:
     """Return the people of a part, as they are written."""
-    whose = plan.opened(name).read([plan.study.subject]).column(0).unique().drop_null()
+    whose = plan.open_part(name).read([plan.study.subject]).column(0).unique().drop_null()
     return {str(one) for one in whose.to_pylist()}
 
 
-def check_overlap(plan: Plan, name: str, everybody: Collection[str]) -> None:
+def check_overlap(plan: StudyPlan, name: str, everybody: Collection[str]) -> None:
     """Refuse a part of which nobody is among these people, by what the table shows."""
     if read_people(plan, name).isdisjoint(everybody):
         raise RequestError(
@@ -90,7 +90,7 @@ def check_overlap(plan: Plan, name: str, everybody: Collection[str]) -> None:
         )
 
 
-def check_people(plan: Plan, name: str, shown: Shown) -> None:
+def check_people(plan: StudyPlan, name: str, shown: PersonIntervals) -> None:
     """Refuse a part of which nobody has a released row of the table."""
     if not any(map(shown.has, read_people(plan, name))):
         raise RequestError(
@@ -100,7 +100,7 @@ def check_people(plan: Plan, name: str, shown: Shown) -> None:
         )
 
 
-def check_met(plan: Plan, name: str, counts: Mapping[str, Any]) -> None:
+def check_met(plan: StudyPlan, name: str, counts: Mapping[str, Any]) -> None:
     """Refuse texts that are all set aside: their subjects are written in another way."""
     if counts["set_aside"] and not counts["released"]:
         raise RequestError(
@@ -110,7 +110,7 @@ def check_met(plan: Plan, name: str, counts: Mapping[str, Any]) -> None:
         )
 
 
-def check_kept(name: str, source: Source, kept: Sequence[str], shown: Shown) -> None:
+def check_kept(name: str, source: Source, kept: Sequence[str], shown: PersonIntervals) -> None:
     """Refuse columns beside the texts that would say what the table's policy hides."""
     quasi = {column.column for column in shown.codebook.columns}
     days = day_columns(source, kept)
@@ -126,20 +126,20 @@ def check_kept(name: str, source: Source, kept: Sequence[str], shown: Shown) -> 
             )
 
 
-def check_surrogates(plan: Plan, name: str, kit: Kit, extract: Extract) -> None:
+def check_surrogates(plan: StudyPlan, name: str, kit: StoredKit, extract: Extract) -> None:
     """Refuse surrogate dates of types that no mention shifts, where dates move otherwise."""
     labels = [x for x in kit.facts["labels"] if kind_of(x) == "date"]
     loose = [x for x in labels if x not in plan.mentions]
     if loose and not plan.date_rule(*extract).is_plain:
         raise RequestError(
-            f"surrogates of {listed(loose)} would move by another offset than the columns",
+            f"surrogates of {join_names(loose)} would move by another offset than the columns",
             where=f"parts.{name}",
             instead=f'write {loose[0]} = "shift" or "drop" in [mentions]',
         )
 
 
 @contextmanager
-def offer_plan_options(plan: Plan, name: str) -> Iterator[None]:
+def offer_plan_options(plan: StudyPlan, name: str) -> Iterator[None]:
     """Offer the options of a plan if the joined rows of a part single people out."""
     try:
         yield
@@ -153,7 +153,9 @@ def offer_plan_options(plan: Plan, name: str) -> Iterator[None]:
         ) from None
 
 
-def check_alone(plan: Plan, known: Sequence[GateFinding], remedies: Sequence[Remedy]) -> None:
+def check_alone(
+    plan: StudyPlan, known: Sequence[GateFinding], remedies: Sequence[PlanRemedy]
+) -> None:
     """Refuse a release of which all facts single out more people than the promise allows.
 
     Raises InfeasibleError: it names the remedies, and how many people each would help.
@@ -174,7 +176,7 @@ def check_alone(plan: Plan, known: Sequence[GateFinding], remedies: Sequence[Rem
 
 
 def check_promise(
-    plan: Plan, figures: Mapping[str, float], guessed: Sequence[str], stated: Sequence[str]
+    plan: StudyPlan, figures: Mapping[str, float], guessed: Sequence[str], stated: Sequence[str]
 ) -> None:
     """Refuse a joint risk above the promise: texts reveal what the fit took as unsaid, or other
     parts show more than when they were fitted.
@@ -189,14 +191,14 @@ def check_promise(
         return
     if guessed:
         raise InfeasibleError(
-            f"a classifier guesses {listed(list(guessed))} from the texts above chance, and then "
-            f"the joint risk is {risk:.6g}, above {limit:.6g}",
+            f"a classifier guesses {join_names(list(guessed))} from the texts above chance, and "
+            f"then the joint risk is {risk:.6g}, above {limit:.6g}",
             instead=f'write SEX = {{ column = "{guessed[0]}", keep = true }} in [mentions]',
         )
     if said := [one for one in stated if one not in {x.column for x in plan.mentions.values()}]:
         raise InfeasibleError(
-            f"the released texts state {listed(said)}, and with it the joint risk is {risk:.6g}, "
-            f"above {limit:.6g}",
+            f"the released texts state {join_names(said)}, and with it the joint risk is "
+            f"{risk:.6g}, above {limit:.6g}",
             instead=f'write {said[0].upper()} = {{ column = "{said[0]}", values = true }} in '
             "[mentions]: texts then show the interval of the row",
         )

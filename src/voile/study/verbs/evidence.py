@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.data import Source
 from voile.data.files import outputs
 from voile.data.files.atomic import settle
@@ -25,9 +25,9 @@ from voile.modules import find_module
 from voile.release.evidence import default_place, find_evidence, write_evidence
 from voile.release.manifest import EVIDENCE, private_path
 from voile.study.adversary.acquaintance import describe_knowledge
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 from voile.study.study_release import StudyRelease
-from voile.study.verbs.attack import Linked
+from voile.study.verbs.attack import LinkedParts
 
 JOINT_ATTACK = "joint linkage"
 LINKED = "people linked rightly"
@@ -57,7 +57,7 @@ class StudyEvidence(tuple[Evidence, ...]):
         return found
 
 
-def evidence_of(linked: Linked) -> Evidence:
+def evidence_of(linked: LinkedParts) -> Evidence:
     """Return the joint attack as evidence: expected matches, rounded up to whole people."""
     rate = Rate(min(linked.people, math.ceil(linked.joint - 1e-9)), linked.people)
     alone = Rate(min(linked.people, math.ceil(linked.table - 1e-9)), linked.people)
@@ -82,7 +82,7 @@ def known_evidence(known: Sequence[GateFinding]) -> Evidence:
 
 
 def keep_found(
-    release: StudyRelease, known: Sequence[GateFinding], linked: Linked | None, secret: Secret
+    release: StudyRelease, known: Sequence[GateFinding], linked: LinkedParts | None, secret: Secret
 ) -> None:
     """Write the attacks on all parts into the study's private folder.
 
@@ -106,7 +106,7 @@ def settle_evidence(release: Path) -> None:
 
 
 def attack_parts(
-    plan: Plan, release: StudyRelease, register: Source | None, progress: Progress
+    plan: StudyPlan, release: StudyRelease, register: Source | None, progress: ProgressHook
 ) -> dict[str, tuple[Evidence, ...] | str]:
     """Attack each part as its kind is attacked; return what was found, or why a part was not.
 
@@ -125,7 +125,11 @@ def attack_parts(
 
 
 def _attack_part(
-    plan: Plan, release: StudyRelease, name: str, register: Source | None, progress: Progress
+    plan: StudyPlan,
+    release: StudyRelease,
+    name: str,
+    register: Source | None,
+    progress: ProgressHook,
 ) -> tuple[Evidence, ...]:
     part = plan.parts[name]
     if part.of is not None:
@@ -135,7 +139,7 @@ def _attack_part(
         given = {"register": register, **given}
     options = plan.options(find_module(part.kind).options.attack, name, "attack", given)
     return find_module(part.kind).attack(
-        release.part(name), plan.opened(name), options, seed=plan.study.seed, progress=progress
+        release.part(name), plan.open_part(name), options, seed=plan.study.seed, progress=progress
     )
 
 

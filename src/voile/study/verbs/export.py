@@ -19,11 +19,11 @@ from voile.data import Source, open_source
 from voile.data.fhir.definitions import read_elements
 from voile.data.fhir.rules import read_rules_with
 from voile.data.files.atomic import is_own
-from voile.data.files.locks import Lock
+from voile.data.files.locks import FolderLock
 from voile.data.source import BATCH_ROWS, OFFLINE
 from voile.keys.seal import file_sha256
 from voile.release.manifest import ROW, source_rows
-from voile.study.carriers import Fhir, Omop
+from voile.study.carriers import FhirCarrier, OmopCarrier
 from voile.study.carriers.carrier import (
     KNOWN,
     NOTE,
@@ -31,21 +31,21 @@ from voile.study.carriers.carrier import (
     STAFF,
     SUBJECT,
     ZIPS,
-    Carrier,
+    ExportCarrier,
     Extract,
     Names,
-    Released,
+    ReleasedStudy,
     UncoveredContent,
 )
 from voile.study.carriers.carrier import Shown as Intervals
 from voile.study.carriers.fhir_index import PATIENT
 from voile.study.carriers.omop_rules import table_rules
 from voile.study.plan.entries import ExportTable
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 from voile.study.readers.values import WORDS
 from voile.study.risk.remedies import ExportOptions
 from voile.study.study_release import EXPORT
-from voile.study.text.shown import Shown
+from voile.study.text.shown import PersonIntervals
 from voile.study.verbs.capping import find_limits, write_capped
 
 UNKNOWN = (
@@ -56,23 +56,23 @@ UNKNOWN = (
 OTHER_NAME = "content with a name of its own"
 
 
-def carrier_of(plan: Plan) -> Carrier:
+def carrier_of(plan: StudyPlan) -> ExportCarrier:
     """Return what opens and writes the export of a plan.
 
     Raises RequestError: no export is there.
     """
     assert plan.export is not None
-    return open_export(placed(plan), plan.source(plan.export.source))
+    return open_export(place_export(plan), plan.source(plan.export.source))
 
 
-def placed(plan: Plan) -> ExportTable:
+def place_export(plan: StudyPlan) -> ExportTable:
     """Return the export of a plan, with its folder of rules placed relative to the plan."""
     assert plan.export is not None
     rules = plan.export.rules
     return plan.export.model_copy(update={"rules": rules and plan.place(rules)})
 
 
-def open_export(export: ExportTable, place: str) -> Carrier:
+def open_export(export: ExportTable, place: str) -> ExportCarrier:
     """Open an export that lies at a place."""
     if "::" not in place and not Path(place).is_dir():
         raise RequestError(
@@ -85,9 +85,9 @@ def open_export(export: ExportTable, place: str) -> Carrier:
             f"most_rows in [export] names {unknown[0]}", instead=nearest(unknown[0], known)
         )
     if export.form == "fhir":
-        return Fhir(Path(place), export.as_of, drop, export.rules, export.marks, most)
+        return FhirCarrier(Path(place), export.as_of, drop, export.rules, export.marks, most)
     to = export.to if export.to and "::" not in export.to else None
-    return Omop(place, export.as_of, drop, to, most)
+    return OmopCarrier(place, export.as_of, drop, to, most)
 
 
 def options_of_export(export: ExportTable) -> ExportOptions:
@@ -99,7 +99,7 @@ def options_of_export(export: ExportTable) -> ExportOptions:
 
 
 @contextmanager
-def unpacked(plan: Plan) -> Iterator[Plan]:
+def unpack_export(plan: StudyPlan) -> Iterator[StudyPlan]:
     """Open the export of a plan as tables, and parts with fewer rows of each person.
 
     They lie in a folder of mode 0700 that goes with the block. What a killed run left there goes
@@ -110,7 +110,7 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
         yield plan
         return
     room = plan.kit.with_name(f".{plan.kit.name}.export")
-    tables, lock = room / "tables", Lock(room / "lock")
+    tables, lock = room / "tables", FolderLock(room / "lock")
     if not is_own(room):
         raise RequestError(
             "the sources are opened there, and that folder is not yours alone",
@@ -128,7 +128,7 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
             write_known(carrier, tables)
             _write_zip_codes(tables)
         for name, limit in capped.items():
-            write_capped(plan.opened(name), plan.study.subject, limit, tables, name)
+            write_capped(plan.open_part(name), plan.study.subject, limit, tables, name)
         plan._unpacked = tables
         yield plan
     finally:
@@ -139,14 +139,14 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
             room.rmdir()
 
 
-def known_in(carrier: Carrier) -> dict[str, list[dict[str, str]]]:
+def known_in(carrier: ExportCarrier) -> dict[str, list[dict[str, str]]]:
     """Return the rows that an export has of its people and staff, by the table that holds them."""
-    people = [{SUBJECT: whose, **row} for whose, row in carrier.known()]
+    people = [{SUBJECT: whose, **row} for whose, row in carrier.list_known()]
     found = {KNOWN: people, STAFF: [dict(row) for row in carrier.staff()]}
     return {name: rows for name, rows in found.items() if rows}
 
 
-def write_known(carrier: Carrier, folder: Path) -> None:
+def write_known(carrier: ExportCarrier, folder: Path) -> None:
     """Write what the export has of its people, by which a kit of its notes is made."""
     for name, rows in known_in(carrier).items():
         columns = dict.fromkeys(column for row in rows for column in row)
@@ -161,8 +161,8 @@ def _write_zip_codes(folder: Path) -> None:
 
 
 def pack(
-    plan: Plan,
-    shown: Shown,
+    plan: StudyPlan,
+    shown: PersonIntervals,
     notes: tuple[Source, Path, str] | None,
     extract: Extract,
     made_up: Callable[[str], Names],
@@ -179,7 +179,7 @@ def pack(
     folder, own = release / EXPORT, scratch / EXPORT
     folder.mkdir()
     own.mkdir()
-    released = Released(
+    released = ReleasedStudy(
         plan.secret,
         mover(plan, extract),
         plan.export.as_of,
@@ -195,7 +195,7 @@ def pack(
         for name, rows in packed.rows.items()
     }
     counts = {name: tally.to_data() for name, tally in packed.tallies.items()}
-    uncovered = carrier.uncovered()
+    uncovered = carrier.list_uncovered()
     return (
         {"form": plan.export.form, "files": files, "unreleased": _list_public(uncovered)},
         {"counts": counts, "uncovered": [one._asdict() for one in uncovered]},
@@ -211,7 +211,7 @@ def _list_public(uncovered: Sequence[UncoveredContent]) -> list[dict[str, str]]:
     return [{"name": name, "why": why} for name, why in dict.fromkeys(found)]
 
 
-def mover(plan: Plan, extract: Extract = (None, None)) -> Any:
+def mover(plan: StudyPlan, extract: Extract = (None, None)) -> Any:
     """Return what moves a person's day as the days of all parts move; None of one to leave out.
 
     A day before the first visit is of an illness or a birth that was before: it may stay there.
@@ -232,7 +232,7 @@ def mover(plan: Plan, extract: Extract = (None, None)) -> Any:
     return move
 
 
-def _intervals(shown: Shown) -> Any:
+def _intervals(shown: PersonIntervals) -> Any:
     """Return what gives the intervals of a person's one row."""
 
     @cache
@@ -274,7 +274,7 @@ def _in_order(texts: Source, private: Path, column: str, scratch: Path) -> Itera
 
 
 @contextmanager
-def sending(plan: Plan, release: Path, *, force: bool) -> Iterator[Any]:
+def sending(plan: StudyPlan, release: Path, *, force: bool) -> Iterator[Any]:
     """Send released tables to PostgreSQL in one transaction, and give what commits it, if any."""
     to = None if plan.export is None else plan.export.to
     with ExitStack() as stack:

@@ -11,23 +11,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.data import open_source
 from voile.gate.people import ReleasedPart
 from voile.keys.pseudonyms import pseudonym
 from voile.study.adversary.people import DATES
-from voile.study.carriers.carrier import Carrier, Extract, is_day_of_people
-from voile.study.plan.plan import Plan
+from voile.study.carriers.carrier import ExportCarrier, Extract, is_day_of_people
+from voile.study.plan.plan import StudyPlan
 from voile.study.risk.remedies import RANK, TYPE
 from voile.study.study_release import EXPORT
-from voile.study.verbs.export import carrier_of, mover, open_export, placed
+from voile.study.verbs.export import carrier_of, mover, open_export, place_export
 
 _EPOCH = date(1970, 1, 1)
 _PERSON = "person"
 
 
 @dataclass(frozen=True)
-class Exported(Brief):
+class ExportedFacts(BriefRepr):
     """What the files of a written export show: days, and the events of each kind, a row each."""
 
     dates: pa.Table
@@ -36,13 +36,13 @@ class Exported(Brief):
     @classmethod
     def of(
         cls,
-        written: Carrier,
-        source: Carrier,
+        written: ExportCarrier,
+        source: ExportCarrier,
         whose: Mapping[str, str],
         move: Callable[[str, date], date | None],
         *,
         is_joined: bool,
-    ) -> Exported:
+    ) -> ExportedFacts:
         """Read a written export beside its source.
 
         whose : the person of each pseudonym. move : what becomes of a person's day. is_joined :
@@ -77,15 +77,15 @@ def _as_part(rows: list[dict[str, Any]]) -> ReleasedPart:
     return ReleasedPart(rows=source, person=_PERSON, facts=("fact",), dates=tuple(dates))
 
 
-def read_exported(plan: Plan, release: Path, extract: Extract) -> Exported | None:
+def read_exported(plan: StudyPlan, release: Path, extract: Extract) -> ExportedFacts | None:
     """Read what the written export of a release shows of each person; None where there is none."""
     if plan.export is None:
         return None
-    people = plan.opened(plan.table[0]).read([plan.study.subject]).column(0).unique().to_pylist()
+    people = plan.open_part(plan.table[0]).read([plan.study.subject]).column(0).unique().to_pylist()
     whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}
-    written = open_export(placed(plan), str(release / EXPORT))
+    written = open_export(place_export(plan), str(release / EXPORT))
     move, is_joined = mover(plan, extract), plan.study.join
-    return Exported.of(written, carrier_of(plan), whose, move, is_joined=is_joined)
+    return ExportedFacts.of(written, carrier_of(plan), whose, move, is_joined=is_joined)
 
 
 def _number(day: date) -> int:

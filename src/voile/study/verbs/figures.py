@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from voile.core.rounding import rounded
-from voile.gate.finding import NOBODY, Adversary, GateFinding
+from voile.core.rounding import round_number
+from voile.gate.finding import NOBODY, GateFinding, StatedAdversary
 from voile.gate.people import ALONE, FEWEST, KNOWS_ALL, MATCHES
 from voile.gate.values.findings import ValueFinding
 from voile.report.suppression import FEW
@@ -19,25 +19,25 @@ from voile.study.adversary.acquaintance import (
     known_facts,
 )
 from voile.study.adversary.date_attack import KNOWS_DATES, THREE
-from voile.study.risk.guessing import Guess
+from voile.study.risk.guessing import ColumnGuess
 from voile.study.risk.measure import MATCHES as MATCHED
-from voile.study.risk.remedies import Remedy
-from voile.study.text.certify import Certificate
+from voile.study.risk.remedies import PlanRemedy
+from voile.study.text.certify import MentionCertificate
 
 FACTS = {0: "no_fact", 1: "one_fact", 2: "two_facts", 3: "three_facts", None: "all_facts"}
 """How many facts an adversary knows, as figures name it."""
 ALL_ALONE = f"{FACTS[None]}_alone"
-JOINT = Adversary(
+JOINT = StatedAdversary(
     "links every person to the population by the table, other rows and what texts still show",
     "release and population",
 )
-INFORMED = Adversary(
+INFORMED = StatedAdversary(
     "knows the table's columns of a released person, and some facts", "release and source"
 )
-READS = Adversary(
+READS = StatedAdversary(
     "reads the texts of each person, and knows the value of others", "release and source"
 )
-COUNTS = Adversary("has the source and the rules for mentions", "release and source")
+COUNTS = StatedAdversary("has the source and the rules for mentions", "release and source")
 JOINT_MAX = "joint_at_recall_max"
 
 
@@ -86,7 +86,7 @@ def known_risks(known: Sequence[GateFinding]) -> Iterator[GateFinding]:
 
 
 def text_counts(
-    guesses: Sequence[Guess], mentions: Mapping[str, Certificate]
+    guesses: Sequence[ColumnGuess], mentions: Mapping[str, MentionCertificate]
 ) -> Iterator[GateFinding]:
     """Yield the accuracy of each guess from texts, and the mentions of each part and type."""
     for one in guesses:
@@ -101,18 +101,18 @@ def text_counts(
 
 def share_with_values(found: ValueFinding) -> GateFinding:
     """Return the people with own unreleased values as a share of the people searched."""
-    who = Adversary(found.knows, found.origin)
+    who = StatedAdversary(found.knows, found.origin)
     return who.finds("values_in_text", found.value / (found.n or 1), "share")
 
 
 def public_facts(one: KnownFacts) -> dict[str, Any]:
     """Return the mean chance of one adversary, two digits rounded up."""
-    return {"part": one.part, "facts": one.facts, "most": rounded(one.mean, "up")}
+    return {"part": one.part, "facts": one.facts, "most": round_number(one.mean, "up")}
 
 
-def public_remedy(one: Remedy) -> dict[str, Any]:
+def public_remedy(one: PlanRemedy) -> dict[str, Any]:
     """Return a remedy with its gain as a share, two digits rounded down."""
-    helped = rounded(one.helped / one.alone, "down")
+    helped = round_number(one.helped / one.alone, "down")
     return {"place": one.place, "option": one.option, "helped": helped, "loss": one.loss}
 
 

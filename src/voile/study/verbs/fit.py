@@ -11,26 +11,26 @@ import numpy as np
 import pyarrow as pa
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.core.progress import Progress, silent
+from voile.core.progress import ProgressHook, silent
 from voile.data import Source
 from voile.data.roles import Roles
 from voile.data.source import BATCH_ROWS
 from voile.documents.replacements.kinds import kind_of
 from voile.documents.start.rules import RULES
 from voile.documents.verbs.policies import ANNOTATED, PROPOSED
-from voile.ledger.ledger import Keys, Ledger
+from voile.ledger.ledger import Ledger, LedgerKeys
 from voile.modules import find_module
 from voile.release.choice import ROUNDING, Choice, Chosen, default_choice
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.release.options import with_options
 from voile.study.adversary.people import number_facts, number_people
 from voile.study.plan.entries import JOINT
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 from voile.study.readers import finds_alone
 from voile.study.risk.after import RowsBeside, find_after
-from voile.study.risk.joint import JointRisk, Leaks
+from voile.study.risk.joint import JointRisk, TextLeaks
 from voile.study.risk.stating import category_columns, measure_stated, true_values
-from voile.study.study_kit import named_in_kit, pack, searched
+from voile.study.study_kit import named_in_kit, pack, wrap_searched
 from voile.study.study_release import UNACCEPTED
 from voile.study.verbs.check import FitInputs, check, holds_events, on_another_day
 from voile.study.verbs.checks import offer_plan_options
@@ -39,15 +39,15 @@ from voile.study.verbs.writing import options_of_rows
 from voile.tables.module import TABLES
 from voile.tables.people.population import PopulationGapError
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.verbs.content import Content
-from voile.tables.verbs.following import Archive
+from voile.tables.verbs.content import TablesContent
+from voile.tables.verbs.following import ReleaseArchive
 from voile.tables.verbs.kept import fit_kept
 
 SHOWN = 32
 """Policies that the joint frontier shows."""
 
 
-def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
+def fit(plan: StudyPlan, *, force: bool, progress: ProgressHook) -> StoredKit:
     """Make the kits of notes, fit the rows, judge policies beside the texts, and pick one.
 
     Raises
@@ -64,8 +64,8 @@ def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
     others = {name: _fit_part(plan, name, inputs, progress) for name in plan.rows if name != table}
     chosen |= {name: _choose(plan, name, kit) for name, kit in others.items()}
     leaks = _leaks(plan, texts, chosen, _stated_in(plan, texts, inputs.roles[table].of("quasi")))
-    content = Content.of(fitted)
-    judge = _Judge(content, leaks, _beside(plan, content, inputs.sources, others, chosen))
+    content = TablesContent.of(fitted)
+    judge = _PolicyJudge(content, leaks, _beside(plan, content, inputs.sources, others, chosen))
     chosen[table] = _pick(plan, fitted, judge, leaks["joint_at_recall"])
     frontier = judge.table(progress)
     facts = {
@@ -78,7 +78,7 @@ def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
     return pack(table, {table: fitted, **others, **texts}, facts, frontier)
 
 
-def _fit_part(plan: Plan, name: str, inputs: FitInputs, progress: Progress) -> Kit:
+def _fit_part(plan: StudyPlan, name: str, inputs: FitInputs, progress: ProgressHook) -> StoredKit:
     source, roles, options = inputs.sources[name], inputs.roles[name], inputs.options[name]
     if holds_events(plan, name, roles):
         return with_options(fit_kept(source, roles, options), options)
@@ -90,7 +90,7 @@ def _fit_part(plan: Plan, name: str, inputs: FitInputs, progress: Progress) -> K
     return with_options(made, options)
 
 
-def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
+def _check_learnt(plan: StudyPlan, texts: Mapping[str, StoredKit]) -> None:
     """Refuse mentions of types that nothing looks for in a text."""
     for name, kit in texts.items():
         labels = kit.facts["labels"]
@@ -111,7 +111,7 @@ def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
             )
 
 
-def _choose(plan: Plan, name: str, kit: Kit) -> Chosen:
+def _choose(plan: StudyPlan, name: str, kit: StoredKit) -> Chosen:
     part = plan.parts[name]
     if part.kind == "tables" and not kit.facts["domains"]:  # events have one policy
         return TABLES.choose(kit, Choice(policy=0))
@@ -127,12 +127,12 @@ def _choose(plan: Plan, name: str, kit: Kit) -> Chosen:
         ) from None
 
 
-def is_unchecked(kit: Kit) -> bool:
+def is_unchecked(kit: StoredKit) -> bool:
     """Say whether the figures of a kit of notes are against proposals that nobody checked."""
     return kit.facts.get("marks") == PROPOSED
 
 
-def miss_of(kit: Kit, chosen: Chosen) -> float:
+def miss_of(kit: StoredKit, chosen: Chosen) -> float:
     """Return the share of mentions that a policy of notes leaves, at the interval's upper end.
 
     A kit whose figures are against proposals that nobody checked counts as one that misses all.
@@ -142,10 +142,12 @@ def miss_of(kit: Kit, chosen: Chosen) -> float:
     return float(chosen.figures.get("risk_high", chosen.figures.get("risk", 1.0)))
 
 
-def _stated_in(plan: Plan, texts: Mapping[str, Kit], quasi: Sequence[str]) -> dict[str, float]:
+def _stated_in(
+    plan: StudyPlan, texts: Mapping[str, StoredKit], quasi: Sequence[str]
+) -> dict[str, float]:
     """Return the share of people whose source texts state each category without a rule."""
     ruled = {one.column for one in plan.mentions.values()}
-    source, subject = plan.opened(plan.table[0]), plan.study.subject
+    source, subject = plan.open_part(plan.table[0]), plan.study.subject
     readers = category_columns(source, [one for one in quasi if one not in ruled])
     truth = true_values(source, subject, [*readers])
     said = (pair for name, kit in texts.items() for pair in _texts_of(plan, name, kit))
@@ -154,9 +156,9 @@ def _stated_in(plan: Plan, texts: Mapping[str, Kit], quasi: Sequence[str]) -> di
     )
 
 
-def _texts_of(plan: Plan, name: str, kit: Kit) -> Iterator[tuple[str, str]]:
+def _texts_of(plan: StudyPlan, name: str, kit: StoredKit) -> Iterator[tuple[str, str]]:
     """Yield whose each text of a part is, and the text."""
-    part, source = plan.texts[name], plan.opened(name)
+    part, source = plan.texts[name], plan.open_part(name)
     roles = Roles.model_validate(kit.facts["roles"])
     columns = [part.text] if part.text is not None else list(roles.of("text"))
     for batch in source.batches([plan.study.subject, *columns], batch_rows=BATCH_ROWS // 16):
@@ -166,11 +168,11 @@ def _texts_of(plan: Plan, name: str, kit: Kit) -> Iterator[tuple[str, str]]:
 
 
 def _leaks(
-    plan: Plan,
-    texts: Mapping[str, Kit],
+    plan: StudyPlan,
+    texts: Mapping[str, StoredKit],
     chosen: Mapping[str, Chosen],
     stated: Mapping[str, float],
-) -> dict[str, Leaks]:
+) -> dict[str, TextLeaks]:
     """Return what texts say at perfect detection, and at the recall that the kits measured.
 
     stated : the share of people whose texts state a category.
@@ -180,19 +182,19 @@ def _leaks(
     names = any(kind_of(label) == "name" for kit in texts.values() for label in kit.facts["labels"])
     miss = max((miss_of(kit, chosen[name]) for name, kit in texts.items()), default=0.0)
     return {
-        name: Leaks({**stated, **one.columns}, one.name)
+        name: TextLeaks({**stated, **one.columns}, one.name)
         for name, one in (
-            ("joint", Leaks.of(kept, read, 0.0, names=names)),
-            ("joint_at_recall", Leaks.of(kept, read, miss, names=names)),
+            ("joint", TextLeaks.of(kept, read, 0.0, names=names)),
+            ("joint_at_recall", TextLeaks.of(kept, read, miss, names=names)),
         )
     }
 
 
 def _beside(
-    plan: Plan,
-    content: Content,
+    plan: StudyPlan,
+    content: TablesContent,
     sources: Mapping[str, Source],
-    kits: Mapping[str, Kit],
+    kits: Mapping[str, StoredKit],
     chosen: Mapping[str, Chosen],
 ) -> RowsBeside | None:
     """Release other tables and items in memory, and read what they show of each person.
@@ -201,21 +203,25 @@ def _beside(
     """
     facts = []
     for name in plan.linked_rows:
-        source, options = plan.opened(name), options_of_rows(plan, name)
+        source, options = plan.open_part(name), options_of_rows(plan, name)
         with offer_plan_options(plan, name):
             release = find_module(plan.rows[name].kind).apply(
                 kits[name], chosen[name], source, None, options, force=False, progress=silent
             )
         facts.append(number_facts(release, source, plan.study.subject))
-    return RowsBeside.read(content, sources[plan.table[0]], number_people(facts)) if facts else None
+    return (
+        RowsBeside.read_rows(content, sources[plan.table[0]], number_people(facts))
+        if facts
+        else None
+    )
 
 
 @dataclass(eq=False)
-class _Judge:
+class _PolicyJudge:
     """Judge policies of the table beside what the texts say, and what other parts show."""
 
-    content: Content
-    leaks: Mapping[str, Leaks]
+    content: TablesContent
+    leaks: Mapping[str, TextLeaks]
     rows: RowsBeside | None
     _numbered: dict[int, dict[str, float | None]] = field(default_factory=dict)
     _searched: list[dict[str, float | None]] = field(default_factory=list)
@@ -223,24 +229,24 @@ class _Judge:
     def __call__(self, number: int) -> dict[str, float | None]:
         if number not in self._numbered:
             loss = float(self.content.frontier.loss[number])
-            self._numbered[number] = self._judged(
+            self._numbered[number] = self._judge_policy(
                 number, self.content.family.row_policy(number), loss
             )
         return self._numbered[number]
 
     def add(self, policy: AnyPolicy, loss: float) -> None:
         """Judge a policy that is not on the frontier."""
-        self._searched.append(self._judged(None, policy, loss))
+        self._searched.append(self._judge_policy(None, policy, loss))
 
-    def _judged(self, number: int | None, policy: AnyPolicy, loss: float) -> dict[str, Any]:
+    def _judge_policy(self, number: int | None, policy: AnyPolicy, loss: float) -> dict[str, Any]:
         risk = JointRisk.of(self.content.space, policy)
         own = risk.records if self.rows is None else self.rows.records(risk.released)
         return {
             "number": number,
             "loss": loss,
             "released": float(own.weights.sum()),
-            "table": risk.expected(Leaks({}), replace(own, beside=None)),
-            **{name: risk.expected(one, own) for name, one in self.leaks.items()},
+            "table": risk.expect_matches(TextLeaks({}), replace(own, beside=None)),
+            **{name: risk.expect_matches(one, own) for name, one in self.leaks.items()},
         }
 
     def mean(self, number: int) -> float:
@@ -248,7 +254,7 @@ class _Judge:
         row: dict[str, Any] = self(number)
         return row["joint_at_recall"] / row["released"] if row["released"] else 0.0
 
-    def table(self, progress: Progress) -> pa.Table:
+    def table(self, progress: ProgressHook) -> pa.Table:
         """Return the joint frontier: policies evenly along the table's, and those that were asked.
 
         One takes a pass over the population; a frontier of thousands is not judged whole.
@@ -262,7 +268,7 @@ class _Judge:
         return pa.Table.from_pylist([*rows, *self._searched])
 
 
-def _pick(plan: Plan, kit: Kit, judge: _Judge, leaks: Leaks) -> Chosen:
+def _pick(plan: StudyPlan, kit: StoredKit, judge: _PolicyJudge, leaks: TextLeaks) -> Chosen:
     """Pick the table's policy by the promise; by a joint risk, given what a ledger has out."""
     tables, choice = TABLES, plan.choice()
     if choice is None and plan.ledger is not None:
@@ -274,11 +280,13 @@ def _pick(plan: Plan, kit: Kit, judge: _Judge, leaks: Leaks) -> Chosen:
     return chosen
 
 
-def _pick_after(plan: Plan, place: Path, kit: Kit, judge: _Judge, leaks: Leaks) -> Chosen:
-    ledger, content = Ledger.read(place), judge.content
-    keys = Keys.of(plan.key_file, ledger.id)
+def _pick_after(
+    plan: StudyPlan, place: Path, kit: StoredKit, judge: _PolicyJudge, leaks: TextLeaks
+) -> Chosen:
+    ledger, content = Ledger.read_file(place), judge.content
+    keys = LedgerKeys.of(plan.key_file, ledger.id)
     keys.check(ledger)
-    archive, limit = Archive(plan.releases), plan.promise.ways[JOINT]
+    archive, limit = ReleaseArchive(plan.releases), plan.promise.ways[JOINT]
     policy = find_after(
         content, leaks, limit, ledger, keys, archive, rows=judge.rows, seed=plan.study.seed or 0
     )
@@ -287,10 +295,10 @@ def _pick_after(plan: Plan, place: Path, kit: Kit, judge: _Judge, leaks: Leaks) 
         judge(number)
         return TABLES.choose(kit, Choice(policy=number))
     judge.add(policy, float(content.score(policy).loss))
-    return searched(kit, policy.to_data())
+    return wrap_searched(kit, policy.to_data())
 
 
-def _within(judge: _Judge, policies: int, limit: float) -> int:
+def _within(judge: _PolicyJudge, policies: int, limit: float) -> int:
     """Return a policy within a joint risk, by halves: loss falls along a frontier as risk grows."""
     if judge.mean(0) > limit + ROUNDING:
         raise InfeasibleError(

@@ -14,15 +14,15 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 from warnings import catch_warnings, simplefilter
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.data import Source, open_source
 from voile.data.column_words import mentions as names_as
 from voile.data.fhir.exports import is_fhir_folder
 from voile.data.files.atomic import write_text
-from voile.data.files.outputs import Output, never
+from voile.data.files.outputs import OutputKind, never
 from voile.documents.replacements.kinds import kind_of
-from voile.proposals.proposal import ColumnProposal, Proposal
+from voile.proposals.proposal import ColumnProposal, RolesProposal
 from voile.study.carriers.carrier import (
     KNOWN,
     NOTE,
@@ -31,21 +31,21 @@ from voile.study.carriers.carrier import (
     STAFF,
     SUBJECT,
     ZIPS,
-    Carrier,
+    ExportCarrier,
 )
 from voile.study.plan.entries import ExportTable
-from voile.study.plan.plan import EXPORT, Plan
+from voile.study.plan.plan import EXPORT, StudyPlan
 from voile.study.verbs.check import check
-from voile.study.verbs.export import known_in, open_export, unpacked, write_known
+from voile.study.verbs.export import known_in, open_export, unpack_export, write_known
 from voile.study.verbs.init_columns import count_people, keep_age_bands
 from voile.study.verbs.init_folder import plan_folder
 from voile.study.verbs.init_parts import (
     SUPPRESS,
-    Asked,
     ClassPromise,
     FoundParts,
-    Known,
     NotesPart,
+    PeopleTables,
+    RequestedPlan,
     labels_of,
 )
 
@@ -69,7 +69,7 @@ _PEOPLE_COLUMNS = {
 
 
 @dataclass(frozen=True)
-class PlanFiles(Brief):
+class PlanFiles(BriefRepr):
     """What init wrote: the plan, the roles beside it, and the secret where there was none."""
 
     plan: Path
@@ -113,7 +113,7 @@ def init(
     InfeasibleError : there are too few people.
     """
     form = _form(place)
-    asked = Asked(out, place, population, kit, annotated, known, known_people, subject)
+    asked = RequestedPlan(out, place, population, kit, annotated, known, known_people, subject)
     asked.check()
     found = plan_folder(asked) if form is None else _of_export(form, asked, as_of)
     key = out.parent / f"{out.stem}.key"
@@ -134,7 +134,7 @@ def init(
         write_text(out, "\n".join([*lines, *found.omitted, ""]), _PLAN, force=force)
         with catch_warnings():
             simplefilter("ignore")  # fit warns of the same
-            with unpacked(Plan.read(out)) as plan:
+            with unpack_export(StudyPlan.read_file(out)) as plan:
                 check(plan)
     return PlanFiles(out, tuple(roles), key if is_new else None)
 
@@ -158,8 +158,8 @@ def _is_ours(path: Path) -> bool:
     return path.is_file() and path.read_bytes().startswith(HEADS)
 
 
-_PLAN = Output("a plan or roles file", {"": _is_ours})
-_SECRET = Output("a secret", {"": never}, is_private=True)
+_PLAN = OutputKind("a plan or roles file", {"": _is_ours})
+_SECRET = OutputKind("a secret", {"": never}, is_private=True)
 
 
 def _form(place: str) -> Literal["fhir", "omop"] | None:
@@ -191,10 +191,12 @@ def _head(found: FoundParts, key: str, population: str | None) -> list[str]:
     ]
 
 
-def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) -> FoundParts:
+def _of_export(
+    form: Literal["fhir", "omop"], asked: RequestedPlan, as_of: date | None
+) -> FoundParts:
     export, lines = _export_table(form, asked, as_of)
     carrier = open_export(export, asked.place)
-    known = Known() if asked.kit or asked.annotated else _find_known(carrier)
+    known = PeopleTables() if asked.kit or asked.annotated else _find_known(carrier)
     with TemporaryDirectory() as name:  # of mode 0700
         folder = Path(name)
         carrier.unpack(folder)
@@ -236,7 +238,7 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
 
 
 def _export_table(
-    form: Literal["fhir", "omop"], asked: Asked, as_of: date | None
+    form: Literal["fhir", "omop"], asked: RequestedPlan, as_of: date | None
 ) -> tuple[ExportTable, list[str]]:
     """Return the export with its day of ages and without types that have no rule; write both."""
     opened = ExportTable(form=form, source=asked.place, as_of=as_of or date.min)
@@ -261,18 +263,20 @@ def _export_table(
     return opened.model_copy(update={"as_of": day}), lines
 
 
-def _export_notes(folder: Path, asked: Asked, known: Known) -> tuple[NotesPart | None, list[str]]:
+def _export_notes(
+    folder: Path, asked: RequestedPlan, known: PeopleTables
+) -> tuple[NotesPart | None, list[str]]:
     """Return the notes of an open export if a kit can be made of them, else a comment with why."""
     notes = NotesPart(f"{EXPORT}{NOTES}", f'source = "{EXPORT}{NOTES}"', (NOTE,), True)
     try:
-        found = notes.in_folder(folder).checked(asked, SUBJECT, known.in_folder(folder)).known
+        found = notes.in_folder(folder).check_tables(asked, SUBJECT, known.in_folder(folder)).known
     except RequestError as error:
         rows = sum(len(one) for one in open_source(folder / f"{NOTES}.parquet").batches([SUBJECT]))
         return None, [f"#   {NOTES}: {rows:,} rows: {error.what}"]
     return replace(notes, known=known if found.own or found.everyone else found), []
 
 
-def _people_proposal(people: Source) -> Proposal:
+def _people_proposal(people: Source) -> RolesProposal:
     """Propose the roles of the table of people: a column of one value or none is dropped."""
     columns = [ColumnProposal(SUBJECT, "identifier", "becomes the pseudonym that every part has")]
     for name, why in _PEOPLE_COLUMNS.items():
@@ -280,17 +284,17 @@ def _people_proposal(people: Source) -> Proposal:
             columns.append(ColumnProposal(name, "quasi", why))
         else:
             columns.append(ColumnProposal(name, "drop", f"{why}: one value or none"))
-    return Proposal("people", people.read([SUBJECT]).num_rows, tuple(columns), SUBJECT)
+    return RolesProposal("people", people.read([SUBJECT]).num_rows, tuple(columns), SUBJECT)
 
 
-def _list_content(carrier: Carrier) -> Iterator[str]:
+def _list_content(carrier: ExportCarrier) -> Iterator[str]:
     """Yield comments with the rows of each released file, then of content that no rule releases."""
-    covered = carrier.covered()
+    covered = carrier.count_covered()
     yield "# Released by rules:"
     yield from (f"#   {name}: {rows:,} rows" for name, rows in covered.items())
     yield "# Not released:"
     fields: dict[tuple[str, str], list[str]] = {}
-    for one in carrier.uncovered():
+    for one in carrier.list_uncovered():
         file, dot, field = one.name.partition(".")
         if dot and file in covered:
             fields.setdefault((file, one.why), []).append(f"{field} {one.rows:,}")
@@ -300,7 +304,7 @@ def _list_content(carrier: Carrier) -> Iterator[str]:
         yield f"#   {file}: {', '.join(counted)} rows: {why}"
 
 
-def _find_known(carrier: Carrier) -> Known:
+def _find_known(carrier: ExportCarrier) -> PeopleTables:
     """Say what an export has of its people and staff that their notes may mention."""
     tables = known_in(carrier)
     own = [f"{EXPORT}{KNOWN}"] if KNOWN in tables else []
@@ -310,7 +314,7 @@ def _find_known(carrier: Carrier) -> Known:
     for name, rows in tables.items():
         columns = dict.fromkeys(column for row in rows for column in row if column != SUBJECT)
         why.append(f"# the export's {', '.join(columns)} {whose[name]}")
-    return Known(own, everyone, {}, why)
+    return PeopleTables(own, everyone, {}, why)
 
 
 def _mentions(found: FoundParts, labels: Sequence[str] | None) -> list[str]:

@@ -23,7 +23,7 @@ from voile.documents.replacements.names import fold
 from voile.documents.start.known.columns import kind_of_column
 from voile.documents.start.lists import frequent_words, public_lists
 from voile.engines.counting import count_combinations
-from voile.proposals.proposal import ColumnProposal, Proposal
+from voile.proposals.proposal import ColumnProposal, RolesProposal
 from voile.proposals.propose import propose
 from voile.study.adversary.days import as_days, can_be_moved, day_columns
 from voile.tables.policies.space import PolicySpace
@@ -48,7 +48,7 @@ WIDTHS = (20, 30, 40)
 """Years of a band of ages that every policy keeps: the first that the people allow."""
 
 
-def propose_table(source: Source, subject: str) -> Proposal:
+def propose_table(source: Source, subject: str) -> RolesProposal:
     """Propose the roles of a table of a study: long texts are notes, days move with their person.
 
     A day of birth is none of these; days that cannot be moved are dropped, as is what is undecided
@@ -196,7 +196,9 @@ def _mean_length(source: Source, name: str) -> float:
     return sum(map(len, cells)) / len(cells) if cells else 0.0
 
 
-def without(proposal: Proposal, names: Mapping[str, str] | Sequence[str], why: str) -> Proposal:
+def without(
+    proposal: RolesProposal, names: Mapping[str, str] | Sequence[str], why: str
+) -> RolesProposal:
     """Return a proposal in which columns are dropped for a reason."""
     columns = (
         ColumnProposal(one.name, "drop", why) if one.name in names else one

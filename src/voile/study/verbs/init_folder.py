@@ -14,7 +14,7 @@ from voile.data import Source, open_source
 from voile.data.column_words import mentions as names_as
 from voile.data.roles import AS_IT_IS
 from voile.documents.start.known.columns import NOTHING, Kind, kind_of_column
-from voile.proposals.proposal import Proposal
+from voile.proposals.proposal import RolesProposal
 from voile.proposals.seen import printable
 from voile.study.plan.plan import TAKEN
 from voile.study.verbs.init_columns import (
@@ -26,11 +26,11 @@ from voile.study.verbs.init_columns import (
 )
 from voile.study.verbs.init_parts import (
     SUPPRESS,
-    Asked,
     ClassPromise,
     FoundParts,
-    Known,
     NotesPart,
+    PeopleTables,
+    RequestedPlan,
 )
 from voile.study.verbs.init_subject import find_subject
 
@@ -49,7 +49,7 @@ class FoundTable:
 
     file: str
     source: Source
-    proposal: Proposal
+    proposal: RolesProposal
     rows: int
     people: int
 
@@ -80,7 +80,7 @@ class FoundTable:
         """Return the table with some columns dropped."""
         return replace(self, proposal=without(self.proposal, [*names], why))
 
-    def dropped(self) -> list[str]:
+    def list_dropped(self) -> list[str]:
         """Write a comment with the columns that are not released, each with its reason."""
         found = [
             f"#   {printable(one.name)}: {one.why}"
@@ -91,7 +91,7 @@ class FoundTable:
         return [head, *found] if found else []
 
 
-def plan_folder(asked: Asked) -> FoundParts:
+def plan_folder(asked: RequestedPlan) -> FoundParts:
     """Plan files with a common column: tables, and notes where a column is long text.
 
     A file of notes alone is a part of its own. Where others know more of its rows than a day, it is
@@ -113,7 +113,7 @@ def plan_folder(asked: Asked) -> FoundParts:
             instead="add a table of the people with their ages, sexes or places",
         )
     promised = ClassPromise.of(order[0].source, subject, order[0].quasi)
-    known = _known(tables, subject, asked.place).with_asked(asked, subject)
+    known = _find_known(tables, subject, asked.place).with_asked(asked, subject)
     plan = _FolderPlan(asked, subject, known, promised, omitted)
     for table in (one for one in tables if one.is_notes):
         plan.add_notes(table)
@@ -141,9 +141,9 @@ def plan_folder(asked: Asked) -> FoundParts:
 class _FolderPlan:
     """The parts of a plan for a folder, one after the other; what is left out, with the reason."""
 
-    asked: Asked
+    asked: RequestedPlan
     subject: str
-    known: Known
+    known: PeopleTables
     promised: ClassPromise
     omitted: list[str]
     tables: dict[str, FoundTable] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class _FolderPlan:
         place = self._place(table)
         part = NotesPart(place, f"source = {self.asked.beside(place)}", tuple(table.texts))
         try:
-            part = part.checked(self.asked, self.subject, self.known)
+            part = part.check_tables(self.asked, self.subject, self.known)
         except RequestError as error:
             self.omitted.append(_omit(table.file, table.source, error.what))
         else:
@@ -171,7 +171,7 @@ class _FolderPlan:
             where = f'of = "{stem}"\ntext = {said}'
             part = NotesPart(self._place(table), where, (text,), is_column=True, of=stem)
             try:
-                part = part.checked(self.asked, self.subject, self.known)
+                part = part.check_tables(self.asked, self.subject, self.known)
             except RequestError as error:
                 table = table.without([text], error.what)
             else:
@@ -229,7 +229,7 @@ class _FolderPlan:
 def _table_part(
     stem: str,
     table: FoundTable,
-    asked: Asked,
+    asked: RequestedPlan,
     promised: ClassPromise,
     *,
     is_first: bool,
@@ -238,7 +238,7 @@ def _table_part(
     """Write a part of rows. An event table without quasi-identifiers has one policy."""
     columns = ", ".join(map(printable, table.quasi))
     lines = [
-        *table.dropped(),
+        *table.list_dropped(),
         f"[parts.{stem}]",
         f'kind = "tables"  # {f"it has {columns}" if columns else "events: nothing to generalise"}',
         f"source = {asked.beside(str(Path(asked.place) / table.file))}",
@@ -314,7 +314,7 @@ def _name(file: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", Path(file).stem) or "part"
 
 
-def _known(tables: Sequence[FoundTable], subject: str, place: str) -> Known:
+def _find_known(tables: Sequence[FoundTable], subject: str, place: str) -> PeopleTables:
     """Find the columns of names, numbers and addresses, and of the days and places beside them."""
     own: list[str] = []
     why: list[str] = []
@@ -331,7 +331,9 @@ def _known(tables: Sequence[FoundTable], subject: str, place: str) -> Known:
             wanted |= {*found}
             said = ", ".join(f"{printable(c)} ({kinds[c]})" for c in found)
             why.append(f"# {said} of {printable(name)}: by their names and values")
-    return Known(own, (), dict.fromkeys(sorted(others - wanted), NOTHING) if own else {}, why)
+    return PeopleTables(
+        own, (), dict.fromkeys(sorted(others - wanted), NOTHING) if own else {}, why
+    )
 
 
 def _kinds(source: Source) -> dict[str, Kind]:

@@ -19,7 +19,7 @@ from voile.documents.text.corpus import Corpus
 from voile.documents.verbs.init import propose_identifiers
 from voile.documents.verbs.options import FitOptions, InitOptions
 from voile.proposals.seen import printable
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.study.plan.plan import EXPORT
 from voile.study.verbs.init_columns import count_people, find_age, find_sex
 from voile.study.verbs.notes_kit import SilentReports
@@ -29,7 +29,7 @@ CHOICE = "choose = { max_relative_risk = 0.02 }  # one missed name opens that pe
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedPlan:
     """What was asked for; a plan names files by where they lie from it."""
 
     out: Path
@@ -122,7 +122,7 @@ class FoundParts:
 
 
 @dataclass(frozen=True)
-class Known:
+class PeopleTables:
     """Tables of what is known of people, to be looked for in their notes; why, in a line each.
 
     own : tables with the column of subjects. everyone : of people whom any note may name. kinds :
@@ -134,7 +134,7 @@ class Known:
     kinds: Mapping[str, str] = field(default_factory=dict)
     why: Sequence[str] = ()
 
-    def with_asked(self, asked: Asked, subject: str) -> Known:
+    def with_asked(self, asked: RequestedPlan, subject: str) -> PeopleTables:
         """Add the tables that were asked for.
 
         Raises RequestError: one of `asked.known` does not say of whom its rows are.
@@ -150,14 +150,16 @@ class Known:
         own, everyone = [*self.own, *asked.known], [*self.everyone, *asked.known_people]
         why = [f"# what {printable(place)} holds, which was asked for"
                for place in (*asked.known, *asked.known_people)]  # fmt: skip
-        return Known(own, everyone, self.kinds, [*self.why, *why])
+        return PeopleTables(own, everyone, self.kinds, [*self.why, *why])
 
-    def in_folder(self, folder: Path) -> Known:
+    def in_folder(self, folder: Path) -> PeopleTables:
         """Return the tables of an export where it lies open."""
-        own, everyone = ([_unpacked(one, folder) for one in x] for x in (self.own, self.everyone))
+        own, everyone = (
+            [_locate_unpacked(one, folder) for one in x] for x in (self.own, self.everyone)
+        )
         return replace(self, own=own, everyone=everyone)
 
-    def options(self, asked: Asked, subject: str, texts: Sequence[str]) -> str:
+    def options(self, asked: RequestedPlan, subject: str, texts: Sequence[str]) -> str:
         """Write the options of the kit that is made with these tables."""
         said = []
         if texts:
@@ -175,13 +177,13 @@ class Known:
         return f"{{ {', '.join(said)} }}" if said else "{}"
 
 
-def _unpacked(place: str, folder: Path) -> str:
+def _locate_unpacked(place: str, folder: Path) -> str:
     if not place.startswith(EXPORT):
         return place
     return str(folder / f"{place.removeprefix(EXPORT)}.parquet")
 
 
-def _several(places: Sequence[str], asked: Asked) -> str:
+def _several(places: Sequence[str], asked: RequestedPlan) -> str:
     said = [asked.beside(one) for one in places]
     return said[0] if len(said) == 1 else f"[{', '.join(said)}]"
 
@@ -195,16 +197,16 @@ class NotesPart:
     texts: Sequence[str]
     is_column: bool = False
     """Whether the plan names their column elsewhere: of a table, or of an export."""
-    known: Known = field(default_factory=lambda: Known())
+    known: PeopleTables = field(default_factory=lambda: PeopleTables())
     """The tables whose values are looked for in them."""
     of: str | None = None
     """The part of rows that has their column; None: they are a file or an export's."""
 
     def in_folder(self, folder: Path) -> NotesPart:
         """Return the notes of an export where it lies open."""
-        return replace(self, source=_unpacked(self.source, folder))
+        return replace(self, source=_locate_unpacked(self.source, folder))
 
-    def lines(self, name: str, asked: Asked, subject: str) -> list[str]:
+    def lines(self, name: str, asked: RequestedPlan, subject: str) -> list[str]:
         """Write the part, and how its kit is made."""
         return [
             f"[parts.{name}]",
@@ -214,7 +216,7 @@ class NotesPart:
             "",
         ]
 
-    def checked(self, asked: Asked, subject: str, known: Known) -> NotesPart:
+    def check_tables(self, asked: RequestedPlan, subject: str, known: PeopleTables) -> NotesPart:
         """Return the part with the tables that its notes are searched for.
 
         Where no value of these tables is in the notes, voile's own rules search them alone.
@@ -228,11 +230,11 @@ class NotesPart:
         except RequestError:
             if asked.known or asked.known_people or not (known.own or known.everyone):
                 raise
-            self._propose(Known(), subject)
-            return replace(self, known=Known(why=["# no known column is met in them"]))
+            self._propose(PeopleTables(), subject)
+            return replace(self, known=PeopleTables(why=["# no known column is met in them"]))
         return replace(self, known=known)
 
-    def _propose(self, wanted: Known, subject: str) -> None:
+    def _propose(self, wanted: PeopleTables, subject: str) -> None:
         given = {
             "subject": subject,
             "text": tuple(self.texts),
@@ -246,7 +248,7 @@ class NotesPart:
             simplefilter("ignore")
             propose_identifiers(options, SilentReports(silent), source=self.source)
 
-    def _kit(self, asked: Asked, subject: str) -> list[str]:
+    def _kit(self, asked: RequestedPlan, subject: str) -> list[str]:
         if asked.kit:
             return [f"kit = {asked.beside(asked.kit)}", CHOICE]
         if asked.annotated:
@@ -264,10 +266,10 @@ class NotesPart:
         ]
 
 
-def labels_of(asked: Asked) -> Sequence[str] | None:
+def labels_of(asked: RequestedPlan) -> Sequence[str] | None:
     """Return the types of identifier that the kit knows; None where nobody marked any."""
     if asked.kit:
-        return list(Kit.load(Path(asked.kit), "documents").facts["labels"])
+        return list(StoredKit.load(Path(asked.kit), "documents").facts["labels"])
     if asked.annotated:
         source, roles = DOCUMENTS.open(asked.annotated), roles_beside(asked.annotated)
         read = None if roles is None else Roles.read(roles)

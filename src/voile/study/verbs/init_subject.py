@@ -10,7 +10,7 @@ from voile.core.errors import RequestError, nearest
 from voile.data import Source
 from voile.data.column_words import mentions as names_as
 from voile.proposals.seen import printable
-from voile.report.wording import listed
+from voile.report.wording import join_names
 
 SHARED = 0.5
 """Least share of the distinct values of one file that another has, of a column without a name."""
@@ -42,7 +42,7 @@ def find_subject(files: Mapping[str, Source], place: str, asked: str | None) -> 
         return _by_values(files, place)
     has = [name for name, source in files.items() if likely in source.columns]
     every = "every file has it" if len(has) == len(files) else "most files have it"
-    return SubjectColumn(likely, f"{every}: {listed(list(map(printable, has)))}")
+    return SubjectColumn(likely, f"{every}: {join_names(list(map(printable, has)))}")
 
 
 def _by_values(files: Mapping[str, Source], place: str) -> SubjectColumn:

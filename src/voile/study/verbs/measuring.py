@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from voile.core.rounding import rounded
+from voile.core.rounding import round_number
 from voile.core.version import __version__, versions
 from voile.data import Source
 from voile.documents.verbs.local_page import types_on_page
@@ -22,19 +22,19 @@ from voile.keys.seal import file_sha256
 from voile.release.found_values import VALUES, detail_values
 from voile.release.manifest import FINDINGS
 from voile.release.writing import Manifests
-from voile.report.wording import listed
+from voile.report.wording import join_names
 from voile.study.adversary import people
 from voile.study.adversary.acquaintance import GROUP, ONE_ROW, known_facts, reaches
 from voile.study.adversary.date_attack import attack_dates
 from voile.study.plan.entries import SIGNALS
-from voile.study.plan.plan import Plan
-from voile.study.risk.guessing import Guess, gather, guess, sexes_in
+from voile.study.plan.plan import StudyPlan
+from voile.study.risk.guessing import ColumnGuess, gather, guess, sexes_in
 from voile.study.risk.joint import JointRisk
-from voile.study.risk.measure import PartResidue, Residue
+from voile.study.risk.measure import PartResidue, TextResidue
 from voile.study.risk.remedies import find_remedies
 from voile.study.risk.stating import StatedCategory, category_columns, measure_stated, true_values
 from voile.study.study_release import EXPORT, FORMAT, UNACCEPTED, UTILITY, VERSION, PartRelease
-from voile.study.text.certify import Certificate, certify
+from voile.study.text.certify import MentionCertificate, certify
 from voile.study.text.values import check_values, find_promised, public_value, search_release
 from voile.study.verbs.capping import count_left_out, find_limits
 from voile.study.verbs.checks import check_alone, check_promise
@@ -52,22 +52,22 @@ from voile.study.verbs.figures import (
 from voile.study.verbs.fit import is_unchecked, miss_of
 from voile.study.verbs.people_counts import PeopleCounts, write_people
 from voile.study.verbs.utility import compare_counts, counts_to_data
-from voile.study.verbs.writing import Writing
+from voile.study.verbs.writing import StudyWriting
 from voile.tables.policies.family import AnyPolicy, refuse_person_policy
 from voile.tables.recoding.boxes import read_codebook
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 
 _HEAD = {"format": FORMAT, "version": VERSION}
 
 
 @dataclass
-class Measuring:
+class StudyMeasuring:
     """What was written of a study, measured on the written bytes."""
 
-    writing: Writing
+    writing: StudyWriting
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> StudyPlan:
         return self.writing.plan
 
     def manifests(self) -> Manifests:
@@ -78,8 +78,8 @@ class Measuring:
         check_alone(self.plan, known, self.remedies)
         self.residue = self._residue(counted)
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
-        stated = [one.column for one in self.stated if one.people]
-        check_promise(self.plan, figures, self.guessed, stated)
+        stated = [one.column for one in self.stated_categories if one.people]
+        check_promise(self.plan, figures, self.guessed_columns, stated)
         written = self.writing.part, self.writing.scratch
         export = self.writing.release / EXPORT
         own, elsewhere = search_release(self.plan, *written, export=export)
@@ -102,7 +102,7 @@ class Measuring:
         public = {
             **self._said_of(parts),
             "mentions": {name: one.to_data() for name, one in counted.items()},
-            "figures": {name: rounded(x, "up") for name, x in figures_of(risks).items()},
+            "figures": {name: round_number(x, "up") for name, x in figures_of(risks).items()},
             "informed": [public_facts(one) for one in facts],
             "remedies": [public_remedy(one) for one in self.remedies],
             "values": [public_value(one) for one in (own, elsewhere)],
@@ -152,26 +152,26 @@ class Measuring:
             ],
             "planted": {name: [one.to_data() for one in found] for name, found in planted.items()},
             "guesses": [one.to_data() for one in self.guesses],
-            "stated": [one.to_data() for one in self.stated],
-            UNACCEPTED: self._unaccepted,
+            "stated": [one.to_data() for one in self.stated_categories],
+            UNACCEPTED: self._unaccepted_parts,
             "assumptions": self._assumptions(),
         }
 
-    def _residue(self, counted: Mapping[str, Certificate]) -> Residue:
+    def _residue(self, counted: Mapping[str, MentionCertificate]) -> TextResidue:
         """Return what the written texts may still say, and what other rows show of each person."""
         table, _ = self.plan.table
-        return Residue.of(
+        return TextResidue.of(
             self.content,
-            self.plan.opened(table),
+            self.plan.open_part(table),
             self.writing.private / table,
             self.writing.rules(),
             [self._left_in(name, one) for name, one in counted.items()],
-            guessed=self.guessed,
+            guessed=self.guessed_columns,
             beside=self._beside(),
-            stated=self.stated,
+            stated=self.stated_categories,
         )
 
-    def _left_in(self, name: str, counted: Certificate) -> PartResidue:
+    def _left_in(self, name: str, counted: MentionCertificate) -> PartResidue:
         """Return what the texts of a part may still contain, as its kit or its readers measured."""
         kit, proof = self.writing.kits[name], self._proofs.get(name)
         return PartResidue(
@@ -188,14 +188,14 @@ class Measuring:
         return {name: own[ACCEPTANCE] for name, own in public.items() if ACCEPTANCE in own}
 
     @cached_property
-    def content(self) -> Content:
+    def content(self) -> TablesContent:
         """What the kit of the table holds, whose policy all parts follow."""
-        return Content.of(self.writing.kits[self.plan.table[0]])
+        return TablesContent.of(self.writing.kits[self.plan.table[0]])
 
     @cached_property
     def policy(self) -> AnyPolicy:
         chosen = self.writing.chosen[self.plan.table[0]]
-        return refuse_person_policy(self.content.family.read(chosen.policy))
+        return refuse_person_policy(self.content.family.read_policy(chosen.policy))
 
     def _beside(self) -> Mapping[str, int] | None:
         """Number what other tables and items show of each person; None where there are none."""
@@ -204,28 +204,28 @@ class Measuring:
         return people.number_people([*facts]) if others else None
 
     @property
-    def guessed(self) -> list[str]:
+    def guessed_columns(self) -> list[str]:
         return [one.column for one in self.guesses if one.is_above_chance]
 
     @cached_property
-    def guesses(self) -> tuple[Guess, ...]:
+    def guesses(self) -> tuple[ColumnGuess, ...]:
         """What a classifier guesses of the sex of people whose rows do not show it."""
         columns = sexes_in(self.plan.mentions, self.writing.shown.codebook.quasi)
         if not columns or not self.plan.texts:
             return ()
         said = ((self.writing.shown.name_of(who), text)
                 for name in self.plan.texts
-                for who, text in self.writing.written(name).texts_of_people())  # fmt: skip
+                for who, text in self.writing.read_written(name).texts_of_people())  # fmt: skip
         texts = gather(said, self.writing.shown.people)
-        found = (guess(name, texts, self._hidden(name)) for name in columns)
+        found = (guess(name, texts, self._list_hidden(name)) for name in columns)
         return tuple(one for one in found if one is not None)
 
     @cached_property
-    def stated(self) -> tuple[StatedCategory, ...]:
+    def stated_categories(self) -> tuple[StatedCategory, ...]:
         """The people whose released texts state a category that the table has, by pseudonym."""
         if not self.plan.texts:
             return ()
-        source, name_of = self.plan.opened(self.plan.table[0]), self.writing.shown.name_of
+        source, name_of = self.plan.open_part(self.plan.table[0]), self.writing.shown.name_of
         quasi = [one for one in self.writing.shown.codebook.quasi if one in source.columns]
         readers = category_columns(source, quasi)
         truth = true_values(source, self.plan.study.subject, [*readers])
@@ -233,13 +233,13 @@ class Measuring:
                  for column, own in truth.items()}  # fmt: skip
         said = ((name_of(who), text)
                 for name in self.plan.texts
-                for who, text in self.writing.written(name).texts_of_people())  # fmt: skip
+                for who, text in self.writing.read_written(name).texts_of_people())  # fmt: skip
         return measure_stated(said, readers, named)
 
-    def _hidden(self, column: str) -> dict[str, str]:
+    def _list_hidden(self, column: str) -> dict[str, str]:
         """Return the true value of each person of whom no row shows it already, by pseudonym."""
         table, shown = self.plan.table[0], self.writing.shown
-        rows = self.plan.opened(table).read([self.plan.study.subject, column])
+        rows = self.plan.open_part(table).read([self.plan.study.subject, column])
         return {
             shown.name_of(str(who)): str(cell)
             for who, cell in zip(*(x.to_pylist() for x in rows.columns), strict=True)
@@ -251,8 +251,8 @@ class Measuring:
         writing, plan = self.writing, self.plan
         found = read_exported(plan, writing.release, writing.extract)
         dates = [people.read_dates(*self._part(x), plan.study.subject)
-                 for x in plan.rows if x not in self._unlinked]  # fmt: skip
-        parts = {x: self._opened(x) for x in plan.files if x not in self._unlinked}
+                 for x in plan.rows if x not in self._unlinked_parts]  # fmt: skip
+        parts = {x: self._open_part(x) for x in plan.files if x not in self._unlinked_parts}
         if found is not None:
             dates.append(found.dates)
             parts |= {kind if kind not in parts else f"{EXPORT} {kind}": own
@@ -261,7 +261,10 @@ class Measuring:
         rule, rng = plan.date_rule(*writing.extract), np.random.default_rng(plan.study.seed)
         by_dates = attack_dates(joined, rule, rng)
         group = people.open_group(
-            *self._part(plan.table[0]), plan.study.subject, self._said, is_joined=plan.study.join
+            *self._part(plan.table[0]),
+            plan.study.subject,
+            self._stated_columns,
+            is_joined=plan.study.join,
         )
         self.remedies = find_remedies(
             parts,
@@ -271,7 +274,7 @@ class Measuring:
             export=None if plan.export is None else options_of_export(plan.export),
             are_months=rule.months,
         )
-        own = {f"{ONE_ROW} {name}": self._opened(name) for name in self._unlinked}
+        own = {f"{ONE_ROW} {name}": self._open_part(name) for name in self._unlinked_parts}
         own |= {} if plan.study.join else {GROUP: group}
         apart = [
             one
@@ -286,7 +289,7 @@ class Measuring:
         return (*known, *apart, *by_dates)
 
     @property
-    def _unlinked(self) -> list[str]:
+    def _unlinked_parts(self) -> list[str]:
         """The parts whose rows nothing joins: they have no pseudonym, nor a name of their own."""
         plan = self.plan
         return [x for x in plan.files if not plan.is_joined(x) and plan.parts[x].kind != SIGNALS]
@@ -295,7 +298,7 @@ class Measuring:
         """Return how the written parts name a person; without pseudonyms as the source does."""
         return self.writing.shown.name_of(person) if self.plan.study.join else person
 
-    def _opened(self, name: str) -> ReleasedPart:
+    def _open_part(self, name: str) -> ReleasedPart:
         if self.plan.parts[name].kind == SIGNALS:
             from voile.study.adversary.messages import open_readings
 
@@ -304,19 +307,19 @@ class Measuring:
         return people.open_part(*self._part(name), subject, is_joined=is_joined)
 
     def _part(self, name: str) -> tuple[PartRelease, Source]:
-        return self.writing.part(name), self.plan.opened(name)
+        return self.writing.part(name), self.plan.open_part(name)
 
     @property
-    def _said(self) -> list[str]:
+    def _stated_columns(self) -> list[str]:
         """The columns whose exact values texts say."""
         kept = (one.column for one in self.plan.mentions.values() if one.keep)
-        return [*dict.fromkeys((*filter(None, kept), *self.guessed))]
+        return [*dict.fromkeys((*filter(None, kept), *self.guessed_columns))]
 
     def _people(self) -> dict[str, dict[str, int]]:
         """Count the people of each part, and write what became of each one's rows."""
         counted, private = {}, self.writing.private
         for name, part in self.plan.parts.items():
-            subjects = self.plan.opened(name).read([self.plan.study.subject]).column(0)
+            subjects = self.plan.open_part(name).read([self.plan.study.subject]).column(0)
             table = None if part.of is None else self.writing.numbers(part.of)
             whose = subjects.combine_chunks()
             counted[name] = PeopleCounts.of(self.plan.secret, whose, private / name, table)
@@ -325,19 +328,22 @@ class Measuring:
 
     def _assumptions(self) -> list[str]:
         said = {one.column for one in self.plan.mentions.values()}
-        said |= {one.column for one in self.guesses} | {one.column for one in self.stated}
+        said |= {one.column for one in self.guesses} | {
+            one.column for one in self.stated_categories
+        }
         policy = read_codebook(self.writing.parts[self.plan.table[0]][0]["policy"])
         silent = [one.column for one in policy.columns if one.column not in said]
         unsaid = (
-            [f"no text says {listed(silent)}, which was not measured"]
+            [f"no text says {join_names(silent)}, which was not measured"]
             if silent and self.plan.texts
             else []
         )
         export = [] if self.plan.export is None else [UNKNOWN]
-        found = [*(one.says for one in self.stated), *(one.says for one in self.guesses)]
+        found = [*(one.says for one in self.stated_categories), *(one.says for one in self.guesses)]
         capped = [
             f"of {name} not all rows of each person are released: "
-            f"{rounded(one['left_out'] / (one['rows'] or 1), 'up'):.0%} of its rows are left out"
+            f"{round_number(one['left_out'] / (one['rows'] or 1), 'up'):.0%} of its rows are "
+            "left out"
             for name, one in self._left_out.items()
         ]
         return [*unsaid, *found, *self._assume_recall(), *export, *capped]
@@ -345,10 +351,10 @@ class Measuring:
     def _assume_recall(self) -> Iterator[str]:
         """Yield what the figures at recall take the texts of each part to contain."""
         proofs = self._proofs
-        if self._unaccepted:
+        if self._unaccepted_parts:
             yield (
-                f"nobody has checked how much the kit of {listed(self._unaccepted)} misses: "
-                "the figures are for all names hidden and for no name hidden"
+                f"nobody has checked how much the kit of {join_names(self._unaccepted_parts)} "
+                "misses: the figures are for all names hidden and for no name hidden"
             )
         for name, one in proofs.items():
             yield (
@@ -356,7 +362,7 @@ class Measuring:
                 f"identifier left, with {one['confidence']:.0%} confidence, each as likely as "
                 "another" + f", {one['condition']}" * bool(one["condition"])
             )
-        if len(proofs) + len(self._unaccepted) < max(1, len(self.plan.texts)):
+        if len(proofs) + len(self._unaccepted_parts) < max(1, len(self.plan.texts)):
             yield "at recall: each mention is missed as often as the kit's test text says"
 
     @cached_property
@@ -366,14 +372,14 @@ class Measuring:
         return {name: count_left_out(self.plan, name, one) for name, one in limits.items()}
 
     @property
-    def _unaccepted(self) -> list[str]:
+    def _unaccepted_parts(self) -> list[str]:
         """The parts of texts whose kit learnt from proposals, and that nobody accepted."""
         kits, proofs = self.writing.kits, self._proofs
         return [x for x in self.plan.texts if is_unchecked(kits[x]) and x not in proofs]
 
-    def _certificate(self, name: str) -> Certificate:
+    def _certificate(self, name: str) -> MentionCertificate:
         """Count, on the written bytes, the mentions that say more than their person's rows."""
-        return certify(self.writing.written(name), self.writing.rules())
+        return certify(self.writing.read_written(name), self.writing.rules())
 
 
 def _sha256_of(parts: Mapping[str, Mapping[str, Any]]) -> str:

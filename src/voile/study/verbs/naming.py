@@ -9,15 +9,15 @@ import pyarrow as pa
 
 from voile.core.errors import RequestError
 from voile.data import Source, open_source
-from voile.documents.replacements.names import Names, Pool, builtin_pool
-from voile.study.plan.plan import Plan
+from voile.documents.replacements.names import NameLists, NamePool, builtin_pool
+from voile.study.plan.plan import StudyPlan
 from voile.study.text.in_place import put_columns
-from voile.study.text.names import MadeUpNames, Name
+from voile.study.text.names import MadeUpNames, PersonName
 from voile.study.verbs.export import carrier_of
 from voile.tables.verbs.measure_release import MADE_UP_NAME
 
 
-def made_up_names(plan: Plan) -> MadeUpNames:
+def made_up_names(plan: StudyPlan) -> MadeUpNames:
     """Draw the name of each person from the lists of the first part of notes; none without a plan.
 
     Raises RequestError: a column of names is not there.
@@ -26,16 +26,18 @@ def made_up_names(plan: Plan) -> MadeUpNames:
         return MadeUpNames({}, {})
     options = next((one.apply for one in plan.texts.values()), {})
     lists, language = options.get("names"), options.get("language", "english")
-    pool = Pool([Names.read(plan.place(Path(lists)))]) if lists else builtin_pool(language)
+    pool = NamePool([NameLists.read(plan.place(Path(lists)))]) if lists else builtin_pool(language)
     return MadeUpNames.draw(plan.secret, dict(_true_names(plan)), pool)
 
 
-def put_names(plan: Plan, made: MadeUpNames, table: Path, whose: pa.Array) -> list[dict[str, str]]:
+def put_names(
+    plan: StudyPlan, made: MadeUpNames, table: Path, whose: pa.Array
+) -> list[dict[str, str]]:
     """Add the columns of names that the table's source has to its release; return what they are.
 
     whose : the person of each released row.
     """
-    source, _ = plan.opened(plan.table[0]), plan.table
+    source, _ = plan.open_part(plan.table[0]), plan.table
     columns = _columns(plan) if plan.names and plan.names.source is None else []
     own = [(n, name) for n, name in enumerate(columns) if name in source.columns]
     if own:
@@ -44,21 +46,21 @@ def put_names(plan: Plan, made: MadeUpNames, table: Path, whose: pa.Array) -> li
 
 
 def _cells(made: MadeUpNames, whose: pa.Array, part: int) -> Iterator[str | None]:
-    blank = Name("", "")
+    blank = PersonName("", "")
     yield from (made.names.get(str(one), blank)[part] or None for one in whose.to_pylist())
 
 
-def _columns(plan: Plan) -> list[str]:
+def _columns(plan: StudyPlan) -> list[str]:
     assert plan.names is not None
     return [plan.names.given, plan.names.family]
 
 
-def _true_names(plan: Plan) -> Iterator[tuple[str, Name]]:
+def _true_names(plan: StudyPlan) -> Iterator[tuple[str, PersonName]]:
     """Yield the name of each person; of several rows the last."""
     assert plan.names is not None
     if plan.export is not None and plan.names.source is None:
         for person, (given, family) in carrier_of(plan).names():
-            yield person, Name(given or "", family or "")
+            yield person, PersonName(given or "", family or "")
         return
     source = _source(plan)
     wanted = [plan.study.subject, *_columns(plan)]
@@ -70,11 +72,11 @@ def _true_names(plan: Plan) -> Iterator[tuple[str, Name]]:
         )
     for batch in source.batches(wanted):
         for person, *own in zip(*(x.to_pylist() for x in batch.columns), strict=True):
-            yield str(person), Name(*(str(x) if x is not None else "" for x in own))
+            yield str(person), PersonName(*(str(x) if x is not None else "" for x in own))
 
 
-def _source(plan: Plan) -> Source:
+def _source(plan: StudyPlan) -> Source:
     assert plan.names is not None
     if plan.names.source is None:
-        return plan.opened(plan.table[0])
+        return plan.open_part(plan.table[0])
     return open_source(plan.source(plan.names.source))

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.core.warn import warn
 from voile.data.files.atomic import write_text
-from voile.data.files.outputs import KIT, WORK, Output, json_at
+from voile.data.files.outputs import KIT, WORK, OutputKind, json_at
 from voile.data.places import PLACES, with_places
 from voile.data.roles import Roles
 from voile.documents.module import DOCUMENTS
@@ -22,19 +22,19 @@ from voile.documents.verbs.init import init
 from voile.documents.verbs.options import FitOptions, InitOptions
 from voile.face.keywords import VoileWarning
 from voile.keys.seal import file_sha256
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.release.options import fields_of, leaves, with_options
 from voile.study.carriers.carrier import NOTE
-from voile.study.plan.plan import Plan
+from voile.study.plan.plan import StudyPlan
 
 KIND = "documents"
 MADE = "voile-made-kit"
-_MEMORY = Output(
+_MEMORY = OutputKind(
     "a record of a kit", {"": lambda path: json_at(path).get("format") == MADE}, is_private=True
 )
 
 
-def open_kit(plan: Plan, name: str, *, force: bool, progress: Progress) -> Kit:
+def open_kit(plan: StudyPlan, name: str, *, force: bool, progress: ProgressHook) -> StoredKit:
     """Open the kit of a part of notes; make it where its options or its sources changed.
 
     Beside a kit that the study made stands the hash of what it was made from. A kit that stands
@@ -45,25 +45,25 @@ def open_kit(plan: Plan, name: str, *, force: bool, progress: Progress) -> Kit:
     """
     part, place = plan.texts[name], plan.notes_kit(name)
     if part.kit is not None:
-        return Kit.load(place, KIND)
+        return StoredKit.load(place, KIND)
     memory = place.with_name(f"{place.name}.json")
     made_from = _hash_of(plan, name)
     remembered = json_at(memory)
     is_ours = remembered.get("format") == MADE
     if os.path.lexists(place) and is_ours and remembered.get("from") == made_from:
-        return Kit.load(place, KIND)
+        return StoredKit.load(place, KIND)
     force = force or is_ours
     make, output = (_init, WORK) if part.fit is None else (_fit, KIT)
     output.check_free(place, force=force)
     _MEMORY.check_free(memory, force=force)
     progress(f"making the kit of {name}", 0)
-    with _remembered(memory, made_from):
+    with _remember_making(memory, made_from):
         make(plan, name, place, force=force, progress=progress)
-    return Kit.load(place, KIND)
+    return StoredKit.load(place, KIND)
 
 
 @contextmanager
-def _remembered(memory: Path, made_from: str) -> Iterator[None]:
+def _remember_making(memory: Path, made_from: str) -> Iterator[None]:
     """Remember that the study makes a kit, and what it was made from once it is there.
 
     A run that is killed meanwhile leaves a record without a hash: the next one makes the kit again.
@@ -87,7 +87,7 @@ def _remember(memory: Path, made_from: str | None) -> None:
     write_text(memory, said, _MEMORY, force=True)
 
 
-def _init(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress) -> None:
+def _init(plan: StudyPlan, name: str, place: Path, *, force: bool, progress: ProgressHook) -> None:
     source, given = source_of_kit(plan, name)
     options = plan.options(InitOptions, name, "init", given)
     init(
@@ -101,7 +101,7 @@ def _init(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress
     )
 
 
-def _fit(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress) -> None:
+def _fit(plan: StudyPlan, name: str, place: Path, *, force: bool, progress: ProgressHook) -> None:
     source, given = source_of_kit(plan, name)
     roles = given.pop("roles", None)
     read = None if roles is None else Roles.read(plan.place(Path(roles)))
@@ -112,7 +112,7 @@ def _fit(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress)
     with_options(kit, options).save(place, force=force)
 
 
-def source_of_kit(plan: Plan, name: str) -> tuple[str, dict[str, Any]]:
+def source_of_kit(plan: StudyPlan, name: str) -> tuple[str, dict[str, Any]]:
     """Return the notes that a kit is made from, and the options of the verb that makes it."""
     part = plan.texts[name]
     if part.fit is not None:
@@ -131,19 +131,19 @@ def source_of_kit(plan: Plan, name: str) -> tuple[str, dict[str, Any]]:
     return plan.source(str(source)), given
 
 
-def _hash_of(plan: Plan, name: str) -> str:
+def _hash_of(plan: StudyPlan, name: str) -> str:
     """Hash what a kit is made from: its options, and the bytes of every source that they name."""
     source, given = source_of_kit(plan, name)
     verb = "init" if plan.texts[name].fit is None else "fit"
     sources = {
         "source": DOCUMENTS.open(source).fingerprint(),
-        **dict(_named(plan, verb, given)),
+        **dict(_hash_named(plan, verb, given)),
     }
     whole = {"verb": verb, "options": given, "seed": plan.study.seed, "sources": sources}
     return hashlib.sha256(json.dumps(whole, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _named(plan: Plan, verb: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _hash_named(plan: StudyPlan, verb: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the hash of each file or table that options name."""
     fields = fields_of(InitOptions if verb == "init" else FitOptions)
     types = {name: leaves(field.annotation) for name, field in fields.items()} | {"roles": {Path}}
@@ -161,12 +161,12 @@ def _named(plan: Plan, verb: str, given: Mapping[str, Any]) -> Iterator[tuple[st
 class SilentReports:
     """Report progress, and what a person must know as a warning."""
 
-    shown: Progress
+    shown: ProgressHook
 
     def say(self, text: str) -> None: ...
 
     def insist(self, text: str) -> None:
         warn(text, VoileWarning)
 
-    def progress(self) -> AbstractContextManager[Progress]:
+    def progress(self) -> AbstractContextManager[ProgressHook]:
         return nullcontext(self.shown)

@@ -19,9 +19,9 @@ from voile.data.source import BATCH_ROWS
 from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.keys.seal import EVIDENCE_SEAL, SEAL
 from voile.keys.secret import Secret
-from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, ROW, Release, source_rows
+from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, ROW, StoredRelease, source_rows
 from voile.release.verify import check_seal
-from voile.release.writing import Manifests, Parts, write_release
+from voile.release.writing import Manifests, ReleaseParts, write_release
 from voile.study.study_release import PartRelease
 
 COPIED_FROM = "copied_from"
@@ -34,7 +34,7 @@ OF_FILE = frozenset({"file", "sha256"})
 """What a study's manifests add to those of a part."""
 
 
-def open_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: bool) -> Release:
+def open_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: bool) -> StoredRelease:
     """Open the copy of a part's texts; write it where there is none.
 
     in_place : the texts are a column of a table.
@@ -45,7 +45,7 @@ def open_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: bool)
     settle(place, outputs.RELEASE)
     if not place.exists():
         return _write_copy(part, place, secret, in_place=in_place)
-    copy = Release.open(place)
+    copy = StoredRelease.open(place)
     check_seal(copy, secret)
     came_from = {(part.private or {}).get(COPIED_FROM), _hash_texts(part, in_place=in_place)}
     if (copy.private or {}).get(COPIED_FROM) not in came_from:
@@ -65,12 +65,12 @@ def take_texts(part: PartRelease, columns: list[str], place: AnyPath) -> None:
             writer.write(batch)
 
 
-def _write_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: bool) -> Release:
+def _write_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: bool) -> StoredRelease:
     """Write the copy of a part, for a reading that begins: an earlier one is of no account."""
     place.parent.mkdir(mode=0o700, exist_ok=True)
     came_from = _hash_texts(part, in_place=in_place)
 
-    def fill(parts: Parts) -> Manifests:
+    def fill(parts: ReleaseParts) -> Manifests:
         if in_place:
             take_texts(part, [one["column"] for one in part.public["columns"]], parts.release)
         else:
@@ -87,7 +87,7 @@ def _write_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: boo
     return write_release(place, fill, secret=secret, like="arrow", force=False)
 
 
-def _hash_texts(release: Release, *, in_place: bool) -> str:
+def _hash_texts(release: StoredRelease, *, in_place: bool) -> str:
     """Hash the texts of a part and the numbers of their rows, in their order."""
     columns = [one["column"] for one in release.public["columns"] if one["role"] == "text"]
     numbers = source_rows(release.folder)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.data import open_source
 from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
@@ -25,7 +25,7 @@ _SCHEMA = pa.schema([("person", pa.string()), *((name, pa.int64()) for name in _
 
 
 @dataclass(frozen=True)
-class PeopleCounts(Brief):
+class PeopleCounts(BriefRepr):
     """The rows of each person in one part, by pseudonym; a row set aside for two reasons is one.
 
     table : person, and the rows read, released and set aside. Memory: three numbers a person.

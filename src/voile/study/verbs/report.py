@@ -28,10 +28,10 @@ from voile.report.sections import (
     Prose,
     Section,
 )
-from voile.report.wording import listed, share_and_odds
+from voile.report.wording import join_names, share_and_odds
 from voile.study.adversary.acquaintance import GROUP, by_knowledge
 from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
-from voile.study.adversary.readings import read, sentence_at
+from voile.study.adversary.readings import read_clues, sentence_at
 from voile.study.study_release import UTILITY, PartRelease, StudyRelease, has_proofs
 from voile.study.verbs.report_export import write_section
 from voile.study.verbs.report_summary import summarise
@@ -66,7 +66,7 @@ def sections(
         _values(release),
         _dates(release),
         _mentions(release),
-        _said(release),
+        _list_sentences(release),
     ]
     for name in release.public["parts"]:
         part = release.part(name)
@@ -117,9 +117,9 @@ _KNOWING = (
 
 def _joint(release: StudyRelease) -> Section:
     public, says_recall = release.public["figures"], _at_recall(release)
-    hidden = "All names hidden" if release.unaccepted else "All parts"
+    hidden = "All names hidden" if release.unaccepted_parts else "All parts"
     accepted = "At the proved limit" if has_proofs(release.public) else "At recall"
-    missed = "No name hidden" if release.unaccepted else accepted
+    missed = "No name hidden" if release.unaccepted_parts else accepted
     found = [
         ("Table alone", "table_mean_risk", "mean risk of a person, linked by the table"),
         (
@@ -136,8 +136,8 @@ def _joint(release: StudyRelease) -> Section:
         if name in public
     )
     blocks: list[Block] = [Prose((said,)) for said in _in_short(public, says_recall)]
-    if release.unaccepted:
-        best, parts = public.get("joint_mean_risk", 0.0), listed(list(release.unaccepted))
+    if release.unaccepted_parts:
+        best, parts = public.get("joint_mean_risk", 0.0), join_names(list(release.unaccepted_parts))
         waits = (
             f"If all names are hidden, the mean chance is {share_and_odds(best)}. The true risk "
             f"lies between the two figures. Waits for voile study accept: {parts}. No reader has "
@@ -153,7 +153,7 @@ def _joint(release: StudyRelease) -> Section:
             "release shows of the person in these parts."
         )
         blocks.append(BarChart((("knowing", bars),), "mean risk", caption, "internal", whole=True))
-    blocks += [*_informed(release), *_remedies(release)]
+    blocks += [*_show_informed(release), *_remedies(release)]
     assumed = [f"{one[:1].upper()}{one[1:]}." for one in release.public["assumptions"]]
     blocks += [Heading("Assumptions"), Bullets(tuple(assumed))]
     return Section("joint", "What all parts disclose together", tuple(blocks), first=True)
@@ -191,7 +191,12 @@ def _utility(release: StudyRelease) -> Section:
 def _values(release: StudyRelease) -> Section:
     """List the people whose unreleased values stand in the released bytes, beside chance."""
     rows = tuple(
-        (one["says"], share(one["found"]), share(one["expected"]), listed(one["columns"] or ["-"]))
+        (
+            one["says"],
+            share(one["found"]),
+            share(one["expected"]),
+            join_names(one["columns"] or ["-"]),
+        )
         for one in release.public.get("values", ())
     )
     if not rows:
@@ -205,7 +210,7 @@ def _values(release: StudyRelease) -> Section:
     return Section("values", "Unreleased values in released bytes", (Grid(columns, rows, caption),))
 
 
-def _informed(release: StudyRelease) -> Iterator[Block]:
+def _show_informed(release: StudyRelease) -> Iterator[Block]:
     """Yield the risk from an adversary who knows some facts of a person, a row for each part."""
     informed = release.public.get("informed", ())
     if not informed:
@@ -243,7 +248,7 @@ KNOWN_FACTS = {0: "no fact", 1: "1 fact", 2: "2 facts", 3: "3 facts", None: "all
 def _at_recall(release: StudyRelease) -> str:
     """Say what the figure at recall takes the kits to miss: every name, where nobody checked it."""
     accepted = PROVED if has_proofs(release.public) else AT_RECALL
-    return UNCHECKED if release.unaccepted else accepted
+    return UNCHECKED if release.unaccepted_parts else accepted
 
 
 def _in_short(public: Mapping[str, float], says_recall: str) -> Iterator[str]:
@@ -293,10 +298,10 @@ def _mentions(release: StudyRelease) -> Section:
     caption = "No recognised mention says more than its person's rows: counted on what was written."
     columns = ("part", "type", "recognised", "of these marked")
     grid = Grid(columns, rows, caption, (2, 3), "internal")
-    return Section("mentions", "Mentions in texts", (grid, *_planted(release)))
+    return Section("mentions", "Mentions in texts", (grid, *_show_planted(release)))
 
 
-def _planted(release: StudyRelease) -> Iterator[Block]:
+def _show_planted(release: StudyRelease) -> Iterator[Block]:
     """Yield what was found of mentions that were planted in the notes."""
     rows = []
     for part, found in release.public.get("planted", {}).items():
@@ -314,7 +319,7 @@ def _planted(release: StudyRelease) -> Iterator[Block]:
         yield Grid(columns, tuple(rows), caption, (3, 4))
 
 
-def _said(release: StudyRelease) -> Section:
+def _list_sentences(release: StudyRelease) -> Section:
     """List the released sentences in which an age or a sex can still be read."""
     rows: list[tuple[str, ...]] = []
     count = 0
@@ -342,7 +347,7 @@ def _sentences(release: StudyRelease) -> Iterator[tuple[str, ...]]:
             for row in batch.to_pylist():
                 number += 1
                 for text in filter(None, row.values()):
-                    for one in read(text):
+                    for one in read_clues(text):
                         yield name, str(number), one.what, sentence_at(text, one.start)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from voile.core.wording import count
 from voile.report.charts.numbers import number, share
 from voile.report.sections import Audience, Block, Figure, Figures, Grid, Section
-from voile.report.wording import listed
+from voile.report.wording import join_names
 from voile.study.study_release import EXPORT, StudyRelease, has_proofs
 
 FATES = ("suppressed", "rejected")
@@ -58,7 +58,9 @@ def _list_figures(release: StudyRelease) -> tuple[Figure, ...]:
     figures = [
         Figure(label, share(public[key]), what) for label, key, what in found if key in public
     ]
-    waiting = Figure("Parts to review", number(len(release.unaccepted)), "texts that nobody read")
+    waiting = Figure(
+        "Parts to review", number(len(release.unaccepted_parts)), "texts that nobody read"
+    )
     return (*figures[:3], waiting)
 
 
@@ -98,8 +100,8 @@ def _describe_facts(figures: Mapping[str, float]) -> Iterator[str]:
 
 
 def _describe_reviews(release: StudyRelease) -> Iterator[str]:
-    if release.unaccepted:
-        yield f"{listed(list(release.unaccepted))}: run voile study accept."
+    if release.unaccepted_parts:
+        yield f"{join_names(list(release.unaccepted_parts))}: run voile study accept."
     elif has_proofs(release.public):
         yield "None: readers proved a limit for each part of texts."
     else:
@@ -108,4 +110,4 @@ def _describe_reviews(release: StudyRelease) -> Iterator[str]:
 
 def _shorten(names: Sequence[str]) -> str:
     more = [f"{len(names) - MOST} more"] if len(names) > MOST else []
-    return listed([*names[:MOST], *more])
+    return join_names([*names[:MOST], *more])

@@ -7,13 +7,15 @@ import shlex
 from voile.core.errors import RequestError
 from voile.documents.verbs.options import ReviewOptions
 from voile.documents.verbs.review import review as review_work
-from voile.release.own_verbs import Ended, Reporter
-from voile.study.plan.plan import Plan
+from voile.release.own_verbs import EndedVerb, VerbReporter
+from voile.study.plan.plan import StudyPlan
 
 __all__ = ["ReviewOptions", "review"]
 
 
-def review(plan: Plan, name: str | None, options: ReviewOptions, reporter: Reporter) -> Ended:
+def review(
+    plan: StudyPlan, name: str | None, options: ReviewOptions, reporter: VerbReporter
+) -> EndedVerb:
     """Serve the review of a part's work folder until its reviewers end it.
 
     name : of the part; not needed where one part alone is made of notes that nobody marked.
@@ -24,14 +26,14 @@ def review(plan: Plan, name: str | None, options: ReviewOptions, reporter: Repor
     return review_work(options, reporter, work=work, **then)
 
 
-def next_commands(plan: Plan, name: str | None) -> dict[str, str]:
+def next_commands(plan: StudyPlan, name: str | None) -> dict[str, str]:
     """Return what goes on with a review, and with what was learnt from it."""
     own, part = shlex.quote(str(plan.path)), f" --part {name}" if name else ""
     after = f"voile study fit {own} and voile study apply {own}"
     return {"again": f"voile study review {own}{part}", "after": after}
 
 
-def _part(plan: Plan, name: str | None) -> str:
+def _part(plan: StudyPlan, name: str | None) -> str:
     made = [one for one, part in plan.texts.items() if part.init is not None]
     if name is None and len(made) == 1:
         return made[0]

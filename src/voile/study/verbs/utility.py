@@ -15,7 +15,7 @@ from voile.data.roles import AS_IT_IS
 from voile.study.adversary.days import as_days, day_columns
 from voile.study.study_release import EXPORT
 from voile.study.verbs.export import carrier_of, open_export
-from voile.study.verbs.writing import Writing
+from voile.study.verbs.writing import StudyWriting
 from voile.tables.recoding.codebook import CodedColumn
 
 BAND = 10
@@ -39,13 +39,13 @@ class ComparedCount(NamedTuple):
     after: float
 
 
-def compare_counts(writing: Writing) -> list[ComparedCount]:
+def compare_counts(writing: StudyWriting) -> list[ComparedCount]:
     """Compare the counts of the first table's columns, and of years, before and after.
 
     Cost: one pass over the source and the release of each part, and over an export's files.
     """
     table, _ = writing.plan.table
-    source, written = writing.plan.opened(table), open_source(writing.place(table))
+    source, written = writing.plan.open_part(table), open_source(writing.place(table))
     found = [
         one
         for column in writing.shown.codebook.columns
@@ -102,12 +102,12 @@ def _in_order(name: str) -> tuple[bool, int, str]:
     return name == MISSING, int(first) if first.isdecimal() else 0, name
 
 
-def _compare_years(writing: Writing) -> Iterator[ComparedCount]:
+def _compare_years(writing: StudyWriting) -> Iterator[ComparedCount]:
     before, after = Counter[int](), Counter[int]()
     for name in writing.plan.rows:
         roles = writing.parts[name][0]["columns"]
         kept = [one["column"] for one in roles if one["role"] in AS_IT_IS]
-        source = writing.plan.opened(name)
+        source = writing.plan.open_part(name)
         days = day_columns(source, kept)
         for years, rows in ((before, source), (after, open_source(writing.place(name)))):
             years.update(year for one in days for year in _years(rows, one))

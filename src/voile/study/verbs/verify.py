@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voile.core.errors import TamperedError
-from voile.keys.seal import SEAL, Seal, file_sha256
+from voile.keys.seal import SEAL, FileSeal, file_sha256
 from voile.keys.secret import Secret
 from voile.modules import find_module
 from voile.release.evidence import default_place, find_evidence
 from voile.release.found_values import detail_values
-from voile.release.verify import MALFORMED, Check, accounted, as_published
-from voile.study.plan.plan import Plan
+from voile.release.verify import MALFORMED, ReleaseCheck, as_published, check_counts
+from voile.study.plan.plan import StudyPlan
 from voile.study.study_release import EXPORT, OF_ATTACKS, StudyRelease
 from voile.study.text.values import EARLIER, find_promised, is_allowed, search_release
 from voile.study.verbs.checks import check_applied
@@ -20,52 +20,52 @@ from voile.study.verbs.export import check_files
 
 
 def verify(
-    release: StudyRelease, secret: Secret | None, plan: Plan | None = None
-) -> Iterator[Check]:
+    release: StudyRelease, secret: Secret | None, plan: StudyPlan | None = None
+) -> Iterator[ReleaseCheck]:
     """Yield each check of a release, in words, and whether it holds; None where it cannot say.
 
     plan : with its sources, in which the value search looks again.
     """
     settle_evidence(release.path)
-    yield from _sealed(release, secret)
-    yield from _attacked(release, secret)
+    yield from _check_seals(release, secret)
+    yield from _check_attacks(release, secret)
     for name, same in check_files(release.path, release.public):
-        yield Check(f"export/{name}: the bytes are those that the manifest names", same)
+        yield ReleaseCheck(f"export/{name}: the bytes are those that the manifest names", same)
     files = [part["file"] for part in release.public["parts"].values()]
     for name, part in release.public["parts"].items():
         place = release.path / part["file"]
         own = place.is_file() and file_sha256(place) == part["sha256"]
-        yield Check(f"{name}: the bytes are those that the manifest names", own)
+        yield ReleaseCheck(f"{name}: the bytes are those that the manifest names", own)
         if own:
             in_place = part["kind"] == "documents" and files.count(part["file"]) > 1
             yield from _of_part(release, name, in_place=in_place)
-    yield from _searched(release, plan)
+    yield from _search_values(release, plan)
 
 
-def _searched(release: StudyRelease, plan: Plan | None) -> Iterator[Check]:
+def _search_values(release: StudyRelease, plan: StudyPlan | None) -> Iterator[ReleaseCheck]:
     """Search the unreleased values of people again, where the sources and the folder are here."""
     if plan is None or release.private is None:
-        yield Check("own unreleased values in the released bytes: it takes the plan", None)
+        yield ReleaseCheck("own unreleased values in the released bytes: it takes the plan", None)
         return
     try:
         check_applied(plan, release)
         export = release.path / EXPORT
         found = search_release(plan, release.part, export=export)
     except MALFORMED:
-        yield Check("the released bytes can be searched for unreleased values", False)
+        yield ReleaseCheck("the released bytes can be searched for unreleased values", False)
         return
     stated = release.private.get("values")
     promised = find_promised(plan, found[0], release.part, export=export)
     least = 0.0 if "stated" in release.public else EARLIER
-    yield Check(promised.sentence, is_allowed(plan, promised, least))
+    yield ReleaseCheck(promised.sentence, is_allowed(plan, promised, least))
     if stated is not None:
         figures = release.private["figures"]
         same = stated == [detail_values(one) for one in found]
         same = same and all(figures.get(one.key) == one.value for one in found)
-        yield Check("people with values in the released bytes are as apply found them", same)
+        yield ReleaseCheck("people with values in the released bytes are as apply found them", same)
 
 
-def _attacked(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
+def _check_attacks(release: StudyRelease, secret: Secret | None) -> Iterator[ReleaseCheck]:
     """Hold what attacks found to the seals under which it was kept, where there is any."""
     if not release.folder.is_dir():
         return
@@ -78,38 +78,38 @@ def _attacked(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
             same = True
         except MALFORMED:
             same = False
-        yield Check(f"{name or 'study'}: its evidence is as attack sealed it", same)
+        yield ReleaseCheck(f"{name or 'study'}: its evidence is as attack sealed it", same)
 
 
-def _of_part(release: StudyRelease, name: str, *, in_place: bool) -> Iterator[Check]:
+def _of_part(release: StudyRelease, name: str, *, in_place: bool) -> Iterator[ReleaseCheck]:
     """Check one part as its kind does; a text column is checked with the table that it is in."""
     part = release.part(name)
     try:
-        found = [*accounted(part), *as_published(part)]
+        found = [*check_counts(part), *as_published(part)]
         found += [] if in_place else find_module(part.kind).verify(part)
     except MALFORMED:
-        found = [Check(f"it can be read as a release of {part.kind}", False)]
-    yield from (Check(f"{name}: {one.says}", one.holds) for one in found)
+        found = [ReleaseCheck(f"it can be read as a release of {part.kind}", False)]
+    yield from (ReleaseCheck(f"{name}: {one.says}", one.holds) for one in found)
 
 
 def check_sealed(release: StudyRelease, secret: Secret) -> None:
     """Raise `TamperedError` when a file of a release is not as apply sealed it."""
     settle_evidence(release.path)
-    checked = (*_sealed(release, secret), *_attacked(release, secret))
+    checked = (*_check_seals(release, secret), *_check_attacks(release, secret))
     if wrong := [one.says for one in checked if one.holds is not True]:
         raise TamperedError(wrong[0], where=str(release.path), instead="apply again")
 
 
-def _sealed(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
+def _check_seals(release: StudyRelease, secret: Secret | None) -> Iterator[ReleaseCheck]:
     """Hold every file of the release and of its private folder to what apply sealed."""
     if not release.folder.is_dir():
         said = "the manifest is as apply wrote it: only the private folder can say so"
-        yield Check(said, None)
+        yield ReleaseCheck(said, None)
         return
     try:
-        seal = Seal.read(release.folder / SEAL)
+        seal = FileSeal.read_file(release.folder / SEAL)
     except TamperedError:
-        yield Check("the private folder has its seal", False)
+        yield ReleaseCheck("the private folder has its seal", False)
         return
     root = release.path.parent
     found = {
@@ -120,8 +120,8 @@ def _sealed(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
     }
     for name in sorted({*seal.files, *found}):
         same = found.get(name) == seal.files.get(name)
-        yield Check(f"{name} is as the seal has it", same)
+        yield ReleaseCheck(f"{name} is as the seal has it", same)
     if secret is None:
-        yield Check("the seal was made under the study's secret: it is not here", None)
+        yield ReleaseCheck("the seal was made under the study's secret: it is not here", None)
     else:
-        yield Check("the seal was made under this secret", seal.holds_under(secret))
+        yield ReleaseCheck("the seal was made under this secret", seal.holds_under(secret))

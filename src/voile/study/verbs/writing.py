@@ -11,32 +11,38 @@ from typing import Any
 
 import pyarrow as pa
 
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.data import Source, open_source
 from voile.documents.module import DOCUMENTS
-from voile.documents.replacements import Replacer
+from voile.documents.replacements import RemovalReplacer
 from voile.documents.text.document import Document
 from voile.modules import find_module
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.release.manifest import ROWS, source_rows
-from voile.release.run import Run
-from voile.release.step import Applying
-from voile.release.writing import Manifests, Parts
+from voile.release.run import ReleaseRun
+from voile.release.step import ApplyingStep
+from voile.release.writing import Manifests, ReleaseParts
 from voile.study.carriers.carrier import KNOWN
-from voile.study.plan.entries import Mention, TextPart
+from voile.study.plan.entries import MentionEntry, TextPart
 from voile.study.plan.part_roles import Extract
-from voile.study.plan.plan import Plan
-from voile.study.readers import Reader, read_words, reader_of
+from voile.study.plan.plan import StudyPlan
+from voile.study.readers import MentionReader, read_words, reader_of
 from voile.study.study_release import PartRelease, StudyRelease
 from voile.study.text.certify import WrittenTexts
 from voile.study.text.exported_texts import ZIP
 from voile.study.text.in_place import gather_texts, put_texts
-from voile.study.text.lookups import BORN, LOOKED_AT, Lookups, UnreleasedColumns, unreleased_of
-from voile.study.text.mentions import Rules, writer_of
+from voile.study.text.lookups import (
+    BORN,
+    LOOKED_AT,
+    PersonLookups,
+    UnreleasedColumns,
+    unreleased_of,
+)
+from voile.study.text.mentions import MentionRules, writer_of
 from voile.study.text.names import MadeUpNames
-from voile.study.text.planted import NOTES, Planted, plant
-from voile.study.text.shown import Shown
+from voile.study.text.planted import NOTES, PlantedMentions, plant
+from voile.study.text.shown import PersonIntervals
 from voile.study.verbs import checks
 from voile.study.verbs.export import pack
 from voile.study.verbs.naming import made_up_names, put_names
@@ -45,19 +51,19 @@ from voile.tables.recoding.boxes import read_codebook
 
 
 @dataclass
-class Writing:
+class StudyWriting:
     """Where the parts of a release are written, one after the other, and what was written."""
 
-    plan: Plan
-    kits: Mapping[str, Kit]
+    plan: StudyPlan
+    kits: Mapping[str, StoredKit]
     chosen: Mapping[str, Chosen]
     extract: Extract
     release: Path
     private: Path
     scratch: Path
-    progress: Progress
+    progress: ProgressHook
     parts: dict[str, Manifests] = field(default_factory=dict)
-    planted: dict[str, list[Planted]] = field(default_factory=dict)
+    planted: dict[str, list[PlantedMentions]] = field(default_factory=dict)
     """Of each part of texts, what is found of mentions that are planted in them."""
     export: Manifests | None = None
     """What the manifests say of the export's files, where there is one."""
@@ -68,7 +74,7 @@ class Writing:
         table, _ = self.plan.table
         self.parts = {table: self._rows(table)}
         self.shown = self._read_shown()
-        subjects = self.plan.opened(table).read([self.plan.study.subject]).column(0)
+        subjects = self.plan.open_part(table).read([self.plan.study.subject]).column(0)
         whose = subjects.take(self.numbers(table))
         self.parts[table][0]["columns"] += put_names(
             self.plan, self.names, self.place(table), whose
@@ -87,7 +93,9 @@ class Writing:
         self.parts = {
             x: (dict(own), dict(hidden["parts"][x])) for x, own in public["parts"].items()
         }
-        self.planted = {x: [Planted(**one) for one in own] for x, own in public["planted"].items()}
+        self.planted = {
+            x: [PlantedMentions(**one) for one in own] for x, own in public["planted"].items()
+        }
         self.shown = self._read_shown()
 
     def write_again(self) -> None:
@@ -95,17 +103,17 @@ class Writing:
         for name, part in self.plan.texts.items():
             if part.of is not None:
                 self.gather(name)
-                take_texts(self.part(name), [str(part.text)], self._released(name))
+                take_texts(self.part(name), [str(part.text)], self._locate_released(name))
         if self.plan.export is not None:
             self.export = self._export()
 
-    def _read_shown(self) -> Shown:
+    def _read_shown(self) -> PersonIntervals:
         """Read what the released rows of the table show of each person."""
         table, _ = self.plan.table
-        return Shown.of(
+        return PersonIntervals.of(
             open_source(self.place(table)),
             self.private / table,
-            self.plan.opened(table),
+            self.plan.open_part(table),
             subject=self.plan.study.subject,
             codebook=read_codebook(self.parts[table][0]["policy"]),
             secret=self.plan.secret,
@@ -117,12 +125,12 @@ class Writing:
         scratch = self.scratch / name
         scratch.mkdir(mode=0o700)
         table, rows = (
-            self.plan.opened(str(part.of)),
+            self.plan.open_part(str(part.of)),
             open_source(self.private / str(part.of) / ROWS),
         )
         return gather_texts(table, rows, (self.plan.study.subject, str(part.text)), scratch)
 
-    def _released(self, name: str) -> Path:
+    def _locate_released(self, name: str) -> Path:
         """Return where the texts of a part lie before they are put into rows of a table."""
         return self.scratch / name / "released.parquet"
 
@@ -130,7 +138,7 @@ class Writing:
         """Write a part of rows, its people under the study's pseudonyms or under none."""
         part, options = self.plan.rows[name], options_of_rows(self.plan, name)
         step = find_module(part.kind).prepare(
-            self.kits[name], self.chosen[name], self.plan.opened(name), options
+            self.kits[name], self.chosen[name], self.plan.open_part(name), options
         )
         with checks.offer_plan_options(self.plan, name):
             return self._run(name, step, options, self.place(name))
@@ -142,10 +150,10 @@ class Writing:
     def _text(self, name: str, part: TextPart) -> Manifests:
         """Write the texts of a part, by the rule for mentions."""
         if part.of is None:
-            source, place = self.plan.opened(name), self.place(name)
+            source, place = self.plan.open_part(name), self.place(name)
             given: dict[str, Any] = {"pseudonyms": self.plan.study.join}
         else:
-            source, place = self.gather(name), self._released(name)
+            source, place = self.gather(name), self._locate_released(name)
             given = {"text": [part.text], "keep_order": True}
         options = self.text_options(name, given)
         step: Any = DOCUMENTS.prepare(self.kits[name], self.chosen[name], source, options)
@@ -174,15 +182,15 @@ class Writing:
             own["date_shift_days"] = self.plan.study.date_shift_days
             own.setdefault("language", "english")  # as the names of the table's columns
             checks.check_surrogates(self.plan, name, self.kits[name], self.extract)
-        return self.plan.options(DOCUMENTS.options.apply, name, "apply", _given(own))
+        return self.plan.options(DOCUMENTS.options.apply, name, "apply", _list_given(own))
 
-    def writer(self, options: Any) -> Callable[[Replacer], Replacer]:
+    def writer(self, options: Any) -> Callable[[RemovalReplacer], RemovalReplacer]:
         """Return what makes, of a replacer, one that writes mentions by the rules."""
         return writer_of(self.rules(options), self.names.words_of)
 
-    def _lookups(self, name: str, step: Any) -> Lookups | None:
+    def _lookups(self, name: str, step: Any) -> PersonLookups | None:
         """Return what finds the unreleased values of each person in a part's texts."""
-        tables, subject = self.unreleased(name, step.schema.names), self.plan.study.subject
+        tables, subject = self.list_unreleased(name, step.schema.names), self.plan.study.subject
         first = next(step.source.batches([subject, *step.texts], batch_rows=LOOKED_AT), None)
         texts = [] if first is None else first.to_pylist()
         documents = [
@@ -191,20 +199,20 @@ class Writing:
             for column in step.texts
             if row[column]
         ]
-        return Lookups.of(tables, self.plan.mentions, documents)
+        return PersonLookups.of(tables, self.plan.mentions, documents)
 
-    def unreleased(self, name: str, released: Sequence[str]) -> list[UnreleasedColumns]:
+    def list_unreleased(self, name: str, released: Sequence[str]) -> list[UnreleasedColumns]:
         """Return the unreleased columns of every part, and of the texts of one next to them.
 
         released : the columns that are released with these texts.
         """
         subject = self.plan.study.subject
         tables = [
-            unreleased_of(one, self.plan.opened(one), subject, _roles(self.parts[one][1]))
+            unreleased_of(one, self.plan.open_part(one), subject, _roles(self.parts[one][1]))
             for one in self.plan.rows
         ]
         if self.plan.texts[name].of is None:
-            source = self.plan.opened(name)
+            source = self.plan.open_part(name)
             kept = dict.fromkeys({*released} - {subject}, "keep")
             tables.append(unreleased_of(name, source, subject, kept))
         if known := self.plan.open_known():
@@ -213,12 +221,12 @@ class Writing:
             tables.append(replace(own, columns={**own.columns, **codes}))
         return tables
 
-    def _run(self, name: str, step: Applying[Any, Any], options: Any, place: Path) -> Manifests:
+    def _run(self, name: str, step: ApplyingStep[Any, Any], options: Any, place: Path) -> Manifests:
         """Write one part, and certify it."""
         (self.private / name).mkdir(mode=0o700)
         (self.scratch / f"{name}.run").mkdir()
-        parts = Parts(place, place, self.private / name, self.scratch / f"{name}.run")
-        run = Run(step, options, self.progress)
+        parts = ReleaseParts(place, place, self.private / name, self.scratch / f"{name}.run")
+        run = ReleaseRun(step, options, self.progress)
         run.searches_values = False  # all parts are searched together
         return run.fill(parts, force=False)
 
@@ -256,7 +264,7 @@ class Writing:
         return made_up_names(self.plan)
 
     @cached_property
-    def readers(self) -> Mapping[str, Reader]:
+    def readers(self) -> Mapping[str, MentionReader]:
         """What reads each type that is written by a column, or marked though no kit finds it."""
         found = {}
         for label, one in self.plan.mentions.items():
@@ -268,21 +276,23 @@ class Writing:
                 found[label] = reader_of(label)
         return found
 
-    def _words(self, mention: Mention) -> dict[str, tuple[str, ...]] | None:
+    def _words(self, mention: MentionEntry) -> dict[str, tuple[str, ...]] | None:
         """Return the words that are looked for of a column, and the cells that each means."""
         if mention.column is None or not mention.is_looked_for:
             return None
         found: dict[str, tuple[str, ...]] = {}
         if mention.values:
-            cells = self.plan.opened(self.plan.table[0]).read([mention.column]).column(0).unique()
+            cells = (
+                self.plan.open_part(self.plan.table[0]).read([mention.column]).column(0).unique()
+            )
             found |= {str(one): (str(one),) for one in cells.to_pylist() if one is not None}
         if mention.words:
             found |= read_words(Path(self.plan.source(str(mention.words))), mention.column)
         return found
 
-    def rules(self, options: Any = None) -> Rules:
-        return Rules(
-            {BORN: Mention(), **self.plan.mentions},
+    def rules(self, options: Any = None) -> MentionRules:
+        return MentionRules(
+            {BORN: MentionEntry(), **self.plan.mentions},
             self.readers,
             self.shown,
             self.plan.date_rule(*self.extract),
@@ -290,19 +300,19 @@ class Writing:
             getattr(options, "language", "english"),
         )
 
-    def written(self, name: str) -> WrittenTexts:
+    def read_written(self, name: str) -> WrittenTexts:
         """Return the texts of a part as they were written, beside the source of their people."""
         columns = [c["column"] for c in self.parts[name][0]["columns"] if c["role"] == "text"]
         if self.plan.texts[name].of is None:
-            source, texts = self.plan.opened(name), open_source(self.place(name))
+            source, texts = self.plan.open_part(name), open_source(self.place(name))
         else:
             source = open_source(self.scratch / name / "texts.parquet")
-            texts = open_source(self._released(name))
+            texts = open_source(self._locate_released(name))
         subject = self.plan.study.subject
         return WrittenTexts(texts, self.private / name, source, subject, columns)
 
 
-def options_of_rows(plan: Plan, name: str) -> Any:
+def options_of_rows(plan: StudyPlan, name: str) -> Any:
     """Return the options by which a part of rows is released."""
     part = plan.rows[name]
     named = {"pseudonyms": True} if part.kind == "itemsets" else {"no_pseudonyms": False}
@@ -312,7 +322,7 @@ def options_of_rows(plan: Plan, name: str) -> Any:
         "key_file": plan.key_file,
         **(named if plan.is_joined(name) else unnamed),
     }
-    return plan.options(find_module(part.kind).options.apply, name, "apply", _given(given))
+    return plan.options(find_module(part.kind).options.apply, name, "apply", _list_given(given))
 
 
 def _roles(private: Mapping[str, Any]) -> dict[str, str]:
@@ -326,7 +336,7 @@ def _some(texts: Source, column: str) -> list[str]:
     return [] if first is None else [x for x in first.column(0).to_pylist() if x][:NOTES]
 
 
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+def _list_given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that are given: without a file, the secret is the environment's.
 
     A path is written whole: what is not is taken to lie beside the plan.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.tables.analysis.model import Family
 
@@ -28,7 +28,7 @@ RIDGE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Estimates(Brief):
+class AnalysisEstimates(BriefRepr):
     """Named numbers with 95% intervals, and how well they predict people left out.
 
     terms : names. value, low, high : (terms,) float64, NaN where the data does not determine one.
@@ -45,7 +45,7 @@ class Estimates(Brief):
     score_high: float = np.nan
 
 
-def overlap(source: Estimates, release: Estimates) -> Floats:
+def overlap(source: AnalysisEstimates, release: AnalysisEstimates) -> Floats:
     """Return (terms,) in [0, 1], how far the intervals of source and release are the same.
 
     0 where they do not meet, or where the release does not determine the number; NaN where the
@@ -87,7 +87,7 @@ def fit_model(
     *,
     judged: Floats | None = None,
     released: Mask | None = None,
-) -> Estimates:
+) -> AnalysisEstimates:
     """Fit a generalised linear model, and judge it on the source's own rows of people left out.
 
     Parameters
@@ -101,7 +101,7 @@ def fit_model(
     """
     kept = np.ones(len(outcome), dtype=np.bool_) if released is None else released
     judged = features if judged is None else judged
-    scale = _Scale.of(features[kept])
+    scale = _FeatureScale.of(features[kept])
     known = scale.determined
     fits, predicted = [], np.empty(len(outcome))
     for group in range(GROUPS):
@@ -113,10 +113,12 @@ def fit_model(
     low, high = _jackknife(whole, np.array(fits).reshape(GROUPS, int(known.sum())))
     value, lows, highs = (np.full(len(terms), np.nan) for _ in range(3))
     value[known], lows[known], highs[known] = whole, low, high
-    return Estimates(terms, value, lows, highs, *_score(family, outcome, predicted, groups))
+    return AnalysisEstimates(terms, value, lows, highs, *_score(family, outcome, predicted, groups))
 
 
-def summarise(function: Callable[[Any], Mapping[str, float]], table: Any, groups: Any) -> Estimates:
+def summarise(
+    function: Callable[[Any], Mapping[str, float]], table: Any, groups: Any
+) -> AnalysisEstimates:
     """Ask an analyst's own function for its numbers on an Arrow table, with intervals.
 
     Raises
@@ -130,7 +132,7 @@ def summarise(function: Callable[[Any], Mapping[str, float]], table: Any, groups
         raise RequestError("the analysis gave other names when some people were left out")
     value = np.array(list(whole.values()), dtype=np.float64)
     fits = np.array([list(part.values()) for part in parts], dtype=np.float64)
-    return Estimates(tuple(whole), value, *_jackknife(value, fits))
+    return AnalysisEstimates(tuple(whole), value, *_jackknife(value, fits))
 
 
 def _ask(function: Callable[[Any], Mapping[str, float]], table: Any) -> dict[str, float]:
@@ -147,7 +149,7 @@ def _ask(function: Callable[[Any], Mapping[str, float]], table: Any) -> dict[str
 
 
 @dataclass(frozen=True, eq=False)
-class _Scale:
+class _FeatureScale:
     """Standardise features, and leave out those that the others determine."""
 
     mean: Floats
@@ -155,7 +157,7 @@ class _Scale:
     determined: Mask
 
     @classmethod
-    def of(cls, features: Floats) -> _Scale:
+    def of(cls, features: Floats) -> _FeatureScale:
         mean, spread = features.mean(axis=0), features.std(axis=0)
         standard = (features - mean) / np.where(spread > 0, spread, 1.0)
         gram = standard.T @ standard / len(features)

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
-from voile.tables.domains.domain import Domain, to_ordinal
+from voile.core.brief import BriefRepr
+from voile.tables.domains.domain import ValueDomain, to_ordinal
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Predictor(Brief):
+class ModelPredictor(BriefRepr):
     """A column of a model, and the numbers that each value of its domain is worth.
 
     terms : names of its features. lookup : (values, terms) float64, the features of each value:
@@ -31,7 +31,7 @@ class Predictor(Brief):
     lookup: Floats
 
     @classmethod
-    def of(cls, domain: Domain, codes: Codes) -> Predictor:
+    def of(cls, domain: ValueDomain, codes: Codes) -> ModelPredictor:
         """Describe a domain; `codes` (n,) of the source say which value is the commonest."""
         if not domain.is_scale:
             return cls._of_names(domain, codes)
@@ -44,7 +44,7 @@ class Predictor(Brief):
         return cls(domain.column, (domain.column, f"{domain.column} missing"), lookup)
 
     @classmethod
-    def _of_names(cls, domain: Domain, codes: Codes) -> Predictor:
+    def _of_names(cls, domain: ValueDomain, codes: Codes) -> ModelPredictor:
         seen = np.bincount(codes, minlength=len(domain))
         named = [i for i in np.flatnonzero(seen) if i != seen.argmax()]
         lookup = np.zeros((len(domain), len(named)))
@@ -53,7 +53,7 @@ class Predictor(Brief):
         terms = tuple(f"{domain.column} {'missing' if v is None else v}" for v in values)
         return cls(domain.column, terms, lookup)
 
-    def expected(self, first: Codes, last: Codes) -> Floats:
+    def expect_terms(self, first: Codes, last: Codes) -> Floats:
         """Return (n, terms), the mean over the values of each row's interval, ends included.
 
         An analyst who has the release alone takes every value of an interval for equally likely.
@@ -63,7 +63,7 @@ class Predictor(Brief):
         return np.asarray((before[last + 1] - before[first]) / width)
 
 
-def _numbers(domain: Domain) -> Floats:
+def _numbers(domain: ValueDomain) -> Floats:
     """Return what each known value is worth: a bin its middle, the outermost ones their edge."""
     parser = domain.parser
     if parser.edges:
@@ -75,7 +75,7 @@ def _numbers(domain: Domain) -> Floats:
     return np.array([to_ordinal(value, parser) for value in known], dtype=np.float64)
 
 
-def design(predictors: Sequence[Predictor], first: Codes, last: Codes) -> Floats:
+def design(predictors: Sequence[ModelPredictor], first: Codes, last: Codes) -> Floats:
     """Return (n, features) of rows whose intervals are `first` to `last`, (n, predictors) each."""
-    columns = [p.expected(first[:, i], last[:, i]) for i, p in enumerate(predictors)]
+    columns = [p.expect_terms(first[:, i], last[:, i]) for i, p in enumerate(predictors)]
     return np.hstack(columns)

@@ -16,7 +16,7 @@ Family = Literal["linear", "logistic", "poisson"]
 Name = Annotated[str, Field(min_length=1)]
 
 
-class Model(BaseModel):
+class LinearModel(BaseModel):
     """A generalised linear model: the outcome's mean is a function of a sum over predictors.
 
     outcome : a column that is released as it is. predictors : other columns of the release.
@@ -32,7 +32,7 @@ class Model(BaseModel):
     positive: str | None = None
 
     @model_validator(mode="after")
-    def _consistent(self) -> Model:
+    def _consistent(self) -> LinearModel:
         columns = [self.outcome, *self.predictors]
         if twice := [name for name in columns if columns.count(name) > 1]:
             raise ValueError(f"{twice[0]} is named twice")
@@ -41,7 +41,7 @@ class Model(BaseModel):
         return self
 
     @classmethod
-    def read(cls, described: str | Path | Mapping[str, Any]) -> Model:
+    def read_model(cls, described: str | Path | Mapping[str, Any]) -> LinearModel:
         """Read a TOML file, or what it would say; mistakes are listed at once, with their place."""
         if isinstance(described, Mapping):
             return cls._of(described, "analysis")
@@ -55,7 +55,7 @@ class Model(BaseModel):
         return cls._of(said, str(path))
 
     @classmethod
-    def _of(cls, said: Mapping[str, Any], where: str) -> Model:
+    def _of(cls, said: Mapping[str, Any], where: str) -> LinearModel:
         try:
             return cls.model_validate(said)
         except ValidationError as error:

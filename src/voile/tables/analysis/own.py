@@ -9,18 +9,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.data import Source
-from voile.tables.analysis.comparison import Estimates, groups_of, summarise
-from voile.tables.analysis.features import Codes, Predictor
+from voile.tables.analysis.comparison import AnalysisEstimates, groups_of, summarise
+from voile.tables.analysis.features import Codes, ModelPredictor
 from voile.tables.analysis.rows import draw
-from voile.tables.domains.domain import OUTSIDE, Domain
+from voile.tables.domains.domain import OUTSIDE, ValueDomain
 
 Function = Callable[[pa.Table], Mapping[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
-class OwnRows(Brief):
+class OwnRows(BriefRepr):
     """The rows that a function is asked about: quasi-identifiers as `codes`, and the rest.
 
     A number or date is shown as the mean of its interval, as a float; a date in days, months or
@@ -28,22 +28,24 @@ class OwnRows(Brief):
     """
 
     function: Function
-    domains: tuple[Domain, ...]
+    domains: tuple[ValueDomain, ...]
     codes: Codes
     rest: pa.Table
     groups: NDArray[np.int64]
 
-    asked = "the data holder's own function"
+    description = "the data holder's own function"
     score_name = ""
 
-    def fit_source(self) -> Estimates:
+    def fit_source(self) -> AnalysisEstimates:
         """Ask the function about the rows as they are."""
         return self.fit_release(self.codes, self.codes, np.ones(len(self.codes), np.bool_))
 
-    def fit_release(self, first: Codes, last: Codes, released: NDArray[np.bool_]) -> Estimates:
+    def fit_release(
+        self, first: Codes, last: Codes, released: NDArray[np.bool_]
+    ) -> AnalysisEstimates:
         """Ask the function about the rows that are released, with their intervals' ends."""
         ends = zip(self.domains, first.T, last.T, strict=True)
-        columns = {domain.column: _shown(domain, low, high) for domain, low, high in ends}
+        columns = {domain.column: _label_intervals(domain, low, high) for domain, low, high in ends}
         names = [*columns, *self.rest.column_names]
         table = pa.table([*columns.values(), *self.rest.columns], names=names)
         return summarise(self.function, table.filter(pa.array(released)), self.groups[released])
@@ -52,7 +54,7 @@ class OwnRows(Brief):
 def read_own(
     source: Source,
     function: Function,
-    domains: Sequence[Domain],
+    domains: Sequence[ValueDomain],
     kept: Sequence[str],
     subject: str | None,
     rng: np.random.Generator,
@@ -65,9 +67,9 @@ def read_own(
     return OwnRows(function, tuple(domains), codes[usable], rest, groups_of(people[usable], rng))
 
 
-def _shown(domain: Domain, first: Codes, last: Codes) -> pa.Array:
+def _label_intervals(domain: ValueDomain, first: Codes, last: Codes) -> pa.Array:
     if domain.is_scale:
-        return pa.array(Predictor.of(domain, first).expected(first, last)[:, 0])
+        return pa.array(ModelPredictor.of(domain, first).expect_terms(first, last)[:, 0])
     pairs, place = np.unique(np.column_stack([first, last]), axis=0, return_inverse=True)
     labels = pa.array(domain.labels([(int(a), int(b)) for a, b in pairs]))
     return labels.take(pa.array(place.ravel()))

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.data import Source
-from voile.tables.analysis.comparison import SCORE_NAMES, Estimates, fit_model, groups_of
-from voile.tables.analysis.features import Codes, Floats, Predictor, design
-from voile.tables.analysis.model import Model
-from voile.tables.domains.domain import OUTSIDE, Domain, infer_parser
+from voile.tables.analysis.comparison import SCORE_NAMES, AnalysisEstimates, fit_model, groups_of
+from voile.tables.analysis.features import Codes, Floats, ModelPredictor, design
+from voile.tables.analysis.model import LinearModel
+from voile.tables.domains.domain import OUTSIDE, ValueDomain, infer_parser
 
 MOST_NAMES = 50
 MOST_ROWS = 50_000
@@ -25,7 +25,7 @@ MOST_ROWS = 50_000
 
 
 @dataclass(frozen=True, eq=False)
-class ModelRows(Brief):
+class ModelRows(BriefRepr):
     """What a model needs of each row of a source.
 
     model : fitted. codes : (n, attributes) int32, positions in the quasi-identifiers' domains.
@@ -34,16 +34,16 @@ class ModelRows(Brief):
     column in `kept`. outcome : (n,) float64. groups : (n,) int64, see `groups_of`.
     """
 
-    model: Model
+    model: LinearModel
     codes: Codes
     kept: Codes
-    predictors: tuple[Predictor, ...]
+    predictors: tuple[ModelPredictor, ...]
     places: tuple[int, ...]
     outcome: Floats
     groups: NDArray[np.int64]
 
     @property
-    def asked(self) -> str:
+    def description(self) -> str:
         """The model in words."""
         model = self.model
         outcome = model.outcome if model.positive is None else f"{model.outcome} = {model.positive}"
@@ -54,11 +54,13 @@ class ModelRows(Brief):
         """What judges its predictions."""
         return SCORE_NAMES[self.model.family]
 
-    def fit_source(self) -> Estimates:
+    def fit_source(self) -> AnalysisEstimates:
         """Fit the model on the rows as they are."""
         return self.fit_release(self.codes, self.codes, np.ones(len(self.outcome), np.bool_))
 
-    def fit_release(self, first: Codes, last: Codes, released: NDArray[np.bool_]) -> Estimates:
+    def fit_release(
+        self, first: Codes, last: Codes, released: NDArray[np.bool_]
+    ) -> AnalysisEstimates:
         """Fit the model on rows whose intervals are `first` to `last`, where they are released.
 
         first, last : (n, attributes) int32, both ends included. released : (n,) bool.
@@ -82,8 +84,8 @@ class ModelRows(Brief):
 
 def read_rows(
     source: Source,
-    model: Model,
-    domains: Sequence[Domain],
+    model: LinearModel,
+    domains: Sequence[ValueDomain],
     subject: str | None,
     rng: np.random.Generator,
 ) -> ModelRows:
@@ -99,12 +101,12 @@ def read_rows(
     whole = [pc.is_valid(table.column(name)).to_numpy() for name in (*others, model.outcome)]
     usable = np.logical_and.reduce([(codes != OUTSIDE).all(axis=1), *whole])
     table, codes, people = table.filter(pa.array(usable)), codes[usable], people[usable]
-    described = [_described(table.column(name), name) for name in others]
+    described = [_describe_column(table.column(name), name) for name in others]
     predictors, places = [], []
     for name in model.predictors:
         if name in quasi:
             place = quasi.index(name)
-            predictors.append(Predictor.of(domains[place], codes[:, place]))
+            predictors.append(ModelPredictor.of(domains[place], codes[:, place]))
             places.append(place)
         else:
             places.append(-1 - others.index(name))
@@ -150,7 +152,7 @@ def _tokens(
     return np.array([token(name) for name in names], dtype=np.int64)
 
 
-def _described(column: pa.ChunkedArray, name: str) -> tuple[Predictor, Codes]:
+def _describe_column(column: pa.ChunkedArray, name: str) -> tuple[ModelPredictor, Codes]:
     """Describe a column that is released as it is: a number is itself, all else is a name."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -159,7 +161,7 @@ def _described(column: pa.ChunkedArray, name: str) -> tuple[Predictor, Codes]:
     values, codes = np.unique(cells, return_inverse=True)
     own = codes.astype(np.int32)
     if number:
-        return Predictor(name, (name,), values[:, None]), own
+        return ModelPredictor(name, (name,), values[:, None]), own
     if len(values) > MOST_NAMES:
         raise RequestError(
             f"the predictor has {len(values):,} different texts, and a model takes {MOST_NAMES}",
@@ -168,10 +170,10 @@ def _described(column: pa.ChunkedArray, name: str) -> tuple[Predictor, Codes]:
         )
     rest = np.flatnonzero(np.arange(len(values)) != np.bincount(own).argmax())
     lookup = np.eye(len(values))[:, rest]
-    return Predictor(name, tuple(f"{name} {values[i]}" for i in rest), lookup), own
+    return ModelPredictor(name, tuple(f"{name} {values[i]}" for i in rest), lookup), own
 
 
-def _outcome(column: pa.ChunkedArray, model: Model) -> Floats:
+def _outcome(column: pa.ChunkedArray, model: LinearModel) -> Floats:
     if model.family == "logistic":
         outcome: Floats = (column.cast(pa.string()).to_numpy() == model.positive).astype(float)
         if outcome.min() == outcome.max():

@@ -9,45 +9,47 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.frontier import Frontier
-from voile.tables.analysis.comparison import Estimates, overlap
+from voile.tables.analysis.comparison import AnalysisEstimates, overlap
 from voile.tables.analysis.features import Codes
-from voile.tables.policies.family import AnyPolicy, Family
+from voile.tables.policies.family import AnyPolicy, PolicyFamily
 from voile.tables.policies.space import PolicySpace
 
 MOST = 12
 """So many policies are looked at, evenly along the logarithm of risk and along loss."""
 
 
-class Analysed(Protocol):
+class AnalysedRows(Protocol):
     """What an analyst asks of rows; `codes` (n, attributes) are their quasi-identifiers."""
 
     @property
     def codes(self) -> Codes: ...
 
     @property
-    def asked(self) -> str:
+    def description(self) -> str:
         """The analysis in words."""
 
     @property
     def score_name(self) -> str:
         """What judges it, or the empty text."""
 
-    def fit_source(self) -> Estimates: ...
+    def fit_source(self) -> AnalysisEstimates: ...
 
-    def fit_release(self, first: Codes, last: Codes, released: NDArray[np.bool_]) -> Estimates: ...
+    def fit_release(
+        self, first: Codes, last: Codes, released: NDArray[np.bool_]
+    ) -> AnalysisEstimates: ...
 
 
 @dataclass(frozen=True, eq=False)
-class Kept(Brief):
+class KeptAnalysis(BriefRepr):
     """What a policy keeps of an analysis.
 
     overlap : (terms,) in [0, 1], see `comparison.overlap`. release : its estimates.
     """
 
     overlap: NDArray[np.float64]
-    release: Estimates
+    release: AnalysisEstimates
 
     @property
     def mean_overlap(self) -> float:
@@ -57,7 +59,7 @@ class Kept(Brief):
 
 
 @dataclass(frozen=True, eq=False)
-class Analysis(Brief):
+class SourceAnalysis(BriefRepr):
     """An analysis of the source, and of what some policies would release.
 
     asked : in words. score_name : of its judgement, or the empty text. policies : by number.
@@ -68,9 +70,9 @@ class Analysis(Brief):
 
     asked: str
     score_name: str
-    source: Estimates
-    policies: Mapping[int, Kept]
-    marks: Mapping[str, Kept]
+    source: AnalysisEstimates
+    policies: Mapping[int, KeptAnalysis]
+    marks: Mapping[str, KeptAnalysis]
 
     def to_data(self) -> dict[str, Any]:
         """Return plain data for a private kit: coefficients of all rows are in it."""
@@ -84,26 +86,26 @@ class Analysis(Brief):
 
 
 def analyse(
-    rows: Analysed,
+    rows: AnalysedRows,
     space: PolicySpace,
     frontier: Frontier,
-    family: Family,
+    family: PolicyFamily,
     marks: Mapping[str, AnyPolicy],
     progress: Callable[[int, int], None],
-) -> Analysis:
+) -> SourceAnalysis:
     """Fit on the source, under a spread of a frontier's policies, and under named ones.
 
     Cost: at most `MOST` + 1 and the named ones times the cost of a fit.
     """
-    numbers = spread(frontier).tolist()
+    numbers = pick_spread(frontier).tolist()
     asked = [*((n, family.row_policy(n)) for n in numbers), *marks.items()]
     source, kept = rows.fit_source(), {}
     for done, (name, policy) in enumerate(asked, 1):
         release = rows.fit_release(*bounds_of(policy, rows.codes), released_by(space, policy, rows))
-        kept[name] = Kept(overlap(source, release), release)
+        kept[name] = KeptAnalysis(overlap(source, release), release)
         progress(done, len(asked))
-    return Analysis(
-        rows.asked,
+    return SourceAnalysis(
+        rows.description,
         rows.score_name,
         source,
         {number: kept[number] for number in numbers},
@@ -111,7 +113,7 @@ def analyse(
     )
 
 
-def spread(frontier: Frontier) -> NDArray[np.intp]:
+def pick_spread(frontier: Frontier) -> NDArray[np.intp]:
     """Return the numbers of at most `MOST` policies, the ends among them."""
     risk = np.log(np.maximum(frontier.risk, 1e-6))
     along = np.zeros(len(frontier))
@@ -123,7 +125,7 @@ def spread(frontier: Frontier) -> NDArray[np.intp]:
 
 def bounds_of(policy: AnyPolicy, codes: Codes) -> tuple[Codes, Codes]:
     """Return the first and the last position of the interval of each row in each column."""
-    entries, values = policy.shown(policy.numbers_of(codes))
+    entries, values = policy.list_shown(policy.numbers_of(codes))
     first = [own.argmax(axis=1)[entries[:, i]] for i, own in enumerate(values)]
     last = [
         (own.shape[1] - 1 - own[:, ::-1].argmax(axis=1))[entries[:, i]]
@@ -132,14 +134,14 @@ def bounds_of(policy: AnyPolicy, codes: Codes) -> tuple[Codes, Codes]:
     return np.column_stack(first).astype(np.int32), np.column_stack(last).astype(np.int32)
 
 
-def released_by(space: PolicySpace, policy: AnyPolicy, rows: Analysed) -> NDArray[np.bool_]:
+def released_by(space: PolicySpace, policy: AnyPolicy, rows: AnalysedRows) -> NDArray[np.bool_]:
     """Say which rows a policy releases: those of a group that the constraints allow."""
     own, _, allowed = space.groups(policy)
     keys = policy.keys_of(policy.numbers_of(rows.codes))
     return np.isin(keys, policy.keys_of(own[allowed]))
 
 
-def _describe(one: Kept) -> dict[str, Any]:
+def _describe(one: KeptAnalysis) -> dict[str, Any]:
     mean = one.mean_overlap
     return {
         "overlap": _finite(one.overlap),
@@ -148,7 +150,7 @@ def _describe(one: Kept) -> dict[str, Any]:
     }
 
 
-def _plain(found: Estimates) -> dict[str, Any]:
+def _plain(found: AnalysisEstimates) -> dict[str, Any]:
     return {
         name: _finite(value) if isinstance(value, np.ndarray) else _number(value)
         for name, value in asdict(found).items()

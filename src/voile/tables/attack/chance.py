@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.attack.patterns import Patterns, agreement_patterns, subset_sums
+from voile.tables.attack.patterns import AgreementPatterns, agreement_patterns, subset_sums
 from voile.tables.attack.records import MISSING, distinct_rows
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ MOST_WEIGHT = 20.0
 
 
 @dataclass(frozen=True)
-class Law:
+class AgreementLaw:
     """How many others agree on a set of columns, given how many the smaller sets predict.
 
     Negative binomial of mean exp(level) x predicted^slope and shape `shape` x mean^(1/4).
@@ -55,27 +55,27 @@ class Law:
 
 
 @dataclass(frozen=True)
-class Chance:
+class StrangerChance:
     """The chance that a stranger's entry agrees with a record, for each set of columns.
 
     `laws` has one for each set with entries that have values in all of its columns; `sizes` (q,)
     are the distinct values that the register has in each column.
     """
 
-    laws: dict[int, Law]
+    laws: dict[int, AgreementLaw]
     sizes: tuple[int, ...]
 
     @classmethod
-    def learn(cls, register: NDArray[np.int32], released: NDArray[np.int32]) -> Chance:
+    def learn(cls, register: NDArray[np.int32], released: NDArray[np.int32]) -> StrangerChance:
         """Learn how many others agree with an entry of the register, weighed like the release."""
         sizes = tuple(len(np.unique(column[column >= 0])) for column in register.T)
         entries = _some(register)
         combinations, place = distinct_rows(entries)
         likely = likeness(entries, entries, released)
         weight = np.bincount(place, likely, len(combinations)).astype(np.float64)
-        laws: dict[int, Law] = {}
+        laws: dict[int, AgreementLaw] = {}
 
-        def fit(columns: int, predicted: Floats, agree: Floats) -> Law:
+        def fit(columns: int, predicted: Floats, agree: Floats) -> AgreementLaw:
             laws[columns] = _fit(predicted, agree, weight)
             return laws[columns]
 
@@ -83,7 +83,7 @@ class Chance:
         _chances(np.maximum(agree - 1, 0), comparable, sizes, fit)
         return cls(laws, sizes)
 
-    def of(self, patterns: Patterns) -> Floats:
+    def of(self, patterns: AgreementPatterns) -> Floats:
         """Return (c, 2^q), for each combination and set of columns; 1 where nothing agrees.
 
         An entry that is looked at as the record's own is left out of the count.
@@ -96,7 +96,7 @@ def _chances(
     agree: Floats,
     comparable: NDArray[np.int64],
     sizes: tuple[int, ...],
-    law: Callable[[int, Floats, Floats], Law],
+    law: Callable[[int, Floats, Floats], AgreementLaw],
 ) -> Floats:
     """Go from smaller to larger sets; each is predicted by log-linear terms of its subsets."""
     terms, chances = np.zeros_like(agree), np.ones_like(agree)
@@ -147,10 +147,10 @@ def likeness(
     return weight if weight.any() else np.ones(len(rows))
 
 
-def _fit(predicted: Floats, agree: Floats, weight: Floats) -> Law:
+def _fit(predicted: Floats, agree: Floats, weight: Floats) -> AgreementLaw:
     """Fit a law by penalised likelihood for the mean and Pearson's statistic for the shape."""
     x = np.log(predicted)
-    law = Law()
+    law = AgreementLaw()
     for _ in range(ROUNDS):
         law = _line(x, agree, weight, law)
         mean = law.mean(predicted)
@@ -158,11 +158,11 @@ def _fit(predicted: Floats, agree: Floats, weight: Floats) -> Law:
         shapes = SHAPES[:, None] * mean**POWER
         pearson = (excess / (mean + mean**2 / shapes)) @ weight
         best = max(int(np.searchsorted(pearson, weight.sum())) - 1, 0)
-        law = Law(law.level, law.slope, float(SHAPES[best]))
+        law = AgreementLaw(law.level, law.slope, float(SHAPES[best]))
     return law
 
 
-def _line(x: Floats, agree: Floats, weight: Floats, law: Law) -> Law:
+def _line(x: Floats, agree: Floats, weight: Floats, law: AgreementLaw) -> AgreementLaw:
     """Regress the log mean on x, Newton's steps; level and slope are held near 0 and 1.
 
     No step moves a mean by more than a factor of e^`FARTHEST`: where agreement is far above what
@@ -176,4 +176,4 @@ def _line(x: Floats, agree: Floats, weight: Floats, law: Law) -> Law:
         slope = design @ (trust * (agree - mean)) - (line - [0, 1])
         step = np.linalg.solve((design * (trust * mean)) @ design.T + np.eye(2), slope)
         line = line + step / max(1.0, float(np.abs(step @ design).max()) / FARTHEST)
-    return Law(float(line[0]), float(line[1]), law.shape)
+    return AgreementLaw(float(line[0]), float(line[1]), law.shape)

@@ -24,7 +24,7 @@ def surplus(alike: NDArray[np.int64], chance: Floats) -> Floats:
     smaller = pdtr(fewest - 1, density(alike, chance, 1) * chance)
     if smaller.sum() < SURE:
         return np.zeros(len(alike))
-    return _raised(density(alike, chance, fewest) * chance, fewest)
+    return _raise_mean(density(alike, chance, fewest) * chance, fewest)
 
 
 def density(alike: NDArray[np.int64], chance: Floats, fewest: int) -> float:
@@ -35,12 +35,12 @@ def density(alike: NDArray[np.int64], chance: Floats, fewest: int) -> float:
     found, seen = float(np.sum(alike)), float(alike @ (alike - fewest))
     for _ in range(STEPS):
         mean = found * chance
-        expected = float(alike @ (mean + _raised(mean, fewest) - (fewest - 1)))
+        expected = float(alike @ (mean + _raise_mean(mean, fewest) - (fewest - 1)))
         found *= seen / expected if expected > 0 else 0.0
     return found
 
 
-def _raised(mean: Floats, fewest: int) -> Floats:
+def _raise_mean(mean: Floats, fewest: int) -> Floats:
     """Return how far the mean of a Poisson number rises when it is `fewest` - 1 or more."""
     if fewest < 2:
         return np.zeros(len(mean))

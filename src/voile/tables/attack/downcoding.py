@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Evidence, Finding, Note, Rate
-from voile.tables.attack.exact import Exact
+from voile.tables.attack.exact import ExactRows
 
 Floats = NDArray[np.float64]
 
 
 def downcoding(
-    people: Exact,
-    register: Exact,
+    people: ExactRows,
+    register: ExactRows,
     weights: NDArray[np.int64],
     *,
     least: int,
@@ -66,8 +66,8 @@ def downcoding(
         findings=(
             Finding(
                 "exact values named in boxes that k would have cut",
-                Rate.clustered(right, trials),
-                baseline=Rate.clustered(expected, trials),
+                Rate.from_clusters(right, trials),
+                baseline=Rate.from_clusters(expected, trials),
                 meaning="Baseline: the share of the population, within the box, that has the value "
                 "named. Only what exceeds it follows from the cuts that are missing.",
             ),

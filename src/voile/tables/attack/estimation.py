@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.attack.model import Floats, Gaps, HitMiss, hits
-from voile.tables.attack.patterns import Patterns
+from voile.tables.attack.model import Floats, HitMiss, RegisterGaps, hits
+from voile.tables.attack.patterns import AgreementPatterns
 
 USUAL_ERROR = 0.05
 MOST_ERROR = 0.5
@@ -19,7 +19,7 @@ SETTLED = 1e-5
 
 
 def estimate(
-    patterns: Patterns,
+    patterns: AgreementPatterns,
     chances: Floats,
     weight: Floats,
     *,
@@ -67,8 +67,8 @@ def _with_errors(errors: Floats, agreeing: float, overlap: float | None) -> HitM
 
 
 def _agree_in_all(
-    patterns: Patterns, excess: tuple[Floats, ...], weight: Floats, rivals: Floats
-) -> tuple[float, Gaps]:
+    patterns: AgreementPatterns, excess: tuple[Floats, ...], weight: Floats, rivals: Floats
+) -> tuple[float, RegisterGaps]:
     """Return the share whose own entry agrees in all columns that it has, and the gaps, by EM."""
     seen, blocks = patterns.combinations, patterns.blocks
     n, exact = weight.sum(), HitMiss(np.zeros(seen.shape[1]), 1.0)
@@ -94,21 +94,21 @@ def _agree_in_all(
     return share, gaps
 
 
-def _complete(patterns: Patterns) -> NDArray[np.bool_]:
+def _complete(patterns: AgreementPatterns) -> NDArray[np.bool_]:
     """Return which combinations (c,) have all values that entries have; all where none has."""
     held = patterns.whole >> np.arange(patterns.combinations.shape[1]) & 1
     complete: NDArray[np.bool_] = ((patterns.combinations >= 0) | (held == 0)).all(axis=1)
     return complete if complete.any() else ~complete
 
 
-def _like_anybody(anybody: Floats, missing: Floats, twice: Floats) -> Gaps:
+def _like_anybody(anybody: Floats, missing: Floats, twice: Floats) -> RegisterGaps:
     """Return gaps of people like anybody, `missing` in the release, `twice` of these in both."""
     once = (anybody - missing * twice) / np.where(missing < 1, 1 - missing, 1)
-    return Gaps(np.stack([np.clip(once, 0, 1), twice]), anybody)
+    return RegisterGaps(np.stack([np.clip(once, 0, 1), twice]), anybody)
 
 
 def excess_over_chance(
-    patterns: Patterns, chances: Floats, gaps: Gaps | None = None
+    patterns: AgreementPatterns, chances: Floats, gaps: RegisterGaps | None = None
 ) -> tuple[Floats, ...]:
     """Return, by block, how many agree on at least each set, against how many would by chance.
 
@@ -125,7 +125,7 @@ def excess_over_chance(
 
 
 def expectation(
-    patterns: Patterns,
+    patterns: AgreementPatterns,
     excess: tuple[Floats, ...],
     weight: Floats,
     model: HitMiss,

@@ -15,11 +15,11 @@ MOST_SOUGHT = 5_000
 
 
 @dataclass(frozen=True)
-class Exact:
+class ExactRows:
     """Rows of people, by their exact values.
 
     places : (rows, columns) int32, a value's place in the public order of its column, the same
-        for all `Exact` of an attack. group : (rows,) the released group of each, from 0; -1 in
+        for all `ExactRows` of an attack. group : (rows,) the released group of each, from 0; -1 in
         none.
     """
 

@@ -19,7 +19,7 @@ from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.tables.attack.records import (
     MISSING,
-    Records,
+    IntervalRecords,
     distinct_pairs,
     distinct_rows,
     first_of_each,
@@ -30,10 +30,10 @@ ROWS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
-class Cases:
+class SensitiveRecords:
     """Records with a sensitive value: `values` (n,) int32 >= -1, -1 = missing."""
 
-    records: Records
+    records: IntervalRecords
     values: NDArray[np.int32]
 
     def __post_init__(self) -> None:
@@ -43,10 +43,10 @@ class Cases:
                 instead="give one value for each row, -1 where it is missing",
             )
 
-    def known(self) -> Cases:
+    def select_known(self) -> SensitiveRecords:
         """Return the rows whose sensitive value is not missing."""
         has = self.values > MISSING
-        return Cases(self.records.select(has), self.values[has])
+        return SensitiveRecords(self.records.select(has), self.values[has])
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class SensitiveClasses:
     count: NDArray[np.int64]
 
 
-def classes(cases: Cases) -> SensitiveClasses:
+def classes(cases: SensitiveRecords) -> SensitiveClasses:
     """Group cases by combination and value, each subject once in each. Cost: O(q n log n)."""
-    cases = cases.known()
+    cases = cases.select_known()
     combinations, place = distinct_rows(cases.records.codes)
     values = int(cases.values.max(initial=-1)) + 1
     _, cell = distinct_pairs(cases.records.subject, place * max(values, 1) + cases.values)
@@ -97,7 +97,7 @@ def class_of(codes: NDArray[np.int32], known: SensitiveClasses) -> NDArray[np.in
 
 
 @dataclass(frozen=True)
-class Guesses:
+class ValueGuesses:
     """The adversary's guess for each target (n,), before ties are broken.
 
     `right` is the share of the class's most frequent values that the target has; `certain` says
@@ -108,18 +108,18 @@ class Guesses:
     certain: NDArray[np.bool_]
 
 
-def guess(targets: Cases, known: SensitiveClasses) -> Guesses:
+def guess(targets: SensitiveRecords, known: SensitiveClasses) -> ValueGuesses:
     """Guess the sensitive value of each target's subject once, by its lexicographically first row.
 
     A guess is right when it is any value of the subject.
     """
-    targets = targets.known()
+    targets = targets.select_known()
     combinations, place = distinct_rows(targets.records.codes)
     subject, combination = distinct_pairs(targets.records.subject, place)
     first = first_of_each(subject)
     subject, codes = subject[first], combinations[combination[first]]
     if len(known.combinations) == 0:
-        return Guesses(np.zeros(len(subject)), np.zeros(len(subject), dtype=bool))
+        return ValueGuesses(np.zeros(len(subject)), np.zeros(len(subject), dtype=bool))
     at = class_of(codes, known)
     top = np.zeros(len(known.combinations), dtype=np.int64)
     np.maximum.at(top, known.of, known.count)
@@ -129,11 +129,11 @@ def guess(targets: Cases, known: SensitiveClasses) -> Guesses:
     kinds = np.bincount(known.of, minlength=c)
     own = _own_modes(targets, subject, at, known, modes)
     exact = np.all(known.combinations[at] == codes, axis=1)
-    return Guesses(own / tied[at], (kinds[at] == 1) & exact & (own == 1))
+    return ValueGuesses(own / tied[at], (kinds[at] == 1) & exact & (own == 1))
 
 
 def _own_modes(
-    targets: Cases,
+    targets: SensitiveRecords,
     subject: NDArray[np.int64],
     at: NDArray[np.intp],
     known: SensitiveClasses,
@@ -149,13 +149,13 @@ def _own_modes(
 
 
 def inference(
-    release: Cases,
+    release: SensitiveRecords,
     *,
     columns: Sequence[str],
     sensitive: str,
     rng: np.random.Generator,
-    held_out: Cases | None = None,
-    targets: Cases | None = None,
+    held_out: SensitiveRecords | None = None,
+    targets: SensitiveRecords | None = None,
 ) -> Evidence:
     """Infer a sensitive column of released people, against people who were never released.
 
@@ -171,8 +171,8 @@ def inference(
     hits = guess(people, known)
     most = guess(_blind(people), classes(_blind(release)))
     others = None if held_out is None else guess(held_out, known)
-    rate, baseline = _drawn(hits, rng), _drawn(most, rng)
-    control_rate = None if others is None else _drawn(others, rng)
+    rate, baseline = _draw_successes(hits, rng), _draw_successes(most, rng)
+    control_rate = None if others is None else _draw_successes(others, rng)
     return Evidence(
         attack="inference",
         heading="inference",
@@ -210,13 +210,13 @@ def inference(
     )
 
 
-def _blind(cases: Cases) -> Cases:
+def _blind(cases: SensitiveRecords) -> SensitiveRecords:
     """Return the cases with no quasi-identifier known, so that all are one class."""
     nothing = np.zeros((len(cases.values), 0), dtype=np.int32)
-    return Cases(Records(nothing, cases.records.subject), cases.values)
+    return SensitiveRecords(IntervalRecords(nothing, cases.records.subject), cases.values)
 
 
-def _drawn(guesses: Guesses, rng: np.random.Generator) -> Rate:
+def _draw_successes(guesses: ValueGuesses, rng: np.random.Generator) -> Rate:
     return _share(rng.random(len(guesses.right)) < guesses.right)
 
 

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
-from voile.report.wording import listed
-from voile.tables.attack.chance import Chance, evenly, likeness
+from voile.report.wording import join_names
+from voile.tables.attack.chance import StrangerChance, evenly, likeness
 from voile.tables.attack.crowd import surplus
 from voile.tables.attack.estimation import USUAL_ERROR, estimate
-from voile.tables.attack.model import TIED, Best, HitMiss, best_candidates, pieces, ratios
-from voile.tables.attack.patterns import Patterns, agreement_patterns
+from voile.tables.attack.model import TIED, BestCandidates, HitMiss, best_candidates, pieces, ratios
+from voile.tables.attack.patterns import AgreementPatterns, agreement_patterns
 from voile.tables.attack.records import (
     MISSING,
-    Records,
+    IntervalRecords,
     distinct_pairs,
     distinct_rows,
     first_of_each,
@@ -36,7 +36,7 @@ CURVE_POINTS = 25
 
 
 @dataclass(frozen=True)
-class Claims:
+class LinkageClaims:
     """The adversary's claim for each subject of the release (n,), before ties are broken.
 
     posterior : in [0, 1], the certainty of the one name that would be given; 0 = there is none.
@@ -55,13 +55,13 @@ class Claims:
 
 
 def link(
-    release: Records,
-    register: Records,
+    release: IntervalRecords,
+    register: IntervalRecords,
     model: HitMiss | None = None,
     *,
     overlap: float | None = None,
-    chance: Chance | None = None,
-) -> tuple[Claims, HitMiss]:
+    chance: StrangerChance | None = None,
+) -> tuple[LinkageClaims, HitMiss]:
     """Find the best names for every subject, and return the model that it was done with.
 
     A subject with several rows is claimed once, by the most certain row. Subjects of the same
@@ -72,7 +72,7 @@ def link(
     combinations, place = distinct_rows(shown)
     subject, combination = distinct_pairs(release.subject, place)
     patterns = agreement_patterns(combinations, register.codes)
-    chances = (chance or Chance.learn(register.codes, release.codes)).of(patterns)
+    chances = (chance or StrangerChance.learn(register.codes, release.codes)).of(patterns)
     alike = np.bincount(combination, minlength=len(combinations))
     if model is None:
         weight = _subjects_by_combination(subject, combination, patterns)
@@ -91,13 +91,15 @@ def link(
     chosen = surest[first_of_each(subject)]
     subject, combination = subject[chosen], combination[chosen]
     of, entry = own_entries(subject, register.subject)
-    pairs = Pairs(of, combination[of], register.codes[entry])
+    pairs = RegisterPairs(of, combination[of], register.codes[entry])
     at_top = _at_top(pairs, patterns, chances, model, best, len(subject))
     right = at_top / np.maximum(best.tied[combination], 1)
-    guessed = _guessed(pairs, patterns, combination)
+    guessed = _guess_names(pairs, patterns, combination)
     posterior = best.posterior[combination]
     present = np.isin(subject, register.subject)
-    return Claims(subject, posterior, np.where(posterior > 0, right, 0), guessed, present), model
+    return LinkageClaims(
+        subject, posterior, np.where(posterior > 0, right, 0), guessed, present
+    ), model
 
 
 def _outside(own: NDArray[np.float64], entries: int) -> NDArray[np.float64]:
@@ -111,7 +113,7 @@ def _outside(own: NDArray[np.float64], entries: int) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class RegisterPairs:
     """Subjects of the release, their combinations, and their own register entries (p, q)."""
 
     of: NDArray[np.intp]
@@ -120,11 +122,11 @@ class Pairs:
 
 
 def _at_top(
-    pairs: Pairs,
-    patterns: Patterns,
+    pairs: RegisterPairs,
+    patterns: AgreementPatterns,
     chances: NDArray[np.float64],
     model: HitMiss,
-    best: Best,
+    best: BestCandidates,
     subjects: int,
 ) -> NDArray[np.int64]:
     """Count each subject's own entries that share the highest score."""
@@ -144,11 +146,11 @@ def _at_top(
     return np.bincount(pairs.of[top], minlength=subjects)
 
 
-def _guessed(
-    pairs: Pairs, patterns: Patterns, combination: NDArray[np.intp]
+def _guess_names(
+    pairs: RegisterPairs, patterns: AgreementPatterns, combination: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """Return the chance that a name drawn from the entries of the same values is the subject's."""
-    n, held = len(combination), _held(patterns)
+    n, held = len(combination), _list_known_columns(patterns)
     same = np.all((pairs.held == patterns.combinations[pairs.combination])[:, held], axis=1)
     own_same, own = (np.bincount(of, minlength=n) for of in (pairs.of[same], pairs.of))
     group = _same_everywhere(patterns)[combination]
@@ -156,7 +158,7 @@ def _guessed(
 
 
 def _subjects_by_combination(
-    subject: NDArray[np.int64], combination: NDArray[np.intp], patterns: Patterns
+    subject: NDArray[np.int64], combination: NDArray[np.intp], patterns: AgreementPatterns
 ) -> NDArray[np.float64]:
     """Spread every subject evenly over its combinations, and add up."""
     _, of, rows = np.unique(subject, return_inverse=True, return_counts=True)
@@ -177,21 +179,21 @@ def own_entries(
     return of, order[start[of] + within]
 
 
-def _held(patterns: Patterns) -> list[int]:
+def _list_known_columns(patterns: AgreementPatterns) -> list[int]:
     """Return the columns that some entry of the register has a value in."""
     return sorted({column for block in patterns.blocks for column in block.columns})
 
 
-def _same_everywhere(patterns: Patterns) -> NDArray[np.int64]:
+def _same_everywhere(patterns: AgreementPatterns) -> NDArray[np.int64]:
     """Count the register entries that agree with each combination on every column held."""
-    held = tuple(_held(patterns))
+    held = tuple(_list_known_columns(patterns))
     whole = [b.counts[:, -1] for b in patterns.blocks if b.columns == held]
     return whole[0].astype(np.int64) if whole else np.zeros(len(patterns.combinations), np.int64)
 
 
 def linkage(
-    release: Records,
-    register: Records,
+    release: IntervalRecords,
+    register: IntervalRecords,
     *,
     columns: Sequence[str],
     rng: np.random.Generator,
@@ -223,7 +225,7 @@ def linkage(
             "not by how often it would in strangers, and names the person with the highest score, "
             "one at random where several share it. Success is to name the person whose record "
             "it is.",
-            {"columns": listed(columns or ("no column",))},
+            {"columns": join_names(columns or ("no column",))},
         ),
         knows=tuple(columns),
         findings=tuple(findings),
@@ -233,7 +235,7 @@ def linkage(
 
 
 def findings_at(
-    claims: Claims, right: NDArray[np.bool_], guessed: NDArray[np.bool_], threshold: float
+    claims: LinkageClaims, right: NDArray[np.bool_], guessed: NDArray[np.bool_], threshold: float
 ) -> tuple[Finding, ...]:
     """Count claims, people found and false claims at one threshold."""
     claimed = (claims.posterior >= threshold) & (claims.posterior > 0)
@@ -271,7 +273,7 @@ def _rate(hit: NDArray[np.bool_], of: NDArray[np.bool_]) -> Rate:
     return Rate(int(np.sum(hit & of)), int(np.sum(of)))
 
 
-def curves_of(claims: Claims, right: NDArray[np.bool_]) -> tuple[Curve, ...]:
+def curves_of(claims: LinkageClaims, right: NDArray[np.bool_]) -> tuple[Curve, ...]:
     """Draw precision and recall as she claims more and more, the surest first."""
     sure = np.sort(claims.posterior[claims.posterior > 0])
     if len(sure) == 0:
@@ -290,7 +292,7 @@ def _curve(name: str, share: tuple[float, ...], rates: Sequence[Rate]) -> Curve:
     return Curve(name, "share of subjects claimed, the surest first", name, share, y, low, high)
 
 
-def _missing(register: Records, columns: Sequence[str]) -> dict[str, float]:
+def _missing(register: IntervalRecords, columns: Sequence[str]) -> dict[str, float]:
     """Return the share of the register's entries without a value, of columns that lack some."""
     lacking = np.sum(register.codes < 0, axis=0) / max(len(register), 1)
     return {c: float(share) for c, share in zip(columns, lacking, strict=True) if share > 0}

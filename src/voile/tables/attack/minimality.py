@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Evidence, Finding, Note, Rate
-from voile.report.wording import listed
-from voile.tables.attack.exact import Exact, Places
-from voile.tables.trees.kernels.inputs import Sensitive
+from voile.report.wording import join_names
+from voile.tables.attack.exact import ExactRows, Places
+from voile.tables.trees.kernels.inputs import SensitiveRows
 from voile.tables.trees.kernels.worlds import chance_of_breaking, drawn_worlds, possible_worlds
 
 Floats = NDArray[np.float64]
@@ -68,11 +68,11 @@ class PromisedRules:
         """Whether anything is asked of the sensitive column."""
         return self.distinct > 1 or self.entropy > 1 or self.t < 1
 
-    def of(self, values: NDArray[np.int64]) -> Sensitive:
+    def of(self, values: NDArray[np.int64]) -> SensitiveRows:
         """Return the rules as kernels read them, `values` being everybody's."""
         none = np.zeros(0, dtype=np.int64)
         whole = np.bincount(values).astype(np.float64)
-        return Sensitive(
+        return SensitiveRows(
             none,
             none,
             np.zeros(0),
@@ -86,7 +86,7 @@ class PromisedRules:
 
 
 @dataclass(frozen=True)
-class Cuts:
+class MissingCuts:
     """Cuts that a group does not have, though k people would be on both sides.
 
     column, after : (cuts,) which column is divided after which place. number : (cuts,) which of
@@ -102,7 +102,7 @@ class Cuts:
         return np.greater(places[:, self.column].T, self.after[:, None])
 
 
-def cuts_of_tree(people: Exact, least: int, rng: np.random.Generator) -> dict[int, Cuts]:
+def cuts_of_tree(people: ExactRows, least: int, rng: np.random.Generator) -> dict[int, MissingCuts]:
     """Return, by group, the cuts of it alone that leave `least` people on both sides."""
     found, number = {}, 0
     for group in people.groups_of(2 * least, rng):
@@ -116,7 +116,7 @@ def cuts_of_tree(people: Exact, least: int, rng: np.random.Generator) -> dict[in
         chosen = _evenest(own, cuts)
         if chosen:
             column, after = np.array(chosen, dtype=np.int64).T
-            found[group] = Cuts(column, after, np.arange(number, number + len(chosen)))
+            found[group] = MissingCuts(column, after, np.arange(number, number + len(chosen)))
             number += len(chosen)
     return found
 
@@ -131,7 +131,7 @@ def _evenest(own: Places, cuts: Sequence[tuple[int, int]]) -> list[tuple[int, in
     return [cut for _, cut in sorted(sides.values())[:MOST_CUTS]]
 
 
-def cuts_of_all(people: Exact, least: int) -> dict[int, Cuts]:
+def cuts_of_all(people: ExactRows, least: int) -> dict[int, MissingCuts]:
     """Return, by group, the cuts of all groups at once that leave `least` people in each part."""
     known = people.group >= 0
     places, group = people.places[known], people.group[known]
@@ -149,11 +149,11 @@ def cuts_of_all(people: Exact, least: int) -> dict[int, Cuts]:
     groups, first = np.unique(rows[:, 0], return_index=True)
     last = np.append(first[1:], len(rows))[: len(groups)]
     ends = zip(groups.tolist(), first.tolist(), last.tolist(), strict=True)
-    return {one: Cuts(*rows[a:b, 1:].T) for one, a, b in ends}
+    return {one: MissingCuts(*rows[a:b, 1:].T) for one, a, b in ends}
 
 
 @dataclass(frozen=True)
-class Sensitives:
+class SensitivePeople:
     """One sensitive column: the value of each person, >= 0, and what is promised of every group."""
 
     values: NDArray[np.int64]
@@ -161,7 +161,7 @@ class Sensitives:
 
 
 @dataclass(frozen=True)
-class Belief:
+class GroupBelief:
     """What the adversary believes of the people of one group: (people, values), rows sum to 1."""
 
     group: int
@@ -170,12 +170,12 @@ class Belief:
 
 
 def beliefs(
-    people: Exact,
-    columns: Sequence[Sensitives],
+    people: ExactRows,
+    columns: Sequence[SensitivePeople],
     which: int,
-    cuts: Mapping[int, Cuts],
+    cuts: Mapping[int, MissingCuts],
     rng: np.random.Generator,
-) -> list[Belief]:
+) -> list[GroupBelief]:
     """Return what missing cuts make the adversary believe of one column, of the groups they divide.
 
     Of a group's people the values count, not who has which: that is what she infers. At most 300
@@ -194,16 +194,16 @@ def beliefs(
         if len(tells) and work + more <= WORK:
             work += more
             above = np.ascontiguousarray(cuts[group].above(people.places[own])[tells])
-            counted = _counted(values[own], above, doubt[tells], rules, rng)
-            found.append(Belief(group, own, counted / counted.sum(axis=1, keepdims=True)))
+            counted = _weigh_worlds(values[own], above, doubt[tells], rules, rng)
+            found.append(GroupBelief(group, own, counted / counted.sum(axis=1, keepdims=True)))
     return found
 
 
-def _counted(
+def _weigh_worlds(
     values: NDArray[np.int64],
     above: Bits,
     doubt: Floats,
-    rules: Sensitive,
+    rules: SensitiveRows,
     rng: np.random.Generator,
 ) -> Floats:
     """Weigh who has which value over worlds: drawn where these suffice, else sought by steps."""
@@ -218,10 +218,10 @@ def _counted(
 
 
 def _chances_elsewhere(
-    people: Exact,
-    columns: Sequence[Sensitives],
+    people: ExactRows,
+    columns: Sequence[SensitivePeople],
     which: int,
-    cuts: Mapping[int, Cuts],
+    cuts: Mapping[int, MissingCuts],
     rng: np.random.Generator,
 ) -> dict[int, Floats]:
     """Return, by group, how likely each of its cuts breaks a rule elsewhere.
@@ -252,15 +252,15 @@ def _chances_elsewhere(
 
 
 def minimality(
-    people: Exact,
-    columns: Sequence[Sensitives],
+    people: ExactRows,
+    columns: Sequence[SensitivePeople],
     which: int,
     *,
     known: Sequence[str],
     sensitive: str,
     is_tree: bool,
     rng: np.random.Generator,
-    held_out: tuple[Exact, NDArray[np.int64]] | None = None,
+    held_out: tuple[ExactRows, NDArray[np.int64]] | None = None,
 ) -> Evidence:
     """Guess a sensitive column from the cuts that the policy does not have.
 
@@ -272,7 +272,7 @@ def minimality(
     least = columns[which].rules.least
     cuts = cuts_of_tree(people, least, rng) if is_tree else cuts_of_all(people, least)
     found = beliefs(people, columns, which, cuts, rng)
-    right, before, sure, shown = _scored(found, columns[which].values, rng)
+    right, before, sure, shown = _score_guesses(found, columns[which].values, rng)
     control = None if held_out is None else _control(people, found, cuts, *held_out, rng)
     return Evidence(
         attack="minimality",
@@ -284,7 +284,7 @@ def minimality(
             "more on both sides. None was made: each must break the rule on {sensitive}. Of all "
             "ways to hand a group's values to its people, only those that explain this remain. "
             "Success is a guess that is true of the person.",
-            {"columns": listed(known), "least": least, "sensitive": sensitive},
+            {"columns": join_names(known), "least": least, "sensitive": sensitive},
         ),
         knows=tuple(known),
         findings=(
@@ -314,8 +314,8 @@ def minimality(
     )
 
 
-def _scored(
-    found: Sequence[Belief], values: NDArray[np.int64], rng: np.random.Generator
+def _score_guesses(
+    found: Sequence[GroupBelief], values: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
     """Score each group's guesses: by beliefs, by what it shows, and of the beliefs the sure ones.
 
@@ -341,14 +341,14 @@ def _guesses(chances: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
 
 def _rate(hits: Sequence[NDArray[Any]]) -> Rate:
     """Return the rate of guesses that come group by group, where they hang together."""
-    return Rate.clustered([float(one.sum()) for one in hits], [len(one) for one in hits])
+    return Rate.from_clusters([float(one.sum()) for one in hits], [len(one) for one in hits])
 
 
 def _control(
-    people: Exact,
-    found: Sequence[Belief],
-    cuts: Mapping[int, Cuts],
-    others: Exact,
+    people: ExactRows,
+    found: Sequence[GroupBelief],
+    cuts: Mapping[int, MissingCuts],
+    others: ExactRows,
     values: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> Rate:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.tables.attack.patterns import Block, Patterns, subset_sums
+from voile.tables.attack.patterns import AgreementPatterns, RegisterBlock, subset_sums
 
 TIED = 1 - 1e-9  # two products of the same ratios in another order differ by rounding only
 ROWS_AT_ONCE = 4096
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Gaps:
+class RegisterGaps:
     """How often register entries lack each column: a person's own entry, and anybody's.
 
     `own` (2, q), in [0, 1], where the release shows the value and where it lacks it too;
@@ -57,7 +57,7 @@ class HitMiss:
 
     errors: Floats
     share: float
-    gaps: Gaps | None = None
+    gaps: RegisterGaps | None = None
 
     def __post_init__(self) -> None:
         if not (np.all(self.errors >= 0) and np.all(self.errors <= 1)):
@@ -72,7 +72,7 @@ class HitMiss:
 
 
 @dataclass(frozen=True)
-class Best:
+class BestCandidates:
     """The best candidates for each released combination (c,): likelihood ratio, ties, posterior.
 
     The posterior is that of one given of the `tied` entries, against all others and nobody.
@@ -84,8 +84,8 @@ class Best:
 
 
 def best_candidates(
-    patterns: Patterns, chances: Floats, model: HitMiss, alike: NDArray[np.int64]
-) -> Best:
+    patterns: AgreementPatterns, chances: Floats, model: HitMiss, alike: NDArray[np.int64]
+) -> BestCandidates:
     """Find, for each released combination, the best entries and their posterior.
 
     `chances` is (c, 2^q), how likely a stranger agrees on at least each set of columns; `alike`
@@ -106,7 +106,7 @@ def best_candidates(
             total[rows] += (counts * table).sum(axis=1)
     prior = model.share / max(patterns.entries, 1)
     others = (1 - model.share) + prior * np.maximum(total - tied * ratio, 0)
-    return Best(ratio, tied, _of_one(prior * ratio, tied, alike, others))
+    return BestCandidates(ratio, tied, _of_one(prior * ratio, tied, alike, others))
 
 
 def _of_one(
@@ -128,13 +128,13 @@ def _of_one(
 
 
 def ratios(
-    block: Block, combinations: NDArray[np.int32], chances: Floats, model: HitMiss
+    block: RegisterBlock, combinations: NDArray[np.int32], chances: Floats, model: HitMiss
 ) -> Floats:
     """Return the likelihood ratio of each pattern of a block's entries, (rows, 2 ** columns)."""
     return subset_sums(hits(block, combinations, model) / chances[:, block.sets])
 
 
-def hits(block: Block, combinations: NDArray[np.int32], model: HitMiss) -> Floats:
+def hits(block: RegisterBlock, combinations: NDArray[np.int32], model: HitMiss) -> Floats:
     """Return how likely a person's entry has the block's columns, exactly each set of them right.
 
     Over how likely anybody's entry has these columns.

@@ -22,7 +22,7 @@ MAX_COLUMNS = 10
 
 
 @dataclass(frozen=True)
-class Block:
+class RegisterBlock:
     """The register entries that have a value in exactly these columns, by agreement.
 
     `counts[i, a]` entries agree with combination i on exactly the columns whose bit is set in a;
@@ -55,7 +55,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Patterns:
+class AgreementPatterns:
     """Distinct released combinations compared with a register of m entries.
 
     A missing value, -1, agrees with nothing; all counts of a combination sum to m.
@@ -63,16 +63,16 @@ class Patterns:
 
     combinations: NDArray[np.int32]
     entries: int
-    blocks: tuple[Block, ...]
+    blocks: tuple[RegisterBlock, ...]
 
     @property
     def whole(self) -> int:
         """The set of all columns that some entry has a value in: bit j is column j."""
         return sum(1 << j for j in {j for block in self.blocks for j in block.columns})
 
-    def select(self, rows: slice | NDArray[np.intp]) -> Patterns:
-        blocks = tuple(Block(b.columns, b.counts[rows]) for b in self.blocks)
-        return Patterns(self.combinations[rows], self.entries, blocks)
+    def select(self, rows: slice | NDArray[np.intp]) -> AgreementPatterns:
+        blocks = tuple(RegisterBlock(b.columns, b.counts[rows]) for b in self.blocks)
+        return AgreementPatterns(self.combinations[rows], self.entries, blocks)
 
     @property
     def at_least(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -88,7 +88,9 @@ class Patterns:
         return agree, comparable
 
 
-def agreement_patterns(combinations: NDArray[np.int32], register: NDArray[np.int32]) -> Patterns:
+def agreement_patterns(
+    combinations: NDArray[np.int32], register: NDArray[np.int32]
+) -> AgreementPatterns:
     """Count the entries of `register` (m, q) by agreement with each of `combinations` (c, q).
 
     Cost: O(2^q (m' + c) log(m' + c)) time for m' distinct entries, 4 c 2^q bytes, for each set
@@ -112,7 +114,7 @@ def agreement_patterns(combinations: NDArray[np.int32], register: NDArray[np.int
         _block(combinations, distinct[has == mask], times[has == mask], int(mask))
         for mask in np.unique(has)
     )
-    return Patterns(combinations, len(register), blocks)
+    return AgreementPatterns(combinations, len(register), blocks)
 
 
 def subset_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -139,7 +141,7 @@ def _block(
     entries: NDArray[np.int32],
     times: NDArray[np.int64],
     mask: int,
-) -> Block:
+) -> RegisterBlock:
     """Count, by agreement, entries that all have values in the columns of `mask`."""
     columns = tuple(j for j in range(combinations.shape[1]) if mask >> j & 1)
     both = np.concatenate([entries, combinations])[:, columns].astype(np.int64)
@@ -148,7 +150,7 @@ def _block(
     _count_supersets(both, times, counts, np.zeros(len(both), dtype=np.int64), 0, 0)
     for half in _halves(counts):
         half[:, :, 0] -= half[:, :, 1]
-    return Block(columns, counts)
+    return RegisterBlock(columns, counts)
 
 
 def _count_supersets(

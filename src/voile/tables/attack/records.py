@@ -15,11 +15,11 @@ MISSING = -1
 
 
 @dataclass(frozen=True)
-class Records:
+class IntervalRecords:
     """Rows of a release, of a register or of held-out people, by interval number; -1 = missing.
 
-    `subject` is the person whose row it is, from one list of true people for all `Records` of an
-    attack. Attacks count subjects, so rows written twice change nothing.
+    `subject` is the person whose row it is, from one list of true people for all `IntervalRecords`
+    of an attack. Attacks count subjects, so rows written twice change nothing.
     """
 
     codes: NDArray[np.int32]
@@ -43,11 +43,11 @@ class Records:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def select(self, rows: NDArray[Any]) -> Records:
-        return Records(self.codes[rows], self.subject[rows])
+    def select(self, rows: NDArray[Any]) -> IntervalRecords:
+        return IntervalRecords(self.codes[rows], self.subject[rows])
 
 
-def same_columns(columns: Sequence[str], *parts: Records | None) -> None:
+def same_columns(columns: Sequence[str], *parts: IntervalRecords | None) -> None:
     """Refuse parts of an attack whose codes do not have one column for each name."""
     for part in parts:
         if part is not None and part.codes.shape[1] != len(columns):
@@ -95,11 +95,11 @@ def distinct_pairs(
     return subject[new], group[new]
 
 
-def each_subject_once(records: Records) -> Records:
+def each_subject_once(records: IntervalRecords) -> IntervalRecords:
     """Return each combination of a subject once, ordered by subject."""
     combinations, place = distinct_rows(records.codes)
     subject, combination = distinct_pairs(records.subject, place)
-    return Records(combinations[combination], subject)
+    return IntervalRecords(combinations[combination], subject)
 
 
 def first_of_each(sorted_ids: NDArray[np.int64]) -> NDArray[np.intp]:

@@ -50,12 +50,12 @@ def regrowing(
         MARGINALS: [one.marginals for one in values],
     }
     every, people = [one.candidates for one in values], [1] * len(values)
-    frequent = Rate.clustered([one.frequent for one in values], people)
+    frequent = Rate.from_clusters([one.frequent for one in values], people)
     few, whole = min(zip(ways[MARGINALS], every, strict=True), default=(0, 0))
     possible = [
         Finding(
             POSSIBLE,
-            Rate.clustered(left, every),
+            Rate.from_clusters(left, every),
             by=way,
             meaning="Of the values of the column, those that no public file rules out. The "
             "release shows the group by design. Fewer values after that reveal a person by the "
@@ -66,7 +66,7 @@ def regrowing(
     guessed = [
         Finding(
             GUESSED,
-            Rate.clustered([1 / one for one in left], people),
+            Rate.from_clusters([1 / one for one in left], people),
             baseline=frequent,
             by=way,
             meaning="The expected number of right guesses, at random among the remaining values. "

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.tables.attack.records import (
-    Records,
+    IntervalRecords,
     distinct_pairs,
     distinct_rows,
     each_subject_once,
@@ -28,10 +28,10 @@ from voile.tables.attack.records import (
 ALONE = "unique in the release"
 ALL_ROWS = "unique in the release by all rows of a person"
 POOL = 20
-Count = Callable[[NDArray[np.int32], Records], NDArray[np.int64]]
+Count = Callable[[NDArray[np.int32], IntervalRecords], NDArray[np.int64]]
 
 
-def uniques(records: Records) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def uniques(records: IntervalRecords) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the combinations (p, q) that one subject alone shows, and that subject (p,).
 
     A missing value is a value of its own. Cost: O(q n log n).
@@ -48,7 +48,7 @@ def uniques(records: Records) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     return combinations[alone], owner[alone]
 
 
-def fitting(predicates: NDArray[np.int32], people: Records) -> NDArray[np.int64]:
+def fitting(predicates: NDArray[np.int32], people: IntervalRecords) -> NDArray[np.int64]:
     """Count the people who fit each predicate (p, q): equal in every column, missing included."""
     _, place = distinct_rows(np.concatenate([predicates, people.codes]))
     _, group = distinct_pairs(people.subject, place[len(predicates) :])
@@ -56,7 +56,7 @@ def fitting(predicates: NDArray[np.int32], people: Records) -> NDArray[np.int64]
 
 
 def drawn_from_margins(
-    predicates: NDArray[np.int32], records: Records, rng: np.random.Generator
+    predicates: NDArray[np.int32], records: IntervalRecords, rng: np.random.Generator
 ) -> NDArray[np.int32]:
     """Draw as many predicates, of the same weight, from the margins of the release.
 
@@ -83,14 +83,14 @@ def drawn_from_margins(
 
 
 def singling_out(
-    release: Records,
-    population: Records,
+    release: IntervalRecords,
+    population: IntervalRecords,
     *,
     columns: Sequence[str],
     rng: np.random.Generator,
     kept: NDArray[np.int32] | None = None,
-    held_out: Records | None = None,
-    people: Records | None = None,
+    held_out: IntervalRecords | None = None,
+    people: IntervalRecords | None = None,
     joined: bool = False,
     count: Count = fitting,
 ) -> Evidence:
@@ -153,8 +153,8 @@ _BASELINE = Note(
 
 def _in_population(
     described: tuple[NDArray[np.int32], NDArray[np.int64]],
-    release: Records,
-    population: Records,
+    release: IntervalRecords,
+    population: IntervalRecords,
     rng: np.random.Generator,
     count: Count,
 ) -> Finding:
@@ -179,8 +179,8 @@ def _isolating(fit: NDArray[np.int64], owner: NDArray[np.int64] | None = None) -
 
 def _against_held_out(
     described: tuple[NDArray[np.int32], NDArray[np.int64]],
-    release: Records,
-    held_out: Records,
+    release: IntervalRecords,
+    held_out: IntervalRecords,
     rng: np.random.Generator,
     count: Count,
 ) -> Finding:
@@ -201,7 +201,7 @@ def _against_held_out(
     )
 
 
-def _by_all_rows(release: Records, subjects: int) -> Finding | None:
+def _by_all_rows(release: IntervalRecords, subjects: int) -> Finding | None:
     """Count the people unique by all their combinations; None where each shows one."""
     subject, place = distinct_pairs(release.subject, distinct_rows(release.codes)[1])
     if len(subject) == subjects:
@@ -215,13 +215,13 @@ def _by_all_rows(release: Records, subjects: int) -> Finding | None:
     )
 
 
-def _with_kept(release: Records, kept: NDArray[np.int32], subjects: int) -> Finding:
+def _with_kept(release: IntervalRecords, kept: NDArray[np.int32], subjects: int) -> Finding:
     if kept.shape[:1] != release.subject.shape:
         raise RequestError(
             f"{len(kept)} rows of kept columns for {len(release)} released rows",
             instead="give the kept columns of the release itself",
         )
-    _, owner = uniques(Records(np.hstack([release.codes, kept]), release.subject))
+    _, owner = uniques(IntervalRecords(np.hstack([release.codes, kept]), release.subject))
     return Finding(
         "unique in the release with its kept columns",
         Rate(len(np.unique(owner)), subjects),

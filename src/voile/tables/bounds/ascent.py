@@ -8,7 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.tables.bounds.relaxation import Bits, Floats, Ints, Relaxation, path, through, ways
+from voile.tables.bounds.relaxation import (
+    Bits,
+    Floats,
+    IntervalRelaxation,
+    Ints,
+    path,
+    through,
+    ways,
+)
 from voile.tables.scoring.evaluator import Policies
 
 TRIALS = 8
@@ -18,7 +26,7 @@ SHORTEST = 0.01
 CLOSE = 5e-7  # relative; less is not worth a step
 
 
-class Ascent:
+class BoundAscent:
     """Raise the bounds of some pairs, step by step.
 
     A multiplier for each outer value and inner cut is added to the price of keeping the cut in
@@ -26,7 +34,9 @@ class Ascent:
     policy, whose cuts are the same in all, costs what it did: each choice of them gives a bound.
     """
 
-    def __init__(self, relaxation: Relaxation, pairs: Ints, costs: Floats, caps: Floats) -> None:
+    def __init__(
+        self, relaxation: IntervalRelaxation, pairs: Ints, costs: Floats, caps: Floats
+    ) -> None:
         self.pairs = pairs
         self.bounds = np.minimum(ways(costs)[0][:, -1], caps) - relaxation.rounding(pairs)
         self._relaxation = relaxation
@@ -75,7 +85,7 @@ class Ascent:
         square = np.square(uphill).sum(axis=(1, 2))
         length = self._length[active[open_]] * (caps - value)[open_] / np.maximum(square, CLOSE)
         self._multipliers[active[open_]] += length[:, None, None] * uphill
-        return self._rounded(pairs[open_], paths, kept)
+        return self._round_policies(pairs[open_], paths, kept)
 
     def _visit(self, places: Ints, paths: list[list[tuple[int, int]]]) -> None:
         for place, one in zip(places, paths, strict=True):
@@ -109,7 +119,9 @@ class Ascent:
             kept[pair, ends[interval, 0] : ends[interval, 1] + 1] = cuts
         return kept
 
-    def _rounded(self, pairs: Ints, paths: list[list[tuple[int, int]]], kept: Floats) -> Policies:
+    def _round_policies(
+        self, pairs: Ints, paths: list[list[tuple[int, int]]], kept: Floats
+    ) -> Policies:
         """Make policies: a cut of the inner is kept where it is for half of the subjects."""
         nesting = self._relaxation.nesting
         rows = nesting.combos[self._relaxation.combo[pairs]].copy()

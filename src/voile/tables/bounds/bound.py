@@ -12,19 +12,19 @@ from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
 from voile.core.interruption import ctrl_c
 from voile.tables.bounds.nesting import refuse_too_many
-from voile.tables.bounds.proof import Proof
-from voile.tables.bounds.relaxation import Stopped
-from voile.tables.bounds.result import Bound, Progress
+from voile.tables.bounds.proof import BoundProof
+from voile.tables.bounds.relaxation import SecondsUsed
+from voile.tables.bounds.result import LossBound, ProofProgress
 from voile.tables.bounds.sandwich import between
-from voile.tables.scoring.group_measures import EvenSpread, Weighing
+from voile.tables.scoring.group_measures import EvenSpread, SizeWeighing
 from voile.tables.searches.resume import continue_from
-from voile.tables.searches.run import Run
+from voile.tables.searches.run import TablesSearchRun
 
 if TYPE_CHECKING:
-    from voile.tables.scoring.evaluator import Evaluator
-    from voile.tables.searches.result import Space
+    from voile.tables.scoring.evaluator import PolicyEvaluator
+    from voile.tables.searches.result import ScoredSpace
 
-__all__ = ["Bound", "Progress", "bound", "refuse_unbounded"]
+__all__ = ["LossBound", "ProofProgress", "bound", "refuse_unbounded"]
 
 Floats = NDArray[np.float64]
 
@@ -32,13 +32,13 @@ LEAST_WEIGHT, MOST_WEIGHT, WEIGHTS = 0.03, 3e3, 20
 
 
 def bound(
-    space: Space,
+    space: ScoredSpace,
     frontier: Frontier,
     *,
     weights: ArrayLike | None = None,
     seconds: float | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Bound:
+    progress: Callable[[ProofProgress], None] | None = None,
+) -> LossBound:
     """Prove that no policy whatsoever has less loss + weight x relative risk than a bound.
 
     Every partition of the attributes but the two largest is gone through. For each, the largest
@@ -81,30 +81,30 @@ def bound(
     proof, stopped = None, "finished"
     try:
         with ctrl_c():
-            proof = Proof(_run_with(space.evaluator, frontier), seconds, progress)
+            proof = BoundProof(_run_with(space.evaluator, frontier), seconds, progress)
             proof.go(asked)
             while weights is None and seconds is not None:
                 more = between(np.sort(proof.weights), proof.run.found)
                 if not len(more):
                     break
                 proof.go(more)
-    except Stopped:
+    except SecondsUsed:
         stopped = "seconds"
     except KeyboardInterrupt:
         stopped = "interrupted"
     if proof is None or not len(proof.weights):
-        return Bound.none(asked, frontier, stopped)
+        return LossBound.none(asked, frontier, stopped)
     return _bound_of(proof, stopped)
 
 
-def _bound_of(proof: Proof, stopped: str) -> Bound:
+def _bound_of(proof: BoundProof, stopped: str) -> LossBound:
     """Return what was proved; a bound of 0 is none, unless 0 was found."""
     order, run = np.argsort(proof.weights), proof.run
     best = proof.best[order]
     floors = _clip(run.evaluator, proof.floors[:, order])
     proved = np.minimum(floors.min(axis=0), best)
     proved[(proved <= 0) & (best > 0)] = np.nan
-    return Bound(
+    return LossBound(
         weight=proof.weights[order],
         bound=proved,
         best=best,
@@ -126,14 +126,14 @@ def _check_weights(weights: ArrayLike | None) -> Floats:
     return asked
 
 
-def refuse_unbounded(evaluator: Evaluator) -> None:
+def refuse_unbounded(evaluator: PolicyEvaluator) -> None:
     """Refuse, before any work, what no bound can be proved for: see `bound`."""
     refuse_too_many(evaluator.scorer.sizes, evaluator.required[~evaluator.forbidden])
     if evaluator.constraints.of_shares:
         raise RequestError(
             "there is no bound under entropy l-diversity or t-closeness", instead="leave it out"
         )
-    for measure, kind in ((evaluator.risk, Weighing), (evaluator.loss, EvenSpread)):
+    for measure, kind in ((evaluator.risk, SizeWeighing), (evaluator.loss, EvenSpread)):
         if not isinstance(measure.each, kind):
             raise RequestError(
                 f"there is no bound for {measure.name}",
@@ -141,16 +141,16 @@ def refuse_unbounded(evaluator: Evaluator) -> None:
             )
 
 
-def _run_with(evaluator: Evaluator, frontier: Frontier) -> Run:
+def _run_with(evaluator: PolicyEvaluator, frontier: Frontier) -> TablesSearchRun:
     """Return a run that has found the frontier, and the most general and most detailed policy."""
     rng = np.random.default_rng(0)
-    run = Run(evaluator, evaluations=None, seconds=None, rng=rng, progress=None)
+    run = TablesSearchRun(evaluator, evaluations=None, seconds=None, rng=rng, progress=None)
     run.begin()
     continue_from(run, frontier)
     return run
 
 
-def _clip(evaluator: Evaluator, floors: Floats) -> Floats:
+def _clip(evaluator: PolicyEvaluator, floors: Floats) -> Floats:
     """Return bounds that hold where a loss above 1 counts as 1.
 
     Only suppression makes such losses, and no more above 1 than the share suppressed: generalised
@@ -163,7 +163,7 @@ def _clip(evaluator: Evaluator, floors: Floats) -> Floats:
     return np.maximum(np.minimum(floors, 1.0), np.maximum(lowered, 0.0))
 
 
-def _least_risk(evaluator: Evaluator) -> float:
+def _least_risk(evaluator: PolicyEvaluator) -> float:
     """Return a risk that no policy allowed goes below; risk is monotone without suppression."""
     if evaluator.rules.active:
         return 0.0

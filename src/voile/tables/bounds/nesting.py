@@ -15,7 +15,7 @@ from voile.core.errors import RequestError
 from voile.tables.kernels.cells import LatticeCells
 
 if TYPE_CHECKING:
-    from voile.tables.kernels.nested import Nest
+    from voile.tables.kernels.nested import NestedCells
     from voile.tables.scoring.evaluator import Policies
 
 MOST = 2**12
@@ -25,14 +25,14 @@ Box = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Nesting:
+class LatticeNesting:
     """What the kernel needs of a lattice, and how its answers become policies.
 
     `last` (outer values,) is the last value of the longest outer interval that begins at each and
     goes over no required cut; `combos` (combos, n_bits) are the partitions of the rest.
     """
 
-    nest: Nest
+    nest: NestedCells
     last: NDArray[np.int64]
     subjects: NDArray[np.float64]
     combos: Policies
@@ -40,9 +40,9 @@ class Nesting:
     inner: slice
 
     @classmethod
-    def of(cls, cells: LatticeCells, required: Bits) -> Nesting:
+    def of(cls, cells: LatticeCells, required: Bits) -> LatticeNesting:
         """Choose the nesting and list the partitions that keep the required cuts."""
-        from voile.tables.kernels.nested import Nest
+        from voile.tables.kernels.nested import NestedCells
 
         refuse_too_many(cells.sizes, required)
         sizes = [int(size) for size in cells.sizes]
@@ -59,15 +59,15 @@ class Nesting:
         place = np.zeros(len(codes), dtype=np.int64)
         if rest:
             place[:] = np.ravel_multi_index([codes[:, d] for d in rest], rest_sizes)
-        n = _sampled(cells.n, len(codes))[order]
-        nest = Nest(
+        n = _pad_cells(cells.n, len(codes))[order]
+        nest = NestedCells(
             np.searchsorted(value[order], np.arange(values + 1)),
             codes[:, inner].astype(np.int64),
             place,
             n,
-            _sampled(cells.own, len(codes))[order],
+            _pad_cells(cells.own, len(codes))[order],
             cells.p[order],
-            _sampled(cells.values, len(codes))[order],
+            _pad_cells(cells.values, len(codes))[order],
             np.ones(1, np.int64) if outer is None else widths[outer],
             widths[inner],
             _last(required[bits[inner]]),
@@ -80,7 +80,7 @@ class Nesting:
         return cls(
             nest=nest,
             last=_last(required[none if outer is None else bits[outer]]),
-            subjects=np.bincount(value, _sampled(cells.n, len(codes)), values).astype(np.float64),
+            subjects=np.bincount(value, _pad_cells(cells.n, len(codes)), values).astype(np.float64),
             combos=_as_policies(combos, boxes, [bits[d] for d in rest], len(required)),
             outer=none if outer is None else bits[outer],
             inner=bits[inner],
@@ -174,7 +174,7 @@ def _rows(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.
     return start, np.array([x for row in rows for x in row], dtype=np.int64)
 
 
-def _sampled(values: NDArray, cells: int) -> NDArray:  # type: ignore[type-arg]
+def _pad_cells(values: NDArray, cells: int) -> NDArray:  # type: ignore[type-arg]
     """Append zeros for the cells without subjects."""
     more = np.zeros((cells - len(values), *values.shape[1:]), dtype=values.dtype)
     return np.concatenate([values, more])

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from voile.tables.bounds.relaxation import Bits, Floats, Relaxation, through
+from voile.tables.bounds.relaxation import Bits, Floats, IntervalRelaxation, through
 
 BATCH = 64
 EAGER = 0.01  # of the way from the cheapest path to the cap: intervals on paths so far are priced
 
 
-def price_intervals(relaxation: Relaxation, caps: Floats) -> Iterator[Floats]:
+def price_intervals(relaxation: IntervalRelaxation, caps: Floats) -> Iterator[Floats]:
     """Yield what each outer interval costs at least, (pairs, outers, outers), ever closer.
 
     Guarantee: the cheapest path is a lower bound; at the end, it is exact for the relaxation where

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier
-from voile.tables.bounds.ascent import CLOSE, Ascent
-from voile.tables.bounds.nesting import Nesting
+from voile.tables.bounds.ascent import CLOSE, BoundAscent
+from voile.tables.bounds.nesting import LatticeNesting
 from voile.tables.bounds.pricing import price_intervals
-from voile.tables.bounds.relaxation import Relaxation, ways
-from voile.tables.bounds.result import Progress
+from voile.tables.bounds.relaxation import IntervalRelaxation, ways
+from voile.tables.bounds.result import ProofProgress
 from voile.tables.kernels.cells import SLACK
 from voile.tables.scoring.evaluator import Policies
-from voile.tables.searches.interval import Aim, attributes_of, penalties, settle
-from voile.tables.searches.run import Run
+from voile.tables.searches.interval import SearchAim, attributes_of, penalties, settle
+from voile.tables.searches.run import TablesSearchRun
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ ROOM = 2**24
 TINY = 1e-300
 
 
-class Proof:
+class BoundProof:
     """Raise lower bounds for some weights, then for more; `Stopped` is raised after `seconds`.
 
     `floors` (combos, weights) holds what is proved of loss + weight x risk before losses above 1
@@ -35,9 +35,9 @@ class Proof:
 
     def __init__(
         self,
-        run: Run,
+        run: TablesSearchRun,
         seconds: float | None,
-        progress: Callable[[Progress], None] | None,
+        progress: Callable[[ProofProgress], None] | None,
     ) -> None:
         self._began = time.monotonic()
         self._deadline = np.inf if seconds is None else self._began + seconds
@@ -45,7 +45,7 @@ class Proof:
         self.run = run
         self._attributes = attributes_of(run)
         cells = run.evaluator.cells.coarsen(~run.evaluator.forbidden)
-        self._nesting = Nesting.of(cells, run.required)
+        self._nesting = LatticeNesting.of(cells, run.required)
         self.weights, self.seconds, self.best = np.zeros((3, 0))
         self.floors = np.zeros((len(self._nesting.combos), 0))
 
@@ -70,8 +70,10 @@ class Proof:
         self.best = np.append(self.best, _least(self.run.found, weights))
         self.floors = np.pad(self.floors, ((0, 0), (0, more)), constant_values=-np.inf)
 
-    def _relax(self, which: NDArray[np.intp]) -> tuple[NDArray[np.intp], Relaxation, Ascent]:
-        relaxation = Relaxation(
+    def _relax(
+        self, which: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], IntervalRelaxation, BoundAscent]:
+        relaxation = IntervalRelaxation(
             self._nesting, self.run.evaluator, self.weights[which], self._deadline
         )
         caps = self._caps()[which][relaxation.weight]
@@ -80,9 +82,11 @@ class Proof:
             bounds = ways(costs)[0][:, -1] - relaxation.rounding(pairs)
             self._raise(which, relaxation, pairs, bounds)
         live = np.flatnonzero(bounds < caps * (1 - CLOSE))
-        return which, relaxation, Ascent(relaxation, live, costs[live], caps[live])
+        return which, relaxation, BoundAscent(relaxation, live, costs[live], caps[live])
 
-    def _step(self, which: NDArray[np.intp], relaxation: Relaxation, ascent: Ascent) -> bool:
+    def _step(
+        self, which: NDArray[np.intp], relaxation: IntervalRelaxation, ascent: BoundAscent
+    ) -> bool:
         """Take a step with one set of weights; False when none of its pairs can be raised."""
         caps = self._caps()[which][relaxation.weight[ascent.pairs]]
         if not len(ascent.active(caps)):
@@ -96,7 +100,7 @@ class Proof:
     def _raise(
         self,
         which: NDArray[np.intp],
-        relaxation: Relaxation,
+        relaxation: IntervalRelaxation,
         pairs: NDArray[np.intp],
         bounds: Floats,
     ) -> None:
@@ -109,7 +113,7 @@ class Proof:
         if self._progress is not None:
             proved = bound > 0
             gap = 1 - (bound / np.maximum(self._caps(), TINY))[proved]
-            self._progress(Progress(now, int(proved.sum()), float(gap.max(initial=0.0))))
+            self._progress(ProofProgress(now, int(proved.sum()), float(gap.max(initial=0.0))))
 
     def _meet(self, policies: Policies) -> None:
         """Score what the relaxation suggests; better what is the best so far for a weight."""
@@ -124,7 +128,7 @@ class Proof:
         if better.any():
             self.run.add(scores, lambda indices: rows[indices])
             for weight, penalty in itertools.product(self.weights[better], penalties(self.run)):
-                aim, start = Aim(float(weight), penalty), self.run.best_for(float(weight))
+                aim, start = SearchAim(float(weight), penalty), self.run.best_for(float(weight))
                 settle(self.run, self._attributes, start, aim, near=True)
             self.best = _least(self.run.found, self.weights)
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.bounds.nesting import Nesting
+from voile.tables.bounds.nesting import LatticeNesting
 from voile.tables.kernels.cells import SLACK
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.scoring.evaluator import PolicyEvaluator
 
 Bits = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -28,11 +28,11 @@ EPSILON = float(np.finfo(np.float64).eps)
 NO_MULTIPLIERS: Floats = np.zeros((0, 0, 0))
 
 
-class Stopped(Exception):  # noqa: N818, it ends the proof and is not an error
+class SecondsUsed(Exception):  # noqa: N818, it ends the proof and is not an error
     """The seconds are used up."""
 
 
-class Solved(NamedTuple):
+class SolvedIntervals(NamedTuple):
     """What outer intervals cost: one row for each `interval` and `pair` asked for."""
 
     interval: Ints
@@ -41,7 +41,7 @@ class Solved(NamedTuple):
     cuts: Bits
 
 
-class Relaxation:
+class IntervalRelaxation:
     """Bound the cost of outer intervals, for pairs of a weight and a partition of the rest.
 
     Pair p is of combo p // weights and weight p % weights. Costs are in units of normalised loss,
@@ -49,7 +49,7 @@ class Relaxation:
     """
 
     def __init__(
-        self, nesting: Nesting, evaluator: Evaluator, weights: Floats, deadline: float
+        self, nesting: LatticeNesting, evaluator: PolicyEvaluator, weights: Floats, deadline: float
     ) -> None:
         self.nesting = nesting
         self.weights = weights
@@ -93,9 +93,9 @@ class Relaxation:
         multipliers: Floats = NO_MULTIPLIERS,
         *,
         traced: bool = False,
-    ) -> Solved:
+    ) -> SolvedIntervals:
         """Price outer intervals, each for the pairs that want it."""
-        from voile.tables.kernels.nested import Jobs, nested
+        from voile.tables.kernels.nested import BoundJobs, solve_nested
 
         # Contiguous, since kernels would be compiled anew for every other layout.
         ends = np.ascontiguousarray(ends)
@@ -106,11 +106,13 @@ class Relaxation:
         for begin, end in _batches(ends):
             rows = slice(edges[begin], edges[end])
             start = edges[begin : end + 1] - edges[begin]
-            jobs = Jobs(ends[begin:end], start, pair[rows], combo, price, multipliers)
+            jobs = BoundJobs(ends[begin:end], start, pair[rows], combo, price, multipliers)
             if rows.start < rows.stop:
-                nested(self.nesting.nest, self.rules, self._dropped, jobs, cost[rows], cuts[rows])
+                solve_nested(
+                    self.nesting.nest, self.rules, self._dropped, jobs, cost[rows], cuts[rows]
+                )
             self._stop_if_late()
-        return Solved(interval, pair, cost, cuts)
+        return SolvedIntervals(interval, pair, cost, cuts)
 
     def least(self) -> Floats:
         """Return what intervals cost at least, (pairs, outers, outers), infinity if not allowed.
@@ -135,7 +137,7 @@ class Relaxation:
 
     def _stop_if_late(self) -> None:
         if time.monotonic() > self._deadline:
-            raise Stopped
+            raise SecondsUsed
 
 
 def _batches(ends: Ints) -> list[tuple[int, int]]:

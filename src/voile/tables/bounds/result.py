@@ -16,7 +16,7 @@ OPTIMAL = 1e-6
 
 
 @dataclass(frozen=True)
-class Progress:
+class ProofProgress:
     """How far a proof is: seconds passed, weights bounded, and the largest gap of these."""
 
     seconds: float
@@ -25,7 +25,7 @@ class Progress:
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
+class LossBound:
     """A lower bound on loss + weight x relative risk of every policy allowed, by rising weight.
 
     NaN in `bound` and `gap` where the proof was stopped before it had anything.
@@ -50,7 +50,7 @@ class Bound:
     stopped: str
 
     @classmethod
-    def none(cls, weights: Floats, frontier: Frontier, stopped: str) -> Bound:
+    def none(cls, weights: Floats, frontier: Frontier, stopped: str) -> LossBound:
         best = (frontier.loss + weights[:, None] * frontier.risk).min(axis=1, initial=np.inf)
         nothing, floors = np.full(len(weights), np.nan), np.zeros((1, len(weights)))
         return cls(weights, nothing, best, nothing, nothing, floors, 0.0, frontier, stopped)

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.tables.domains.labels import label_bins, label_intervals, label_list
-from voile.tables.domains.parser import BELOW_ALL, DIGITS, NotInKind, Parser, Value
+from voile.tables.domains.parser import BELOW_ALL, DIGITS, CellParser, NotInKind, Value
 
 PLAIN_INTEGER = re.compile(r"-?(0|[1-9]\d*)\Z")
 ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
@@ -25,7 +25,7 @@ OUTSIDE = -1
 
 
 @dataclass(frozen=True)
-class Domain(Brief):
+class ValueDomain(BriefRepr):
     """The distinct values of one quasi-identifier, in order; null, where there is one, is last.
 
     n values give n - 1 cuts: cut i lies between values i and i + 1.
@@ -47,7 +47,7 @@ class Domain(Brief):
 
     column: str
     values: tuple[Value, ...] = field(repr=False)
-    parser: Parser
+    parser: CellParser
     levels: tuple[tuple[bool, ...], ...] = field(default=(), repr=False)
     declared: tuple[bool, ...] = field(default=(), repr=False)
     free: bool = False
@@ -100,10 +100,10 @@ class Domain(Brief):
 
     def covers_more(self, place: int) -> bool:
         """Whether a value stands for others as well: a bin, or what is coded as top or bottom."""
-        return bool(self.parser.edges) or self.values[place] in self._coded
+        return bool(self.parser.edges) or self.values[place] in self._coded_ends
 
     @cached_property
-    def _coded(self) -> tuple[Value, ...]:
+    def _coded_ends(self) -> tuple[Value, ...]:
         ends = (self.parser.bottom, self.parser.top)
         return tuple(end for end in ends if end is not None)
 
@@ -189,7 +189,7 @@ def encode_cells(column: pa.Array | pa.ChunkedArray) -> tuple[list[Any], NDArray
     return cells, np.asarray(indices.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def infer_parser(type_: pa.DataType, values: Iterable[Any]) -> Parser:
+def infer_parser(type_: pa.DataType, values: Iterable[Any]) -> CellParser:
     """Find how a column's cells are to be read, from its type and its distinct values.
 
     Text of digits is read as whole numbers when some widths differ and none has a leading zero;
@@ -204,26 +204,26 @@ def infer_parser(type_: pa.DataType, values: Iterable[Any]) -> Parser:
     if pa.types.is_dictionary(type_):
         return infer_parser(type_.value_type, values)
     if pa.types.is_integer(type_):
-        return Parser("integer")
+        return CellParser("integer")
     if pa.types.is_decimal(type_) or pa.types.is_floating(type_):
-        return Parser("decimal")
+        return CellParser("decimal")
     if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
-        return Parser("date")
+        return CellParser("date")
     if pa.types.is_time(type_):
-        return Parser("time", "hour")
+        return CellParser("time", "hour")
     texts = [str(value) for value in values if value is not None]
     if texts and all(ISO_DAY.match(text.strip()) for text in texts):
-        return Parser("date")
+        return CellParser("date")
     if texts and all(PLAIN_INTEGER.match(text.strip()) for text in texts):
         widths = {len(text.strip()) for text in texts}
         if len(widths) > 1 or max(widths) <= 3:
-            return Parser("integer")
-    return Parser("text")
+            return CellParser("integer")
+    return CellParser("text")
 
 
 def build_domain(
-    column: str, raw_values: Iterable[Any], parser: Parser, *, fill: bool | None = None
-) -> Domain:
+    column: str, raw_values: Iterable[Any], parser: CellParser, *, fill: bool | None = None
+) -> ValueDomain:
     """Order the distinct values of a column, nulls included, into a domain.
 
     `fill` gives whole numbers and dates the values that lie between but were not seen; None fills
@@ -248,10 +248,10 @@ def build_domain(
     ordered: Sequence[Value] = sorted(v for v in values if v is not None)
     if not parser.edges:
         ordered = _fill_between(ordered, parser, fill)
-    return Domain(column, (*ordered, *nulls), parser)
+    return ValueDomain(column, (*ordered, *nulls), parser)
 
 
-def _fill_between(ordered: Sequence[Any], parser: Parser, fill: bool | None) -> Sequence[Value]:
+def _fill_between(ordered: Sequence[Any], parser: CellParser, fill: bool | None) -> Sequence[Value]:
     if fill is False or len(ordered) < 2 or parser.kind not in ("integer", "date", "time"):
         return ordered
     first, last = (to_ordinal(v, parser) for v in (ordered[0], ordered[-1]))
@@ -260,7 +260,7 @@ def _fill_between(ordered: Sequence[Any], parser: Parser, fill: bool | None) -> 
     return [from_ordinal(i, parser) for i in range(first, last + 1)]
 
 
-def to_ordinal(value: Any, parser: Parser) -> int:
+def to_ordinal(value: Any, parser: CellParser) -> int:
     """Number a whole number, day, month, year, hour or minute, so that neighbours differ by 1."""
     if parser.kind == "integer" or parser.by in ("year", "hour"):
         return int(value)
@@ -271,7 +271,7 @@ def to_ordinal(value: Any, parser: Parser) -> int:
     return dt.date.fromisoformat(value).toordinal()
 
 
-def from_ordinal(number: int, parser: Parser) -> Value:
+def from_ordinal(number: int, parser: CellParser) -> Value:
     if parser.kind == "integer" or parser.by in ("year", "hour"):
         return number
     if parser.kind == "time":

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, SourceError
-from voile.tables.domains.domain import Domain
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.domains.parser import CellParser
 from voile.tables.domains.public_files import read_rows
 from voile.tables.domains.settings import QuasiSettings
 
@@ -110,7 +110,7 @@ def build_tree_domain(
     *,
     nullable: bool = False,
     missing: tuple[str, ...] = (),
-) -> Domain:
+) -> ValueDomain:
     """Order the leaves so that every level's groups are contiguous, and keep the levels' cuts.
 
     Groups stand in the order in which the file first names them, level by level from the
@@ -133,8 +133,8 @@ def build_tree_domain(
         for cuts in levels:
             cuts.append(any(cuts) or cuts is levels[0])
     values = tuple(row[0] for row in ordered) + (None,) * nullable
-    parser = Parser("listed", missing=missing)
-    return Domain(column, values, parser, levels=tuple(map(tuple, levels)))
+    parser = CellParser("listed", missing=missing)
+    return ValueDomain(column, values, parser, levels=tuple(map(tuple, levels)))
 
 
 def _check_nested(column: str, rows: Sequence[Sequence[str]]) -> None:
@@ -161,7 +161,7 @@ def _check_nested(column: str, rows: Sequence[Sequence[str]]) -> None:
 
 
 def level_cuts(
-    domain: Domain, *, finest: int | None = None, coarsest: int | None = None
+    domain: ValueDomain, *, finest: int | None = None, coarsest: int | None = None
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return the cuts to keep and to drop, (n - 1,) each, for groups between two levels of a tree.
 

@@ -24,7 +24,7 @@ OTHER_DATES = re.compile(
 
 
 @dataclass(frozen=True)
-class Style:
+class RangeStyle:
     """Ranges as first, `between`, last; or values `listed`, `quoted` where one could mislead.
 
     Of a list of more than `most` values, the first and the last are written, and how many.
@@ -53,7 +53,7 @@ def reads_as_date(label: str) -> bool:
     return day_and_month or month_and_year or year_and_month
 
 
-def style_for(kind: str, by: str, values: Sequence[Any]) -> Style:
+def style_for(kind: str, by: str, values: Sequence[Any]) -> RangeStyle:
     """Choose one style for a whole domain.
 
     Text that is not all digits is listed (``Black|Other``), in the alphabet's order, so that a
@@ -62,9 +62,9 @@ def style_for(kind: str, by: str, values: Sequence[Any]) -> Style:
     """
     known = [v for v in values if v is not None]
     if kind in ("text", "listed") and not all(str(v).isdigit() for v in known):
-        return Style(listed=True)
+        return RangeStyle(listed=True)
     between = " to " if any("-" in str(v) for v in known) else "-"
-    return Style(between, quoted=not (kind == "date" and by == "day"))
+    return RangeStyle(between, quoted=not (kind == "date" and by == "day"))
 
 
 def label_intervals(
@@ -77,7 +77,7 @@ def label_intervals(
     style = style_for(kind, by, values)
     ranks = _ranks(values) if kind == "listed" and not style.listed else None
 
-    def labels(style: Style) -> tuple[str, ...]:
+    def labels(style: RangeStyle) -> tuple[str, ...]:
         listed = replace(style, listed=True)
         return tuple(
             label_interval(values, a, b, style if _is_range(ranks, a, b) else listed)
@@ -119,7 +119,9 @@ def _bin(low: Any, below: Any) -> str:
     return f"{low} and over" if below is None else f"{low} to below {below}"
 
 
-def write_in_one_style(labels: Callable[[Style], tuple[str, ...]], style: Style) -> tuple[str, ...]:
+def write_in_one_style(
+    labels: Callable[[RangeStyle], tuple[str, ...]], style: RangeStyle
+) -> tuple[str, ...]:
     """Write labels in a style; all with `` to `` where one would read as a date."""
     written = labels(style)
     if any(reads_as_date(label) for label in written):
@@ -139,7 +141,7 @@ def _ranks(values: Sequence[Any]) -> NDArray[np.intp]:
     return np.argsort(order)
 
 
-def label_interval(values: Sequence[Any], first: int, last: int, style: Style) -> str:
+def label_interval(values: Sequence[Any], first: int, last: int, style: RangeStyle) -> str:
     """Write values `first`..`last`; null, when it is among them, as ``missing``.
 
     >>> label_interval((0, 1, None), 0, 2, Style())
@@ -151,7 +153,7 @@ def label_interval(values: Sequence[Any], first: int, last: int, style: Style) -
         shown.pop()
     if style.listed:
         shown.sort(key=str)
-    parts = [_known(shown, style)] if shown else []
+    parts = [_list_values(shown, style)] if shown else []
     return "|".join(parts + [MISSING] * missing)
 
 
@@ -161,10 +163,10 @@ def label_list(values: Sequence[Any]) -> str:
     >>> label_list(("3", "1", None))
     '1|3|missing'
     """
-    return label_interval(values, 0, len(values) - 1, Style(listed=True, most=len(values)))
+    return label_interval(values, 0, len(values) - 1, RangeStyle(listed=True, most=len(values)))
 
 
-def _known(shown: Sequence[Any], style: Style) -> str:
+def _list_values(shown: Sequence[Any], style: RangeStyle) -> str:
     if style.listed:
         texts = [_value(v, style) for v in shown]
         if len(texts) <= style.most:
@@ -173,12 +175,12 @@ def _known(shown: Sequence[Any], style: Style) -> str:
     return label_range(shown[0], shown[-1], style)
 
 
-def label_range(first: Any, last: Any, style: Style) -> str:
+def label_range(first: Any, last: Any, style: RangeStyle) -> str:
     """Write a range, both ends included; a single value as itself."""
     return _value(first, style) if first == last else f"{first}{style.between}{last}"
 
 
-def _value(value: Any, style: Style) -> str:
+def _value(value: Any, style: RangeStyle) -> str:
     """Write one value, in quotes where it could be taken for a list, for null or for a date."""
     text = str(value)
     taken = text in ("", "...", MISSING) or "|" in text or '"' in text or text.endswith(" values)")

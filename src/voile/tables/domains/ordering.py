@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.domains.parser import CellParser
 from voile.tables.domains.public_files import read_number, read_places, read_text
 from voile.tables.domains.settings import ORDERS, ByNumber, ByPlace, Order
 from voile.tables.domains.zip_areas import (
-    Areas,
+    ZipAreas,
     count_areas,
     explain_off_lattice,
     is_zip,
@@ -30,8 +30,8 @@ Places = NDArray[np.intp]
 
 
 def order_domain(
-    domain: Domain, subjects: Floats, people: Floats | None, order: Order | None
-) -> Domain:
+    domain: ValueDomain, subjects: Floats, people: Floats | None, order: Order | None
+) -> ValueDomain:
     """Put a domain's values into the order asked for; null, where there is one, stays last.
 
     None keeps natural order, but puts names (text that is not all digits) by how many subjects have
@@ -66,7 +66,7 @@ def order_domain(
             return _rearrange(domain, np.concatenate(_blocks(domain, people, "zip3")))
 
 
-def _refuse_many(domain: Domain) -> None:
+def _refuse_many(domain: ValueDomain) -> None:
     if len(domain) > MOST_IN_SETS:
         raise RequestError(
             f"it has {len(domain):,} values, and all sets of them are tried of {MOST_IN_SETS} at "
@@ -76,26 +76,26 @@ def _refuse_many(domain: Domain) -> None:
         )
 
 
-def _order_by_default(domain: Domain, subjects: Floats, people: Floats | None) -> Domain:
+def _order_by_default(domain: ValueDomain, subjects: Floats, people: Floats | None) -> ValueDomain:
     if is_zip(domain):
         on_lattice = explain_off_lattice(domain, _areas(domain, people)) is None
         return domain if on_lattice else order_domain(domain, subjects, people, "zip3")
     return order_domain(domain, subjects, people, "common" if _is_named(domain) else "natural")
 
 
-def _is_named(domain: Domain) -> bool:
+def _is_named(domain: ValueDomain) -> bool:
     known = [v for v in domain.values if v is not None]
     return domain.parser.kind == "text" and not all(str(v).isdigit() for v in known)
 
 
-def _blocks(domain: Domain, people: Floats | None, within: str | None) -> list[Places]:
+def _blocks(domain: ValueDomain, people: Floats | None, within: str | None) -> list[Places]:
     """Return the known values' positions, in the blocks that the order must keep together."""
     if within is None:
         return [np.arange(len(domain) - domain.nullable)]
     return locate_areas(domain, _areas(domain, people))
 
 
-def _areas(domain: Domain, people: Floats | None) -> Areas:
+def _areas(domain: ValueDomain, people: Floats | None) -> ZipAreas:
     if people is None:
         return count_areas(domain, np.zeros(len(domain)), "2010")
     return count_areas(domain, people)
@@ -111,7 +111,7 @@ def _by_place(places: Floats, blocks: Sequence[Places]) -> Places:
     return find_path_through(place_on_globe(places[:, 0], places[:, 1]), blocks)
 
 
-def _require_counts(domain: Domain, people: Floats | None) -> Floats:
+def _require_counts(domain: ValueDomain, people: Floats | None) -> Floats:
     if people is None:
         raise RequestError(
             "no population table counts people by this column, and its order asks for them",
@@ -121,13 +121,15 @@ def _require_counts(domain: Domain, people: Floats | None) -> Floats:
     return people
 
 
-def _rearrange(domain: Domain, positions: Places) -> Domain:
+def _rearrange(domain: ValueDomain, positions: Places) -> ValueDomain:
     return _list_values(domain, [str(domain.values[i]) for i in positions])
 
 
-def _list_values(domain: Domain, values: Sequence[str]) -> Domain:
+def _list_values(domain: ValueDomain, values: Sequence[str]) -> ValueDomain:
     nulls = (None,) if domain.nullable else ()
-    return Domain(domain.column, (*values, *nulls), Parser("listed", missing=domain.parser.missing))
+    return ValueDomain(
+        domain.column, (*values, *nulls), CellParser("listed", missing=domain.parser.missing)
+    )
 
 
 def _read_order(column: str, order: tuple[str, ...] | Path) -> tuple[str, ...]:

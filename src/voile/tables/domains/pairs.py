@@ -8,14 +8,14 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from voile.core.errors import RequestError, nearest
-from voile.report.wording import listed
-from voile.tables.domains.domain import Domain
-from voile.tables.domains.parser import NotInKind, Parser
+from voile.report.wording import join_names
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.domains.parser import CellParser, NotInKind
 from voile.tables.domains.public_files import LATITUDE, LONGITUDE
 from voile.tables.domains.reading import FindRows
 
 
-class Cells(Protocol):
+class DistinctCells(Protocol):
     """The distinct cells of a table, by column, and where they stand."""
 
     @property
@@ -27,7 +27,7 @@ class Cells(Protocol):
 
 
 def check_pairs(
-    domains: Sequence[Domain], pairs: Mapping[str, str], tables: Sequence[Cells]
+    domains: Sequence[ValueDomain], pairs: Mapping[str, str], tables: Sequence[DistinctCells]
 ) -> None:
     """Refuse pairs, latitude to longitude, that are not coordinates, or share a column."""
     of_name = {domain.column: domain for domain in domains}
@@ -45,7 +45,9 @@ def check_pairs(
             _check_range(of_name[column], ends, tables)
 
 
-def _check_range(domain: Domain, ends: tuple[str, float, float], tables: Sequence[Cells]) -> None:
+def _check_range(
+    domain: ValueDomain, ends: tuple[str, float, float], tables: Sequence[DistinctCells]
+) -> None:
     column, (name, least, most), parser = domain.column, ends, domain.parser.reading
     if not parser.is_number:
         raise RequestError(f"{name}s are numbers, and this is {parser.kind}", where=column)
@@ -57,7 +59,7 @@ def _check_range(domain: Domain, ends: tuple[str, float, float], tables: Sequenc
             return not _lies_within(parser, raw, least, most)
 
         if any(map(outside, table.distinct(column).to_pylist())):
-            rows = listed([f"{row:,}" for row in table.rows_of(column)(outside)])
+            rows = join_names([f"{row:,}" for row in table.rows_of(column)(outside)])
             raise RequestError(
                 f"{name}s lie between {least:g} and {most:g} degrees, and those of rows {rows} do "
                 "not",
@@ -66,7 +68,7 @@ def _check_range(domain: Domain, ends: tuple[str, float, float], tables: Sequenc
             )
 
 
-def _lies_within(parser: Parser, raw: Any, least: float, most: float) -> bool:
+def _lies_within(parser: CellParser, raw: Any, least: float, most: float) -> bool:
     if raw is None or raw != raw:
         return True
     try:

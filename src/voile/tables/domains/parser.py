@@ -29,7 +29,7 @@ class NotInKind(ValueError):  # noqa: N818 - says what the value is not, never w
 
 
 @dataclass(frozen=True)
-class Parser:
+class CellParser:
     """How a raw cell becomes a value of a domain.
 
     kind : ``integer``, ``decimal``, ``date``, ``time``, ``text``, or ``listed``: ordered by a file
@@ -65,11 +65,11 @@ class Parser:
             return None
         match self.kind:
             case "integer" | "decimal":
-                return self._coded(self._number(raw))
+                return self._code_number(self._number(raw))
             case "date":
                 day = self._day(raw)
                 if self.by == "year":
-                    return self._coded(day.year)
+                    return self._code_number(day.year)
                 return day.isoformat()[:7] if self.by == "month" else day.isoformat()
             case "time":
                 time = self._time(raw)
@@ -87,7 +87,7 @@ class Parser:
         return is_number or str(raw).strip() in self.missing
 
     @property
-    def reading(self) -> Parser:
+    def reading(self) -> CellParser:
         """How a cell is read, before it is put into bins."""
         return replace(self, edges=(), bottom=None, top=None)
 
@@ -124,7 +124,7 @@ class Parser:
             return BELOW_ALL
         if self.kind == "time" and self.by == "hour" and text is not None:
             return _integer(text)
-        return Parser(self.kind, self.by)(text)
+        return CellParser(self.kind, self.by)(text)
 
     def to_data(self) -> dict[str, Any]:
         """Return plain data for a kit."""
@@ -149,7 +149,7 @@ class Parser:
             raw = read
         return _integer(raw) if self.kind == "integer" else _decimal(raw)
 
-    def _coded(self, number: int | Decimal) -> int | Decimal:
+    def _code_number(self, number: int | Decimal) -> int | Decimal:
         """Put a number into its bin, or at the ends of the domain."""
         if self.top is not None and number > self.top:
             number = self._like(self.top)
@@ -195,7 +195,7 @@ class Parser:
 
 def _by_number(text: str, form: str) -> Decimal | None:
     found = NumberForm.of(form)
-    return found.read(text) if found else None
+    return found.read_number(text) if found else None
 
 
 def _text(number: Decimal | None) -> str | None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, SourceError, nearest
-from voile.tables.domains.domain import OUTSIDE, Domain
+from voile.tables.domains.domain import OUTSIDE, ValueDomain
 
 LATITUDE = ("latitude", -90.0, 90.0)
 LONGITUDE = ("longitude", -180.0, 180.0)
@@ -44,7 +44,7 @@ def read_rows(path: Path, what: str) -> list[tuple[str, ...]]:
     return rows
 
 
-def read_number(path: Path, domain: Domain, column: str | None) -> NDArray[np.float64]:
+def read_number(path: Path, domain: ValueDomain, column: str | None) -> NDArray[np.float64]:
     """Read one number for each known value of a domain: (known values,)."""
     rows = read_rows(path, "order")
     key = _key(rows[0], domain)
@@ -60,19 +60,19 @@ def read_number(path: Path, domain: Domain, column: str | None) -> NDArray[np.fl
     return _look_up(path, rows, domain, [(column, -math.inf, math.inf)])[:, 0]
 
 
-def read_places(path: Path, domain: Domain) -> NDArray[np.float64]:
+def read_places(path: Path, domain: ValueDomain) -> NDArray[np.float64]:
     """Read latitude and longitude of each known value of a domain: (known values, 2) degrees."""
     return _look_up(path, read_rows(path, "order"), domain, [LATITUDE, LONGITUDE])
 
 
-def _key(header: Sequence[str], domain: Domain) -> int:
+def _key(header: Sequence[str], domain: ValueDomain) -> int:
     return header.index(domain.column) if domain.column in header else 0
 
 
 def _look_up(
     path: Path,
     rows: Sequence[Sequence[str]],
-    domain: Domain,
+    domain: ValueDomain,
     wanted: Sequence[tuple[str, float, float]],
 ) -> NDArray[np.float64]:
     """Find the wanted columns' numbers; rows of other values are passed over, whatever they say."""
@@ -121,7 +121,7 @@ def _number(path: Path, row: int, cell: str, name: str, least: float, most: floa
     return number
 
 
-def _all_found(path: Path, domain: Domain, missing: NDArray[np.bool_]) -> None:
+def _all_found(path: Path, domain: ValueDomain, missing: NDArray[np.bool_]) -> None:
     if missing.any():
         raise RequestError(
             f"nothing is said of {int(missing.sum()):,} of the {len(missing):,} values of the data",

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.core.round_cuts import roundest, roundest_decimal
 from voile.data.forms import NumberForm, find_forms, find_usual_form, sort_of
-from voile.report.wording import listed
+from voile.report.wording import join_names
 from voile.tables.domains.domain import infer_parser
-from voile.tables.domains.parser import By, Kind, NotInKind, Parser
+from voile.tables.domains.parser import By, CellParser, Kind, NotInKind
 from voile.tables.domains.settings import QuasiSettings
 
 MOSTLY = 0.5
@@ -37,13 +37,13 @@ FindRows = Callable[[Callable[[Any], bool]], list[int]]
 
 def choose_parser(
     column: str, cells: Sequence[pa.Array], wanted: QuasiSettings, find_rows: FindRows
-) -> Parser:
+) -> CellParser:
     """Choose how the distinct cells of a source and of its populations are read."""
     if wanted.kind is None:
         kind, forms = _find_kind(column, cells, wanted, find_rows)
     else:
         kind, forms = wanted.kind, wanted.form
-    parser = Parser(kind, _by(column, kind, wanted), forms, wanted.missing)
+    parser = CellParser(kind, _by(column, kind, wanted), forms, wanted.missing)
     if kind in ("integer", "decimal") and any(NumberForm.of(form) is None for form in forms):
         raise _error(
             column, "a form of numbers writes 1234.5, or 1234, as the column would: 1.234,5 kg"
@@ -65,7 +65,7 @@ def _find_kind(
         return _kind_of(wanted.form[0]), wanted.form
     if wanted.by is not None:
         return ("time" if wanted.by in ("hour", "minute") else "date"), ()
-    known = [_known(array, wanted.missing) for array in cells]
+    known = [_drop_missing(array, wanted.missing) for array in cells]
     found = {infer_parser(a.type, raw).kind for a, raw in zip(cells, known, strict=True)}
     texts = [str(raw) for one in known for raw in one]
     kind = found.pop() if len(found) == 1 else infer_parser(pa.string(), texts).kind
@@ -96,7 +96,7 @@ def _find_form(
         _refuse_mixed(column, texts, find_rows)
         return "text", ()
     kind, form = usual[0]
-    parser = Parser(_as_kind(kind), forms=(form,), missing=wanted.missing)
+    parser = CellParser(_as_kind(kind), forms=(form,), missing=wanted.missing)
     rows = find_rows(lambda raw: not reads(parser, raw))
     raise _error(
         column,
@@ -146,18 +146,18 @@ def _by(column: str, kind: Kind, wanted: QuasiSettings) -> By:
     return wanted.by or ("hour" if kind == "time" else "day")
 
 
-def _known(array: pa.Array, missing: Sequence[str]) -> list[Any]:
+def _drop_missing(array: pa.Array, missing: Sequence[str]) -> list[Any]:
     return [raw for raw in array.to_pylist() if raw is not None and str(raw).strip() not in missing]
 
 
 def _check_readable(
-    column: str, cells: Sequence[pa.Array], parser: Parser, find_rows: FindRows
+    column: str, cells: Sequence[pa.Array], parser: CellParser, find_rows: FindRows
 ) -> None:
     for array in cells:
         if pa.types.is_floating(array.type):
             _check_finite(column, array, find_rows)
             continue
-        known = _known(array, parser.missing)
+        known = _drop_missing(array, parser.missing)
         unreadable = sum(not reads(parser, raw) for raw in known)
         if unreadable:
             rows = find_rows(lambda raw: not reads(parser, raw))
@@ -187,7 +187,7 @@ def _values(count: int) -> str:
     return f"{count:,} distinct value{'s' * (count > 1)}"
 
 
-def reads(parser: Parser, raw: Any) -> bool:
+def reads(parser: CellParser, raw: Any) -> bool:
     """Whether a parser reads a cell."""
     try:
         parser(raw)
@@ -197,7 +197,7 @@ def reads(parser: Parser, raw: Any) -> bool:
 
 
 def choose_edges(
-    ordered: Sequence[Any], subjects: NDArray[np.float64], bins: int, parser: Parser
+    ordered: Sequence[Any], subjects: NDArray[np.float64], bins: int, parser: CellParser
 ) -> tuple[Decimal, ...]:
     """Cut ordered distinct numbers into about as many bins, of about as many subjects each.
 
@@ -224,7 +224,9 @@ def _edge(below: Any, above: Any) -> Decimal:
 
 def _rows(rows: Iterable[int]) -> str:
     numbers = [f"{row:,}" for row in rows]
-    return f"row{'s' * (len(numbers) > 1)} {listed(numbers)}" if numbers else "a population table"
+    return (
+        f"row{'s' * (len(numbers) > 1)} {join_names(numbers)}" if numbers else "a population table"
+    )
 
 
 def _error(column: str, what: str, instead: str | None = None) -> RequestError:

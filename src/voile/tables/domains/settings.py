@@ -26,13 +26,13 @@ from voile.core.mistakes import mistakes
 from voile.keys.date_rule import DateRule
 
 
-class Settings(BaseModel):
+class ColumnSettings(BaseModel):
     """Settings of one column, read all at once; one that is not known is a mistake."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @classmethod
-    def read(cls, column: str, settings: Mapping[str, Any]) -> Self:
+    def check_settings(cls, column: str, settings: Mapping[str, Any]) -> Self:
         """Check one column's settings; every mistake is named."""
         try:
             return cls.model_validate(dict(settings))
@@ -40,7 +40,7 @@ class Settings(BaseModel):
             raise RequestError(mistakes(error), where=f"roles, column {column}") from None
 
 
-class KeptSettings(Settings):
+class KeptSettings(ColumnSettings):
     """What becomes of a column that is released as it is: how its dates move with their subject."""
 
     date_shift_days: int | None = Field(None, ge=1, le=36_500)
@@ -136,7 +136,7 @@ Order = Annotated[
 ]
 
 
-class QuasiSettings(Settings):
+class QuasiSettings(ColumnSettings):
     """How a column's cells are read, how its domain is built, and which of its cuts are not free.
 
     Numbers, dates and times as text have a form, or several (see `forms`); `missing` texts count as

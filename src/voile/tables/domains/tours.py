@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import compile_kernel, inner
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -68,7 +68,7 @@ def _outermost(points: Floats) -> int:
     return int(np.linalg.norm(points - points.mean(axis=0), axis=1).argmax())
 
 
-@compiled
+@compile_kernel
 def _nearest_neighbour(points: Floats, first: int) -> Places:
     path = np.arange(len(points))
     path[0], path[first] = first, 0
@@ -82,7 +82,7 @@ def _nearest_neighbour(points: Floats, first: int) -> Places:
     return path
 
 
-@compiled
+@compile_kernel
 def _shorten(points: Floats, path: Places, reach: int) -> Places:
     gained = True
     while gained:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 
 SMALL_AREA = 20_000
 SMALL = "000"
@@ -39,7 +39,7 @@ ZIP = re.compile(r"\d{5}(-\d{4})?\Z")
 
 
 @dataclass(frozen=True)
-class Areas:
+class ZipAreas:
     """Three-digit ZIP areas of a domain: `names[a]`, `people[a]`, whether it is `small[a]`."""
 
     names: tuple[str, ...]
@@ -47,15 +47,15 @@ class Areas:
     small: NDArray[np.bool_]
 
 
-def is_zip(domain: Domain) -> bool:
+def is_zip(domain: ValueDomain) -> bool:
     """Whether every value is a five-digit ZIP code kept as text."""
     known = [v for v in domain.values if v is not None]
     return all(isinstance(v, str) and ZIP.match(v) for v in known)
 
 
 def count_areas(
-    domain: Domain, people: NDArray[np.float64], vintage: Vintage = "population"
-) -> Areas:
+    domain: ValueDomain, people: NDArray[np.float64], vintage: Vintage = "population"
+) -> ZipAreas:
     """Count the people of each three-digit area and say which are small.
 
     An area of exactly 20,000 people is small; one of 20,001 is not.
@@ -69,10 +69,10 @@ def count_areas(
         small = totals <= SMALL_AREA + ROUNDING
     else:
         small = np.array([name in SMALL_AREAS[vintage] for name in distinct])
-    return Areas(distinct, totals, small)
+    return ZipAreas(distinct, totals, small)
 
 
-def locate_areas(domain: Domain, areas: Areas) -> list[NDArray[np.intp]]:
+def locate_areas(domain: ValueDomain, areas: ZipAreas) -> list[NDArray[np.intp]]:
     """Return where the ZIP codes of each three-digit area stand, areas in order, small ones last.
 
     Any order that keeps these blocks, whatever it does within them, keeps Safe Harbor on the
@@ -85,14 +85,14 @@ def locate_areas(domain: Domain, areas: Areas) -> list[NDArray[np.intp]]:
     return [np.flatnonzero(own == name) for name in names]
 
 
-def explain_off_lattice(domain: Domain, areas: Areas) -> str | None:
+def explain_off_lattice(domain: ValueDomain, areas: ZipAreas) -> str | None:
     """Say why Safe Harbor is not a policy of a domain's order; None where it is one.
 
     It is one where the ZIP codes of each three-digit area are side by side, and those of all the
     small areas are, too: a policy merges neighbours only.
 
-    >>> from voile.tables.domains.parser import Parser
-    >>> zips = Domain("zip", ("37010", "03601", "37011"), Parser("listed"))
+    >>> from voile.tables.domains.parser import CellParser
+    >>> zips = Domain("zip", ("37010", "03601", "37011"), CellParser("listed"))
     >>> explain_off_lattice(zips, count_areas(zips, np.array([30_000, 5, 30_000])))
     'this order of ZIP codes tears 1 of 2 three-digit areas apart'
     """
@@ -115,18 +115,18 @@ def _area(value: object) -> str:
     return str(value)[:3] if value is not None else ""
 
 
-def _small(areas: Areas) -> set[str]:
+def _small(areas: ZipAreas) -> set[str]:
     return {name for name, is_small in zip(areas.names, areas.small, strict=True) if is_small}
 
 
-def group_values(domain: Domain, areas: Areas) -> list[str | None]:
+def group_values(domain: ValueDomain, areas: ZipAreas) -> list[str | None]:
     """Return the group that Safe Harbor puts each value into; null is one of its own."""
     small = _small(areas)
     names = [None if value is None else _area(value) for value in domain.values]
     return [SMALL if name in small else name for name in names]
 
 
-def check_text(domain: Domain) -> None:
+def check_text(domain: ValueDomain) -> None:
     """Refuse ZIP codes that are numbers: their leading zeros are lost."""
     if not all(value is None or isinstance(value, str) for value in domain.values):
         raise RequestError(

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import pyarrow as pa
 
-from voile.tables.domains.domain import OUTSIDE, Domain
+from voile.tables.domains.domain import OUTSIDE, ValueDomain
 
 BOUNDS = ("low", "high")
 Groups = dict[str, frozenset[str]]
@@ -21,7 +21,7 @@ def released_as(column: str, names: Collection[str]) -> tuple[str, ...]:
 
 
 def join_bounds(
-    domain: Domain, low: pa.ChunkedArray, high: pa.ChunkedArray
+    domain: ValueDomain, low: pa.ChunkedArray, high: pa.ChunkedArray
 ) -> tuple[pa.ChunkedArray, Groups]:
     """Write two bounds as one interval in brackets; of values without a scale, as a named group.
 
@@ -51,7 +51,7 @@ def _label(low: object, high: object) -> str | None:
     return None if low is None or high is None else f"{low} to {high}"
 
 
-def _between(domain: Domain, low: object, high: object) -> frozenset[str]:
+def _between(domain: ValueDomain, low: object, high: object) -> frozenset[str]:
     first, last = domain.code(low), domain.code(high)
     known = domain.values[first : last + 1] if OUTSIDE not in (first, last) else ()
     return frozenset(str(value) for value in known if value is not None)

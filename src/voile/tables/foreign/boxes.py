@@ -50,12 +50,12 @@ def people_in(
     from voile.tables.foreign.kernels import sum_fitting  # loads numba
 
     order = np.argsort([held.mean() if held.size else 1.0 for held in holds])  # rules out the most
-    flat = flattened([_with_ends(holds)[j] for j in order])
+    flat = flatten_columns([_with_ends(holds)[j] for j in order])
     boxes, positions = (np.ascontiguousarray(x[:, order], np.int32) for x in (boxes, positions))
     return sum_fitting(*flat, boxes, positions, people.astype(np.float64))
 
 
-def flattened(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Places, Places]:
+def flatten_columns(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Places, Places]:
     """Return the cells of several columns one after the other; where each begins, and its width."""
     starts = np.cumsum([0, *(column.size for column in columns)])[:-1].astype(np.int64)
     widths = np.array([column.shape[1] for column in columns], dtype=np.int64)

@@ -11,20 +11,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.tables.attack.records import distinct_rows
-from voile.tables.domains.domain import OUTSIDE, Domain, encode_cells
+from voile.tables.domains.domain import OUTSIDE, ValueDomain, encode_cells
 from voile.tables.domains.hierarchy import read_tree
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.foreign.boxes import UNKNOWN, Bits, Codes, fits
-from voile.tables.foreign.notation import SUPPRESSED, Notation
+from voile.tables.foreign.notation import SUPPRESSED, CellNotation
 
 EXACT, GENERALISED, SUPPRESSED_CELL, UNREAD = range(4)
 HOW = ("exact", "generalised", "suppressed", "unread")
 
 
 @dataclass(frozen=True, eq=False)
-class ForeignColumn(Brief):
+class ForeignColumn(BriefRepr):
     """One generalised column: its distinct cells, numbered, and the values each stands for.
 
     holds : (cells, values) bool; a cell that cannot be read holds none, so that nobody of the
@@ -36,7 +36,7 @@ class ForeignColumn(Brief):
     shows = ("column",)
 
     column: str
-    domain: Domain
+    domain: ValueDomain
     holds: Bits
     how: NDArray[np.intp]
     rows: tuple[int, ...]
@@ -59,7 +59,7 @@ class ForeignColumn(Brief):
         held[:, -1] |= self.may_lack
         return np.asarray(held)
 
-    def matched(self, cells: NDArray[np.int32], values: NDArray[np.int32]) -> ForeignColumn:
+    def match_missing(self, cells: NDArray[np.int32], values: NDArray[np.int32]) -> ForeignColumn:
         """Return the column, where bounded cells hold a missing value that one of them stands for.
 
         cells, values : (rows,) of each released row, and of the original's row that it is.
@@ -84,14 +84,14 @@ class ForeignColumn(Brief):
 def groups_of(settings: Mapping[str, Any], column: str) -> dict[str, frozenset[str]]:
     """Return the values of each group of a column's hierarchy by the group's label."""
     members: dict[str, set[str]] = {}
-    for value, *ways in read_tree(QuasiSettings.read(column, settings)) or ():
+    for value, *ways in read_tree(QuasiSettings.check_settings(column, settings)) or ():
         for label in ways:
             members.setdefault(label, set()).add(value)
     return {label: frozenset(values) for label, values in members.items()}
 
 
 def read_column(
-    domain: Domain,
+    domain: ValueDomain,
     groups: Mapping[str, frozenset[str]],
     cells: pa.ChunkedArray | None,
     rows: int,
@@ -106,9 +106,9 @@ def read_column(
         cells = pa.chunked_array([pa.nulls(rows, pa.string())])
         nulls = 0
     distinct, places = encode_cells(cells)
-    notation = Notation(domain, groups)
+    notation = CellNotation(domain, groups)
     is_null = domain.nullable and 0 < cells.null_count <= nulls
-    read = [_read(notation, domain, raw, is_null=is_null) for raw in distinct]
+    read = [_read_cell(notation, domain, raw, is_null=is_null) for raw in distinct]
     how = np.array([one for one, _ in read], dtype=np.intp)
     holds = np.array([held for _, held in read], np.bool_).reshape(len(read), len(domain))
     counted = np.bincount(how[places], minlength=len(HOW))
@@ -116,7 +116,9 @@ def read_column(
     return column, places.astype(np.int32)
 
 
-def _read(notation: Notation, domain: Domain, raw: Any, *, is_null: bool) -> tuple[int, Bits]:
+def _read_cell(
+    notation: CellNotation, domain: ValueDomain, raw: Any, *, is_null: bool
+) -> tuple[int, Bits]:
     none = np.zeros(len(domain), dtype=np.bool_)
     if raw is None:
         none[-1 if is_null else slice(None)] = True
@@ -134,7 +136,7 @@ def _read(notation: Notation, domain: Domain, raw: Any, *, is_null: bool) -> tup
 
 
 @dataclass(frozen=True, eq=False)
-class ForeignCodebook(Brief):
+class ForeignCodebook(BriefRepr):
     """All generalised columns of a release, and its distinct boxes (b, q) by cell numbers."""
 
     columns: tuple[ForeignColumn, ...]
@@ -153,7 +155,7 @@ class ForeignCodebook(Brief):
         return tuple(column.column for column in self.columns)
 
     @property
-    def released(self) -> list[str]:
+    def released_columns(self) -> list[str]:
         """The columns of cell numbers in `coded` tables."""
         return list(self.quasi)
 
@@ -222,10 +224,10 @@ class ForeignCodebook(Brief):
         distinct, place = distinct_rows(positions)
         codes = np.empty(distinct.shape, dtype=np.int32)
         for rows, fit in fits(self.holds, self.boxes, distinct):
-            codes[rows] = self._shared(fit.T)
+            codes[rows] = self._intersect_boxes(fit.T)
         return codes[place]
 
-    def _shared(self, fit: Bits) -> Codes:
+    def _intersect_boxes(self, fit: Bits) -> Codes:
         columns = []
         for size, numbers in zip(self.sizes, self.boxes.T, strict=True):
             least = np.where(fit, numbers, size).min(axis=1, initial=size)
@@ -234,7 +236,9 @@ class ForeignCodebook(Brief):
         return np.column_stack(columns).astype(np.int32)
 
 
-def _positions(domain: Domain, cells: pa.ChunkedArray, blank_is_unknown: bool) -> NDArray[np.int32]:
+def _positions(
+    domain: ValueDomain, cells: pa.ChunkedArray, blank_is_unknown: bool
+) -> NDArray[np.int32]:
     distinct, places = encode_cells(cells)
     found = []
     for raw in distinct:

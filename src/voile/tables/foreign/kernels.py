@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled
+from voile.core.compiled import compile_kernel
 
 Bits = NDArray[np.bool_]
 Codes = NDArray[np.int32]
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
-@compiled
+@compile_kernel
 def sum_fitting(
     bits: Bits, starts: Places, widths: Places, boxes: Codes, values: Codes, people: Floats
 ) -> Floats:
@@ -35,7 +35,7 @@ def sum_fitting(
     return total
 
 
-@compiled
+@compile_kernel
 def nearest_box(
     far: NDArray[np.float32], starts: Places, widths: Places, boxes: Codes, values: Codes
 ) -> Floats:

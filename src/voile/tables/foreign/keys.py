@@ -28,7 +28,7 @@ NOT_DIGITS = re.compile(r"\D+")
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
+class RowSides:
     """Released and original rows, and which pairs of them fit.
 
     holds : by column, which values each released cell may stand for; same : what released and
@@ -57,7 +57,7 @@ WAYS: dict[str, Callable[[str], str]] = {
 
 
 def try_keys(
-    sides: Sides,
+    sides: RowSides,
     released: pa.Table,
     identifiers: pa.Table,
     rng: np.random.Generator,
@@ -105,13 +105,13 @@ def is_key(finding: Finding) -> bool:
     return finding.rate.interval()[0] > finding.baseline.interval()[1]
 
 
-def _rate(sides: Sides, ours: Rows, theirs: Rows, trials: int | None = None) -> Rate:
+def _rate(sides: RowSides, ours: Rows, theirs: Rows, trials: int | None = None) -> Rate:
     hits = int(sides.fit(ours, theirs).sum())
     return Rate(hits, len(ours) if trials is None else trials)
 
 
 def _pairings(
-    sides: Sides, released: pa.Table, identifiers: pa.Table
+    sides: RowSides, released: pa.Table, identifiers: pa.Table
 ) -> Iterator[tuple[str, tuple[Rows, Rows]]]:
     n, m = len(sides.released), len(sides.original)
     if n == m:
@@ -151,7 +151,7 @@ def _by_identifier(
 ) -> Iterator[tuple[str, tuple[Rows, Rows]]]:
     for way, of in WAYS.items():
         read = WAYS["their digits"] if "digits" in way else str
-        pairs = _paired(_each(read, texts), _each(of, theirs))
+        pairs = _pair_texts(_each(read, texts), _each(of, theirs))
         if pairs is not None:
             yield f"paired by {name} as {own}, {way}", pairs
             return
@@ -165,7 +165,7 @@ def _by_hash(
     codes = _each(str.lower, texts)
     for hashed in HASHES:
         known = {text: hash_of(hashed, text, length) for text in set(theirs) if text is not None}
-        pairs = _paired(codes, _each(known.__getitem__, theirs))
+        pairs = _pair_texts(codes, _each(known.__getitem__, theirs))
         if pairs is not None:
             yield f"paired by {name} as {own}, their {hashed} hash", pairs
             return
@@ -175,12 +175,12 @@ def _each(read: Callable[[str], str], texts: Texts) -> Texts:
     return [None if text is None else read(text) for text in texts]
 
 
-def _paired(ours: Texts, theirs: Texts) -> tuple[Rows, Rows] | None:
+def _pair_texts(ours: Texts, theirs: Texts) -> tuple[Rows, Rows] | None:
     """Pair rows of one text, the first with the first; None where fewer than half have a pair."""
-    row_of = dict(zip(_numbered(theirs), range(len(theirs)), strict=True))
+    row_of = dict(zip(_number_repeats(theirs), range(len(theirs)), strict=True))
     found = [
         (place, row_of[text])
-        for place, text in enumerate(_numbered(ours))
+        for place, text in enumerate(_number_repeats(ours))
         if text[0] is not None and text in row_of
     ]
     if not found or len(found) < MOST_ALIKE * len(ours):
@@ -189,7 +189,7 @@ def _paired(ours: Texts, theirs: Texts) -> tuple[Rows, Rows] | None:
     return here, there
 
 
-def _numbered(texts: Texts) -> Iterator[tuple[str | None, int]]:
+def _number_repeats(texts: Texts) -> Iterator[tuple[str | None, int]]:
     """Yield each text with how often it came before."""
     before = Counter[str | None]()
     for text in texts:

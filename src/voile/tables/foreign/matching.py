@@ -78,7 +78,7 @@ def match_rows(
     theirs, their_class = _classes(original, same[1])
     pairs = _pairs(holds, ours, theirs)
     flow = _flow(pairs, np.bincount(our_class), np.bincount(their_class, minlength=len(theirs)))
-    return _assigned(pairs, flow, our_class, their_class, rng)
+    return _assign_rows(pairs, flow, our_class, their_class, rng)
 
 
 def _classes(codes: Codes, same: NDArray[np.int64]) -> tuple[Codes, NDArray[np.intp]]:
@@ -121,7 +121,7 @@ def _flow(
     return np.asarray(found[a, b + n]).ravel().astype(np.int64)
 
 
-def _assigned(
+def _assign_rows(
     pairs: tuple[Rows, Rows],
     flow: NDArray[np.int64],
     ours: NDArray[np.intp],

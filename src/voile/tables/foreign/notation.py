@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.labels import ANY, MISSING
 from voile.tables.domains.parser import NotInKind
 
@@ -34,7 +34,7 @@ MASKED = re.compile(r"[^*]*\*+[^*]*\Z")
 INFINITE = {"-inf": None, "inf": None, "-∞": None, "∞": None, "+inf": None, "": None}
 
 
-class Notation:
+class CellNotation:
     """Read the cells of one released column into sets of the values of its original's domain.
 
     Parameters
@@ -43,15 +43,17 @@ class Notation:
     groups : by label, the values of each group of the column's hierarchy, where it has one.
     """
 
-    def __init__(self, domain: Domain, groups: Mapping[str, frozenset[str]] | None = None) -> None:
+    def __init__(
+        self, domain: ValueDomain, groups: Mapping[str, frozenset[str]] | None = None
+    ) -> None:
         self.domain = domain
         self._groups = groups or {}
 
     def __call__(self, text: str) -> Bits | None:
         """Return which values a cell's text stands for, (values,); None where it cannot be read.
 
-        >>> from voile.tables.domains.parser import Parser
-        >>> age = Notation(Domain("age", (20, 21, 22, 23, 30), Parser("integer")))
+        >>> from voile.tables.domains.parser import CellParser
+        >>> age = Notation(Domain("age", (20, 21, 22, 23, 30), CellParser("integer")))
         >>> [age(cell).tolist() for cell in ("20-22", "(20, 23]", ">=23")]
         ... # doctest: +NORMALIZE_WHITESPACE
         [[True, True, True, False, False], [False, True, True, True, False],
@@ -160,7 +162,7 @@ class Notation:
         if parser.edges:
             firsts = [Decimal(str(value)) for value in known]  # of the lowest bin -Infinity
             after = [*firsts[1:], Decimal("Infinity")]
-            return self._number, firsts, [_Below(end) for end in after]
+            return self._number, firsts, [_BelowNumber(end) for end in after]
         if parser.is_number:
             numbers = [Decimal(str(value)) for value in known]
             return self._number, numbers, numbers
@@ -188,7 +190,7 @@ class Notation:
                 return None
 
 
-class _Below:
+class _BelowNumber:
     """The end of a bin: everything below a number, and not the number."""
 
     def __init__(self, end: Decimal) -> None:
@@ -196,7 +198,7 @@ class _Below:
 
 
 def _is_within(value: Any, end: Any, is_low: bool, is_in: bool) -> bool:
-    if isinstance(value, _Below):
+    if isinstance(value, _BelowNumber):
         return bool(value.end > end)
     if is_low:
         return bool(value >= end if is_in else value > end)
@@ -218,11 +220,11 @@ def _intervals(text: str) -> Iterator[tuple[End, End]]:
         yield (match[2], match[1] in (">=", "≥", "from ")), None
     if match := AND_OVER.match(text):
         yield (match[1], True), None
-    for low, between, high in _split(text):
+    for low, between, high in _split_range(text):
         yield (low, True), (high, "below" not in between)
 
 
-def _split(text: str) -> Iterator[tuple[str, str, str]]:
+def _split_range(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield a text in two at each place where the two ends of a range may be parted."""
     for match in BETWEEN.finditer(text):
         yield text[: match.start()], match[0], text[match.end() :]

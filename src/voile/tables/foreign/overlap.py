@@ -12,16 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Evidence, Note
-from voile.report.wording import listed
-from voile.tables.attack.linkage import Claims, curves_of, findings_at, own_entries
-from voile.tables.attack.records import Records, distinct_pairs, distinct_rows, first_of_each
+from voile.report.wording import join_names
+from voile.tables.attack.linkage import LinkageClaims, curves_of, findings_at, own_entries
+from voile.tables.attack.records import (
+    IntervalRecords,
+    distinct_pairs,
+    distinct_rows,
+    first_of_each,
+)
 from voile.tables.foreign.boxes import Bits, Codes, fits, people_in
 
 
-def count_fitting(holds: Sequence[Bits]) -> Callable[[Codes, Records], NDArray[np.int64]]:
+def count_fitting(holds: Sequence[Bits]) -> Callable[[Codes, IntervalRecords], NDArray[np.int64]]:
     """Return what counts the subjects, by their values, of whom a row fits each box."""
 
-    def count(boxes: Codes, people: Records) -> NDArray[np.int64]:
+    def count(boxes: Codes, people: IntervalRecords) -> NDArray[np.int64]:
         values, place = distinct_rows(people.codes)
         subject, value = distinct_pairs(people.subject, place)
         several = np.isin(subject, subject[1:][subject[1:] == subject[:-1]])
@@ -39,8 +44,8 @@ def count_fitting(holds: Sequence[Bits]) -> Callable[[Codes, Records], NDArray[n
 
 def link_by_fit(
     holds: Sequence[Bits],
-    release: Records,
-    register: Records,
+    release: IntervalRecords,
+    register: IntervalRecords,
     *,
     columns: Sequence[str],
     rng: np.random.Generator,
@@ -66,7 +71,7 @@ def link_by_fit(
     own = _fits_each(holds, boxes[box[of]], register.codes[entry])
     hits = np.bincount(of[own], minlength=len(subject))
     count = np.maximum(fitting[box], 1)
-    claims = Claims(
+    claims = LinkageClaims(
         subject,
         np.where(fitting[box] > 0, 1 / count, 0.0),
         hits / count,
@@ -82,7 +87,7 @@ def link_by_fit(
             "The adversary holds a register of named people, keeps of it for each released record "
             "everybody who fits all of its cells in {columns}, and names one of them at random. "
             "Success is to name the person whose record it is.",
-            {"columns": listed(columns or ("no column",))},
+            {"columns": join_names(columns or ("no column",))},
         ),
         knows=tuple(columns),
         findings=tuple(f for t in thresholds for f in findings_at(claims, right, guessed, t)),

@@ -13,19 +13,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
-from voile.ledger.promise import Figures
+from voile.core.brief import BriefRepr
+from voile.ledger.promise import JointFigures
 from voile.tables.joint.people import ABSENT, ReleasedPeople, Tokens, mix
 
 Mask = NDArray[np.bool_]
 
 
-class Last(dict[str, tuple[Tokens, Mask]]):
+class LastShown(dict[str, tuple[Tokens, Mask]]):
     """By pseudonym space and kept column: what each person was last shown with, if at all."""
 
 
 @dataclass(frozen=True, eq=False)
-class Out(Brief):
+class OutRelease(BriefRepr):
     """A release: whom it shows, and in which space their pseudonyms are, if it has any."""
 
     shows = ()
@@ -35,7 +35,7 @@ class Out(Brief):
 
 
 @dataclass(frozen=True, eq=False)
-class Timeline(Brief):
+class ReleaseTimeline(BriefRepr):
     """Releases of one source at several times, the newest last.
 
     before : those that are out. new : whom the newest would show.
@@ -46,24 +46,24 @@ class Timeline(Brief):
 
     shows = ()
 
-    before: Sequence[Out]
-    new: Out
+    before: Sequence[OutRelease]
+    new: OutRelease
     same: Tokens
     others: NDArray[np.float64]
 
     @cached_property
     def who(self) -> Tokens:
         """Everybody who is in any of the releases."""
-        each = [one.people.released().who for one in self.before]
+        each = [one.people.select_released().who for one in self.before]
         return np.unique(np.concatenate([*each, self.new.people.who]))
 
     @cached_property
-    def _before(self) -> tuple[Tokens, Last]:
-        label, last = np.zeros(len(self.who), np.uint64), Last()
+    def _before(self) -> tuple[Tokens, LastShown]:
+        label, last = np.zeros(len(self.who), np.uint64), LastShown()
         for number, one in enumerate(self.before):
             label = self._and(label, one, number, last)
         same = self.new.people.look_up(self.same, self.who)
-        return _joined(label, same, len(self.before)), last
+        return _extend_labels(label, same, len(self.before)), last
 
     @cached_property
     def before_label(self) -> Tokens:
@@ -74,12 +74,12 @@ class Timeline(Brief):
     def label(self) -> Tokens:
         """What all releases show of each."""
         label, last = self._before
-        return self._and(label, self.new, len(self.before) + 1, Last(last))
+        return self._and(label, self.new, len(self.before) + 1, LastShown(last))
 
-    def _and(self, label: Tokens, one: Out, number: int, last: Last) -> Tokens:
+    def _and(self, label: Tokens, one: OutRelease, number: int, last: LastShown) -> Tokens:
         """Part classes by what one more release shows, and by what changed since the last."""
         shown = one.people.look_up(one.people.shown, self.who)
-        label = _joined(label, shown, number)
+        label = _extend_labels(label, shown, number)
         there = shown != ABSENT
         for name, values in one.people.kept.items() if one.space is not None else ():
             own = one.people.look_up(values, self.who)
@@ -101,15 +101,15 @@ class Timeline(Brief):
         number, counts = self._classes
         return counts[number]
 
-    def figures(self, whole: float) -> Figures:
+    def figures(self, whole: float) -> JointFigures:
         """Return the figures of all releases joined; `whole` are the source's expected matches."""
         seen = self.label != ABSENT
         if not seen.any():
-            return Figures(0.0, 0.0, float("inf"))
+            return JointFigures(0.0, 0.0, float("inf"))
         outside = self.new.people.look_up(self.others, self.who)[seen]
         size = self.size[seen]
         matches = float((1.0 / (size + outside)).sum())
-        return Figures(matches, matches / whole if whole else 0.0, float(size.min()))
+        return JointFigures(matches, matches / whole if whole else 0.0, float(size.min()))
 
     def waiting(self, k: int) -> Mask:
         """Say who of the newest release is to wait: new people, fewer than k of a group."""
@@ -128,7 +128,7 @@ class Timeline(Brief):
         }
 
 
-def _joined(label: Tokens, shown: Tokens, number: int) -> Tokens:
+def _extend_labels(label: Tokens, shown: Tokens, number: int) -> Tokens:
     """Add to a label what one more release shows; who is in neither keeps `ABSENT`."""
     with np.errstate(over="ignore"):
         more = mix(label * np.uint64(3) + mix(shown + np.uint64(7 * number + 1)))

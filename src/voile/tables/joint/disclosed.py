@@ -14,23 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.data.roles import Roles
-from voile.tables.domains.domain import Domain
-from voile.tables.joint.figures import Shown
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.joint.figures import ShownRelease
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.trees.tree import UNCUT, Tree
+from voile.tables.trees.tree import UNCUT, BoxTree
 
 Hash = Callable[..., str]
 RULES = ("k", "max_risk", "l_diversity", "entropy_l", "t_closeness", "suppress")
 
 
 @dataclass(frozen=True, eq=False)
-class Names(Brief):
+class SpaceNames(BriefRepr):
     """The keyed hashes of what a space counts: columns, domains, values, subjects."""
 
     shows = ()
@@ -41,15 +41,15 @@ class Names(Brief):
     def column(self, name: str) -> str:
         return self.hash("column", name)
 
-    def domain(self, domain: Domain) -> str:
-        return self._hashed[domain.column][0]
+    def domain(self, domain: ValueDomain) -> str:
+        return self._domain_hashes[domain.column][0]
 
-    def values(self, domain: Domain) -> list[str]:
+    def values(self, domain: ValueDomain) -> list[str]:
         """Return the hash of each value, in order."""
-        return self._hashed[domain.column][1]
+        return self._domain_hashes[domain.column][1]
 
     @cached_property
-    def _hashed(self) -> dict[str, tuple[str, list[str]]]:
+    def _domain_hashes(self) -> dict[str, tuple[str, list[str]]]:
         """The hash of each domain, and of its values; hashed once for all lines."""
         found = {}
         for domain in self.space.domains:
@@ -59,7 +59,7 @@ class Names(Brief):
         return found
 
     @cached_property
-    def counted(self) -> str:
+    def counts_hash(self) -> str:
         """Return the hash of who is counted: how many subjects have each combination.
 
         It is the same whatever file the rows were read from, and whatever order their values have.
@@ -90,7 +90,7 @@ class Names(Brief):
 
     def _boxes(self, policy: TreePolicy) -> list[Any]:
         """Return each box of a tree: its first part and where it is cut; None of one not cut."""
-        tree = policy.pruned
+        tree = policy.pruned_tree
         boxes: list[Any] = []
         values = [self.values(domain) for domain in policy.domains]
         names = [self.column(domain.column) for domain in policy.domains]
@@ -104,7 +104,9 @@ class Names(Brief):
                 boxes.append([int(part), names[column], values[column][cut]])
         return boxes
 
-    def read(self, disclosed: Mapping[str, Any], sensitive: Sequence[str]) -> tuple[Shown, bool]:
+    def read_disclosed(
+        self, disclosed: Mapping[str, Any], sensitive: Sequence[str]
+    ) -> tuple[ShownRelease, bool]:
         """Read what a release shows; and whether all of it is known.
 
         Of a column whose values or order are others here, every value is taken to be shown.
@@ -117,16 +119,16 @@ class Names(Brief):
         if "tree" in disclosed:
             at = [_places(self.values(d)) for d in domains]
             policy = self._tree(disclosed["tree"], at) if all(known) else self._finest([])
-            return Shown.of(policy, rules), all(known)
+            return ShownRelease.of(policy, rules), all(known)
         policy = self._finest(
             [disclosed["cuts"][self.column(d.column)] if own else None
              for d, own in zip(domains, known, strict=True)]
         )  # fmt: skip
-        return Shown.of(policy, rules if all(known) else Constraints()), all(known)
+        return ShownRelease.of(policy, rules if all(known) else Constraints()), all(known)
 
     def read_at_another_time(
         self, disclosed: Mapping[str, Any], domains: Mapping[str, Sequence[str]]
-    ) -> Shown:
+    ) -> ShownRelease:
         """Read what a release of other rows shows, whose domains had these values, in order.
 
         Values that it had not stand alone; nothing is read of columns that are none of the space's.
@@ -144,7 +146,7 @@ class Names(Brief):
             interval = dict(zip(then, np.append(0, np.cumsum(ends)).tolist(), strict=True))
             own = [interval.get(value, -1 - i) for i, value in enumerate(self.values(domain))]
             bits.append(np.diff(own) != 0)
-        return Shown(Policy(tuple(self.space.domains), np.concatenate(bits)))
+        return ShownRelease(Policy(tuple(self.space.domains), np.concatenate(bits)))
 
     def kept_columns(self, roles: Roles) -> list[str]:
         """Return the keyed hashes of the columns that are released as they are."""
@@ -164,20 +166,20 @@ class Names(Brief):
 
     def _tree_at_another_time(
         self, boxes: Sequence[Any], domains: Mapping[str, Sequence[str]]
-    ) -> Shown:
+    ) -> ShownRelease:
         """Read a tree over the values that domains had; of a column that it had not, it cuts none.
 
         Where it cuts one that is not here, every value is taken to be shown.
         """
         own = {self.column(d.column): self.values(d) for d in self.space.domains}
         if any(box is not None and box[1] not in own for box in boxes):
-            return Shown(self._finest([]))
+            return ShownRelease(self._finest([]))
         at = [_places(domains.get(name, values[:1])) for name, values in own.items()]
         then = tuple(
             np.array([place.get(x, -1) if name in domains else 0 for x in values], np.int32)
             for place, (name, values) in zip(at, own.items(), strict=True)
         )
-        return Shown(self._tree(boxes, at), then=then)
+        return ShownRelease(self._tree(boxes, at), then=then)
 
     def _tree(self, boxes: Sequence[Any], at: Sequence[Mapping[str, int]]) -> TreePolicy:
         """Read a tree; `at` has the position of each value's hash, by column."""
@@ -193,7 +195,7 @@ class Names(Brief):
         def each(read: Callable[[Any], int], none: int) -> Any:
             return np.array([none if box is None else read(box) for box in boxes], dtype=np.int32)
 
-        tree = Tree(
+        tree = BoxTree(
             tuple(map(len, at)),
             each(lambda box: place[box[1]], UNCUT),
             each(cut_of, 0),

@@ -16,13 +16,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
-from voile.ledger.promise import Figures
+from voile.core.brief import BriefRepr
+from voile.ledger.promise import JointFigures
 from voile.tables.people.counts import MOST_KEYS, Constraints
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
-from voile.tables.scoring.disclosure import Classes
+from voile.tables.scoring.disclosure import EquivalenceClasses
 from voile.tables.trees.policy import TreePolicy
 
 Labels = NDArray[np.int64]
@@ -31,7 +31,7 @@ SUPPRESSED = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Shown(Brief):
+class ShownRelease(BriefRepr):
     """What one release shows of the rows.
 
     policy : how it groups them. rules : by which it suppresses groups; None where it does not.
@@ -46,14 +46,14 @@ class Shown(Brief):
     then: tuple[NDArray[np.int32], ...] = ()
 
     @classmethod
-    def of(cls, policy: AnyPolicy, rules: Constraints) -> Shown:
+    def of(cls, policy: AnyPolicy, rules: Constraints) -> ShownRelease:
         """Return what a release under some constraints shows; trees suppress nothing."""
         bound = rules.k > 1 or rules.max_risk < 1 or rules.diverse
         suppresses = isinstance(policy, Policy) and bound and rules.suppress > 0
         return cls(policy, rules if suppresses else None)
 
 
-def joint_figures(space: PolicySpace, releases: Iterable[Shown]) -> Figures:
+def joint_figures(space: PolicySpace, releases: Iterable[ShownRelease]) -> JointFigures:
     """Return the figures of all releases joined row by row.
 
     The risk is never below what an attack finds that links row to row: a class's people are those
@@ -64,13 +64,13 @@ def joint_figures(space: PolicySpace, releases: Iterable[Shown]) -> Figures:
 
     Cost: O(combinations) for each release that suppresses or is a tree, and once for all others.
     """
-    return Joined(space, releases).figures()
+    return JoinedReleases(space, releases).figures()
 
 
-def _merged(releases: Iterable[Shown]) -> list[Shown]:
+def _merge_releases(releases: Iterable[ShownRelease]) -> list[ShownRelease]:
     """Return the union of the global policies that suppress nothing, and the others, each once."""
     whole: Policy | None = None
-    others: dict[tuple[bytes, str], Shown] = {}
+    others: dict[tuple[bytes, str], ShownRelease] = {}
     for shown in releases:
         policy = shown.policy
         if isinstance(policy, Policy) and shown.rules is None:
@@ -79,30 +79,30 @@ def _merged(releases: Iterable[Shown]) -> list[Shown]:
         else:
             then = b"".join(own.tobytes() for own in shown.then)
             others[grouping_bytes(policy) + then, repr(shown.rules)] = shown
-    return [*([] if whole is None else [Shown(whole)]), *others.values()]
+    return [*([] if whole is None else [ShownRelease(whole)]), *others.values()]
 
 
 def grouping_bytes(policy: AnyPolicy) -> bytes:
     """Return bytes that are another policy's only where it groups the same."""
     if isinstance(policy, Policy):
         return policy.bits.tobytes()
-    tree = policy.pruned
+    tree = policy.pruned_tree
     return b"".join(own.tobytes() for own in (tree.part, tree.column, tree.cut))
 
 
-class Joined:
+class JoinedReleases:
     """The classes that releases leave together, of the combinations of a space.
 
     A combination that is alone in its class stays so. One that nobody of the sample has is looked
     at no more then, but where a rule counts people: `_cells` are those that still are.
     """
 
-    def __init__(self, space: PolicySpace, releases: Iterable[Shown]) -> None:
+    def __init__(self, space: PolicySpace, releases: Iterable[ShownRelease]) -> None:
         self._space = space
         self._cells = np.arange(len(space.counts.codes))
         self._label, self._labels = np.zeros(len(self._cells), dtype=np.int64), 1
         self._visible = np.zeros(len(self._cells), dtype=np.bool_)
-        merged = _merged(releases)
+        merged = _merge_releases(releases)
         self._closes = all(one.rules is None or one.rules.max_risk == 1 for one in merged)
         self._look_at(self._cells)
         for shown in merged:
@@ -115,22 +115,22 @@ class Joined:
         self._codes = [np.ascontiguousarray(own) for own in counts.codes[cells].T]
         self._held = np.flatnonzero(counts.sample[cells] > 0)
 
-    def with_one(self, shown: Shown) -> Joined:
+    def with_one(self, shown: ShownRelease) -> JoinedReleases:
         """Return what these releases and one more are joined."""
         more = copy(self)
         more._closes = False
         more._add(shown)
         return more
 
-    def _add(self, shown: Shown) -> None:
+    def _add(self, shown: ShownRelease) -> None:
         key, keys = self._keys(shown)
-        suppressed = self._suppressed(shown, key, keys)
+        suppressed = self._find_suppressed(shown, key, keys)
         visible = self._visible.copy()
         visible[self._cells] |= ~suppressed
         self._visible = visible
         self._refine(np.where(suppressed, SUPPRESSED, key + 1), keys + 1)
 
-    def _keys(self, shown: Shown) -> tuple[Labels, int]:
+    def _keys(self, shown: ShownRelease) -> tuple[Labels, int]:
         """Number the group of each combination, and say below what the numbers are."""
         policy = shown.policy
         if isinstance(policy, TreePolicy):
@@ -146,18 +146,18 @@ class Joined:
             interval = policy.interval_of(domain).astype(np.int64)
             many = int(interval[-1]) + 1
             if size * many >= MOST_KEYS:
-                keys, size = _numbered(keys)
+                keys, size = _number_keys(keys)
             keys += (interval * size)[own]
             size *= many
         return keys, size
 
-    def _suppressed(self, shown: Shown, key: Labels, keys: int) -> Mask:
+    def _find_suppressed(self, shown: ShownRelease, key: Labels, keys: int) -> Mask:
         """Say of which combinations a release suppresses the group, subjects being in it."""
         if shown.rules is None:
             return np.zeros(len(key), dtype=np.bool_)
         counts = self._space.counts
         space = PolicySpace(self._space.domains, counts, shown.rules, self._space.population)
-        group, groups = (key, keys) if keys <= len(key) else _numbered(key)
+        group, groups = (key, keys) if keys <= len(key) else _number_keys(key)
         held = self._held
 
         def add(values: NDArray[np.float64], cells: Labels = held) -> NDArray[np.float64]:
@@ -169,8 +169,8 @@ class Joined:
         sensitive = np.column_stack([*own, n])[seen, : len(own)]
         dropped = np.zeros(groups, dtype=np.bool_)
         people = add(counts.population, np.arange(len(group)))
-        classes = Classes(n[seen], people[seen], sensitive)
-        dropped[seen] = ~space.allowed(classes)
+        classes = EquivalenceClasses(n[seen], people[seen], sensitive)
+        dropped[seen] = ~space.find_allowed(classes)
         return np.asarray(dropped[group])
 
     def _refine(self, key: Labels, keys: int) -> None:
@@ -178,12 +178,12 @@ class Joined:
         if self._labels * keys >= MOST_KEYS:
             key = key[self._renumber()]
         if self._labels * keys >= MOST_KEYS:
-            key, keys = _numbered(key)
+            key, keys = _number_keys(key)
         self._label, self._labels = self._label * keys + key, self._labels * keys
 
     def _renumber(self) -> Mask:
         """Number the classes from 0; say which combinations are still looked at."""
-        label, self._labels = _numbered(self._label)
+        label, self._labels = _number_keys(self._label)
         alone = np.bincount(label, minlength=self._labels)[label] == 1
         alone[self._held] = False
         stay = np.ones(len(label), np.bool_)
@@ -197,7 +197,7 @@ class Joined:
         """Number the class of every combination."""
         label = -1 - np.arange(len(self._visible))
         label[self._cells] = self._label
-        return _numbered(label)
+        return _number_keys(label)
 
     @property
     def groups(self) -> tuple[Labels, Mask]:
@@ -212,7 +212,7 @@ class Joined:
         people, n = (np.bincount(label, x, labels) for x in (counts.population, counts.sample))
         return np.asarray(np.maximum(people - n, 0.0)[label])
 
-    def figures(self) -> Figures:
+    def figures(self) -> JointFigures:
         counts = self._space.counts
         label, labels = self._whole()
         n = np.bincount(label, np.where(self._visible, counts.sample, 0.0), labels)
@@ -221,10 +221,12 @@ class Joined:
         n, people = n[held], people[held]
         matches = float((n / np.maximum(np.maximum(people, n), 1.0)).sum())
         whole = self._space.evaluator.matches
-        return Figures(matches, matches / whole if whole else 0.0, float(n.min(initial=math.inf)))
+        return JointFigures(
+            matches, matches / whole if whole else 0.0, float(n.min(initial=math.inf))
+        )
 
 
-def _numbered(keys: Labels) -> tuple[Labels, int]:
+def _number_keys(keys: Labels) -> tuple[Labels, int]:
     """Number distinct keys from 0, in the order in which they come."""
     coded = pa.array(keys).dictionary_encode()
     return coded.indices.to_numpy().astype(np.int64), len(coded.dictionary)

@@ -7,13 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.ledger.linking import Pairs, linked_matches
-from voile.tables.joint.figures import Joined, Labels, Shown
+from voile.ledger.linking import GroupPairs, linked_matches
+from voile.tables.joint.figures import JoinedReleases, Labels, ShownRelease
 from voile.tables.policies.space import PolicySpace
 
 
-def linked(
-    space: PolicySpace, combination: Labels, first: Shown, second: Shown, shared: Sequence[Labels]
+def count_linked_matches(
+    space: PolicySpace,
+    combination: Labels,
+    first: ShownRelease,
+    second: ShownRelease,
+    shared: Sequence[Labels],
 ) -> float:
     """Return the expected matches of an adversary who links either release to the other.
 
@@ -26,14 +30,14 @@ def linked(
     for own in shared:
         both = np.unique(own, return_inverse=True)[1]
         key = np.unique(key * (int(both.max(initial=0)) + 1) + both, return_inverse=True)[1]
-    one, other = Joined(space, [first]), Joined(space, [second])
+    one, other = JoinedReleases(space, [first]), JoinedReleases(space, [second])
     return max(
         _from(space, combination, one, other, key), _from(space, combination, other, one, key)
     )
 
 
 def _from(
-    space: PolicySpace, combination: Labels, one: Joined, other: Joined, key: Labels
+    space: PolicySpace, combination: Labels, one: JoinedReleases, other: JoinedReleases, key: Labels
 ) -> float:
     a, shown = one.groups
     b, seen = other.groups
@@ -45,7 +49,7 @@ def _from(
     rows = combination[both[combination]]
     found = 0.0
     if len(rows):
-        known = Pairs(pairs // size, pairs % size, _sums(number, people[both]))
+        known = GroupPairs(pairs // size, pairs % size, _sums(number, people[both]))
         found = linked_matches(a[rows], b[rows], key[both[combination]], alone, known)
     rest = combination[(shown & ~seen)[combination]]
     return found + float((1.0 / alone[a[rest]]).sum())

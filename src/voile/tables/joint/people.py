@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.release.manifest import WHO
 
 N = TypeVar("N", bound=np.generic)
@@ -25,7 +25,7 @@ ABSENT = np.uint64(0)
 
 
 @dataclass(frozen=True, eq=False)
-class ReleasedPeople(Brief):
+class ReleasedPeople(BriefRepr):
     """The people of a release.
 
     who : (people,) keyed tokens, rising.
@@ -77,7 +77,7 @@ class ReleasedPeople(Brief):
         place = np.minimum(np.searchsorted(self.who, who), len(self) - 1)
         return np.where(self.who[place] == who, values[place], values.dtype.type(0))
 
-    def released(self) -> ReleasedPeople:
+    def select_released(self) -> ReleasedPeople:
         """Return those of whom a row is released."""
         there = self.shown != ABSENT
         kept = {name: one[there] for name, one in self.kept.items()}

@@ -29,7 +29,7 @@ def sum_cells(cells: LatticeCells, rules: CellRules) -> Floats:
     kept = (n >= rules.least_n) & (g >= rules.least_g)
     log_width, penalty = _widths(cells)
     plain = cells.own - n_log_n(n) + n * log_width
-    nats = cells.own - _charged(cells) - rules.slope * n_log_n(n) + rules.spread * n * log_width
+    nats = cells.own - _sum_charges(cells) - rules.slope * n_log_n(n) + rules.spread * n * log_width
     risk = np.where(g < rules.under, n / g**rules.power, 0.0)
     sums[SUPPRESSED] = n[~kept].sum()
     sums[RISK] = risk[kept].sum()
@@ -58,7 +58,7 @@ def _widths(cells: LatticeCells) -> tuple[Floats, Floats]:
     return log_width, penalty
 
 
-def _charged(cells: LatticeCells) -> Floats:
+def _sum_charges(cells: LatticeCells) -> Floats:
     """Return what the details of each sampled cell are charged."""
     details = cells.details
     if not len(details):

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.tables.people.counts import MOST_KEYS, Constraints, Counts
+from voile.tables.people.counts import MOST_KEYS, CombinationCounts, Constraints
 
 SLACK = 1e-9
 DENSE = 4  # places a key, up to which a table of all is quicker than to sort
 NO_INTS = np.zeros(0, dtype=np.int64)
 
 
-class Shares(NamedTuple):
+class SensitiveShares(NamedTuple):
     """How subjects share the sensitive values, for rows and for everybody.
 
     shown : (rows, values) float64, subjects by value, one column after the other.
@@ -34,7 +34,7 @@ class Shares(NamedTuple):
     ordered: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, counts: Counts, rows: NDArray[np.intp]) -> Shares:
+    def of(cls, counts: CombinationCounts, rows: NDArray[np.intp]) -> SensitiveShares:
         """Read some rows of the counts."""
         totals = [own.sum(axis=0) for own, _ in counts.by_column(counts.sensitive)]
         whole = [total / (total.sum() or 1.0) for total in totals]
@@ -58,8 +58,8 @@ class CellRules(NamedTuple):
     `columns` sensitive columns, and `wholly_lost`, the nats that a suppressed subject loses. Each
     subject's risk is 1 / g**power where g < under, 0 elsewhere. A kept cell of n subjects and w
     combinations loses own - slope n log n + spread n log w nats, less what its details are charged
-    (`Details`). Its `Shares` of each sensitive column have `least_entropy` nats, and are `most_t`
-    from everybody's by the earth mover's distance.
+    (`CellDetails`). Its `SensitiveShares` of each sensitive column have `least_entropy` nats, and
+    are `most_t` from everybody's by the earth mover's distance.
     """
 
     least_n: float
@@ -75,7 +75,7 @@ class CellRules(NamedTuple):
     most_t: float = 1.0
 
     @classmethod
-    def of(cls, constraints: Constraints, counts: Counts) -> CellRules:
+    def of(cls, constraints: Constraints, counts: CombinationCounts) -> CellRules:
         """Read the constraints; k = 1, a risk of 1 and one sensitive value ask nothing."""
         k, risk, values = constraints.k, constraints.max_risk, constraints.l_diversity
         return cls(
@@ -100,7 +100,7 @@ class CellRules(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Details:
+class CellDetails:
     """Count the subjects of sampled cells by each source value of the attributes that are charged.
 
     A detail is a cell, an attribute and a value: `n` subjects, > 0. A generalised cell loses
@@ -116,21 +116,21 @@ class Details:
     def __len__(self) -> int:
         return len(self.n)
 
-    def regrouped(self, group: NDArray[np.int64]) -> Details:
+    def regroup_cells(self, group: NDArray[np.int64]) -> CellDetails:
         """Return the details of the cells that the cells are grouped to."""
         values = int(self.value.max(initial=0)) + 1
         shape = int(group.max()) + 1, len(self.charge), values
         keys = np.ravel_multi_index((group[self.cell], self.attribute, self.value), shape)
-        kinds, place = _numbered(keys, math.prod(shape))
+        kinds, place = _number_keys(keys, math.prod(shape))
         cell, attribute, value = np.unravel_index(kinds, shape)
         n = _sums(place, self.n, len(kinds))
-        return Details(cell, attribute, value, n, self.charge)
+        return CellDetails(cell, attribute, value, n, self.charge)
 
 
-NO_DETAILS = Details(NO_INTS, NO_INTS, NO_INTS, np.zeros(0), np.zeros(0))
+NO_DETAILS = CellDetails(NO_INTS, NO_INTS, NO_INTS, np.zeros(0), np.zeros(0))
 
 
-def why_too_wide(counts: Counts) -> str | None:
+def why_too_wide(counts: CombinationCounts) -> str | None:
     """Say why the lattice cannot be searched: its searches number all combinations of values."""
     combinations = math.prod(counts.sizes)
     if combinations < MOST_KEYS:
@@ -164,11 +164,11 @@ class LatticeCells:
     own: NDArray[np.float64]
     p: NDArray[np.float64]
     values: NDArray[np.uint64]
-    shares: Shares
-    details: Details = NO_DETAILS
+    shares: SensitiveShares
+    details: CellDetails = NO_DETAILS
 
     @classmethod
-    def of(cls, counts: Counts) -> LatticeCells:
+    def of(cls, counts: CombinationCounts) -> LatticeCells:
         """Read the counts; a combination that nobody has is left out."""
         if why := why_too_wide(counts):
             raise RequestError(
@@ -186,14 +186,14 @@ class LatticeCells:
             own=n * np.log(n),
             p=counts.population[order],
             values=_words(counts, sampled),
-            shares=Shares.of(counts, sampled),
+            shares=SensitiveShares.of(counts, sampled),
         )
 
-    def charged(self, spread: float, charge: NDArray[np.float64]) -> LatticeCells:
+    def charge_details(self, spread: float, charge: NDArray[np.float64]) -> LatticeCells:
         """Return the source's cells with `own` times `spread`, and details of what is charged."""
         attribute, cell = np.nonzero(np.tile(charge[:, None] > 0, len(self.n)))
         value = self.codes[cell, attribute].astype(np.int64)
-        details = Details(cell, attribute, value, self.n[cell], charge)
+        details = CellDetails(cell, attribute, value, self.n[cell], charge)
         return replace(self, own=spread * self.own, details=details)
 
     def coarsen_charged(
@@ -203,12 +203,12 @@ class LatticeCells:
 
         Cost: O(cells x attributes charged), in memory O(cells).
         """
-        coarse, group = self._coarsened(policy)
+        coarse, group = self._group_cells(policy)
         cell, attribute, value, n = [], [], [], []
         for d in np.flatnonzero(charge > 0):
             size = int(self.codes[: len(self.n), d].max()) + 1
             keys = group * size + self.codes[: len(self.n), d]
-            kinds, place = _numbered(keys, len(coarse.n) * size)
+            kinds, place = _number_keys(keys, len(coarse.n) * size)
             cell.append(kinds // size)
             attribute.append(np.full(len(kinds), d))
             value.append(kinds % size)
@@ -216,7 +216,7 @@ class LatticeCells:
         details = NO_DETAILS
         if cell:
             cells, attributes, values = map(np.concatenate, (cell, attribute, value))
-            details = Details(cells, attributes, values, np.concatenate(n), charge)
+            details = CellDetails(cells, attributes, values, np.concatenate(n), charge)
         return replace(coarse, own=spread * coarse.own, details=details)
 
     @property
@@ -239,12 +239,12 @@ class LatticeCells:
 
     def coarsen(self, policy: NDArray[np.bool_]) -> LatticeCells:
         """Return the generalised cells under `policy`, (n_bits,) bool, as cells of their own."""
-        coarse, group = self._coarsened(policy)
+        coarse, group = self._group_cells(policy)
         if not len(self.details):
             return coarse
-        return replace(coarse, details=self.details.regrouped(group))
+        return replace(coarse, details=self.details.regroup_cells(group))
 
-    def _coarsened(self, policy: NDArray[np.bool_]) -> tuple[LatticeCells, NDArray[np.int64]]:
+    def _group_cells(self, policy: NDArray[np.bool_]) -> tuple[LatticeCells, NDArray[np.int64]]:
         """Return the generalised cells without details, and which each sampled cell is in."""
         intervals = self._intervals(policy)
         sizes = np.array([interval[-1] + 1 for interval in intervals])
@@ -256,7 +256,7 @@ class LatticeCells:
         ]
         keys = _keys(self.codes, intervals)
         sampled = len(self.n)
-        first, group = _numbered(keys[:sampled], math.prod(sizes.tolist()))
+        first, group = _number_keys(keys[:sampled], math.prod(sizes.tolist()))
         others = np.setdiff1d(keys[sampled:], first)
         all_keys, place = first, group
         if len(keys) > sampled:
@@ -304,12 +304,12 @@ def _count_distinct(keys: NDArray[np.int64], combinations: int) -> int:
     return int(present.sum())
 
 
-def _numbered(
+def _number_keys(
     keys: NDArray[np.int64], combinations: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the distinct keys, rising, and the number of each key among them.
 
-    >>> _numbered(np.array([7, 2, 7]), 8)
+    >>> _number_keys(np.array([7, 2, 7]), 8)
     (array([2, 7]), array([1, 0, 1]))
     """
     if not _fits_table(keys, combinations):
@@ -326,7 +326,7 @@ def _sums(
     return np.bincount(group, weights=values, minlength=groups).astype(np.float64)
 
 
-def _words(counts: Counts, sampled: NDArray[np.intp]) -> NDArray[np.uint64]:
+def _words(counts: CombinationCounts, sampled: NDArray[np.intp]) -> NDArray[np.uint64]:
     """Pack which sensitive values the sampled cells have into (cells, words) of 64 bits.
 
     Each sensitive column has as many words as the one of most values.

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from voile.tables.kernels import interval, scratch, walk
 from voile.tables.kernels.cell_sums import sum_cells
 from voile.tables.kernels.cells import CellRules, LatticeCells
-from voile.tables.kernels.lattice import Lattice, lattice
-from voile.tables.kernels.scorer import FIGURES, Bits, Descent, Sums
+from voile.tables.kernels.lattice import LatticeWalk, lattice
+from voile.tables.kernels.scorer import FIGURES, Bits, ChainDescent, Sums
 
 PIECE = 128
 BATCH = 2**15
@@ -32,7 +32,7 @@ class CompiledScorer:
         return self.cells.sizes
 
     @cached_property
-    def _bottom(self) -> Lattice:
+    def _bottom(self) -> LatticeWalk:
         return lattice(self.cells, self.rules)
 
     def score(self, policies: Bits) -> Sums:
@@ -71,7 +71,7 @@ class CompiledScorer:
 
     def descend(
         self, start: Bits, free: Bits, *, rescue: bool, allowed: float
-    ) -> Iterator[Descent]:
+    ) -> Iterator[ChainDescent]:
         """Keep what each merge would change; a merge changes only what its two slabs touch."""
         at, open_bits, policy = self._at(start), start & free, start
         change = walk.changes(at)
@@ -83,7 +83,7 @@ class CompiledScorer:
             on_the_way = np.tile(policy, (steps, 1))
             on_the_way[:, merged] = ~np.tri(steps, k=-1, dtype=np.bool_)
             step = np.repeat(np.arange(steps), left - np.arange(steps))
-            yield Descent(on_the_way, step, bits[:count], sums[:count])
+            yield ChainDescent(on_the_way, step, bits[:count], sums[:count])
             policy = on_the_way[-1].copy()
             policy[merged[-1]] = False
 
@@ -104,7 +104,7 @@ class CompiledScorer:
         """Go through the intervals value by value. Cost: O(values x cells)."""
         return interval.score_intervals(self.by_lead(attribute), self.rules, policy, last)
 
-    def _at(self, policy: Bits) -> Lattice:
+    def _at(self, policy: Bits) -> LatticeWalk:
         at, merged = self._bottom.copy(), np.flatnonzero(~policy)
         if len(merged):
             walk.follow(at, merged, np.empty((len(merged), 3)))

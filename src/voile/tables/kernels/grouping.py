@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.core.compiled import compiled
+from voile.core.compiled import compile_kernel
 from voile.tables.kernels.hashing import find
 from voile.tables.kernels.lattice import Ints, Places
 
 
-@compiled
+@compile_kernel
 def groups_of(codes: Places, sampled: int, start: Ints, scaled: Ints) -> tuple[Ints, Ints]:
     """Number the groups that each of some policies makes of the sampled cells.
 

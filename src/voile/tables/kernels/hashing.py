@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled
+from voile.core.compiled import bare, compile_kernel
 
 FREE = -1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -35,7 +35,7 @@ def find(table: Table, bits: int, key: int | np.int64) -> int:
     return slot
 
 
-@compiled
+@compile_kernel
 def lookup(table: Table, bits: int, key: int) -> int:
     """Return the number of `key`, or -1 when it is not there."""
     if bits == 0:
@@ -44,7 +44,7 @@ def lookup(table: Table, bits: int, key: int) -> int:
     return int(table[2 * slot + 1]) if table[2 * slot] == key else FREE
 
 
-@compiled
+@compile_kernel
 def insert(table: Table, bits: int, key: int, number: int) -> None:
     """Put `key` in, or change its number."""
     if bits == 0:
@@ -54,7 +54,7 @@ def insert(table: Table, bits: int, key: int, number: int) -> None:
     table[2 * slot], table[2 * slot + 1] = key, number
 
 
-@compiled
+@compile_kernel
 def remove(table: Table, bits: int, key: int) -> None:
     """Take `key` out and close the gap, so that no probe ends early."""
     if bits == 0:

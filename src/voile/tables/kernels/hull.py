@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled
+from voile.core.compiled import compile_kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@compiled
+@compile_kernel
 def lower_hull(risk: Floats, loss: Floats) -> Ints:
     """Return the indices of the hull's corners; risk rises strictly (Andrew's monotone chain).
 

@@ -13,9 +13,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled, inner
-from voile.tables.kernels.cells import CellRules, Shares
-from voile.tables.kernels.scratch import LOG, Parts, Sorted, partition, parts_of, shares_for
+from voile.core.compiled import bare, compile_kernel, inner
+from voile.tables.kernels.cells import CellRules, SensitiveShares
+from voile.tables.kernels.scratch import (
+    LOG,
+    DetailParts,
+    SortedCells,
+    partition,
+    parts_of,
+    shares_for,
+)
 from voile.tables.kernels.terms import Row, asks_shares, group_of, is_released, n_log_n, share
 
 Bits = NDArray[np.bool_]
@@ -26,7 +33,7 @@ Places = NDArray[np.uint32]
 N, OWN, P, RISK, NATS, MASS, DROPPED, COLUMNS = range(8)
 
 
-class Slabs(NamedTuple):
+class AttributeSlabs(NamedTuple):
     """The cells along one attribute, one for each value and group of the others' partition.
 
     Those of value v are `start[v]` to `start[v + 1]`: `group`, `n`, `own`, `p`, `values`, `shown`
@@ -45,7 +52,7 @@ class Slabs(NamedTuple):
     shown: Floats
     width: Ints
     log_width: Floats
-    parts: Parts
+    parts: DetailParts
     detail_start: Ints
     part: Places
     detail_n: Floats
@@ -61,12 +68,12 @@ class IntervalTally(NamedTuple):
     has: Floats
     sums: Floats
     present: NDArray[np.uint64]
-    shares: Shares
+    shares: SensitiveShares
     held: Floats
 
 
 @inner
-def gather(cells: Sorted, rules: CellRules, policy: Bits) -> Slabs:
+def gather(cells: SortedCells, rules: CellRules, policy: Bits) -> AttributeSlabs:
     """Sum the cells by value of the lead and group of the others' partition under `policy`."""
     _, _, group, wide = partition(cells, policy)
     slabs = room_for_slabs(cells, rules, wide[:, LOG].copy(), parts_of(cells, group))
@@ -84,13 +91,15 @@ def gather(cells: Sorted, rules: CellRules, policy: Bits) -> Slabs:
 
 
 @inner
-def room_for_slabs(cells: Sorted, rules: CellRules, log_width: Floats, parts: Parts) -> Slabs:
+def room_for_slabs(
+    cells: SortedCells, rules: CellRules, log_width: Floats, parts: DetailParts
+) -> AttributeSlabs:
     """Return room for as many cells and details as there may be, without what no rule counts."""
     words = cells.values.shape[1] if rules.least_l > 0 else 0
     kinds = cells.shares.shown.shape[1] if asks_shares(rules) else 0
     most, details = len(cells.n) + len(cells.p), len(cells.detail_n)
     first, values = cells.sizes[: cells.lead].sum(), cells.sizes[cells.lead]
-    return Slabs(
+    return AttributeSlabs(
         np.zeros(values + 1, dtype=np.int64),
         np.empty(most, dtype=np.uint32),
         np.empty(most),
@@ -108,7 +117,7 @@ def room_for_slabs(cells: Sorted, rules: CellRules, log_width: Floats, parts: Pa
 
 
 @bare
-def cell_of(slabs: Slabs, v: int, g: int, place: Ints) -> int:
+def cell_of(slabs: AttributeSlabs, v: int, g: int, place: Ints) -> int:
     """Return where the cell of value `v`, the last that has any, and group `g` is: new if empty."""
     at = place[g]
     if at < slabs.start[v]:
@@ -121,7 +130,9 @@ def cell_of(slabs: Slabs, v: int, g: int, place: Ints) -> int:
 
 
 @bare
-def add_sampled(cells: Sorted, group: Places, v: int, place: Ints, slabs: Slabs) -> None:
+def add_sampled(
+    cells: SortedCells, group: Places, v: int, place: Ints, slabs: AttributeSlabs
+) -> None:
     """Add the subjects of value `v` to its slab."""
     values, shown = slabs.values, slabs.shown
     for c in range(cells.n_start[v], cells.n_start[v + 1]):
@@ -136,7 +147,7 @@ def add_sampled(cells: Sorted, group: Places, v: int, place: Ints, slabs: Slabs)
 
 @bare
 def add_people(
-    cells: Sorted, group: Places, counts: Bits, v: int, place: Ints, slabs: Slabs
+    cells: SortedCells, group: Places, counts: Bits, v: int, place: Ints, slabs: AttributeSlabs
 ) -> None:
     """Add the people of value `v` to its slab, of groups that count."""
     for c in range(cells.p_start[v], cells.p_start[v + 1]):
@@ -146,7 +157,7 @@ def add_people(
 
 
 @bare
-def add_details(cells: Sorted, v: int, place: Ints, slabs: Slabs) -> None:
+def add_details(cells: SortedCells, v: int, place: Ints, slabs: AttributeSlabs) -> None:
     """Add up the details of value `v` by part."""
     first = made = slabs.detail_start[v]
     for e in range(cells.detail_start[v], cells.detail_start[v + 1]):
@@ -161,7 +172,9 @@ def add_details(cells: Sorted, v: int, place: Ints, slabs: Slabs) -> None:
 
 
 @bare
-def charge_lead(cells: Sorted, v: int, part_place: Ints, place: Ints, slabs: Slabs) -> None:
+def charge_lead(
+    cells: SortedCells, v: int, part_place: Ints, place: Ints, slabs: AttributeSlabs
+) -> None:
     """Take what the details of the lead at value `v` are charged from `own`; leave these out."""
     parts, detail_n, kept = slabs.parts, slabs.detail_n, slabs.detail_start[v]
     for at in range(kept, slabs.detail_start[v + 1]):
@@ -175,7 +188,7 @@ def charge_lead(cells: Sorted, v: int, part_place: Ints, place: Ints, slabs: Sla
 
 
 @inner
-def tally_for(cells: Sorted, rules: CellRules, slabs: Slabs) -> IntervalTally:
+def tally_for(cells: SortedCells, rules: CellRules, slabs: AttributeSlabs) -> IntervalTally:
     """Return room for what the groups and parts of an interval have."""
     groups = len(slabs.log_width)
     present = np.zeros((groups, slabs.values.shape[1]), dtype=np.uint64)
@@ -185,7 +198,7 @@ def tally_for(cells: Sorted, rules: CellRules, slabs: Slabs) -> IntervalTally:
 
 @bare
 def scan(
-    slabs: Slabs, rules: CellRules, tally: IntervalTally, begin: int, end: int, out: Floats
+    slabs: AttributeSlabs, rules: CellRules, tally: IntervalTally, begin: int, end: int, out: Floats
 ) -> None:
     """Score the intervals from value `begin` to each value up to `end`, which may be below it.
 
@@ -207,7 +220,7 @@ def scan(
 
 
 @bare
-def hold_details(slabs: Slabs, tally: IntervalTally, v: int) -> None:
+def hold_details(slabs: AttributeSlabs, tally: IntervalTally, v: int) -> None:
     """Add the details of value `v`, charged to their groups."""
     has, held = tally.has, tally.held
     for e in range(slabs.detail_start[v], slabs.detail_start[v + 1]):
@@ -219,7 +232,7 @@ def hold_details(slabs: Slabs, tally: IntervalTally, v: int) -> None:
 
 
 @bare
-def hold_cells(slabs: Slabs, rules: CellRules, tally: IntervalTally, v: int) -> None:
+def hold_cells(slabs: AttributeSlabs, rules: CellRules, tally: IntervalTally, v: int) -> None:
     """Add the cells of value `v` to their groups, and to the sums what that changes."""
     has, sums, values, shown = tally.has, tally.sums, slabs.values, slabs.shown
     present, seen = tally.present, tally.shares.shown
@@ -254,7 +267,7 @@ def hold_cells(slabs: Slabs, rules: CellRules, tally: IntervalTally, v: int) -> 
 
 
 @bare
-def clear(slabs: Slabs, tally: IntervalTally, begin: int, end: int) -> None:
+def clear(slabs: AttributeSlabs, tally: IntervalTally, begin: int, end: int) -> None:
     """Clear what the cells of values from `begin` to below `end` filled."""
     for e in range(slabs.detail_start[begin], slabs.detail_start[end]):
         tally.held[slabs.part[e], 0], tally.held[slabs.part[e], 1] = 0.0, 0.0
@@ -276,8 +289,8 @@ def clear_group(tally: IntervalTally, g: Row) -> None:
         tally.shares.shown[g, s] = 0.0
 
 
-@compiled
-def score_intervals(cells: Sorted, rules: CellRules, policy: Bits, last: Ints) -> Floats:
+@compile_kernel
+def score_intervals(cells: SortedCells, rules: CellRules, policy: Bits, last: Ints) -> Floats:
     """Score every interval of the lead, (values, values, 3): row i, column j from i to last[i]."""
     slabs = gather(cells, rules, policy)
     tally = tally_for(cells, rules, slabs)
@@ -288,8 +301,8 @@ def score_intervals(cells: Sorted, rules: CellRules, policy: Bits, last: Ints) -
     return out
 
 
-@compiled
-def flips(cells: Sorted, rules: CellRules, policy: Bits, sums: Floats) -> None:
+@compile_kernel
+def flips(cells: SortedCells, rules: CellRules, policy: Bits, sums: Floats) -> None:
     """Score the policies that differ from `policy` in one cut of the lead; fill `sums`, (cuts, 3).
 
     A cut that is kept is merged, one that is not splits its interval. Each interval is gone through

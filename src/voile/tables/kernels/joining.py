@@ -15,7 +15,7 @@ from voile.tables.kernels.lattice import (
     OWN,
     RISK,
     SUPPRESSED,
-    Lattice,
+    LatticeWalk,
     N,
     add_kept_mass,
 )
@@ -23,7 +23,7 @@ from voile.tables.kernels.terms import asks_shares, group_of, is_released, n_log
 
 
 @bare
-def charged(at: Lattice, one: int, other: int, d: int) -> float:
+def charge_details(at: LatticeWalk, one: int, other: int, d: int) -> float:
     """Return what the details of two cells are charged more once these are one, along `d`.
 
     Only values that both have count: along `d` itself they have none in common.
@@ -48,7 +48,7 @@ def charged(at: Lattice, one: int, other: int, d: int) -> float:
 
 
 @bare
-def plain_change(at: Lattice, one: int, other: int) -> tuple[float, float]:
+def plain_change(at: LatticeWalk, one: int, other: int) -> tuple[float, float]:
     """Return the change of n / g, and of -n log n, when two cells become one."""
     cell, people = at.cell, at.p[one] + at.p[other]
     if other >= at.sampled:
@@ -60,11 +60,11 @@ def plain_change(at: Lattice, one: int, other: int) -> tuple[float, float]:
 
 
 @bare
-def kept_change(at: Lattice, one: int, other: int, more: float) -> tuple[float, float, float]:
+def kept_change(at: LatticeWalk, one: int, other: int, more: float) -> tuple[float, float, float]:
     """Return the changes of n / g and nats that are kept, and the subjects no longer suppressed.
 
-    `more` is what `charged` says of both. A cell that is kept may no longer be with one that is
-    not, where shares of sensitive values are asked for: then fewer are kept.
+    `more` is what `charge_details` says of both. A cell that is kept may no longer be with one
+    that is not, where shares of sensitive values are asked for: then fewer are kept.
     """
     cell, twin = at.cell, other if other < at.sampled else one
     n = cell[one, N] + (cell[other, N] if twin == other else 0.0)
@@ -87,9 +87,9 @@ def kept_change(at: Lattice, one: int, other: int, more: float) -> tuple[float, 
 
 
 @bare
-def join(at: Lattice, stays: int, goes: int, d: int) -> None:
+def join(at: LatticeWalk, stays: int, goes: int, d: int) -> None:
     """Make a sampled cell and another one, along `d`: all but people and keys."""
-    more = charged(at, stays, goes, d)
+    more = charge_details(at, stays, goes, d)
     risk, less = plain_change(at, stays, goes)
     at.sums[RISK] += risk
     at.sums[NATS] += at.rules.slope * less - more
@@ -102,7 +102,7 @@ def join(at: Lattice, stays: int, goes: int, d: int) -> None:
 
 
 @bare
-def join_kept(at: Lattice, stays: int, goes: int, more: float) -> None:
+def join_kept(at: LatticeWalk, stays: int, goes: int, more: float) -> None:
     """Update what is kept when two cells become one."""
     risk, nats, gain = kept_change(at, stays, goes, more)
     at.sums[KEPT_RISK] += risk
@@ -117,7 +117,7 @@ def join_kept(at: Lattice, stays: int, goes: int, more: float) -> None:
 
 
 @bare
-def join_sensitive(at: Lattice, stays: int, goes: int) -> None:
+def join_sensitive(at: LatticeWalk, stays: int, goes: int) -> None:
     """Add the sensitive values of a cell that goes, and their shares, to the one that stays."""
     values, shown = at.values, at.shares.shown
     for w in range(values.shape[1]):
@@ -128,7 +128,7 @@ def join_sensitive(at: Lattice, stays: int, goes: int) -> None:
 
 
 @bare
-def join_sums(at: Lattice, stays: int, goes: int, less: float, more: float) -> None:
+def join_sums(at: LatticeWalk, stays: int, goes: int, less: float, more: float) -> None:
     """Add the sums of a sampled cell that goes to the one that stays, but for what risk changes."""
     cell = at.cell
     cell[stays, N] += cell[goes, N]
@@ -138,7 +138,7 @@ def join_sums(at: Lattice, stays: int, goes: int, less: float, more: float) -> N
 
 
 @bare
-def join_details(at: Lattice, stays: int, goes: int) -> None:
+def join_details(at: LatticeWalk, stays: int, goes: int) -> None:
     """Join the lists of details of a cell that goes to those of the one that stays."""
     detail, value, following = at.detail, at.value, at.following
     for e in range(len(at.charge)):

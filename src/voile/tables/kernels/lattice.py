@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled
-from voile.tables.kernels.cells import CellRules, LatticeCells, Shares
+from voile.core.compiled import bare, compile_kernel
+from voile.tables.kernels.cells import CellRules, LatticeCells, SensitiveShares
 from voile.tables.kernels.hashing import insert
 from voile.tables.kernels.terms import group_of, is_released, n_log_n, share
 
@@ -35,7 +35,7 @@ NO_SHOWN = np.zeros((0, 0))
 N, OWN, N_LOG_N, MATCH = range(4)
 
 
-class Lattice(NamedTuple):
+class LatticeWalk(NamedTuple):
     """The mutable state of a walk; arrays only, so that a copy starts another walk.
 
     By cell: `key`, -1 once merged into another; `p`. The first `sampled` cells have subjects,
@@ -68,7 +68,7 @@ class Lattice(NamedTuple):
     cell: Floats
     kept: NDArray[np.bool_]
     values: NDArray[np.uint64]
-    shares: Shares
+    shares: SensitiveShares
     first: Ints
     last: Ints
     name_at: Ints
@@ -89,12 +89,12 @@ class Lattice(NamedTuple):
     state: Ints
     moved: Ints
 
-    def copy(self) -> Lattice:
-        copied = Lattice._make(x.copy() if isinstance(x, np.ndarray) else x for x in self)
+    def copy(self) -> LatticeWalk:
+        copied = LatticeWalk._make(x.copy() if isinstance(x, np.ndarray) else x for x in self)
         return copied._replace(shares=self.shares._replace(shown=self.shares.shown.copy()))
 
 
-def lattice(cells: LatticeCells, rules: CellRules) -> Lattice:
+def lattice(cells: LatticeCells, rules: CellRules) -> LatticeWalk:
     """Return the state at the bottom: every cell on its own."""
     count, attributes = cells.codes.shape
     sampled, intervals = len(cells.n), len(cells.widths)
@@ -105,7 +105,7 @@ def lattice(cells: LatticeCells, rules: CellRules) -> Lattice:
     bits = 0 if combinations <= DIRECT * count else max(4, count.bit_length() + 1)
     details = cells.details
     order = np.lexsort((details.value, details.attribute, details.cell))
-    made = Lattice(
+    made = LatticeWalk(
         rules=rules,
         constrained=rules.active,
         sampled=sampled,
@@ -147,8 +147,8 @@ def lattice(cells: LatticeCells, rules: CellRules) -> Lattice:
     return made
 
 
-@compiled
-def _list_details(at: Lattice, cell: Ints, attribute: Ints) -> None:
+@compile_kernel
+def _list_details(at: LatticeWalk, cell: Ints, attribute: Ints) -> None:
     """Link the details, sorted by cell, attribute and value; take what they charge from own."""
     for e in range(len(cell) - 1, -1, -1):
         c, d = cell[e], attribute[e]
@@ -157,8 +157,8 @@ def _list_details(at: Lattice, cell: Ints, attribute: Ints) -> None:
         at.cell[c, OWN] -= at.charge[d] * at.detail[e, 1]
 
 
-@compiled
-def _enter(at: Lattice, codes: Places) -> None:
+@compile_kernel
+def _enter(at: LatticeWalk, codes: Places) -> None:
     """Put every cell in the table and in the lists of its intervals, and add up the sums."""
     for c in range(len(at.key)):
         insert(at.table, at.state[0], at.key[c], c)
@@ -169,7 +169,7 @@ def _enter(at: Lattice, codes: Places) -> None:
 
 
 @bare
-def _list(at: Lattice, c: int, d: int, i: int) -> None:
+def _list(at: LatticeWalk, c: int, d: int, i: int) -> None:
     """Put a cell at the end of its list of interval `i`."""
     kind = 0 if c < at.sampled else 1
     if at.tail[kind, i] < 0:
@@ -183,7 +183,7 @@ def _list(at: Lattice, c: int, d: int, i: int) -> None:
 
 
 @bare
-def _add_up(at: Lattice, c: int) -> None:
+def _add_up(at: LatticeWalk, c: int) -> None:
     """Add a sampled cell to the sums, kept or suppressed."""
     cell, sums, n = at.cell[c], at.sums, at.cell[c, N]
     people = group_of(n, at.p[c])
@@ -201,14 +201,14 @@ def _add_up(at: Lattice, c: int) -> None:
 
 
 @bare
-def add_kept_mass(at: Lattice, c: int, n: float) -> None:
+def add_kept_mass(at: LatticeWalk, c: int, n: float) -> None:
     """Count `n` more subjects as kept in every interval of cell `c`."""
     for d in range(len(at.sizes)):
         at.kept_mass[at.start[d] + at.code[c, d]] += n
 
 
 @bare
-def widths_part(at: Lattice, mass: Floats) -> float:
+def widths_part(at: LatticeWalk, mass: Floats) -> float:
     """Return the intervals' part of the nats lost: spread x mass x log width, summed."""
     total = 0.0
     for d in range(len(at.sizes)):
@@ -221,7 +221,7 @@ def widths_part(at: Lattice, mass: Floats) -> float:
 
 
 @bare
-def totals(at: Lattice) -> tuple[float, float, float]:
+def totals(at: LatticeWalk) -> tuple[float, float, float]:
     """Return the sum of n / g, the nats lost and the subjects suppressed, as they stand."""
     if not at.constrained:
         return at.sums[RISK], at.sums[NATS] + widths_part(at, at.mass), 0.0

@@ -7,11 +7,11 @@ import numpy as np
 from voile.core.compiled import bare, inner
 from voile.tables.kernels.hashing import insert, lookup, remove
 from voile.tables.kernels.joining import join
-from voile.tables.kernels.lattice import Ints, Lattice, Places
+from voile.tables.kernels.lattice import Ints, LatticeWalk, Places
 
 
 @inner
-def merge(at: Lattice, d: int, cut: int) -> int:
+def merge(at: LatticeWalk, d: int, cut: int) -> int:
     """Merge the intervals of attribute `d` on both sides of `cut`; return the merged name.
 
     `cut` is the last value of the left interval.
@@ -37,7 +37,7 @@ def merge(at: Lattice, d: int, cut: int) -> int:
 
 
 @inner
-def living(at: Lattice, d: int, head: Ints, tail: Ints, i: int, out: Ints) -> Ints:
+def living(at: LatticeWalk, d: int, head: Ints, tail: Ints, i: int, out: Ints) -> Ints:
     """Return the living cells of a list of interval `i`, written to `out`; drop the dead ones.
 
     `head` and `tail` are the rows of `at.head` and `at.tail` of one kind of list.
@@ -59,7 +59,7 @@ def living(at: Lattice, d: int, head: Ints, tail: Ints, i: int, out: Ints) -> In
 
 
 @bare
-def move(at: Lattice, d: int, name: int, shift: int, cells: Ints) -> None:
+def move(at: LatticeWalk, d: int, name: int, shift: int, cells: Ints) -> None:
     """Move cells to interval `name` of attribute `d`: by `shift` in key.
 
     Of two cells that become one, the one that was there lives on, or else the only sampled one.
@@ -96,7 +96,7 @@ def append(head: Ints, tail: Ints, after: Places, stays: int, goes: int) -> None
 
 
 @bare
-def shrink(at: Lattice) -> None:
+def shrink(at: LatticeWalk) -> None:
     """Use the front of the table only, so that what is looked up stays in the cache."""
     at.table[: 2 << at.state[0]] = -1
     while at.state[1] * 4 < 1 << at.state[0] and at.state[0] > 4:

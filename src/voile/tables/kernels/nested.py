@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled, inner
+from voile.core.compiled import bare, compile_kernel, inner
 from voile.tables.kernels.cells import CellRules
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
 
@@ -27,7 +27,7 @@ Words = NDArray[np.uint64]
 ROOM = 2**16  # sums of a few rows of all combos, that should stay in the cache
 
 
-class Nest(NamedTuple):
+class NestedCells(NamedTuple):
     """The cells by value of the outer attribute, and the combos.
 
     Those of outer value v are `start[v]` to `start[v + 1]`: `place`, the inner value, `rest`,
@@ -55,7 +55,7 @@ class Nest(NamedTuple):
     table: Floats
 
 
-class Jobs(NamedTuple):
+class BoundJobs(NamedTuple):
     """What to bound: outer intervals, and for which pairs of a weight and a combo.
 
     Row g of `ends` (intervals, 2) is an interval's first and last value; the first is the same in
@@ -72,7 +72,7 @@ class Jobs(NamedTuple):
     multipliers: Floats
 
 
-class Slab(NamedTuple):
+class OuterSlab(NamedTuple):
     """The cells of an outer interval, by box and inner value."""
 
     n: Floats
@@ -93,7 +93,7 @@ class NestedScratch(NamedTuple):
 
 
 @inner
-def scratch_of(slab: Slab, combos: int) -> NestedScratch:
+def scratch_of(slab: OuterSlab, combos: int) -> NestedScratch:
     """Return as much room as is likely to stay in the cache."""
     boxes, inners, words = slab.present.shape
     rows = min(inners, max(1, ROOM // (inners * combos)))
@@ -104,7 +104,7 @@ def scratch_of(slab: Slab, combos: int) -> NestedScratch:
 
 
 @inner
-def wanted(nest: Nest, jobs: Jobs) -> tuple[Ints, Ints]:
+def mark_wanted(nest: NestedCells, jobs: BoundJobs) -> tuple[Ints, Ints]:
     """Return which combos and which boxes the jobs need."""
     combos = np.zeros(len(nest.combo_start) - 1, dtype=np.bool_)
     boxes = np.zeros(len(nest.box_log_width), dtype=np.bool_)
@@ -117,7 +117,7 @@ def wanted(nest: Nest, jobs: Jobs) -> tuple[Ints, Ints]:
 
 
 @inner
-def holding(nest: Nest, boxes: Ints) -> tuple[Ints, Ints]:
+def holding(nest: NestedCells, boxes: Ints) -> tuple[Ints, Ints]:
     """Return which of these boxes hold each rest, as `box_start` and `box` do for all."""
     needed = np.zeros(len(nest.box_log_width), dtype=np.bool_)
     needed[boxes] = True
@@ -132,14 +132,14 @@ def holding(nest: Nest, boxes: Ints) -> tuple[Ints, Ints]:
 
 
 @inner
-def slab_of(nest: Nest, words: int) -> Slab:
+def slab_of(nest: NestedCells, words: int) -> OuterSlab:
     shape = len(nest.box_log_width), len(nest.inner_width)
     present = np.zeros((*shape, words), dtype=np.uint64)
-    return Slab(np.zeros(shape), np.zeros(shape), np.zeros(shape), present)
+    return OuterSlab(np.zeros(shape), np.zeros(shape), np.zeros(shape), present)
 
 
 @bare
-def add_value(nest: Nest, v: int, start: Ints, box: Ints, slab: Slab) -> None:
+def add_value(nest: NestedCells, v: int, start: Ints, box: Ints, slab: OuterSlab) -> None:
     """Add the cells of outer value v to the boxes that hold them."""
     for c in range(nest.start[v], nest.start[v + 1]):
         z, t = nest.place[c], nest.rest[c]
@@ -237,7 +237,7 @@ def relax_traced(
 
 @bare
 def score_row(
-    nest: Nest, rules: CellRules, most: float, slab: Slab, width: int, i: int, row: int,
+    nest: NestedCells, rules: CellRules, most: float, slab: OuterSlab, width: int, i: int, row: int,
     combos: Ints, boxes: Ints, room: NestedScratch,
 ) -> None:  # fmt: skip
     """Score the inner intervals that begin at i, for each box and from these for each combo."""
@@ -269,8 +269,8 @@ def score_row(
 
 @inner
 def solve(
-    nest: Nest, rules: CellRules, most: float, slab: Slab, jobs: Jobs, g: int, combos: Ints,
-    boxes: Ints, room: NestedScratch, best: Floats, before: Ints,
+    nest: NestedCells, rules: CellRules, most: float, slab: OuterSlab, jobs: BoundJobs, g: int,
+    combos: Ints, boxes: Ints, room: NestedScratch, best: Floats, before: Ints,
 ) -> None:  # fmt: skip
     """Find the cheapest inner partitions of interval g, for each of its pairs."""
     inners, rows = len(nest.inner_width), len(room.risk)
@@ -297,9 +297,9 @@ def solve(
                     relax(best[k, i], risk, nats, price, best[k, after])
 
 
-@compiled
-def nested(
-    nest: Nest, rules: CellRules, most: float, jobs: Jobs, bounds: Floats, cuts: Bits
+@compile_kernel
+def solve_nested(
+    nest: NestedCells, rules: CellRules, most: float, jobs: BoundJobs, bounds: Floats, cuts: Bits
 ) -> None:
     """Find what outer intervals cost, each with the cheapest inner partition of its own.
 
@@ -307,7 +307,7 @@ def nested(
     `most` subjects may be dropped. Cost: O(inner^2 (boxes + combos + pairs)) for each interval.
     """
     inners = len(nest.inner_width)
-    combos, boxes = wanted(nest, jobs)
+    combos, boxes = mark_wanted(nest, jobs)
     start, box = holding(nest, boxes)
     slab = slab_of(nest, nest.values.shape[1] if rules.least_l > 0 else 0)
     room = scratch_of(slab, len(nest.combo_start) - 1)
@@ -331,8 +331,8 @@ def nested(
                 i = before[k, i]
 
 
-@compiled
-def extremes(nest: Nest, rules: CellRules, risk: Floats, nats: Floats) -> None:
+@compile_kernel
+def extremes(nest: NestedCells, rules: CellRules, risk: Floats, nats: Floats) -> None:
     """Fill `risk` and `nats` (boxes, outer, outer) of each interval where the inner has no cut.
 
     Nats, which rise, are those with every cut: no inner partition has less of either, unless the

@@ -19,7 +19,7 @@ LARGEST, DISTRIBUTION, CERTAINTY, FIGURES = 3, 4, 5, 6
 
 
 @dataclass(frozen=True, eq=False)
-class Descent:
+class ChainDescent:
     """Some steps of a steepest chain, each with all policies one merge further.
 
     Policy i, of `sums[i]`, is `on_the_way[step[i]]` (steps, n_bits) without cut `bit[i]`.
@@ -36,7 +36,7 @@ class Descent:
         return rows
 
 
-class Scorer(Protocol):
+class PolicyScorer(Protocol):
     """Scores the policies of one lattice, (n_bits,) bool, by sums over generalised cells.
 
     `sizes` are the values of each attribute; attribute d has sizes[d] - 1 bits. All sums are
@@ -56,7 +56,7 @@ class Scorer(Protocol):
 
     def descend(
         self, start: Bits, free: Bits, *, rescue: bool, allowed: float
-    ) -> Iterator[Descent]:
+    ) -> Iterator[ChainDescent]:
         """Merge `start` at its `free` cuts, each time where most risk goes for the loss.
 
         Merges that cost nothing come first. With `rescue`, while more than `allowed` subjects

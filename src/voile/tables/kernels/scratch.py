@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled, inner
-from voile.tables.kernels.cells import CellRules, Details, LatticeCells, Shares
+from voile.core.compiled import bare, compile_kernel, inner
+from voile.tables.kernels.cells import CellDetails, CellRules, LatticeCells, SensitiveShares
 from voile.tables.kernels.hashing import find
 from voile.tables.kernels.scorer import (
     CERTAINTY,
@@ -35,7 +35,7 @@ Places = NDArray[np.uint32]
 LOG, PENALTY = range(2)
 
 
-class Sorted(NamedTuple):
+class SortedCells(NamedTuple):
     """Cells sorted by the lead attribute.
 
     `rests` (distinct rests, attributes) holds their codes, 0 in the lead's column;
@@ -55,7 +55,7 @@ class Sorted(NamedTuple):
     n: Floats
     own: Floats
     values: NDArray[np.uint64]
-    shares: Shares
+    shares: SensitiveShares
     p_start: Ints
     p_rest: Places
     p: Floats
@@ -68,7 +68,7 @@ class Sorted(NamedTuple):
     kind_value: Ints
 
 
-def by_lead(cells: LatticeCells, lead: int | None = None) -> Sorted:
+def by_lead(cells: LatticeCells, lead: int | None = None) -> SortedCells:
     """Sort the cells by an attribute; by the one that leaves the fewest distinct rests if None."""
     leads = range(len(cells.sizes)) if lead is None else [lead]
     lead, rests, which = min((_rests(cells, d) for d in leads), key=lambda found: len(found[1]))
@@ -82,7 +82,7 @@ def by_lead(cells: LatticeCells, lead: int | None = None) -> Sorted:
     kinds, kind = _kinds(details, which)
     of_lead = value[details.cell]
     d_order = np.lexsort((kind, of_lead))
-    return Sorted(
+    return SortedCells(
         lead=lead,
         sizes=cells.sizes,
         widths=cells.widths,
@@ -106,7 +106,7 @@ def by_lead(cells: LatticeCells, lead: int | None = None) -> Sorted:
     )
 
 
-def _kinds(details: Details, which: Places) -> tuple[NDArray[np.int64], Places]:
+def _kinds(details: CellDetails, which: Places) -> tuple[NDArray[np.int64], Places]:
     """Return the distinct rests, attributes and values of details, and which each detail has."""
     shape = int(which.max()) + 1, len(details.charge), int(details.value.max(initial=0)) + 1
     keys = np.ravel_multi_index((which[details.cell], details.attribute, details.value), shape)
@@ -124,14 +124,14 @@ def _rests(cells: LatticeCells, lead: int) -> tuple[int, NDArray[np.int32], Plac
 
 
 @inner
-def widen(cells: Sorted, d: int, width: int, wide: Floats) -> None:
+def widen(cells: SortedCells, d: int, width: int, wide: Floats) -> None:
     """Fill the log width of an interval, and the share of the domain's values it adds to one."""
     own = cells.widths[cells.sizes[:d].sum() : cells.sizes[: d + 1].sum()]
     wide[LOG], wide[PENALTY] = math.log(width), (width - 1) / max(own.sum() - 1, 1)
 
 
 @inner
-def intervals(policy: NDArray[np.bool_], cells: Sorted, interval: Ints, wide: Floats) -> Ints:
+def intervals(policy: NDArray[np.bool_], cells: SortedCells, interval: Ints, wide: Floats) -> Ints:
     """Fill the interval of each value and the widths of each interval; return their numbers."""
     numbers = np.zeros(len(cells.sizes), dtype=np.int64)
     bit, start = 0, 0
@@ -152,7 +152,7 @@ def intervals(policy: NDArray[np.bool_], cells: Sorted, interval: Ints, wide: Fl
 
 
 @inner
-def partition(cells: Sorted, policy: NDArray[np.bool_]) -> tuple[Ints, Floats, Places, Floats]:
+def partition(cells: SortedCells, policy: NDArray[np.bool_]) -> tuple[Ints, Floats, Places, Floats]:
     """Return each value's interval, each interval's widths; each rest's group, each group's."""
     rests, values = len(cells.rests), len(cells.widths)
     interval, wide = np.empty(values, dtype=np.int64), np.empty((values, 2))
@@ -182,7 +182,7 @@ def partition(cells: Sorted, policy: NDArray[np.bool_]) -> tuple[Ints, Floats, P
     return interval, wide, group, group_wide[:groups]
 
 
-class Parts(NamedTuple):
+class DetailParts(NamedTuple):
     """What the kinds of details become under a policy: groups of rests, by source value.
 
     `of` (kinds,) is each kind's part; a part has the `group`, the `attribute` and the `charge`.
@@ -195,7 +195,7 @@ class Parts(NamedTuple):
 
 
 @inner
-def parts_of(cells: Sorted, group: Places) -> Parts:
+def parts_of(cells: SortedCells, group: Places) -> DetailParts:
     """Return the parts of the groups that a partition makes."""
     kinds, attributes = len(cells.kind_rest), len(cells.sizes)
     most = 1
@@ -217,10 +217,10 @@ def parts_of(cells: Sorted, group: Places) -> Parts:
             own[parts], attribute[parts], charge[parts] = g, d, cells.charge[d]
             parts += 1
         of[k] = table[2 * slot + 1]
-    return Parts(of, own[:parts], attribute[:parts], charge[:parts])
+    return DetailParts(of, own[:parts], attribute[:parts], charge[:parts])
 
 
-class Room(NamedTuple):
+class IntervalRoom(NamedTuple):
     """What the groups and parts of one interval of the lead hold; all 0 before and after."""
 
     n: Floats
@@ -229,29 +229,31 @@ class Room(NamedTuple):
     charged: Floats
     part: Floats
     values: NDArray[np.uint64]
-    shares: Shares
+    shares: SensitiveShares
 
 
 @inner
-def shares_for(cells: Sorted, rules: CellRules, groups: int) -> Shares:
+def shares_for(cells: SortedCells, rules: CellRules, groups: int) -> SensitiveShares:
     """Return room for the subjects of groups by sensitive value, where the rules ask for it."""
     known = cells.shares
     shown = np.zeros((groups, known.shown.shape[1] if asks_shares(rules) else 0))
-    return Shares(shown, known.start, known.whole, known.ordered)
+    return SensitiveShares(shown, known.start, known.whole, known.ordered)
 
 
 @inner
-def room_for(cells: Sorted, rules: CellRules) -> Room:
+def room_for(cells: SortedCells, rules: CellRules) -> IntervalRoom:
     """Return room for every group there may be, without values where no rule counts them."""
     rests, words = len(cells.rests), cells.values.shape[1] if rules.least_l > 0 else 0
     values = np.zeros((rests, words), dtype=np.uint64)
     part = np.zeros(len(cells.kind_rest))
     n, p, own, charged = np.zeros(rests), np.zeros(rests), np.zeros(rests), np.zeros(rests)
-    return Room(n, p, own, charged, part, values, shares_for(cells, rules, rests))
+    return IntervalRoom(n, p, own, charged, part, values, shares_for(cells, rules, rests))
 
 
 @bare
-def charge_parts(cells: Sorted, parts: Parts, begin: int, end: int, room: Room) -> None:
+def charge_parts(
+    cells: SortedCells, parts: DetailParts, begin: int, end: int, room: IntervalRoom
+) -> None:
     """Add up what the details of an interval are charged, by group."""
     details, kind, n, part = range(begin, end), cells.detail_kind, cells.detail_n, room.part
     for e in details:
@@ -265,15 +267,15 @@ def charge_parts(cells: Sorted, parts: Parts, begin: int, end: int, room: Room) 
 
 @bare
 def add_interval(
-    cells: Sorted,
+    cells: SortedCells,
     rules: CellRules,
     group: Places,
-    parts: Parts,
+    parts: DetailParts,
     wide: Floats,
     own_wide: Floats,
     begin: int,
     end: int,
-    room: Room,
+    room: IntervalRoom,
     sums: Floats,
 ) -> None:
     """Add the interval of the lead's values from `begin` to below `end`.
@@ -322,8 +324,8 @@ def add_interval(
         p[: len(wide)] = 0.0
 
 
-@compiled
-def score(cells: Sorted, rules: CellRules, policies: NDArray[np.bool_]) -> Floats:
+@compile_kernel
+def score(cells: SortedCells, rules: CellRules, policies: NDArray[np.bool_]) -> Floats:
     """Return what `add_interval` sums, for each policy, (policies, 6)."""
     sums, room = np.zeros((len(policies), FIGURES)), room_for(cells, rules)
     lead_start = cells.sizes[: cells.lead].sum()
@@ -342,8 +344,8 @@ def score(cells: Sorted, rules: CellRules, policies: NDArray[np.bool_]) -> Float
     return sums
 
 
-@compiled
-def score_alike(cells: Sorted, rules: CellRules, policies: NDArray[np.bool_]) -> Floats:
+@compile_kernel
+def score_alike(cells: SortedCells, rules: CellRules, policies: NDArray[np.bool_]) -> Floats:
     """As `score` but for rounding, where policies differ in the lead; a shared interval once."""
     sums, room = np.zeros((len(policies), FIGURES)), room_for(cells, rules)
     _, _, group, group_wide = partition(cells, policies[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.core.compiled import bare, compiled
+from voile.core.compiled import bare, compile_kernel
 from voile.tables.kernels.interval import Bits, Floats, Ints
 
 
@@ -14,7 +14,7 @@ def worth(cost: Floats, i: int, j: int, price: Floats) -> float:
     return float(cost[i, j, 0] * price[0] + cost[i, j, 1] * price[1] + cost[i, j, 2] * price[2])
 
 
-@compiled
+@compile_kernel
 def shortest(cost: Floats, last: Ints, price: Floats) -> tuple[Floats, Floats, Ints, Ints]:
     """Find the cheapest partition before and after each value: shortest paths both ways.
 
@@ -46,7 +46,7 @@ def shortest(cost: Floats, last: Ints, price: Floats) -> tuple[Floats, Floats, I
     return below, above, before, after
 
 
-@compiled
+@compile_kernel
 def through(cost: Floats, last: Ints, below: Floats, above: Floats) -> tuple[Floats, Ints]:
     """Score, for every interval, the best partition that has it: sums (m, 3), its ends (m, 2)."""
     made = 0
@@ -63,7 +63,7 @@ def through(cost: Floats, last: Ints, below: Floats, above: Floats) -> tuple[Flo
     return sums, ends
 
 
-@compiled
+@compile_kernel
 def paths(before: Ints, after: Ints, ends: Ints) -> Bits:
     """Return the cuts of the best partitions that have the intervals `ends`."""
     values = len(before) - 1

@@ -5,29 +5,29 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import compile_kernel, inner
 from voile.tables.kernels.hashing import lookup
-from voile.tables.kernels.lattice import Floats, Ints, Lattice
+from voile.tables.kernels.lattice import Floats, Ints, LatticeWalk
 from voile.tables.kernels.merging import living, merge
 from voile.tables.kernels.walk import place
 
 
 @inner
-def slab(at: Lattice, d: int, value: int) -> Ints:
+def slab(at: LatticeWalk, d: int, value: int) -> Ints:
     """Return the sampled cells of the interval of attribute `d` that ends or begins at `value`."""
     i = at.start[d] + at.name_at[at.start[d] + value]
     return living(at, d, at.head[0], at.tail[0], i, at.moved).copy()
 
 
-@compiled
-def left_and_right(at: Lattice, bit: int) -> tuple[Ints, Ints]:
+@compile_kernel
+def left_and_right(at: LatticeWalk, bit: int) -> tuple[Ints, Ints]:
     """Return the sampled cells on both sides of a cut that is kept."""
     d, cut = place(at, bit)
     return slab(at, d, cut), slab(at, d, cut + 1)
 
 
-@compiled
-def merge_slabs(at: Lattice, bit: int, left: Ints, right: Ints) -> tuple[Ints, Ints]:
+@compile_kernel
+def merge_slabs(at: LatticeWalk, bit: int, left: Ints, right: Ints) -> tuple[Ints, Ints]:
     """Merge at `bit`; return where each cell of both slabs, left first, is now, and cuts beside."""
     d, cut = place(at, bit)
     start = at.start[d]
@@ -45,13 +45,13 @@ def merge_slabs(at: Lattice, bit: int, left: Ints, right: Ints) -> tuple[Ints, I
     return into, np.array(beside)
 
 
-@compiled
-def attribute_of(at: Lattice, bit: int) -> int:
+@compile_kernel
+def attribute_of(at: LatticeWalk, bit: int) -> int:
     return place(at, bit)[0]
 
 
-@compiled
-def widths(at: Lattice, cells: Ints) -> Floats:
+@compile_kernel
+def widths(at: LatticeWalk, cells: Ints) -> Floats:
     """Return how many combinations of the whole domains each sampled cell stands for."""
     width = np.ones(len(cells))
     for m in range(len(cells)):
@@ -60,8 +60,10 @@ def widths(at: Lattice, cells: Ints) -> Floats:
     return width
 
 
-@compiled
-def pairs(at: Lattice, cells: Ints, sides: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Floats]:
+@compile_kernel
+def pairs(
+    at: LatticeWalk, cells: Ints, sides: NDArray[np.bool_]
+) -> tuple[Ints, Ints, Ints, Floats]:
     """Return what merging changes of sampled cells: cell, other, bit and width together.
 
     `sides` (attributes, 2) says along which attributes, with the left and the right interval.

@@ -7,13 +7,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled
-from voile.tables.kernels.cells import SLACK, CellRules, Shares
+from voile.core.compiled import bare, compile_kernel
+from voile.tables.kernels.cells import SLACK, CellRules, SensitiveShares
 
 Row = int | np.int64
 
 
-@compiled
+@compile_kernel
 def n_log_n(n: float) -> float:
     """Return n log n in nats; 0 for n = 0.
 
@@ -74,7 +74,7 @@ def asks_shares(rules: CellRules) -> bool:
 
 
 @bare
-def has_shares(rules: CellRules, shares: Shares, one: Row, other: Row) -> bool:
+def has_shares(rules: CellRules, shares: SensitiveShares, one: Row, other: Row) -> bool:
     """Whether the subjects of row `one`, with `other` where it is another, are shared as asked."""
     shown, more = shares.shown, 0.0 if one == other else 1.0
     for s in range(len(shares.ordered)):
@@ -107,7 +107,7 @@ def is_released(
     n: float,
     g: float,
     values: NDArray[np.uint64],
-    shares: Shares,
+    shares: SensitiveShares,
     one: Row,
     other: Row,
 ) -> bool:

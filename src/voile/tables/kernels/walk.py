@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled, inner
+from voile.core.compiled import bare, compile_kernel, inner
 from voile.tables.kernels.hashing import lookup
-from voile.tables.kernels.joining import charged, kept_change, plain_change
+from voile.tables.kernels.joining import charge_details, kept_change, plain_change
 from voile.tables.kernels.lattice import (
     KEPT_NATS,
     KEPT_RISK,
@@ -20,7 +20,7 @@ from voile.tables.kernels.lattice import (
     SUPPRESSED,
     Floats,
     Ints,
-    Lattice,
+    LatticeWalk,
     Places,
     totals,
     widths_part,
@@ -31,7 +31,7 @@ BY_RISK, BY_BOTH = 0, 1
 
 
 @bare
-def place(at: Lattice, bit: int) -> tuple[int, int]:
+def place(at: LatticeWalk, bit: int) -> tuple[int, int]:
     """Return the attribute of a bit and the value before its cut."""
     d = 0
     while bit >= at.sizes[d] - 1:
@@ -40,8 +40,8 @@ def place(at: Lattice, bit: int) -> tuple[int, int]:
     return d, bit
 
 
-@compiled
-def follow(at: Lattice, order: Ints, sums: Floats) -> None:
+@compile_kernel
+def follow(at: LatticeWalk, order: Ints, sums: Floats) -> None:
     """Merge at each bit of `order` in turn; fill the totals (merges, 3) after each merge."""
     for step in range(len(order)):
         d, cut = place(at, order[step])
@@ -50,7 +50,9 @@ def follow(at: Lattice, order: Ints, sums: Floats) -> None:
 
 
 @bare
-def touch(at: Lattice, change: Floats, cells: Ints, sides: NDArray[np.bool_], sign: float) -> None:
+def touch(
+    at: LatticeWalk, change: Floats, cells: Ints, sides: NDArray[np.bool_], sign: float
+) -> None:
     """Add to `change` (or, with sign -1, take away) the pairs that sampled cells are in.
 
     `sides` (attributes, 2) says along which attributes, with the left and the right neighbour.
@@ -73,7 +75,7 @@ def touch(at: Lattice, change: Floats, cells: Ints, sides: NDArray[np.bool_], si
                 if other < 0 or (side == 0 and other < sampled):
                     continue
                 bit = start[d] - d + (v if side == 0 else v - 1)
-                more = charged(at, c, other, d)
+                more = charge_details(at, c, other, d)
                 risk, less = plain_change(at, c, other)
                 change[bit, RISK] += sign * risk
                 change[bit, NATS] += sign * (at.rules.slope * less - more)
@@ -83,7 +85,14 @@ def touch(at: Lattice, change: Floats, cells: Ints, sides: NDArray[np.bool_], si
 
 @bare
 def touch_kept(
-    at: Lattice, change: Floats, c: int, other: int, d: int, beside: int, more: float, sign: float
+    at: LatticeWalk,
+    change: Floats,
+    c: int,
+    other: int,
+    d: int,
+    beside: int,
+    more: float,
+    sign: float,
 ) -> None:
     """As `touch`, for one pair, what is kept; a subject kept again loses the width of both."""
     risk, nats, gain = kept_change(at, c, other, more)
@@ -99,8 +108,8 @@ def touch_kept(
     change[SUPPRESSED] -= sign * gain
 
 
-@compiled
-def changes(at: Lattice) -> Floats:
+@compile_kernel
+def changes(at: LatticeWalk) -> Floats:
     """Return what merging each pair of neighbours changes in the five sums, (n_bits, 5)."""
     change = np.zeros(((at.sizes - 1).sum(), 5))
     sides = np.ones((len(at.sizes), 2), dtype=np.bool_)
@@ -109,7 +118,7 @@ def changes(at: Lattice) -> Floats:
 
 
 @inner
-def merge_and_update(at: Lattice, change: Floats, bit: int, buffer: Ints) -> None:
+def merge_and_update(at: LatticeWalk, change: Floats, bit: int, buffer: Ints) -> None:
     """Merge at one bit, and change only what the two slabs touched.
 
     Along the other attributes: the pairs of both slabs' cells, before and after. Along the
@@ -136,7 +145,7 @@ def merge_and_update(at: Lattice, change: Floats, bit: int, buffer: Ints) -> Non
 
 
 @bare
-def stretch(at: Lattice, mass: Floats, d: int, cut: int) -> float:
+def stretch(at: LatticeWalk, mass: Floats, d: int, cut: int) -> float:
     """Return the change of the intervals' part of the nats when the pair at `cut` merges."""
     i = at.start[d] + at.name_at[at.start[d] + cut]
     j = at.start[d] + at.name_at[at.start[d] + cut + 1]
@@ -145,9 +154,9 @@ def stretch(at: Lattice, mass: Floats, d: int, cut: int) -> float:
     return float(at.rules.spread * change)
 
 
-@compiled
+@compile_kernel
 def descend(
-    at: Lattice,
+    at: LatticeWalk,
     change: Floats,
     open_bits: NDArray[np.bool_],
     guide: int,

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.tables.paper.chains import CHAINS, Order, draw_order
-from voile.tables.searches.run import Run
+from voile.tables.searches.run import TablesSearchRun
 
 
 @dataclass(frozen=True)
-class Bisect:
+class BisectSearch:
     """Search random maximal chains for their most detailed policy of a risk no higher than given.
 
     Risk falls along a chain (Def. 3.7), so bisecting finds that policy exactly, in log2(n_bits)
@@ -38,11 +38,11 @@ class Bisect:
         if not 0 <= self.risk <= 1:
             raise RequestError("risk must lie between 0 and 1")
 
-    def __call__(self, run: Run) -> None:
+    def __call__(self, run: TablesSearchRun) -> None:
         for _ in self.alternatives(run):
             pass
 
-    def alternatives(self, run: Run) -> Iterator[NDArray[np.bool_]]:
+    def alternatives(self, run: TablesSearchRun) -> Iterator[NDArray[np.bool_]]:
         """Yield what each chain gives, (n_bits,) bool, as the run's lattice has it."""
         cuts = np.flatnonzero(~run.required)
         least = self._score(run, run.required)
@@ -56,7 +56,7 @@ class Bisect:
             chains += 1
             yield self._bisect(run, draw_order(run, cuts, self.order))
 
-    def _bisect(self, run: Run, order: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def _bisect(self, run: TablesSearchRun, order: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return the chain's most detailed policy of a risk no higher than wanted."""
         too_few, enough = -1, len(order)  # merges, none included in what is to be scored
         while enough - too_few > 1:
@@ -67,7 +67,7 @@ class Bisect:
                 too_few = merges
         return _after(run, order[:enough])
 
-    def _score(self, run: Run, policy: NDArray[np.bool_]) -> float:
+    def _score(self, run: TablesSearchRun, policy: NDArray[np.bool_]) -> float:
         """Score one policy; what suppresses too much counts as too risky."""
         rows = policy[None]
         scores = run.evaluator.scores(run.widen(rows))
@@ -76,7 +76,7 @@ class Bisect:
         return float(scores.risk[0]) if feasible[0] else np.inf
 
 
-def _after(run: Run, merged: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _after(run: TablesSearchRun, merged: NDArray[np.intp]) -> NDArray[np.bool_]:
     policy = np.ones(run.n_bits, dtype=np.bool_)
     policy[merged] = False
     return policy

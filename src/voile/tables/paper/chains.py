@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.tables.searches.run import Run
+from voile.tables.searches.run import TablesSearchRun
 
 if TYPE_CHECKING:
     from voile.tables.scoring.evaluator import Policies
@@ -30,7 +30,7 @@ class RandomChain:
 
     order: Order = "bits"
 
-    def __call__(self, run: Run) -> None:
+    def __call__(self, run: TablesSearchRun) -> None:
         bottom = np.ones(run.n_bits, dtype=np.bool_)
         cuts = np.flatnonzero(~run.required)
         chains = 0
@@ -39,7 +39,7 @@ class RandomChain:
             walk(run, bottom, draw_order(run, cuts, self.order))
 
 
-def draw_order(run: Run, cuts: Cuts, order: Order) -> Cuts:
+def draw_order(run: TablesSearchRun, cuts: Cuts, order: Order) -> Cuts:
     """Return `cuts` in the order in which a random chain merges at them.
 
     `bits` draws uniformly from all orders, so that every attribute is generalised at the same
@@ -57,7 +57,7 @@ def draw_order(run: Run, cuts: Cuts, order: Order) -> Cuts:
     return shuffled[np.argsort(turn[attribute[shuffled]], kind="stable")]
 
 
-def walk(run: Run, start: Policies, order: Cuts) -> None:
+def walk(run: TablesSearchRun, start: Policies, order: Cuts) -> None:
     """Score the policies strictly between `start` and what merging at all of `order` gives."""
     policy, done = start, 0
     for sums in run.scorer.walk(start, order[:-1]):

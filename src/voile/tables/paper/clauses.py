@@ -11,7 +11,7 @@ Bits = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Sublattice:
+class PolicySublattice:
     """All policies between two (Def. 3.6).
 
     top, bottom : (n_bits,) bool, the most general and the most detailed; bottom keeps every cut
@@ -22,7 +22,7 @@ class Sublattice:
     bottom: Bits
 
 
-class Pruned:
+class PrunedSublattices:
     """Keep pruned sublattices as clauses, and draw what overlaps none of them.
 
     A sublattice overlaps no pruned one when, for each, it keeps a cut that the pruned one's
@@ -38,14 +38,14 @@ class Pruned:
     def __len__(self) -> int:
         return self._count
 
-    def add(self, pruned: Sublattice) -> None:
+    def add(self, pruned: PolicySublattice) -> None:
         """Add a sublattice to overlap no more."""
         if self._count == len(self._clauses):
             self._clauses = np.concatenate([self._clauses, np.zeros_like(self._clauses)])
         self._clauses[self._count] = np.concatenate([~pruned.bottom, pruned.top])
         self._count += 1
 
-    def draw(self, rng: np.random.Generator, required: Bits) -> Sublattice | None:
+    def draw(self, rng: np.random.Generator, required: Bits) -> PolicySublattice | None:
         """Fix a few random cuts so as to overlap nothing pruned; None where nothing is left.
 
         Depth-first over the clauses in a random order: of the first clause not yet satisfied, a
@@ -68,7 +68,7 @@ class Pruned:
             true, unmet = self._make(before, unmet_before, literals[0])
             negation = (literals[0] + self.n_bits) % (2 * self.n_bits)
             stack.append((*self._make(before, unmet_before, negation), literals[1:]))
-        return Sublattice(true[: self.n_bits], ~true[self.n_bits :])
+        return PolicySublattice(true[: self.n_bits], ~true[self.n_bits :])
 
     def _make(self, true: Bits, unmet: Bits, literal: np.intp) -> tuple[Bits, Bits]:
         """Make one more literal true; return the literals made true and the clauses unmet."""

@@ -12,15 +12,15 @@ from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
 from voile.tables.kernels.cells import SLACK
 from voile.tables.paper.chains import CHAINS, Cuts, Order, draw_order, walk
-from voile.tables.paper.clauses import Pruned, Sublattice
-from voile.tables.scoring.evaluator import Scores
-from voile.tables.searches.run import DIGITS, Run
+from voile.tables.paper.clauses import PolicySublattice, PrunedSublattices
+from voile.tables.scoring.evaluator import PolicyScores
+from voile.tables.searches.run import DIGITS, TablesSearchRun
 
 Initial = Literal["ends", "chain"]
 
 
 @dataclass(frozen=True)
-class Rectangle:
+class FigureRectangle:
     """Bound the risk and the loss of all policies of a sublattice by those of its two ends."""
 
     least_risk: float
@@ -29,19 +29,19 @@ class Rectangle:
     most_loss: float
 
     @classmethod
-    def of(cls, ends: Scores) -> Rectangle:
+    def of(cls, ends: PolicyScores) -> FigureRectangle:
         """Span the rectangle between the scores of two policies, rounded as a run's are."""
         risk, loss = np.sort(ends.risk).round(DIGITS), np.sort(ends.loss).round(DIGITS)
         return cls(float(risk[0]), float(risk[1]), float(loss[0]), float(loss[1]))
 
 
-class Verdict(Enum):
+class SublatticeVerdict(Enum):
     PRUNE = "prune"
     SEARCH = "search"
     SKIP = "skip"
 
 
-def update_probability(frontier: Frontier, rectangle: Rectangle) -> float:
+def update_probability(frontier: Frontier, rectangle: FigureRectangle) -> float:
     """Return H (eq. 1): the share of the rectangle that the frontier does not dominate.
 
     Between two neighbouring risks the staircase's height is capped by the rectangle's own, min(u_k,
@@ -69,7 +69,7 @@ def update_probability(frontier: Frontier, rectangle: Rectangle) -> float:
     return float(shares[0])
 
 
-def decide(frontier: Frontier, rectangle: Rectangle, threshold: float) -> Verdict:
+def decide(frontier: Frontier, rectangle: FigureRectangle, threshold: float) -> SublatticeVerdict:
     """Say what is done with a sublattice, by the first of the paper's conditions that holds.
 
     - Condition 1, the whole rectangle is dominated: pruned, since none of its policies can
@@ -77,16 +77,16 @@ def decide(frontier: Frontier, rectangle: Rectangle, threshold: float) -> Verdic
     - Condition 2, none of it is dominated: a chain is searched.
     - Condition 3, H exceeds the threshold: a chain is searched. Otherwise nothing is.
     """
-    if _dominated(frontier, rectangle.least_risk, rectangle.least_loss):
-        return Verdict.PRUNE
-    if not _dominated(frontier, rectangle.most_risk, rectangle.most_loss):
-        return Verdict.SEARCH
+    if _is_dominated(frontier, rectangle.least_risk, rectangle.least_loss):
+        return SublatticeVerdict.PRUNE
+    if not _is_dominated(frontier, rectangle.most_risk, rectangle.most_loss):
+        return SublatticeVerdict.SEARCH
     if update_probability(frontier, rectangle) > threshold:
-        return Verdict.SEARCH
-    return Verdict.SKIP
+        return SublatticeVerdict.SEARCH
+    return SublatticeVerdict.SKIP
 
 
-def _dominated(frontier: Frontier, risk: float, loss: float) -> bool:
+def _is_dominated(frontier: Frontier, risk: float, loss: float) -> bool:
     return bool(((frontier.risk <= risk) & (frontier.loss <= loss)).any())
 
 
@@ -125,35 +125,37 @@ class SublatticeSearch:
         if self.free is not None and self.free < 1:
             raise RequestError("free must be at least 1")
 
-    def __call__(self, run: Run) -> None:
+    def __call__(self, run: TablesSearchRun) -> None:
         cuts = np.flatnonzero(~run.required)
         if len(cuts) < 2:
             return
         if self.initial == "chain":
             ones = np.ones(run.n_bits, dtype=np.bool_)
             walk(run, ones, draw_order(run, cuts, self.order))
-        pruned = Pruned(run.n_bits)
+        pruned = PrunedSublattices(run.n_bits)
         while run.limited or run.evaluations < CHAINS * len(cuts):
             found = pruned.draw(run.rng, run.required)
             if found is None:
                 return
             drawn, chain = self._between(run, found)
             verdict = self.judge(run, drawn)
-            if verdict is Verdict.PRUNE:
+            if verdict is SublatticeVerdict.PRUNE:
                 pruned.add(drawn)
-            elif verdict is Verdict.SEARCH and len(chain) > 1:
+            elif verdict is SublatticeVerdict.SEARCH and len(chain) > 1:
                 walk(run, drawn.bottom, draw_order(run, chain, self.order))
 
-    def _between(self, run: Run, wide: Sublattice) -> tuple[Sublattice, Cuts]:
+    def _between(
+        self, run: TablesSearchRun, wide: PolicySublattice
+    ) -> tuple[PolicySublattice, Cuts]:
         """Draw a sublattice between two policies of a random chain of `wide`; its free cuts too."""
         order = draw_order(run, np.flatnonzero(wide.bottom & ~wide.top), "bits")
         begin, end = self._places(run, len(order))
         top, bottom = wide.top.copy(), wide.bottom.copy()
         bottom[order[:begin]] = False
         top[order[end:]] = True
-        return Sublattice(top, bottom), order[begin:end]
+        return PolicySublattice(top, bottom), order[begin:end]
 
-    def _places(self, run: Run, merges: int) -> tuple[int, int]:
+    def _places(self, run: TablesSearchRun, merges: int) -> tuple[int, int]:
         if self.free is None and merges:
             begin, end = np.sort(run.rng.choice(merges + 1, 2, replace=False))
             return int(begin), int(end)
@@ -161,7 +163,7 @@ class SublatticeSearch:
         begin = run.rng.integers(merges - apart + 1)
         return int(begin), int(begin) + apart
 
-    def judge(self, run: Run, drawn: Sublattice) -> Verdict:
+    def judge(self, run: TablesSearchRun, drawn: PolicySublattice) -> SublatticeVerdict:
         """Score both ends, and decide by the frontier as it was before them.
 
         Generalising never suppresses more: where the top suppresses too much, all others do.
@@ -171,5 +173,5 @@ class SublatticeSearch:
         scores = run.evaluator.normalise(run.scorer.score(ends))
         run.add(scores, ends.__getitem__)
         if scores.suppressed[0] > run.evaluator.constraints.suppress + SLACK:
-            return Verdict.PRUNE
-        return decide(frontier, Rectangle.of(scores), self.threshold)
+            return SublatticeVerdict.PRUNE
+        return decide(frontier, FigureRectangle.of(scores), self.threshold)

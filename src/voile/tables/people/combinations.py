@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError, nearest
 from voile.data import Source
 from voile.engines.counting import count_combinations
-from voile.tables.domains.domain import OUTSIDE, Domain, build_domain, encode_cells
+from voile.tables.domains.domain import OUTSIDE, ValueDomain, build_domain, encode_cells
 from voile.tables.domains.hierarchy import build_tree_domain, prefix_tree, read_tree
 from voile.tables.domains.ordering import order_domain
 from voile.tables.domains.pairs import check_pairs
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.parser import CellParser
 from voile.tables.domains.reading import EXAMPLES, FindRows, choose_edges, choose_parser
 from voile.tables.domains.settings import QuasiSettings
-from voile.tables.people.counts import Counts, SensitiveColumn, distinct_rows, row_keys
-from voile.tables.people.population import Population
+from voile.tables.people.counts import CombinationCounts, SensitiveColumn, distinct_rows, row_keys
+from voile.tables.people.population import PopulationCounts
 
 NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)([.][0-9]+)?")
 MOST_OUTCOMES = 100
@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Combinations:
+class QuasiCombinations:
     """Distinct combinations of some quasi-identifiers: raw cells by column, and their counts."""
 
     columns: tuple[str, ...]
@@ -49,7 +49,7 @@ class Combinations:
         """Return the distinct cells of a column, null among them where it occurs."""
         return self.table.column(column).unique()
 
-    def numbers(self, column: str, parser: Parser) -> tuple[Sequence[Any], Floats]:
+    def numbers(self, column: str, parser: CellParser) -> tuple[Sequence[Any], Floats]:
         """Return a column's distinct numbers, in order, and how many subjects have each."""
         cells = self.table.column(column)
         if pa.types.is_floating(cells.type):
@@ -83,14 +83,14 @@ def _totals(places: NDArray[np.int64], counts: Floats) -> Floats:
     return np.bincount(places, weights=counts).astype(np.float64)
 
 
-def count_sample(source: Source, quasi: Sequence[str], subject: str | None) -> Combinations:
+def count_sample(source: Source, quasi: Sequence[str], subject: str | None) -> QuasiCombinations:
     """Count subjects by combination of the quasi-identifiers."""
     check_quasi(source, quasi)
     counted = count_combinations(source, list(quasi), subject=subject, floats=quasi)
-    return Combinations(tuple(quasi), counted, source)
+    return QuasiCombinations(tuple(quasi), counted, source)
 
 
-def count_population(source: Source, quasi: Sequence[str], people: str) -> Combinations:
+def count_population(source: Source, quasi: Sequence[str], people: str) -> QuasiCombinations:
     """Count people by combination of those quasi-identifiers that the table has."""
     if people not in source.columns:
         raise RequestError(
@@ -104,7 +104,7 @@ def count_population(source: Source, quasi: Sequence[str], people: str) -> Combi
             "the population table has none of the quasi-identifiers", where=source.name
         )
     counted = count_combinations(source, shared, weight=people, floats=shared)
-    return Combinations(tuple(shared), counted, source)
+    return QuasiCombinations(tuple(shared), counted, source)
 
 
 def check_quasi(source: Source, quasi: Sequence[str]) -> None:
@@ -124,34 +124,37 @@ def check_quasi(source: Source, quasi: Sequence[str]) -> None:
 
 def build_domains(
     quasi: Sequence[str],
-    sample: Combinations,
-    populations: Sequence[Combinations],
+    sample: QuasiCombinations,
+    populations: Sequence[QuasiCombinations],
     settings: Mapping[str, Mapping[str, Any]],
-) -> tuple[Domain, ...]:
+) -> tuple[ValueDomain, ...]:
     """Order the values of sample and populations into one domain for each quasi-identifier."""
     domains, wanted = [], {}
     for column in quasi:
         tables = [c for c in (sample, *populations) if column in c.columns]
-        wanted[column] = QuasiSettings.read(column, settings.get(column, {}))
+        wanted[column] = QuasiSettings.check_settings(column, settings.get(column, {}))
         domains.append(_build(column, tables, wanted[column]))
     pairs = {column: asked.pair for column, asked in wanted.items() if asked.pair is not None}
     check_pairs(domains, pairs, [sample, *populations])
     return tuple(domains)
 
 
-def _build(column: str, tables: Sequence[Combinations], wanted: QuasiSettings) -> Domain:
+def _build(column: str, tables: Sequence[QuasiCombinations], wanted: QuasiSettings) -> ValueDomain:
     cells = [table.distinct(column) for table in tables]
-    domain = _covering(_ordered(column, tables, cells, wanted), cells)
-    return replace(domain, declared=_declared(domain, cells[1:], wanted))
+    domain = _covering(_build_ordered_domain(column, tables, cells, wanted), cells)
+    return replace(domain, declared=_mark_declared(domain, cells[1:], wanted))
 
 
-def _ordered(
-    column: str, tables: Sequence[Combinations], cells: Sequence[pa.Array], wanted: QuasiSettings
-) -> Domain:
+def _build_ordered_domain(
+    column: str,
+    tables: Sequence[QuasiCombinations],
+    cells: Sequence[pa.Array],
+    wanted: QuasiSettings,
+) -> ValueDomain:
     raw = [value for array in cells for value in array.to_pylist()]
     tree = read_tree(wanted)
     if tree is not None or wanted.order == "prefix":
-        texts = [Parser("listed", missing=wanted.missing)(cell) for cell in raw]
+        texts = [CellParser("listed", missing=wanted.missing)(cell) for cell in raw]
         rows = prefix_tree(map(str, filter(None, texts))) if tree is None else tree
         return build_tree_domain(column, rows, nullable=None in texts, missing=wanted.missing)
     parser = choose_parser(column, cells, wanted, tables[0].rows_of(column))
@@ -164,7 +167,9 @@ def _ordered(
     return order_domain(domain, subjects, people, wanted.order)
 
 
-def _with_bins(sample: Combinations, column: str, parser: Parser, wanted: QuasiSettings) -> Parser:
+def _with_bins(
+    sample: QuasiCombinations, column: str, parser: CellParser, wanted: QuasiSettings
+) -> CellParser:
     """Put numbers into the bins asked for, and decimals of many values into bins in any case."""
     parser = replace(parser, bottom=wanted.bottom, top=wanted.top)
     if wanted.edges:
@@ -177,14 +182,14 @@ def _with_bins(sample: Combinations, column: str, parser: Parser, wanted: QuasiS
     return replace(parser, edges=choose_edges(numbers, subjects, bins, parser))
 
 
-def _has_null(array: pa.Array, parser: Parser) -> bool:
+def _has_null(array: pa.Array, parser: CellParser) -> bool:
     plain = pa.types.is_floating(array.type) and not parser.missing
     cells = () if plain else array.drop_null().to_pylist()
     return bool(array.null_count) or any(parser(raw) is None for raw in cells)
 
 
-def _declared(
-    domain: Domain, public: Sequence[pa.Array], wanted: QuasiSettings
+def _mark_declared(
+    domain: ValueDomain, public: Sequence[pa.Array], wanted: QuasiSettings
 ) -> tuple[bool, ...]:
     """Say which values the user has named: all of an order or a tree, else a population's."""
     if domain.parser.edges:
@@ -196,13 +201,13 @@ def _declared(
     return tuple(found)
 
 
-def _by_value(domain: Domain, counted: Combinations) -> NDArray[np.float64]:
+def _by_value(domain: ValueDomain, counted: QuasiCombinations) -> NDArray[np.float64]:
     codes = domain.codes(counted.table.column(domain.column))
     total = np.bincount(codes, weights=counted.count, minlength=len(domain))
     return total.astype(np.float64)
 
 
-def _covering(domain: Domain, cells: Sequence[pa.Array]) -> Domain:
+def _covering(domain: ValueDomain, cells: Sequence[pa.Array]) -> ValueDomain:
     lacking = {
         str(value)
         for array in cells
@@ -218,7 +223,7 @@ def _covering(domain: Domain, cells: Sequence[pa.Array]) -> Domain:
 
 
 def encode(
-    domains: Sequence[Domain], combinations: Combinations
+    domains: Sequence[ValueDomain], combinations: QuasiCombinations
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return distinct positions (cells, attributes), lexicographically sorted, and their counts.
 
@@ -230,7 +235,7 @@ def encode(
 
 def count_sensitive(
     source: Source,
-    domains: Sequence[Domain],
+    domains: Sequence[ValueDomain],
     codes: NDArray[np.int32],
     sensitive: Sequence[str],
     subject: str | None,
@@ -267,7 +272,7 @@ def value_order(values: Sequence[Any]) -> tuple[NDArray[np.intp], bool]:
 
 def count_outcomes(
     source: Source,
-    domains: Sequence[Domain],
+    domains: Sequence[ValueDomain],
     codes: NDArray[np.int32],
     outcomes: Sequence[str],
     subject: str | None,
@@ -302,7 +307,7 @@ def _check_column(source: Source, role: str, column: str) -> None:
 
 def _count_values(
     source: Source,
-    domains: Sequence[Domain],
+    domains: Sequence[ValueDomain],
     codes: NDArray[np.int32],
     column: str,
     subject: str | None,
@@ -319,21 +324,21 @@ def _count_values(
 
 
 def join(
-    domains: Sequence[Domain],
+    domains: Sequence[ValueDomain],
     codes: NDArray[np.int32],
     sample: NDArray[np.float64],
-    population: Population,
+    population: PopulationCounts,
     sensitive: NDArray[np.float64],
     outcomes: Sequence[NDArray[np.float64]] = (),
     columns: tuple[SensitiveColumn, ...] = (),
-) -> Counts:
+) -> CombinationCounts:
     """Bring sample and population onto one list of combinations, zero where one lacks it."""
     sizes = tuple(len(domain) for domain in domains)
     stacked = np.concatenate((codes, population.codes))
     keys = row_keys(stacked, sizes)
     distinct, first, place = np.unique(keys, return_index=True, return_inverse=True)
     of_sample, of_people = place[: len(codes)], place[len(codes) :]
-    counts = Counts(
+    counts = CombinationCounts(
         sizes,
         stacked[first],
         np.zeros(len(distinct)),

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 
 Floats = NDArray[np.float64]
 NODES = 32
@@ -35,7 +35,7 @@ ASSUMPTION = (
 
 
 @dataclass(frozen=True)
-class CountedBoxes(Brief):
+class CountedBoxes(BriefRepr):
     """People by some of the quasi-identifiers: `columns`, (m, columns) codes, (m,) people.
 
     `sampled` says whether the data holder declares the source to be a random sample of them.

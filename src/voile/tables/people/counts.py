@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 
 MOST_KEYS = 2**62
 
@@ -23,7 +23,7 @@ class SensitiveColumn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Counts(Brief):
+class CombinationCounts(BriefRepr):
     """Subjects and people by combination of quasi-identifier values.
 
     sizes : values in each attribute's ordered domain, each >= 2. codes : (cells, attributes) int32,

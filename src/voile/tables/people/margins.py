@@ -21,7 +21,7 @@ NOISE = 1e-9
 
 
 @dataclass(frozen=True)
-class Margin:
+class PeopleMargin:
     """People by some attributes, `axes` in the order of the dimensions; () for all of them."""
 
     axes: tuple[int, ...]
@@ -32,7 +32,7 @@ class Margin:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedPeople:
     """A fitted table of people, the rounds made, and the largest error of a margin in people."""
 
     counts: Floats
@@ -42,12 +42,12 @@ class Fitted:
 
 def fit_margins(
     sizes: Sequence[int],
-    margins: Sequence[Margin],
+    margins: Sequence[PeopleMargin],
     *,
     start: Floats | None = None,
     tolerance: float = 1e-8,
     iterations: int = 1000,
-) -> Fitted:
+) -> FittedPeople:
     """Fit a table of `sizes` to `margins`, the most trusted first.
 
     The result is nearest to `start` in Kullback-Leibler divergence among the tables with these
@@ -71,12 +71,12 @@ def fit_margins(
         for margin, target in zip(margins, targets, strict=True):
             _scale(counts, target, str(margin))
         done, error = done + 1, max(_error(counts, target) for target in targets)
-    return Fitted(counts, done, error)
+    return FittedPeople(counts, done, error)
 
 
 def _scale(counts: Floats, target: Floats, name: str) -> None:
     """Scale `counts` in place so that their margin is `target`; 0 people of 0 stay 0."""
-    current = _summed(counts, target)
+    current = _sum_axes(counts, target)
     if np.any((target > 0) & (current == 0)):
         cells = int(np.count_nonzero((target > 0) & (current == 0)))
         raise InfeasibleError(
@@ -88,17 +88,17 @@ def _scale(counts: Floats, target: Floats, name: str) -> None:
 
 
 def _error(counts: Floats, target: Floats) -> float:
-    return float(np.abs(_summed(counts, target) - target).max(initial=0.0))
+    return float(np.abs(_sum_axes(counts, target) - target).max(initial=0.0))
 
 
-def _summed(counts: Floats, target: Floats) -> Floats:
+def _sum_axes(counts: Floats, target: Floats) -> Floats:
     """Sum over the axes where `target`, which has all of them, is one long."""
     over = tuple(d for d, n in enumerate(target.shape) if n == 1)
     summed: Floats = counts.sum(axis=over, keepdims=True)
     return summed
 
 
-def _spread_out(margin: Margin, axes: Sequence[int]) -> Floats:
+def _spread_out(margin: PeopleMargin, axes: Sequence[int]) -> Floats:
     """Return a margin's counts with `axes` as their dimensions, length 1 where it has none."""
     ranks = [margin.axes.index(d) for d in axes if d in margin.axes]
     counts = np.asarray(margin.counts, dtype=np.float64).transpose(ranks)
@@ -106,14 +106,14 @@ def _spread_out(margin: Margin, axes: Sequence[int]) -> Floats:
     return counts.reshape([lengths.get(d, 1) for d in axes])
 
 
-def _onto(margin: Margin, axes: tuple[int, ...]) -> Margin:
+def _onto(margin: PeopleMargin, axes: tuple[int, ...]) -> PeopleMargin:
     """Sum a margin over the axes that are not in `axes`, which are in ascending order."""
     others = tuple(i for i, d in enumerate(margin.axes) if d not in axes)
     kept = tuple(d for d in margin.axes if d in axes)
-    return Margin(axes, _spread_out(Margin(kept, margin.counts.sum(axis=others)), axes))
+    return PeopleMargin(axes, _spread_out(PeopleMargin(kept, margin.counts.sum(axis=others)), axes))
 
 
-def _check_agreement(margins: Sequence[Margin]) -> None:
+def _check_agreement(margins: Sequence[PeopleMargin]) -> None:
     for number, margin in enumerate(margins):
         for earlier in margins[:number]:
             shared = tuple(sorted({*margin.axes} & {*earlier.axes}))
@@ -147,7 +147,9 @@ is the limit; leave a quasi-identifier out, or give coarser domains
         )
 
 
-def _check_request(sizes: tuple[int, ...], margins: Sequence[Margin], start: Floats | None) -> None:
+def _check_request(
+    sizes: tuple[int, ...], margins: Sequence[PeopleMargin], start: Floats | None
+) -> None:
     check_memory(sizes)
     if not margins:
         raise RequestError("no margins are given", instead="give at least one")
@@ -163,7 +165,7 @@ def _check_request(sizes: tuple[int, ...], margins: Sequence[Margin], start: Flo
         _check_counts("start", np.asarray(start), sizes)
 
 
-def _check_margin(sizes: tuple[int, ...], margin: Margin) -> None:
+def _check_margin(sizes: tuple[int, ...], margin: PeopleMargin) -> None:
     axes = margin.axes
     if len(set(axes)) != len(axes) or not all(0 <= d < len(sizes) for d in axes):
         raise RequestError(f"its axes repeat, or are not below {len(sizes)}", where=str(margin))

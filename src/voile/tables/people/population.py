@@ -13,13 +13,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
-from voile.report.wording import listed
-from voile.tables.domains.domain import Domain
+from voile.report.wording import join_names
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.people.counted_boxes import CountedBoxes
 from voile.tables.people.counts import distinct_rows, row_keys
-from voile.tables.people.margins import Margin, check_memory, fit_margins
+from voile.tables.people.margins import PeopleMargin, check_memory, fit_margins
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ class PopulationGapError(RequestError):
 
 
 @dataclass(frozen=True)
-class Population(Brief):
+class PopulationCounts(BriefRepr):
     """People by combination, (m, q) codes in lexicographic order, and where the counts come from.
 
     `how` ends the sentence "The population is ..."; a reader must agree with the `assumptions` to
@@ -56,7 +56,7 @@ class Population(Brief):
 
 
 def population_of(
-    domains: Sequence[Domain],
+    domains: Sequence[ValueDomain],
     codes: Codes,
     sample: Floats,
     tables: Sequence[Table] = (),
@@ -65,7 +65,7 @@ def population_of(
     gap: Literal["error", "sample"] = "error",
     sampled: bool = False,
     weighted: Table | None = None,
-) -> Population:
+) -> PopulationCounts:
     """Make one population of whatever is known of it; the sample itself where nothing is.
 
     Tables come before `weighted`, the sums of sampling weights by all columns.
@@ -96,20 +96,22 @@ def population_of(
     return from_some(covered, counted, codes, sample, sampled=sampled)
 
 
-def from_counts(domains: Sequence[Domain], codes: Codes, people: Floats) -> Population:
+def from_counts(domains: Sequence[ValueDomain], codes: Codes, people: Floats) -> PopulationCounts:
     """Take counts by all quasi-identifiers as they are; equal rows add up, empty ones go.
 
-    >>> from voile.tables.domains.parser import Parser
-    >>> ages = Domain("age", (30, 31, 32), Parser("number"))
+    >>> from voile.tables.domains.parser import CellParser
+    >>> ages = Domain("age", (30, 31, 32), CellParser("number"))
     >>> found = from_counts([ages], np.array([[2], [0], [2]], np.int32), np.array([1.0, 4.0, 2.0]))
     >>> found.codes.tolist(), found.people.tolist(), found.how
     ([[0], [2]], [4.0, 3.0], 'counted by age')
     """
     _check(people)
-    return Population(*_distinct(domains, codes, people), f"counted by {listed(_names(domains))}")
+    return PopulationCounts(
+        *_distinct(domains, codes, people), f"counted by {join_names(_names(domains))}"
+    )
 
 
-def from_margins(domains: Sequence[Domain], tables: Sequence[Table]) -> Population:
+def from_margins(domains: Sequence[ValueDomain], tables: Sequence[Table]) -> PopulationCounts:
     """Fit several tables by iterative proportional fitting; see `fit_margins`."""
     sizes = [len(d) for d in domains]
     check_memory(sizes, bytes_a_cell=16 + 12 * len(domains))
@@ -120,7 +122,7 @@ def from_margins(domains: Sequence[Domain], tables: Sequence[Table]) -> Populati
         axes = tuple(names.index(c) for c in columns)
         counts = np.zeros([sizes[d] for d in axes])
         np.add.at(counts, tuple(codes.T), people)
-        margins.append(Margin(axes, counts))
+        margins.append(PeopleMargin(axes, counts))
     fitted = fit_margins(sizes, margins)
     if fitted.largest_error > 1e-6 * max(float(fitted.counts.sum()), 1.0):
         raise RequestError(
@@ -129,9 +131,9 @@ def from_margins(domains: Sequence[Domain], tables: Sequence[Table]) -> Populati
             where="population tables",
             instead="give tables of one census, or fewer of them",
         )
-    by = "; ".join(listed(columns) for columns, _, _ in tables)
+    by = "; ".join(join_names(columns) for columns, _, _ in tables)
     filled = fitted.counts > 0
-    return Population(
+    return PopulationCounts(
         np.argwhere(filled).astype(np.int32),
         fitted.counts[filled],
         f"fitted by iterative proportional fitting to {len(tables)} tables (by {by})",
@@ -140,13 +142,13 @@ def from_margins(domains: Sequence[Domain], tables: Sequence[Table]) -> Populati
 
 
 def from_some(
-    covered: Sequence[Domain],
-    counted: Population,
+    covered: Sequence[ValueDomain],
+    counted: PopulationCounts,
     codes: Codes,
     sample: Floats,
     *,
     sampled: bool = False,
-) -> Population:
+) -> PopulationCounts:
     """Take the sample as the population where tables count people by some quasi-identifiers only.
 
     What they count cannot say how many of those people share the other columns too: that is
@@ -161,7 +163,7 @@ def from_some(
     )
 
 
-def from_fraction(codes: Codes, sample: Floats, fraction: float) -> Population:
+def from_fraction(codes: Codes, sample: Floats, fraction: float) -> PopulationCounts:
     """Estimate the people of a combination as its subjects n divided by the sampling fraction.
 
     Unbiased for a group fixed before the sample is drawn; of groups seen because a person was drawn
@@ -175,7 +177,7 @@ def from_fraction(codes: Codes, sample: Floats, fraction: float) -> Population:
             f"the sampling fraction {fraction:g} is not between 0 and 1",
             instead="leave it out if the sample is the population",
         )
-    return Population(
+    return PopulationCounts(
         codes,
         sample / fraction,
         f"estimated as the source divided by the sampling fraction {fraction:.3g}",
@@ -188,17 +190,17 @@ def from_fraction(codes: Codes, sample: Floats, fraction: float) -> Population:
     )
 
 
-def from_weights(columns: tuple[str, ...], codes: Codes, people: Floats) -> Population:
+def from_weights(columns: tuple[str, ...], codes: Codes, people: Floats) -> PopulationCounts:
     """Estimate the people of a combination as the sum of its subjects' sampling weights.
 
     >>> found = from_weights(("w",), np.array([[0]], np.int32), np.array([310.5]))
     >>> found.people.tolist(), found.how
     ([310.5], 'estimated as the sums of sampling weights, column w')
     """
-    return Population(
+    return PopulationCounts(
         codes,
         people,
-        f"estimated as the sums of sampling weights, column {listed(columns)}",
+        f"estimated as the sums of sampling weights, column {join_names(columns)}",
         (
             "Each subject is assumed to stand for as many people as her sampling weight says, who "
             "share her values: sums of risk are estimates, and one small group's people may be "
@@ -209,9 +211,9 @@ def from_weights(columns: tuple[str, ...], codes: Codes, people: Floats) -> Popu
     )
 
 
-def from_sample(codes: Codes, sample: Floats) -> Population:
+def from_sample(codes: Codes, sample: Floats) -> PopulationCounts:
     """Take the sample as the population: all that is known of who an adversary could mix up."""
-    return Population(
+    return PopulationCounts(
         codes,
         sample.astype(np.float64),
         "not known: the source itself is counted as the population",
@@ -224,13 +226,13 @@ def from_sample(codes: Codes, sample: Floats) -> Population:
 
 
 def fill_gaps(
-    domains: Sequence[Domain],
+    domains: Sequence[ValueDomain],
     codes: Codes,
     sample: Floats,
-    population: Population,
+    population: PopulationCounts,
     *,
     how: Literal["error", "sample"] = "error",
-) -> Population:
+) -> PopulationCounts:
     """Count combinations that the population lacks as large as in the sample, or refuse them."""
     sizes = [len(domain) for domain in domains]
     codes, sample = distinct_rows(codes, sample, sizes)
@@ -241,7 +243,7 @@ def fill_gaps(
     if how == "error":
         raise PopulationGapError(
             f"{what} have no people in the population table",
-            where=f"columns {listed(_names(domains))}",
+            where=f"columns {join_names(_names(domains))}",
             instead="correct the population, or count them by the sample: --population-gap sample",
         )
     filled = distinct_rows(
@@ -258,7 +260,7 @@ def fill_gaps(
     )
 
 
-def _distinct(domains: Sequence[Domain], codes: Codes, people: Floats) -> tuple[Codes, Floats]:
+def _distinct(domains: Sequence[ValueDomain], codes: Codes, people: Floats) -> tuple[Codes, Floats]:
     """Add up equal rows and leave out empty ones; lexicographic order."""
     rows, total = distinct_rows(codes, people, [len(domain) for domain in domains])
     return rows[total > 0], total[total > 0]
@@ -274,5 +276,5 @@ def _check(people: Floats) -> None:
         raise RequestError("it counts nobody", where="population table")
 
 
-def _names(domains: Sequence[Domain]) -> tuple[str, ...]:
+def _names(domains: Sequence[ValueDomain]) -> tuple[str, ...]:
     return tuple(d.column for d in domains)

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.keys.pseudonyms import canonical_of
-from voile.tables.domains.domain import OUTSIDE, Domain, encode_cells
+from voile.tables.domains.domain import OUTSIDE, ValueDomain, encode_cells
 
 Codes = NDArray[np.int32]
 Rows = NDArray[np.int64]
@@ -34,7 +34,7 @@ class PersonRecords(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PersonRows(Brief):
+class PersonRows(BriefRepr):
     """Rows of a table, person by person; each person's by date, then by all values.
 
     The order of the source decides nothing: rows that tie are equal in all quasi-identifiers.
@@ -55,7 +55,7 @@ class PersonRows(Brief):
     @classmethod
     def of(
         cls,
-        domains: Sequence[Domain],
+        domains: Sequence[ValueDomain],
         subject: str,
         batches: Iterable[tuple[pa.RecordBatch, Rows]],
         sensitive: Sequence[str] = (),

@@ -27,7 +27,7 @@ LEAST_ALPHA, MOST_ALPHA = 1e-4, 1 - 1e-6
 
 
 @dataclass(frozen=True)
-class Estimate:
+class UniqueEstimate:
     """An estimated number of people who are unique in the population, with a 95% interval.
 
     The interval covers which records happened to be drawn, not whether the model is right.
@@ -47,7 +47,7 @@ def estimate_uniques(
     *,
     model: Model = "dankar",
     random_state: int | np.random.Generator | None = None,
-) -> Estimate:
+) -> UniqueEstimate:
     """Estimate how many people are unique in the population, from a simple random sample's classes.
 
     ``dankar`` takes Pitman's model up to a sampling fraction of .1 and Zayatz's above. Dankar et
@@ -70,14 +70,14 @@ def estimate_uniques(
     if not len(sizes) or not (sizes > 0).all():
         raise RequestError("there are no classes, or one has no subjects")
     values, counts = np.unique(np.maximum(np.rint(sizes), 1), return_counts=True)
-    table = _Table(values, counts.astype(np.float64), fraction)
+    table = _FrequencyTable(values, counts.astype(np.float64), fraction)
     return _answer_exactly(table) or _estimate_by_model(
         table, model, np.random.default_rng(random_state)
     )
 
 
 @dataclass(frozen=True)
-class _Table:
+class _FrequencyTable:
     """Frequencies of frequencies: `counts[i]` classes have `sizes[i]` subjects, ascending."""
 
     sizes: Floats
@@ -102,26 +102,28 @@ class _Table:
         return min(self.uniques / self.fraction, self.people)
 
 
-def _answer_exactly(table: _Table) -> Estimate | None:
+def _answer_exactly(table: _FrequencyTable) -> UniqueEstimate | None:
     """Answer where no model is needed."""
     if table.fraction == 1:
         u = table.uniques
-        return Estimate(u, u, u, "exact", "The source is the population.", 1.0)
+        return UniqueEstimate(u, u, u, "exact", "The source is the population.", 1.0)
     if table.uniques == 0:
         # U people unique, none drawn: (1 - fraction)^U = .05
         high = min(math.log(0.05) / math.log1p(-table.fraction), table.people)
         why = "No record is unique in the source; high is what could have been missed."
-        return Estimate(0.0, 0.0, high, "exact", why, table.fraction)
+        return UniqueEstimate(0.0, 0.0, high, "exact", why, table.fraction)
     if table.uniques == table.subjects:
         # people in pairs give subjects x fraction / 2 x (their share) pairs drawn: none seen, so 3
         share = min(6 / (table.subjects * table.fraction), 1.0)
         low = table.people * (1 - share)
         why = "Every record is unique in the source; low allows for pairs it could have missed."
-        return Estimate(table.people, low, table.people, "exact", why, table.fraction)
+        return UniqueEstimate(table.people, low, table.people, "exact", why, table.fraction)
     return None
 
 
-def _estimate_by_model(table: _Table, model: Model, rng: np.random.Generator) -> Estimate:
+def _estimate_by_model(
+    table: _FrequencyTable, model: Model, rng: np.random.Generator
+) -> UniqueEstimate:
     used, why = _choose(table, model)
     estimate = pitman if used == "pitman" else zayatz
     classes = int(table.counts.sum())
@@ -129,10 +131,10 @@ def _estimate_by_model(table: _Table, model: Model, rng: np.random.Generator) ->
     samples = np.vstack([table.counts, drawn])
     value, *again = estimate(table.sizes, samples, table.fraction).tolist()
     low, high = (float(x) for x in np.quantile(again, [0.025, 0.975]))
-    return Estimate(value, min(low, value), max(high, value), used, why, table.fraction)
+    return UniqueEstimate(value, min(low, value), max(high, value), used, why, table.fraction)
 
 
-def _choose(table: _Table, model: Model) -> tuple[Model, str]:
+def _choose(table: _FrequencyTable, model: Model) -> tuple[Model, str]:
     """Apply the decision rule of Dankar et al. 2012, without its slide negative binomial."""
     if model != "dankar":
         return model, f"{model.title()}'s model was asked for."

@@ -14,13 +14,13 @@ from voile.data import Source
 from voile.data.source import identifier
 from voile.engines.counting import count_combinations
 from voile.engines.duck import connect
-from voile.report.wording import listed
-from voile.tables.people.combinations import Combinations, check_quasi
+from voile.report.wording import join_names
+from voile.tables.people.combinations import QuasiCombinations, check_quasi
 
 
 def count_weighted(
     source: Source, quasi: Sequence[str], weight: str, subject: str | None
-) -> Combinations:
+) -> QuasiCombinations:
     """Add up the weights of subjects by combination of the quasi-identifiers.
 
     A subject of several combinations is spread evenly over them, and her weight with her.
@@ -35,21 +35,21 @@ def count_weighted(
         _check_one_each(source, weight, subject)
     columns = [*quasi, weight]
     counted = count_combinations(source, columns, subject=subject, floats=columns)
-    weights = _numbers(Combinations(tuple(columns), counted, source), weight)
+    weights = _numbers(QuasiCombinations(tuple(columns), counted, source), weight)
     people = counted.column("count").to_numpy() * weights
     if not people.sum() > 0:
         raise RequestError("all weights are 0", where=f"column {weight}")
     table = counted.select(list(quasi)).append_column("count", pa.array(people))
-    return Combinations(tuple(quasi), table, source)
+    return QuasiCombinations(tuple(quasi), table, source)
 
 
-def _numbers(counted: Combinations, weight: str) -> NDArray[np.float64]:
+def _numbers(counted: QuasiCombinations, weight: str) -> NDArray[np.float64]:
     weights = np.array([_number(cell) for cell in counted.table.column(weight).to_pylist()])
     if not (weights >= 0).all():
         rows = counted.rows_of(weight)(lambda cell: not _number(cell) >= 0)
         raise RequestError(
             f"weights are negative, missing or not numbers, as in row{'s' * (len(rows) > 1)} "
-            f"{listed([f'{row:,}' for row in rows])}",
+            f"{join_names([f'{row:,}' for row in rows])}",
             where=f"column {weight}",
             instead="give each row the number of people that it stands for",
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.hierarchy import level_cuts
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.people.counts import Constraints
@@ -19,12 +19,15 @@ Bits = NDArray[np.bool_]
 Settings = Mapping[str, Mapping[str, Any]]
 
 
-def importance_of(domains: Sequence[Domain], settings: Settings) -> tuple[float, ...] | None:
+def importance_of(domains: Sequence[ValueDomain], settings: Settings) -> tuple[float, ...] | None:
     """Return the importance of each column where the settings give one any; 1 is usual.
 
     Latitude and longitude of one place have half of it each.
     """
-    asked = {d.column: QuasiSettings.read(d.column, settings.get(d.column, {})) for d in domains}
+    asked = {
+        d.column: QuasiSettings.check_settings(d.column, settings.get(d.column, {}))
+        for d in domains
+    }
     paired = {column for own, one in asked.items() if one.pair for column in (own, one.pair)}
     if not paired and all(one.importance is None for one in asked.values()):
         return None
@@ -35,10 +38,10 @@ def importance_of(domains: Sequence[Domain], settings: Settings) -> tuple[float,
 
 
 def add_cuts(
-    domains: Sequence[Domain], constraints: Constraints, settings: Settings
+    domains: Sequence[ValueDomain], constraints: Constraints, settings: Settings
 ) -> Constraints:
-    wanted = [QuasiSettings.read(d.column, settings.get(d.column, {})) for d in domains]
-    both = [_fixed(domain, asked) for domain, asked in zip(domains, wanted, strict=True)]
+    wanted = [QuasiSettings.check_settings(d.column, settings.get(d.column, {})) for d in domains]
+    both = [_fix_cuts(domain, asked) for domain, asked in zip(domains, wanted, strict=True)]
     required, forbidden = (np.concatenate(cuts) for cuts in zip(*both, strict=True))
     if not (required | forbidden).any():
         return constraints
@@ -53,7 +56,7 @@ def _with(cuts: Bits, given: Bits | None) -> Bits:
     return cuts if given is None else cuts | given
 
 
-def _fixed(domain: Domain, asked: QuasiSettings) -> tuple[Bits, Bits]:
+def _fix_cuts(domain: ValueDomain, asked: QuasiSettings) -> tuple[Bits, Bits]:
     """Return which cuts of a column must stay, and which must go."""
     stay, go = _cuts_after(domain, asked.keep_cuts), _cuts_after(domain, asked.drop_cuts)
     if asked.finest is not None or asked.coarsest is not None:
@@ -68,7 +71,7 @@ def _fixed(domain: Domain, asked: QuasiSettings) -> tuple[Bits, Bits]:
     return stay, go
 
 
-def _uneven_cuts(domain: Domain, step: int) -> Bits:
+def _uneven_cuts(domain: ValueDomain, step: int) -> Bits:
     """Return which cuts of whole numbers do not lie just below a multiple of the step."""
     if domain.parser.kind != "integer" or domain.parser.edges:
         raise RequestError(
@@ -79,7 +82,7 @@ def _uneven_cuts(domain: Domain, step: int) -> Bits:
     return np.array([after is not None and after % step != 0 for after in domain.values[1:]])
 
 
-def _cuts_after(domain: Domain, values: Sequence[Any]) -> Bits:
+def _cuts_after(domain: ValueDomain, values: Sequence[Any]) -> Bits:
     cuts = np.full(len(domain) - 1, values == "all")
     if values == "all":
         return cuts

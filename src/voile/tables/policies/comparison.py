@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier
-from voile.report.wording import listed
+from voile.report.wording import join_names
 from voile.tables.policies.policy import Policy
 
 
@@ -53,10 +53,10 @@ def in_words(
                 finer.append(f"{column} in {said}")
             else:
                 coarser.append(f"{column} into {said}")
-    parts = [f"it keeps {listed(finer)}"] if finer else []
-    parts += [f"it merges {listed(coarser)}"] if coarser else []
-    parts += [f"it cuts {listed(moved)} elsewhere"] if moved else []
-    parts += [f"{listed(same)} stays as in {name}"] if same else []
+    parts = [f"it keeps {join_names(finer)}"] if finer else []
+    parts += [f"it merges {join_names(coarser)}"] if coarser else []
+    parts += [f"it cuts {join_names(moved)} elsewhere"] if moved else []
+    parts += [f"{join_names(same)} stays as in {name}"] if same else []
     risk, loss = (_change(*pair) for pair in zip(scores, other_scores, strict=True))
     return f"Risk {risk}, loss {loss}: {'; '.join(parts)}."
 

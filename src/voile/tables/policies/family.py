@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.policies.policy import Policy
 from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.trees.tree import BoxExtents, Tree
+from voile.tables.trees.tree import BoxExtents, BoxTree
 
 AnyPolicy: TypeAlias = Policy | TreePolicy
 """A policy whose promise is per row: what a row becomes follows from its values."""
@@ -26,7 +26,7 @@ GLOBAL = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Family(Brief):
+class PolicyFamily(BriefRepr):
     """Policies of one kit.
 
     Parameters
@@ -41,14 +41,14 @@ class Family(Brief):
 
     shows = ("trees",)
 
-    domains: tuple[Domain, ...]
+    domains: tuple[ValueDomain, ...]
     bits: Bits
-    trees: tuple[Tree, ...]
+    trees: tuple[BoxTree, ...]
     members: NDArray[np.int32]
     numbers: tuple[int, ...] = ()
 
     @classmethod
-    def of_bits(cls, domains: Sequence[Domain], bits: Bits) -> Family:
+    def of_bits(cls, domains: Sequence[ValueDomain], bits: Bits) -> PolicyFamily:
         """Return the family of global policies alone."""
         rows = np.arange(len(bits))
         members = np.column_stack([np.full(len(bits), GLOBAL), rows]).astype(np.int32)
@@ -93,7 +93,7 @@ class Family(Brief):
         found = np.flatnonzero(same)
         return int(found[0]) if len(found) else None
 
-    def read(self, data: Mapping[str, Any]) -> KitPolicy:
+    def read_policy(self, data: Mapping[str, Any]) -> KitPolicy:
         """Read what a policy's `to_data` wrote."""
         if self.numbers:
             return self._person_policy(data)
@@ -121,36 +121,38 @@ def finest_cuts(policy: KitPolicy) -> Policy:
         return policy
     if isinstance(policy, PersonPolicy):
         return cuts_of(policy.domains, policy.boxes, policy.uncut)
-    return cuts_of(policy.domains, policy.pruned, policy.pruned.leaves)
+    return cuts_of(policy.domains, policy.pruned_tree, policy.pruned_tree.leaves)
 
 
-def cuts_of(domains: Sequence[Domain], tree: BoxExtents, boxes: NDArray[np.integer[Any]]) -> Policy:
+def cuts_of(
+    domains: Sequence[ValueDomain], tree: BoxExtents, boxes: NDArray[np.integer[Any]]
+) -> Policy:
     """Return the global policy of every cut that one of some boxes of a tree has."""
     bits = []
     for place, domain in enumerate(domains):
         cut = np.isin(np.arange(len(domain) - 1), tree.bounds[1][boxes, place])
         if tree.is_free[place]:
-            cut = (np.diff(tree.held(boxes, place).astype(np.int8)) != 0).any(axis=0)
+            cut = (np.diff(tree.find_positions(boxes, place).astype(np.int8)) != 0).any(axis=0)
         bits.append(cut)
     return Policy(tuple(domains), np.concatenate(bits))
 
 
 def join(
-    domains: Sequence[Domain],
+    domains: Sequence[ValueDomain],
     found: Frontier,
     grown: Frontier,
-    trees: Sequence[Tree],
+    trees: Sequence[BoxTree],
     numbers: tuple[int, ...] = (),
-) -> tuple[Frontier, Family]:
-    """Return the frontier of both families, whose policies are `Family.members`.
+) -> tuple[Frontier, PolicyFamily]:
+    """Return the frontier of both families, whose policies are `PolicyFamily.members`.
 
     `found` has bit-strings, `grown` rows (tree, links pruned); of equal points the tree is kept,
     whose groups are fewer to explain where risk and loss are the same.
     """
-    alone = Family.of_bits(domains, found.policies)
+    alone = PolicyFamily.of_bits(domains, found.policies)
     members = np.concatenate([grown.policies.reshape(-1, 2), alone.members]).astype(np.int32)
     risk = np.concatenate([grown.risk, found.risk])
     loss = np.concatenate([grown.loss, found.loss])
     frontier = Frontier.of(risk, loss, members)
-    family = Family(tuple(domains), found.policies, tuple(trees), frontier.policies, numbers)
+    family = PolicyFamily(tuple(domains), found.policies, tuple(trees), frontier.policies, numbers)
     return frontier, family

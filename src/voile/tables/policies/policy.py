@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.parser import Value
 from voile.tables.people.counts import row_keys
 
 
 @dataclass(frozen=True)
-class Interval(Brief):
+class DomainInterval(BriefRepr):
     """Values `first`..`last` of a domain, by position, both included, and how they are written."""
 
     shows = ("width",)
@@ -34,7 +34,7 @@ class Interval(Brief):
 
 
 @dataclass(frozen=True, eq=False)
-class Policy(Brief):
+class Policy(BriefRepr):
     """One bit-string over ordered domains; bit 1 keeps the cut between two neighbours.
 
     Parameters
@@ -43,8 +43,8 @@ class Policy(Brief):
     bits : (sum of len(domain) - 1,) bool, concatenated in that order.
     notes : how it was made, in sentences.
 
-    >>> from voile.tables.domains.parser import Parser
-    >>> age = Domain("age", tuple(range(106)), Parser("integer"))
+    >>> from voile.tables.domains.parser import CellParser
+    >>> age = Domain("age", tuple(range(106)), CellParser("integer"))
     >>> policy = Policy((age,), np.isin(np.arange(105), [17, 44]))
     >>> print(policy.describe())
     age 0-17 18-44 45-105
@@ -54,7 +54,7 @@ class Policy(Brief):
 
     shows = ("columns",)
 
-    domains: tuple[Domain, ...]
+    domains: tuple[ValueDomain, ...]
     bits: NDArray[np.bool_]
     notes: tuple[str, ...] = ()
 
@@ -93,7 +93,7 @@ class Policy(Brief):
         """
         return Policy(self.domains, self.bits & other.bits)
 
-    def cuts(self) -> Iterator[tuple[Domain, NDArray[np.bool_]]]:
+    def cuts(self) -> Iterator[tuple[ValueDomain, NDArray[np.bool_]]]:
         """Yield each domain with its own bits."""
         start = 0
         for domain in self.domains:
@@ -101,7 +101,7 @@ class Policy(Brief):
             start += len(domain) - 1
 
     @cached_property
-    def intervals(self) -> dict[str, tuple[Interval, ...]]:
+    def intervals(self) -> dict[str, tuple[DomainInterval, ...]]:
         """The intervals of each column, in order."""
         return {domain.column: intervals_of(domain, cuts) for domain, cuts in self.cuts()}
 
@@ -127,7 +127,7 @@ class Policy(Brief):
             for column, intervals in self.intervals.items()
         )
 
-    def interval_of(self, domain: Domain) -> NDArray[np.int32]:
+    def interval_of(self, domain: ValueDomain) -> NDArray[np.int32]:
         """Return, for each position of the domain, the number of its interval."""
         for own, cuts in self.cuts():
             if own.column == domain.column:
@@ -146,7 +146,7 @@ class Policy(Brief):
         """Return one key of each row of `numbers_of`, the same for rows of one group."""
         return row_keys(numbers, list(self.groups_per_column.values()))
 
-    def shown(
+    def list_shown(
         self, numbers: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], tuple[NDArray[np.bool_], ...]]:
         """Return what groups show: the number of an interval by column, and its values.
@@ -170,7 +170,7 @@ class Policy(Brief):
         }
 
     @classmethod
-    def from_data(cls, domains: Sequence[Domain], data: Mapping[str, Any]) -> Policy:
+    def from_data(cls, domains: Sequence[ValueDomain], data: Mapping[str, Any]) -> Policy:
         """Read back what `to_data` wrote; the intervals must cover each domain in order."""
         if not isinstance(data, Mapping):
             raise RequestError("the policy does not give each column its intervals")
@@ -181,13 +181,13 @@ class Policy(Brief):
         return cls(tuple(domains), np.concatenate([np.zeros(0, np.bool_), *bits]))
 
 
-def intervals_of(domain: Domain, cuts: NDArray[np.bool_]) -> tuple[Interval, ...]:
+def intervals_of(domain: ValueDomain, cuts: NDArray[np.bool_]) -> tuple[DomainInterval, ...]:
     """Return the intervals of one column, in order: `cuts[i]` ends one after the i-th value."""
     ends = [*np.flatnonzero(cuts).tolist(), len(domain) - 1]
     starts = [0, *(end + 1 for end in ends[:-1])]
     bounds = list(zip(starts, ends, strict=True))
     labels = domain.labels(bounds)
-    return tuple(Interval(a, b, label) for (a, b), label in zip(bounds, labels, strict=True))
+    return tuple(DomainInterval(a, b, label) for (a, b), label in zip(bounds, labels, strict=True))
 
 
 def _text(value: Value) -> str:
@@ -197,7 +197,7 @@ def _text(value: Value) -> str:
     return f'"{text}"' if not text or text.startswith('"') else text
 
 
-def _read_cuts(domain: Domain, intervals: Any) -> NDArray[np.bool_]:
+def _read_cuts(domain: ValueDomain, intervals: Any) -> NDArray[np.bool_]:
     where = f"policy, column {domain.column}"
     if not intervals:
         raise RequestError("the policy has no intervals", where=where)

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError, nearest
 from voile.core.warn import warn
 from voile.data.column_words import mentions
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.zip_areas import (
     SMALL_AREA,
     SMALL_AREAS,
-    Areas,
     Vintage,
+    ZipAreas,
     check_text,
     count_areas,
     explain_off_lattice,
@@ -106,14 +106,14 @@ def safe_harbor(
     return Policy(space.domains, np.concatenate(bits), notes=tuple(notes))
 
 
-def is_age(domain: Domain) -> bool:
+def is_age(domain: ValueDomain) -> bool:
     """Whether this is a column of whole years called age."""
     return domain.parser.kind == "integer" and bool(
         re.search(r"(^|_)age(_|$)", domain.column, re.IGNORECASE)
     )
 
 
-def is_place(domain: Domain) -> bool:
+def is_place(domain: ValueDomain) -> bool:
     """Whether a column's name speaks of a place within a state.
 
     The rule lets out no geographic subdivision smaller than a state, but for three-digit areas.
@@ -121,14 +121,14 @@ def is_place(domain: Domain) -> bool:
     return mentions(domain.column, "place", "address")
 
 
-def _is_zip_of_states(domain: Domain) -> bool:
+def _is_zip_of_states(domain: ValueDomain) -> bool:
     """Whether values may be ZIP codes: not where the name says those of another country (PLZ)."""
     return is_zip(domain) and (bool(ZIP_NAME.search(domain.column)) or not is_place(domain))
 
 
 def _find(
-    domains: Sequence[Domain],
-    test: Callable[[Domain], bool],
+    domains: Sequence[ValueDomain],
+    test: Callable[[ValueDomain], bool],
     named: re.Pattern[str] = re.compile(""),
 ) -> str | None:
     """Return the first column that passes the test, one whose name fits before the others."""
@@ -137,7 +137,7 @@ def _find(
     return next(iter(fitting + found), None)
 
 
-def _zip_cuts(domain: Domain, areas: Areas, vintage: Vintage) -> NDArray[np.bool_]:
+def _zip_cuts(domain: ValueDomain, areas: ZipAreas, vintage: Vintage) -> NDArray[np.bool_]:
     check_text(domain)
     off = explain_off_lattice(domain, areas)
     if off is not None:
@@ -151,7 +151,7 @@ def _zip_cuts(domain: Domain, areas: Areas, vintage: Vintage) -> NDArray[np.bool
     return np.array([a != b for a, b in pairwise(group_values(domain, areas))], dtype=np.bool_)
 
 
-def _zip_notes(domain: Domain, areas: Areas, vintage: Vintage) -> list[str]:
+def _zip_notes(domain: ValueDomain, areas: ZipAreas, vintage: Vintage) -> list[str]:
     grouped = int(areas.small.sum())
     by_table = vintage == "population"
     known_by = "counted in the population table" if by_table else f"list of the {vintage} census"
@@ -173,21 +173,21 @@ def _zip_notes(domain: Domain, areas: Areas, vintage: Vintage) -> list[str]:
     return notes
 
 
-def _one_group(domain: Domain) -> tuple[NDArray[np.bool_], list[str]]:
+def _one_group(domain: ValueDomain) -> tuple[NDArray[np.bool_], list[str]]:
     cuts = np.zeros(len(domain) - 1, dtype=np.bool_)
     if domain.nullable:
         cuts[-1] = True
     return cuts, [f"{domain.column}: one group, since it is of places within a state"]
 
 
-def _age_cuts(domain: Domain) -> NDArray[np.bool_]:
+def _age_cuts(domain: ValueDomain) -> NDArray[np.bool_]:
     if domain.parser.kind != "integer":
         raise RequestError("ages must be whole years", where=f"column {domain.column}")
     old = [isinstance(v, int) and v > LAST_SINGLE_AGE for v in domain.values]
     return np.array([not (a and b) for a, b in pairwise(old)], dtype=np.bool_)
 
 
-def _year_cuts(domain: Domain, on: dt.date | None) -> tuple[NDArray[np.bool_], list[str]]:
+def _year_cuts(domain: ValueDomain, on: dt.date | None) -> tuple[NDArray[np.bool_], list[str]]:
     years = [None if v is None else int(str(v)[:4]) for v in domain.values]
     notes = [f"{domain.column}: dates become years"]
     if BIRTH.search(domain.column):

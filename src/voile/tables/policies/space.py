@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.data import Source, open_source
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.people import combinations
 from voile.tables.people.counted_boxes import (
     CountedBoxes,
@@ -21,15 +21,15 @@ from voile.tables.people.counted_boxes import (
     estimate_matches,
     estimate_uniques,
 )
-from voile.tables.people.counts import Constraints, Counts
-from voile.tables.people.population import Population, Table, population_of
+from voile.tables.people.counts import CombinationCounts, Constraints
+from voile.tables.people.population import PopulationCounts, Table, population_of
 from voile.tables.people.weights import count_weighted
 from voile.tables.policies.asked import Settings, add_cuts, importance_of
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.scoring.catalogue import MEASURES
-from voile.tables.scoring.disclosure import Classes, are_diverse, disclosure
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.scoring.disclosure import EquivalenceClasses, are_diverse, disclosure
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.scoring.group_measures import (
     GroupMeasure,
     estimated_matches,
@@ -37,8 +37,8 @@ from voile.tables.scoring.group_measures import (
     matches,
     sees_outcomes,
 )
-from voile.tables.scoring.losses import Grouping, losses
-from voile.tables.scoring.named_measures import Weights, measure_named
+from voile.tables.scoring.losses import CombinationGrouping, losses
+from voile.tables.scoring.named_measures import LossWeights, measure_named
 from voile.tables.trees.policy import TreePolicy
 
 Bits = NDArray[np.bool_]
@@ -61,21 +61,21 @@ class PolicySpace:
 
     def __init__(
         self,
-        domains: Sequence[Domain],
-        counts: Counts,
+        domains: Sequence[ValueDomain],
+        counts: CombinationCounts,
         constraints: Constraints,
-        population: Population,
+        population: PopulationCounts,
         *,
         risk: GroupMeasure | None = None,
         loss: GroupMeasure | None = None,
-        weights: Weights | None = None,
+        weights: LossWeights | None = None,
     ) -> None:
         self.domains = tuple(domains)
         self.counts = counts
         self.constraints = constraints
         self.population = population
         self.risk, self.loss = risk or matches(), loss or information()
-        self.weights = weights or Weights()
+        self.weights = weights or LossWeights()
 
     @classmethod
     def of(
@@ -165,7 +165,7 @@ class PolicySpace:
         by_outcome = combinations.count_outcomes(source, domains, codes, outcomes, subject)
         counts = combinations.join(domains, codes, count, joined, by_value, by_outcome, columns)
         limits = add_cuts(domains, constraints or Constraints(), settings or {})
-        weights = Weights(loss_weight, importance_of(domains, settings or {}))
+        weights = LossWeights(loss_weight, importance_of(domains, settings or {}))
         measures = risk_of(counts, weights), loss_of(counts, weights)
         _check_measures(*measures, joined, outcomes)
         return cls(
@@ -205,9 +205,9 @@ class PolicySpace:
         return np.ones(self.n_bits, dtype=np.bool_)
 
     @cached_property
-    def evaluator(self) -> Evaluator:
+    def evaluator(self) -> PolicyEvaluator:
         """What scores policies."""
-        return Evaluator(
+        return PolicyEvaluator(
             self.counts,
             self.constraints,
             risk=self.risk,
@@ -234,7 +234,7 @@ class PolicySpace:
         counted = np.bincount(codes, weights=people, minlength=len(self.domains[place]))
         return counted.astype(np.float64)
 
-    def groups(self, policy: AnyPolicy) -> tuple[NDArray[np.int32], Classes, Bits]:
+    def groups(self, policy: AnyPolicy) -> tuple[NDArray[np.int32], EquivalenceClasses, Bits]:
         """Return a policy's equivalence classes: interval numbers, counts, which are allowed."""
         own, inverse = self._groups(policy)
 
@@ -245,8 +245,8 @@ class PolicySpace:
         values = [add(v) for v in self.counts.sensitive.T]
         sensitive = np.column_stack(values) if values else np.zeros((len(own), 0))
         seen = sample > 0
-        classes = Classes(sample[seen], people[seen], sensitive[seen])
-        return own[seen], classes, self.allowed(classes)
+        classes = EquivalenceClasses(sample[seen], people[seen], sensitive[seen])
+        return own[seen], classes, self.find_allowed(classes)
 
     def _groups(self, policy: AnyPolicy) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
         """Return the interval numbers of each group, and the group of each combination."""
@@ -254,16 +254,16 @@ class PolicySpace:
         _, first, inverse = np.unique(policy.keys_of(own), return_index=True, return_inverse=True)
         return own[first], inverse
 
-    def grouping(self, policy: AnyPolicy) -> Grouping:
+    def grouping(self, policy: AnyPolicy) -> CombinationGrouping:
         """Return the groups that a policy makes of the combinations, and which are released."""
         own, group = self._groups(policy)
         released = np.zeros(len(own), dtype=np.bool_)
         seen = np.bincount(group, self.counts.sample, len(own)) > 0
         released[seen] = self.groups(policy)[2]
-        return Grouping(group, *policy.shown(own), released)
+        return CombinationGrouping(group, *policy.list_shown(own), released)
 
     @property
-    def weighted_counts(self) -> Counts | None:
+    def weighted_counts(self) -> CombinationCounts | None:
         """The counts as a survey weighs them, to as many subjects; None without weights.
 
         Each combination's subjects count as the share of the people that their weights stand for.
@@ -319,7 +319,7 @@ class PolicySpace:
         Cost: O(distinct counted boxes x combinations).
         """
         groups, classes, kept = self.groups(policy)
-        entries, values = policy.shown(groups[kept])
+        entries, values = policy.list_shown(groups[kept])
         own = [self.quasi.index(column) for column in boxes.columns]
         distinct, place = np.unique(entries[:, own], axis=0, return_inverse=True)
         held = [values[i] for i in own]
@@ -327,7 +327,7 @@ class PolicySpace:
         people = add_within(distinct, held, boxes.codes, boxes.people)
         return classes.sample[kept], subjects[place], people[place]
 
-    def allowed(self, classes: Classes) -> Bits:
+    def find_allowed(self, classes: EquivalenceClasses) -> Bits:
         """Say which groups meet the constraints that hold for a group alone."""
         rules = self.constraints
         allowed = classes.group >= rules.k - 1e-9
@@ -349,7 +349,9 @@ class PolicySpace:
             classes.sensitive[kept, :0],
         )
         columns = [own for own, _ in self.counts.by_column(classes.sensitive[kept])] or [none]
-        found = [disclosure(Classes(n, people, own), suppressed=suppressed) for own in columns]
+        found = [
+            disclosure(EquivalenceClasses(n, people, own), suppressed=suppressed) for own in columns
+        ]
         return {name: MEASURES[name].worst([one[name] for one in found]) for name in found[0]}
 
 
@@ -361,7 +363,7 @@ def _check_subject(source: Source, subject: str | None) -> None:
 
 
 def _weigh(
-    source: Source, domains: Sequence[Domain], weight: str | None, subject: str | None
+    source: Source, domains: Sequence[ValueDomain], weight: str | None, subject: str | None
 ) -> Table | None:
     """Return the columns of weights, and the combinations with their sums of weights."""
     if weight is None:
@@ -372,7 +374,7 @@ def _weigh(
 
 
 def _check_measures(
-    risk: GroupMeasure, loss: GroupMeasure, population: Population, outcomes: Sequence[str]
+    risk: GroupMeasure, loss: GroupMeasure, population: PopulationCounts, outcomes: Sequence[str]
 ) -> None:
     """Refuse an estimate that nothing supports, and outcomes that no measure looks at."""
     if risk == estimated_matches() and not (population.boxes and population.boxes.sampled):
@@ -397,5 +399,5 @@ def _several(population: Any) -> Iterator[Any]:
         yield population
 
 
-def _only(domains: Sequence[Domain], columns: Sequence[str]) -> list[Domain]:
+def _only(domains: Sequence[ValueDomain], columns: Sequence[str]) -> list[ValueDomain]:
     return [domain for domain in domains if domain.column in columns]

@@ -12,16 +12,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import TamperedError
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.people.counts import row_keys
-from voile.tables.recoding.codebook import UNKNOWN, Codebook, CodedColumn
+from voile.tables.recoding.codebook import UNKNOWN, CodedColumn, ReleaseCodebook
 
 Bits = NDArray[np.bool_]
 ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
-class BoxCodebook(Codebook):
+class BoxCodebook(ReleaseCodebook):
     """Columns whose intervals may overlap, and the boxes that they make, which do not.
 
     boxes : for each, the number of its interval in every column.
@@ -56,7 +56,7 @@ class BoxCodebook(Codebook):
         return self._codes(table, blank_is_unknown=True)
 
     def recode(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return the same of raw cells, where a missing value is a value; see `Codebook`."""
+        """Return the same of raw cells, where a missing value is a value; see `ReleaseCodebook`."""
         return self._codes(table, blank_is_unknown=False)
 
     @cached_property
@@ -66,8 +66,10 @@ class BoxCodebook(Codebook):
     def _keys(self, codes: NDArray[np.int32]) -> NDArray[Any]:
         return row_keys(codes, self.sizes)
 
-    def codes_of(self, domains: Sequence[Domain], codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the same of positions in domains; see `Codebook`."""
+    def codes_of(
+        self, domains: Sequence[ValueDomain], codes: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        """Return the same of positions in domains; see `ReleaseCodebook`."""
         each = zip(self.columns, domains, strict=True)
         return self._codes_in([column.hold(domain.values) for column, domain in each], codes)
 
@@ -107,10 +109,10 @@ class BoxCodebook(Codebook):
         bits = np.unpackbits(fits[alone, place][:, np.newaxis], axis=1)
         codes[alone] = self._numbers[8 * place + bits.argmax(axis=1)]
         others = np.unpackbits(fits[~alone], axis=1, count=len(self.boxes))
-        codes[~alone] = self._shared(others.astype(np.bool_))
+        codes[~alone] = self._intersect_boxes(others.astype(np.bool_))
         return codes
 
-    def _shared(self, fits: Bits) -> NDArray[np.int32]:
+    def _intersect_boxes(self, fits: Bits) -> NDArray[np.int32]:
         """Return, by row, the intervals that all boxes which fit share; one of none where none."""
         columns = []
         for column, numbers in zip(self.columns, self._numbers.T, strict=True):
@@ -134,9 +136,9 @@ class BoxCodebook(Codebook):
         return True
 
 
-def read_codebook(data: Any) -> Codebook:
+def read_codebook(data: Any) -> ReleaseCodebook:
     """Read back what a codebook's `to_data` made, of either family."""
     if isinstance(data, Mapping):
         columns = tuple(CodedColumn.from_data(column) for column in data["columns"])
         return BoxCodebook(columns, tuple(tuple(map(int, box)) for box in data["boxes"]))
-    return Codebook.from_data(data)
+    return ReleaseCodebook.from_data(data)

@@ -16,10 +16,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import TamperedError
-from voile.tables.domains.domain import Domain, encode_cells
+from voile.tables.domains.domain import ValueDomain, encode_cells
 from voile.tables.domains.labels import MISSING
-from voile.tables.domains.parser import By, Kind, NotInKind, Parser, Value
-from voile.tables.recoding.naming import Name
+from voile.tables.domains.parser import By, CellParser, Kind, NotInKind, Value
+from voile.tables.recoding.naming import IntervalName
 
 UNKNOWN = -1
 
@@ -40,7 +40,7 @@ class CodebookEntry:
     values: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, name: Name, *, listed: bool) -> CodebookEntry:
+    def of(cls, name: IntervalName, *, listed: bool) -> CodebookEntry:
         first, last, below = (
             None if end is None else str(end) for end in (name.first, name.last, name.below)
         )
@@ -70,7 +70,7 @@ class CodedColumn:
     entries: tuple[CodebookEntry, ...]
 
     @classmethod
-    def of(cls, domain: Domain, names: Sequence[Name], *, bounds: bool) -> CodedColumn:
+    def of(cls, domain: ValueDomain, names: Sequence[IntervalName], *, bounds: bool) -> CodedColumn:
         column, parser = domain.column, domain.parser
         shown = [str(value) for name in names for value in name.values]
         listed = parser.kind == "listed" or (
@@ -96,9 +96,9 @@ class CodedColumn:
         return cls(data["column"], tuple(data["released"]), *parser, entries)
 
     @property
-    def parser(self) -> Parser:
+    def parser(self) -> CellParser:
         """How a register's cells are read."""
-        return Parser(self.kind, self.by, self.forms, self.missing)
+        return CellParser(self.kind, self.by, self.forms, self.missing)
 
     @cached_property
     def _of_released(self) -> dict[tuple[str | None, ...], int]:
@@ -108,7 +108,7 @@ class CodedColumn:
 
     def released_codes(self, columns: Sequence[pa.Array]) -> NDArray[np.int32]:
         """Return the interval number of every released row."""
-        encoded = [_encoded(column) for column in columns]
+        encoded = [_encode_column(column) for column in columns]
         if len(encoded) == 1:
             ((texts, places),) = encoded
             found = [self._of_released.get((text,), UNKNOWN) for text in texts]
@@ -131,13 +131,13 @@ class CodedColumn:
         of theirs; -1 stands for what cannot be read.
         """
         missing = next((i for i, entry in enumerate(self.entries) if entry.missing), UNKNOWN)
-        texts, places = _encoded(column)
+        texts, places = _encode_column(column)
         found = [missing if self._is_missing(text) else self._find(str(text)) for text in texts]
         return np.array(found, dtype=np.int32)[places]
 
     def register_codes(self, column: pa.Array) -> NDArray[np.int32]:
         """Return the same for a register, where null or blank is what it does not know: -1."""
-        texts, places = _encoded(column)
+        texts, places = _encode_column(column)
         known = [
             not self._is_missing(text) and (text in self._of_value or str(text).strip())
             for text in texts
@@ -153,7 +153,7 @@ class CodedColumn:
         Returns (entries, cells) bool, and each row's place among the cells. What cannot be read
         may be in any interval; so may null or blank of a register that does not know.
         """
-        texts, places = _encoded(column)
+        texts, places = _encode_column(column)
         held = np.zeros((len(self.entries), len(texts)), dtype=np.bool_)
         read: dict[int, Any] = {}
         for place, text in enumerate(texts):
@@ -257,7 +257,7 @@ class CodedColumn:
         return entry.last is None or bool(value <= read(entry.last))
 
 
-class Coding(Protocol):
+class RowCoding(Protocol):
     """How the rows of a release, and raw cells, become the numbers that attacks and counts take."""
 
     @property
@@ -265,7 +265,7 @@ class Coding(Protocol):
         """The quasi-identifiers, in order."""
 
     @property
-    def released(self) -> list[str]:
+    def released_columns(self) -> list[str]:
         """The release's columns that it describes."""
 
     @property
@@ -283,7 +283,7 @@ class Coding(Protocol):
 
 
 @dataclass(frozen=True)
-class Codebook:
+class ReleaseCodebook:
     """All generalised columns of a release."""
 
     columns: tuple[CodedColumn, ...]
@@ -302,11 +302,11 @@ class Codebook:
         return [asdict(column) for column in self.columns]
 
     @classmethod
-    def from_data(cls, data: Sequence[Mapping[str, Any]]) -> Codebook:
+    def from_data(cls, data: Sequence[Mapping[str, Any]]) -> ReleaseCodebook:
         return cls(tuple(CodedColumn.from_data(column) for column in data))
 
     @property
-    def released(self) -> list[str]:
+    def released_columns(self) -> list[str]:
         """The release's columns that it describes."""
         return [name for column in self.columns for name in column.released]
 
@@ -316,7 +316,7 @@ class Codebook:
 
     def released_codes(self, table: pa.Table) -> NDArray[np.int32]:
         """Return (rows, attributes) int32, the interval numbers of released rows."""
-        return _stacked(
+        return _stack_columns(
             [c.released_codes([table.column(r) for r in c.released]) for c in self.columns],
             table.num_rows,
         )
@@ -327,7 +327,7 @@ class Codebook:
         A value that no released row can have is not lacking: it agrees with none.
         """
         absent = np.full(table.num_rows, UNKNOWN, dtype=np.int32)
-        return _stacked(
+        return _stack_columns(
             [
                 c.register_codes(table.column(c.column))
                 if c.column in table.column_names
@@ -339,9 +339,13 @@ class Codebook:
 
     def recode(self, table: pa.Table) -> NDArray[np.int32]:
         """Return (rows, attributes) int32 of raw cells; see `CodedColumn.recode`."""
-        return _stacked([c.recode(table.column(c.column)) for c in self.columns], table.num_rows)
+        return _stack_columns(
+            [c.recode(table.column(c.column)) for c in self.columns], table.num_rows
+        )
 
-    def codes_of(self, domains: Sequence[Domain], codes: NDArray[np.int32]) -> NDArray[np.int32]:
+    def codes_of(
+        self, domains: Sequence[ValueDomain], codes: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
         """Return the same of positions in domains; of values in no interval, the next number."""
         columns = []
         for column, domain, own in zip(self.columns, domains, codes.T, strict=True):
@@ -351,11 +355,13 @@ class Codebook:
         return np.column_stack(columns)
 
 
-def _stacked(columns: Sequence[NDArray[np.int32]], rows: int) -> NDArray[np.int32]:
+def _stack_columns(columns: Sequence[NDArray[np.int32]], rows: int) -> NDArray[np.int32]:
     return np.column_stack(columns) if columns else np.zeros((rows, 0), dtype=np.int32)
 
 
-def _encoded(column: pa.Array | pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int64]]:
+def _encode_column(
+    column: pa.Array | pa.ChunkedArray,
+) -> tuple[list[str | None], NDArray[np.int64]]:
     """Return the distinct cells as text, and each row's place among them."""
     cells, places = encode_cells(column)
     return [None if cell is None else str(cell) for cell in cells], places

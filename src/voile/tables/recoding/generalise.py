@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.data import open_source, to_frame
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.recoding.published import Published
+from voile.tables.recoding.published import PublishedPolicy
 from voile.tables.recoding.published_boxes import PublishedBoxes
-from voile.tables.recoding.recoder import Recoded, Recoder
+from voile.tables.recoding.recoder import BatchRecoder, RecodedBatch
 from voile.tables.trees.policy import TreePolicy
 
 FRAMES: dict[str, Literal["pandas", "polars"]] = {"pandas": "pandas", "polars": "polars"}
@@ -55,7 +55,7 @@ def generalise(
     table = source.read(columns)
     batch = table.combine_chunks().to_batches()
     rows = batch[0] if batch else pa.RecordBatch.from_pylist([], table.schema)
-    recoded = Recoder(policy)(rows)
+    recoded = BatchRecoder(policy)(rows)
     for place, domain in enumerate(policy.domains):
         if outside := int((recoded.intervals[:, place] < 0).sum()):
             raise RequestError(
@@ -67,24 +67,24 @@ def generalise(
         np.isin(np.arange(len(domain)), values)
         for domain, values in zip(policy.domains, recoded.values.T, strict=True)
     ]
-    published = _published(policy, seen, recoded)
+    published = _publish_policy(policy, seen, recoded)
     for place, domain in enumerate(policy.domains):
-        (labels,) = published.written(domain.column, recoded.intervals[:, place])
+        (labels,) = published.write_cells(domain.column, recoded.intervals[:, place])
         at = table.column_names.index(domain.column)
         table = table.set_column(at, domain.column, labels.cast(pa.string()))
     if not keep_order:
-        order = Protective().generator().permutation(table.num_rows)
+        order = ProtectiveRandom().generator().permutation(table.num_rows)
         table = table.take(pa.array(order))
     return to_frame(table, like=FRAMES.get(source.kind, "arrow"))
 
 
-def _published(
-    policy: AnyPolicy, seen: list[NDArray[np.bool_]], recoded: Recoded
-) -> Published | PublishedBoxes:
+def _publish_policy(
+    policy: AnyPolicy, seen: list[NDArray[np.bool_]], recoded: RecodedBatch
+) -> PublishedPolicy | PublishedBoxes:
     """Return what rows show of a policy, whatever their groups count."""
     if not isinstance(policy, TreePolicy):
-        return Published.of(policy, seen)
-    leaves, used = policy.pruned.leaves, np.unique(recoded.intervals[:, 0])
+        return PublishedPolicy.of(policy, seen)
+    leaves, used = policy.pruned_tree.leaves, np.unique(recoded.intervals[:, 0])
     stands = np.full(len(leaves), -1, dtype=np.int32)
     stands[used] = leaves[used]
     return PublishedBoxes.of(policy, seen, stands)

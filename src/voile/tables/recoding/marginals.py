@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import TamperedError
-from voile.core.rounding import rounded
-from voile.tables.domains.domain import Domain
-from voile.tables.policies.policy import Interval
+from voile.core.rounding import round_number
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.policies.policy import DomainInterval
 from voile.tables.recoding.codebook import CodebookEntry, CodedColumn
 from voile.tables.recoding.naming import name_intervals
 from voile.tables.recoding.runs import Ints, choose_cuts, straddling
@@ -30,7 +30,7 @@ MOST = 2**53
 
 
 @dataclass(frozen=True)
-class Marginal:
+class ColumnMarginal:
     """One column's runs, in order, and the people in each."""
 
     column: str
@@ -38,7 +38,7 @@ class Marginal:
     people: tuple[int, ...]
 
     @property
-    def public(self) -> Marginal:
+    def public(self) -> ColumnMarginal:
         """The same in two digits."""
         return replace(self, people=tuple(map(state_people, self.people)))
 
@@ -50,7 +50,7 @@ class Marginal:
         return asdict(self)
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Marginal:
+    def from_data(cls, data: Mapping[str, Any]) -> ColumnMarginal:
         """Read back what `to_data` and JSON made of one.
 
         Raises
@@ -61,12 +61,12 @@ class Marginal:
             runs = tuple(CodebookEntry(**{**e, "values": tuple(e["values"])}) for e in data["runs"])
             made = cls(str(data["column"]), runs, tuple(data["people"]))
         except (LookupError, TypeError) as error:
-            raise _damaged() from error
+            raise _refuse_damaged() from error
         if len(runs) != len(made.people) or not all(type(n) is int for n in made.people):
             raise made.stranger
         return made
 
-    def reached(self, column: CodedColumn) -> NDArray[np.bool_]:
+    def find_reached(self, column: CodedColumn) -> NDArray[np.bool_]:
         """(intervals, runs) bool, whether an interval of the column and a run share a value.
 
         Raises
@@ -98,10 +98,10 @@ def state_people(count: int) -> int:
     >>> [state_people(count) for count in (11, 20, 99, 101, 104, 32_561)]
     [20, 20, 100, 100, 100, 33000]
     """
-    return 10 * ceil(count / 10) if count < 100 else rounded(count)
+    return 10 * ceil(count / 10) if count < 100 else round_number(count)
 
 
-def least_implied(column: CodedColumn, marginal: Marginal, people: Ints) -> int:
+def least_implied(column: CodedColumn, marginal: ColumnMarginal, people: Ints) -> int:
     """Return the least count that exact runs, and the people of each interval, imply.
 
     It is the least of all runs, and of the people of intervals that reach into runs next to each
@@ -111,7 +111,7 @@ def least_implied(column: CodedColumn, marginal: Marginal, people: Ints) -> int:
     ------
     TamperedError : no people could be in these intervals and in these runs.
     """
-    reached, held = marginal.reached(column), np.array(marginal.people)
+    reached, held = marginal.find_reached(column), np.array(marginal.people)
     runs = replace(column, entries=marginal.runs).overlaps
     first, last = reached.argmax(axis=1), len(held) - 1 - reached[:, ::-1].argmax(axis=1)
     beyond, some = straddling(first, last, people, np.arange(len(held) + 1), held)
@@ -123,24 +123,24 @@ def least_implied(column: CodedColumn, marginal: Marginal, people: Ints) -> int:
     return int(min(held.min(), beyond[pairs & some].min(initial=held.min())))
 
 
-def _damaged() -> TamperedError:
+def _refuse_damaged() -> TamperedError:
     return TamperedError("the marginals are not such as a release has")
 
 
-def marginals_in(manifest: Mapping[str, Any]) -> dict[str, Marginal]:
+def marginals_in(manifest: Mapping[str, Any]) -> dict[str, ColumnMarginal]:
     """Return the marginals of a manifest by column: exact in the private one."""
     given = manifest.get("marginals", [])
     if not isinstance(given, list):
-        raise _damaged()
-    found = [Marginal.from_data(one) for one in given]
+        raise _refuse_damaged()
+    found = [ColumnMarginal.from_data(one) for one in given]
     made = {one.column: one for one in found}
     if len(made) < len(found):
-        raise _damaged()
+        raise _refuse_damaged()
     return made
 
 
 @dataclass(frozen=True)
-class Counted(Brief):
+class ReleasedCounts(BriefRepr):
     """Released people, each counted once.
 
     people : (boxes,) in each uncut box of a policy. values : by column, (values,).
@@ -155,8 +155,8 @@ class Counted(Brief):
 
 
 def marginal_of(
-    domain: Domain, coded: CodedColumn, boxes: Sequence[Ints], counts: Ints, least: int
-) -> tuple[Marginal, Ints] | None:
+    domain: ValueDomain, coded: CodedColumn, boxes: Sequence[Ints], counts: Ints, least: int
+) -> tuple[ColumnMarginal, Ints] | None:
     """Count people by runs of a column's values, and say where runs begin; None of one run.
 
     Parameters
@@ -177,15 +177,15 @@ def marginal_of(
         return None
     ends = np.append(places[cuts[:-1]], len(domain))
     ends[0] = 0
-    runs = [Interval(int(a), int(b) - 1, "") for a, b in pairwise(ends)]
+    runs = [DomainInterval(int(a), int(b) - 1, "") for a, b in pairwise(ends)]
     names = name_intervals(domain, runs, counts > 0)
     held = np.add.reduceat(counts[places], cuts[:-1])
     bounds = len(coded.released) == 2
     entries = CodedColumn.of(domain, names, bounds=bounds).entries
-    return Marginal(domain.column, entries, tuple(map(int, held))), ends[:-1]
+    return ColumnMarginal(domain.column, entries, tuple(map(int, held))), ends[:-1]
 
 
-def _told_apart(domain: Domain, released: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _told_apart(domain: ValueDomain, released: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return the positions of values between which a release can show a cut."""
     shown = released | domain.is_declared
     if domain.is_scale and domain.is_contiguous:

@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.round_cuts import roundest, roundest_decimal
-from voile.tables.domains.domain import Domain, from_ordinal, to_ordinal
+from voile.tables.domains.domain import ValueDomain, from_ordinal, to_ordinal
 from voile.tables.domains.labels import (
     ANY,
     MISSING,
-    Style,
+    RangeStyle,
     label_intervals,
     label_list,
     label_range,
@@ -37,13 +37,13 @@ from voile.tables.domains.labels import (
     write_in_one_style,
 )
 from voile.tables.domains.parser import BELOW_ALL, By, Value
-from voile.tables.policies.policy import Interval
+from voile.tables.policies.policy import DomainInterval
 
 Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Name(Brief):
+class IntervalName(BriefRepr):
     """How one interval of a policy is named: as in `Entry`, with its number in the policy."""
 
     shows = ("label",)
@@ -58,12 +58,12 @@ class Name(Brief):
 
 
 def name_intervals(
-    domain: Domain, intervals: Sequence[Interval], released: Mask
-) -> tuple[Name, ...]:
+    domain: ValueDomain, intervals: Sequence[DomainInterval], released: Mask
+) -> tuple[IntervalName, ...]:
     """Name the intervals that rows of a release are in, in order.
 
-    >>> from voile.tables.domains.parser import Parser
-    >>> age = Domain("age", (20, 21, 45, 59, 108), Parser("integer"))
+    >>> from voile.tables.domains.parser import CellParser
+    >>> age = Domain("age", (20, 21, 45, 59, 108), CellParser("integer"))
     >>> whole = [Interval(0, 1, ""), Interval(2, 3, ""), Interval(4, 4, "")]
     >>> [n.label for n in name_intervals(age, whole, np.array([1, 1, 1, 0, 0], dtype=bool))]
     ['under 30', '30 and over']
@@ -73,10 +73,10 @@ def name_intervals(
     numbers = [number for number, _ in kept]
     own = [i for _, i in kept]
     named = _on_a_scale(domain, own, shown) if domain.is_scale else _of_text(domain, own, shown)
-    return tuple(Name(number, *parts) for number, parts in zip(numbers, named, strict=True))
+    return tuple(IntervalName(number, *parts) for number, parts in zip(numbers, named, strict=True))
 
 
-def name_sets(domain: Domain, sets: Mask, released: Mask) -> tuple[Name, ...]:
+def name_sets(domain: ValueDomain, sets: Mask, released: Mask) -> tuple[IntervalName, ...]:
     """Name the sets of values, (sets, values), that rows of a release have, in order."""
     shown = released | domain.is_declared
     names = []
@@ -87,11 +87,13 @@ def name_sets(domain: Domain, sets: Mask, released: Mask) -> tuple[Name, ...]:
         known = tuple(value for value in values if value is not None)
         first, last = (known[0], known[-1]) if known else (None, None)
         label = label_list(values)
-        names.append(Name(number, label, first, last, None, None in values, known))
+        names.append(IntervalName(number, label, first, last, None, None in values, known))
     return tuple(names)
 
 
-def _of_text(domain: Domain, intervals: Sequence[Interval], shown: Mask) -> list[tuple[Any, ...]]:
+def _of_text(
+    domain: ValueDomain, intervals: Sequence[DomainInterval], shown: Mask
+) -> list[tuple[Any, ...]]:
     values = [value for value, is_shown in zip(domain.values, shown, strict=True) if is_shown]
     before = np.concatenate(([0], np.cumsum(shown)))
     bounds = [(int(before[i.first]), int(before[i.last + 1]) - 1) for i in intervals]
@@ -106,15 +108,15 @@ def _of_text(domain: Domain, intervals: Sequence[Interval], shown: Mask) -> list
 
 
 def _on_a_scale(
-    domain: Domain, intervals: Sequence[Interval], shown: Mask
+    domain: ValueDomain, intervals: Sequence[DomainInterval], shown: Mask
 ) -> list[tuple[Any, ...]]:
-    scale = _Scale(domain, shown)
+    scale = _CutScale(domain, shown)
     ends = [scale.ends(interval) for interval in intervals]
-    parser, values = domain.parser, [value for one in ends for value in one.written]
+    parser, values = domain.parser, [value for one in ends for value in one.written_values]
     style = style_for(parser.kind, parser.by, values)
     dates = not parser.is_number and parser.by != "hour"
 
-    def labels(style: Style) -> tuple[str, ...]:
+    def labels(style: RangeStyle) -> tuple[str, ...]:
         return tuple(one.label(style, dates=dates, unit=parser.unit) for one in ends)
 
     written = write_in_one_style(labels, style)
@@ -125,7 +127,7 @@ def _on_a_scale(
 
 
 @dataclass(frozen=True)
-class _Ends:
+class _IntervalEnds:
     first: Value
     last: Value
     below: Value
@@ -135,16 +137,16 @@ class _Ends:
     """What follows `last` at a cut between whole numbers or dates."""
 
     @property
-    def written(self) -> tuple[Value, ...]:
+    def written_values(self) -> tuple[Value, ...]:
         """What a label may say: the values, or the bins' edges."""
         return tuple(value for value in self.values if value != BELOW_ALL)
 
-    def label(self, style: Style, *, dates: bool, unit: str) -> str:
+    def label(self, style: RangeStyle, *, dates: bool, unit: str) -> str:
         bears = f" {unit}" if unit else ""
-        parts = [self._known(style, bears, dates=dates)] if self.values else []
+        parts = [self._describe_range(style, bears, dates=dates)] if self.values else []
         return "|".join(parts + [MISSING] * self.missing)
 
-    def _known(self, style: Style, unit: str, *, dates: bool) -> str:
+    def _describe_range(self, style: RangeStyle, unit: str, *, dates: bool) -> str:
         if self.first is None:
             return self._up_to(unit, dates=dates)
         if self.below is not None:
@@ -161,10 +163,10 @@ class _Ends:
 
 
 @dataclass(frozen=True)
-class _Scale:
+class _CutScale:
     """Place the cuts of a domain of numbers or dates."""
 
-    domain: Domain
+    domain: ValueDomain
     shown: Mask
 
     @cached_property
@@ -172,7 +174,7 @@ class _Scale:
         """Where the known values that are shown stand."""
         return np.flatnonzero(self.shown[: len(self.domain) - self.domain.nullable])
 
-    def ends(self, interval: Interval) -> _Ends:
+    def ends(self, interval: DomainInterval) -> _IntervalEnds:
         domain = self.domain
         null = domain.values[interval.last] is None
         first, last = interval.first, interval.last - null
@@ -180,23 +182,23 @@ class _Scale:
         values = tuple(domain.values[i] for i in own)
         missing = bool(null and self.shown[interval.last])
         if not values:
-            return _Ends(None, None, None, missing, ())
+            return _IntervalEnds(None, None, None, missing, ())
         if first == last and not domain.covers_more(first):
-            return _Ends(values[0], values[0], None, missing, values)
-        low = domain.values[first] if self._is_end(first) else self._cut(first)
+            return _IntervalEnds(values[0], values[0], None, missing, values)
+        low = domain.values[first] if self._is_end(first) else self._cut_value(first)
         if self._is_end(last):
-            return _Ends(low, domain.values[last], None, missing, values)
-        top = self._cut(last + 1)
+            return _IntervalEnds(low, domain.values[last], None, missing, values)
+        top = self._cut_value(last + 1)
         if top is None or domain.parser.kind == "decimal":
-            return _Ends(low, None, top, missing, values)
+            return _IntervalEnds(low, None, top, missing, values)
         before = from_ordinal(to_ordinal(top, domain.parser) - 1, domain.parser)
-        return _Ends(low, before, None, missing, values, top)
+        return _IntervalEnds(low, before, None, missing, values, top)
 
     def _is_end(self, place: int) -> bool:
         """Whether an interval may be said to reach just as far as this value."""
         return bool(self.domain.is_declared[place]) and not self.domain.covers_more(place)
 
-    def _cut(self, place: int) -> Value:
+    def _cut_value(self, place: int) -> Value:
         """Return the least value that is said to lie above the cut before a place, if there is."""
         at = int(np.searchsorted(self._places, place))
         if at in (0, len(self._places)):
@@ -207,7 +209,7 @@ class _Scale:
         return _between(below, above, self.domain)
 
 
-def _between(below: Any, above: Any, domain: Domain) -> Value:
+def _between(below: Any, above: Any, domain: ValueDomain) -> Value:
     parser = domain.parser
     if parser.kind == "decimal":
         return roundest_decimal(below, above)

@@ -16,21 +16,21 @@ from voile.data.roles import Role, Roles
 from voile.keys.date_rule import DateRule
 from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.settings import KeptSettings
 from voile.tables.policies.family import KitPolicy
-from voile.tables.recoding.published import Published
+from voile.tables.recoding.published import PublishedPolicy
 from voile.tables.recoding.published_boxes import PublishedBoxes
-from voile.tables.recoding.recoder import Recoded
+from voile.tables.recoding.recoder import RecodedBatch
 
 ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
 RELEASED: tuple[Role, ...] = ("quasi", "sensitive", "label", "keep")
 Made = tuple[pa.Array, NDArray[np.bool_] | None]
-Make = Callable[[pa.RecordBatch, Recoded], Made]
+Make = Callable[[pa.RecordBatch, RecodedBatch], Made]
 
 
 @dataclass(frozen=True)
-class Output:
+class ColumnOutput:
     """Columns of the release that one source column becomes.
 
     source : the source's column. role : its role; a pseudonym's is ``identifier``.
@@ -46,14 +46,16 @@ class Output:
     make: Make
 
     @property
-    def unfinished(self) -> pa.Field:
+    def unfinished_field(self) -> pa.Field:
         """What `make` gives."""
         return pa.field(self.source, pa.int32()) if self.role == "quasi" else self.fields[0]
 
-    def written(self, array: pa.Array, published: Published | PublishedBoxes) -> list[pa.Array]:
+    def write_cells(
+        self, array: pa.Array, published: PublishedPolicy | PublishedBoxes
+    ) -> list[pa.Array]:
         if self.role != "quasi":
             return [array]
-        return published.written(self.source, array.to_numpy())
+        return published.write_cells(self.source, array.to_numpy())
 
 
 def plan(
@@ -65,7 +67,7 @@ def plan(
     secret: Secret | None,
     pseudonyms: bool = True,
     purpose: str = "subject",
-) -> tuple[Output, ...]:
+) -> tuple[ColumnOutput, ...]:
     """Decide each column, in the source's order; identifiers, text, dropped ones never appear."""
     outputs = []
     domains = {domain.column: domain for domain in policy.domains}
@@ -79,11 +81,11 @@ def plan(
         elif name == roles.subject:
             outputs += [_pseudonym(name, named, purpose)] if named is not None else []
         elif role in RELEASED:
-            rule = KeptSettings.read(name, roles.columns[name].settings).date_rule
+            rule = KeptSettings.check_settings(name, roles.columns[name].settings).date_rule
             if rule is None:
                 outputs.append(_kept_output(name, role, type_))
             else:
-                outputs.append(_shifted(name, role, type_, roles.subject, secret, rule))
+                outputs.append(_shift_dates(name, role, type_, roles.subject, secret, rule))
     names = [field.name for output in outputs for field in output.fields]
     if twice := [name for name in names if names.count(name) > 1]:
         raise RequestError(f"two columns of the release would be called {twice[0]}")
@@ -106,8 +108,8 @@ def _check_subject(name: str, type_: pa.DataType) -> None:
         )
 
 
-def _kept_output(name: str, role: Role, type_: pa.DataType) -> Output:
-    return Output(
+def _kept_output(name: str, role: Role, type_: pa.DataType) -> ColumnOutput:
+    return ColumnOutput(
         name,
         role,
         (pa.field(name, type_),),
@@ -116,7 +118,7 @@ def _kept_output(name: str, role: Role, type_: pa.DataType) -> Output:
     )
 
 
-def _quasi(policy: KitPolicy, domain: Domain, *, bounds: bool) -> Output:
+def _quasi(policy: KitPolicy, domain: ValueDomain, *, bounds: bool) -> ColumnOutput:
     name = domain.column
     place = [d.column for d in policy.domains].index(name)
     fields = (pa.field(name, pa.dictionary(pa.int32(), pa.string())),)
@@ -125,11 +127,13 @@ def _quasi(policy: KitPolicy, domain: Domain, *, bounds: bool) -> Output:
         type_ = pa.int64() if domain.parser.kind == "integer" else pa.string()
         fields = tuple(pa.field(f"{name}_{end}", type_) for end in ("low", "high"))
         what += ", first and last value"
-    return Output(name, "quasi", fields, what, lambda _, r: (pa.array(r.intervals[:, place]), None))
+    return ColumnOutput(
+        name, "quasi", fields, what, lambda _, r: (pa.array(r.intervals[:, place]), None)
+    )
 
 
-def _pseudonym(name: str, secret: Secret, purpose: str) -> Output:
-    def make(batch: pa.RecordBatch, _: Recoded) -> Made:
+def _pseudonym(name: str, secret: Secret, purpose: str) -> ColumnOutput:
+    def make(batch: pa.RecordBatch, _: RecodedBatch) -> Made:
         people = batch.column(name)
         nobody = _nobody(people)
         who = pc.if_else(pa.array(nobody), "nobody", people.cast("string"))
@@ -137,17 +141,17 @@ def _pseudonym(name: str, secret: Secret, purpose: str) -> Output:
         return names, nobody
 
     field = pa.field(name, pa.string())
-    return Output(name, "identifier", (field,), "pseudonym, keyed by a secret", make)
+    return ColumnOutput(name, "identifier", (field,), "pseudonym, keyed by a secret", make)
 
 
-def _shifted(
+def _shift_dates(
     name: str,
     role: Role,
     type_: pa.DataType,
     subject: str | None,
     secret: Secret | None,
     rule: DateRule,
-) -> Output:
+) -> ColumnOutput:
     if subject is None or secret is None:
         raise RequestError(
             "a date shift needs a subject and a secret",
@@ -157,11 +161,11 @@ def _shifted(
     text = pa.types.is_string(type_)
     shifted = pa.date32() if text else type_
 
-    def make(batch: pa.RecordBatch, _: Recoded) -> Made:
+    def make(batch: pa.RecordBatch, _: RecodedBatch) -> Made:
         dates, people = batch.column(name), batch.column(subject)
         unreadable = np.zeros(len(batch), dtype=np.bool_)
         if text:
-            dates, unreadable = _parsed(dates)
+            dates, unreadable = _parse_dates(dates)
         nobody = _nobody(people)
         who = pc.if_else(pa.array(nobody), "nobody", people.cast("string"))
         moved = rule.move(secret, dates, who)
@@ -170,14 +174,14 @@ def _shifted(
 
     what = f"shifted by up to {rule.days} days, one shift a subject"
     what += ", in whole weeks" * rule.weeks + ", written by month" * rule.months
-    return Output(name, role, (pa.field(name, shifted),), what, make)
+    return ColumnOutput(name, role, (pa.field(name, shifted),), what, make)
 
 
 def _nobody(people: pa.Array) -> NDArray[np.bool_]:
     return np.asarray(without_subject(people).to_numpy(zero_copy_only=False))
 
 
-def _parsed(text: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
+def _parse_dates(text: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
     """Read ISO dates; the mask says which cells are there and are none."""
     iso = pc.fill_null(pc.match_substring_regex(text, ISO_DATE), False)
     cells = zip(text.to_pylist(), iso.to_pylist(), strict=True)

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.tables.domains.domain import from_ordinal, to_ordinal
 from voile.tables.domains.labels import MISSING
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.parser import CellParser
 from voile.tables.recoding.codebook import CodebookEntry, CodedColumn
 
 Ints = NDArray[np.int64]
@@ -26,7 +26,7 @@ A_DAY = 24 * 60 * 60 * 1000  # ms
 
 
 @dataclass(frozen=True, eq=False)
-class Possible(Brief):
+class PossibleValues(BriefRepr):
     """The values that each interval of a column may stand for.
 
     first, known : (intervals,) int64, the number of its first known value, and how many follow
@@ -42,7 +42,7 @@ class Possible(Brief):
     write: Callable[[Ints], pa.Array]
 
     @classmethod
-    def of(cls, column: CodedColumn) -> Possible:
+    def of(cls, column: CodedColumn) -> PossibleValues:
         """List the values of a column's intervals.
 
         Raises
@@ -112,7 +112,7 @@ def _ends(column: CodedColumn) -> list[tuple[Any, Any] | None]:
 def widths(column: CodedColumn) -> NDArray[np.float64]:
     """Return how many values each interval may stand for; of decimals, how far it reaches."""
     if any(entry.values for entry in column.entries):
-        return Possible.of(column).sizes.astype(np.float64)
+        return PossibleValues.of(column).sizes.astype(np.float64)
     if column.parser.kind != "decimal":
         known = np.array([float(last - first + 1) for first, last in _runs(column)[0]])
         return known + _missing(column, known)
@@ -160,7 +160,7 @@ def _width(column: CodedColumn) -> int:
     return widths.pop()
 
 
-def expected(column: CodedColumn) -> pa.Array:
+def expect_cells(column: CodedColumn) -> pa.Array:
     """Return one cell for each interval: the mean of its known values, or the label of text."""
     parser = column.parser
     if not parser.is_scale:
@@ -181,11 +181,11 @@ def _text(entry: CodebookEntry) -> str | None:
     return entry.values[0] if alone else entry.label
 
 
-def _is_day(parser: Parser) -> bool:
+def _is_day(parser: CellParser) -> bool:
     return parser.kind == "date" and parser.by in ("day", "month")
 
 
-def _middle(first: Any, last: Any, parser: Parser) -> float:
+def _middle(first: Any, last: Any, parser: CellParser) -> float:
     """Return the mean of two ends: a number, a year, a time in hours, a day by its ordinal."""
     if parser.kind == "decimal":
         return float((first + last) / 2)

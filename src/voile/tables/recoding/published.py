@@ -10,16 +10,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.tables.policies.policy import Policy
-from voile.tables.recoding.codebook import UNKNOWN, Codebook, CodedColumn
-from voile.tables.recoding.marginals import Marginal
+from voile.tables.recoding.codebook import UNKNOWN, CodedColumn, ReleaseCodebook
+from voile.tables.recoding.marginals import ColumnMarginal
 from voile.tables.recoding.naming import name_intervals
 
 
 @dataclass(frozen=True)
-class Published(Brief):
+class PublishedPolicy(BriefRepr):
     """What a release shows of a policy.
 
     codebook : of the intervals that released rows are in.
@@ -28,18 +28,18 @@ class Published(Brief):
     """
 
     shows = ("codebook",)
-    marginals: ClassVar[tuple[Marginal, ...]] = ()  # a tree's alone
+    marginals: ClassVar[tuple[ColumnMarginal, ...]] = ()  # a tree's alone
     begins: ClassVar[Mapping[str, NDArray[np.int64]]] = {}
 
     policy: Policy
-    codebook: Codebook
+    codebook: ReleaseCodebook
     entry_of: tuple[NDArray[np.int32], ...]
     widths: tuple[NDArray[np.float64], ...]
 
     @classmethod
     def of(
         cls, policy: Policy, released: Sequence[NDArray[np.bool_]], *, bounds: bool = False
-    ) -> Published:
+    ) -> PublishedPolicy:
         """Name a policy's intervals by the values that released rows have."""
         columns, entry_of, widths = [], [], []
         for domain, own in zip(policy.domains, released, strict=True):
@@ -53,7 +53,7 @@ class Published(Brief):
             widths.append(held / max(held.sum(), 1))
             if bounds:
                 check_bounds(columns[-1])
-        return cls(policy, Codebook(tuple(columns)), tuple(entry_of), tuple(widths))
+        return cls(policy, ReleaseCodebook(tuple(columns)), tuple(entry_of), tuple(widths))
 
     def codes_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the published intervals of positions in the domains; -1 for none."""
@@ -67,7 +67,7 @@ class Published(Brief):
         place = [domain.column for domain in self.policy.domains].index(column)
         return self.entry_of[place][numbers]
 
-    def written(self, column: str, numbers: NDArray[np.int32]) -> list[pa.Array]:
+    def write_cells(self, column: str, numbers: NDArray[np.int32]) -> list[pa.Array]:
         """Write interval numbers of released rows as they stand in the release."""
         return write_entries(self.codebook.column(column), self.entries(column, numbers))
 

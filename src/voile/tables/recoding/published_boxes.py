@@ -9,23 +9,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.policies.family import cuts_of
-from voile.tables.policies.policy import Interval
+from voile.tables.policies.policy import DomainInterval
 from voile.tables.recoding.boxes import BoxCodebook
 from voile.tables.recoding.codebook import UNKNOWN, CodedColumn
-from voile.tables.recoding.marginals import Counted, Marginal, marginal_of
-from voile.tables.recoding.naming import Name, name_intervals, name_sets
-from voile.tables.recoding.published import Published, check_bounds, write_entries
+from voile.tables.recoding.marginals import ColumnMarginal, ReleasedCounts, marginal_of
+from voile.tables.recoding.naming import IntervalName, name_intervals, name_sets
+from voile.tables.recoding.published import PublishedPolicy, check_bounds, write_entries
 from voile.tables.recoding.runs import Ints
 from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.trees.policy import TreePolicy, sets_in
 
 
 @dataclass(frozen=True)
-class PublishedBoxes(Brief):
+class PublishedBoxes(BriefRepr):
     """What a release shows of a tree policy.
 
     codebook : of the boxes that released rows are in.
@@ -41,8 +41,8 @@ class PublishedBoxes(Brief):
     policy: TreePolicy | PersonPolicy
     codebook: BoxCodebook
     box_of: NDArray[np.int32]
-    finest: Published
-    marginals: tuple[Marginal, ...] = ()
+    finest: PublishedPolicy
+    marginals: tuple[ColumnMarginal, ...] = ()
     begins: Mapping[str, Ints] = field(default_factory=dict)
 
     @classmethod
@@ -53,7 +53,7 @@ class PublishedBoxes(Brief):
         stands: NDArray[np.int32],
         *,
         bounds: bool = False,
-        counted: Counted | None = None,
+        counted: ReleasedCounts | None = None,
     ) -> PublishedBoxes:
         """Name the intervals of boxes by the values that released rows have.
 
@@ -65,7 +65,7 @@ class PublishedBoxes(Brief):
         low, high = (ends[nodes] for ends in own.bounds)
         columns, numbers = [], []
         for place, (domain, seen) in enumerate(zip(policy.domains, released, strict=True)):
-            names, number = _named(domain, seen, *sets_in(own, nodes, place))
+            names, number = _name_sets(domain, seen, *sets_in(own, nodes, place))
             columns.append(CodedColumn.of(domain, names, bounds=bounds))
             if bounds:
                 _refuse_sets(domain)
@@ -73,7 +73,7 @@ class PublishedBoxes(Brief):
             numbers.append(number)
         boxes = tuple(tuple(map(int, box)) for box in np.column_stack(numbers))
         box_of = np.where(stands >= 0, np.searchsorted(nodes, stands), UNKNOWN).astype(np.int32)
-        finest = Published.of(cuts_of(policy.domains, own, nodes), released)
+        finest = PublishedPolicy.of(cuts_of(policy.domains, own, nodes), released)
         book = BoxCodebook(tuple(columns), boxes)
         if counted is None:
             return cls(policy, book, box_of, finest)
@@ -102,19 +102,19 @@ class PublishedBoxes(Brief):
         own = np.array([box[place] for box in self.codebook.boxes], dtype=np.int32)
         return own[self.box_of[numbers]]
 
-    def written(self, column: str, numbers: NDArray[np.int32]) -> list[pa.Array]:
+    def write_cells(self, column: str, numbers: NDArray[np.int32]) -> list[pa.Array]:
         """Write the intervals of a column as they stand in rows of these boxes of the policy."""
         return write_entries(self.codebook.column(column), self.entries(column, numbers))
 
 
-def _named(
-    domain: Domain,
+def _name_sets(
+    domain: ValueDomain,
     released: NDArray[np.bool_],
     sets: NDArray[np.bool_],
     number: NDArray[np.int32],
-) -> tuple[list[Name], NDArray[np.int32]]:
+) -> tuple[list[IntervalName], NDArray[np.int32]]:
     """Name the sets of values of a column, and say which each box has; equal names are one."""
-    names: dict[str, Name] = {}
+    names: dict[str, IntervalName] = {}
     entry = np.full(len(sets), UNKNOWN, dtype=np.int32)
     for name in _names(domain, sets, released):
         names.setdefault(name.label, name)
@@ -122,7 +122,7 @@ def _named(
     return list(names.values()), entry[number]
 
 
-def _refuse_sets(domain: Domain) -> None:
+def _refuse_sets(domain: ValueDomain) -> None:
     if domain.free:
         raise RequestError(
             "its values have no order, so that a set of them has no two bounds",
@@ -132,10 +132,10 @@ def _refuse_sets(domain: Domain) -> None:
 
 
 def _names(
-    domain: Domain, sets: NDArray[np.bool_], released: NDArray[np.bool_]
-) -> tuple[Name, ...]:
+    domain: ValueDomain, sets: NDArray[np.bool_], released: NDArray[np.bool_]
+) -> tuple[IntervalName, ...]:
     if domain.free:
         return name_sets(domain, sets, released)
     places = [np.flatnonzero(one) for one in sets]
-    intervals = [Interval(int(own[0]), int(own[-1]), "") for own in places]
+    intervals = [DomainInterval(int(own[0]), int(own[-1]), "") for own in places]
     return name_intervals(domain, intervals, released)

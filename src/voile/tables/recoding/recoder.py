@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.tables.domains.domain import OUTSIDE, Domain
+from voile.tables.domains.domain import OUTSIDE, ValueDomain
 from voile.tables.policies.policy import Policy
 from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.trees.policy import TreePolicy
 
 
 @dataclass(frozen=True)
-class Recoded:
+class RecodedBatch:
     """What a policy makes of a batch: positions and interval numbers, -1 outside the domain.
 
     Of a tree policy the number of a row's box stands for each of its intervals. `suppressed`
@@ -33,20 +33,22 @@ class Recoded:
         return np.asarray((self.intervals == OUTSIDE).any(axis=1))
 
 
-class Recoder:
+class BatchRecoder:
     def __init__(
         self, policy: Policy | TreePolicy, allowed: NDArray[np.int32] | None = None
     ) -> None:
         self.policy = policy
         self._allowed = None if allowed is None else policy.keys_of(allowed)
 
-    def __call__(self, batch: pa.RecordBatch, numbers: NDArray[np.int64] | None = None) -> Recoded:
+    def __call__(
+        self, batch: pa.RecordBatch, numbers: NDArray[np.int64] | None = None
+    ) -> RecodedBatch:
         """Find each row's intervals. Cost: O(cells), and one parse of each distinct raw value."""
         values = _values(self.policy.domains, batch)
         intervals = self.policy.numbers_of(values)
-        return Recoded(values, intervals, self._suppressed(intervals))
+        return RecodedBatch(values, intervals, self._find_suppressed(intervals))
 
-    def _suppressed(self, intervals: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def _find_suppressed(self, intervals: NDArray[np.int32]) -> NDArray[np.bool_]:
         if self._allowed is None:
             return np.zeros(len(intervals), dtype=np.bool_)
         keys = self.policy.keys_of(intervals)
@@ -66,15 +68,17 @@ class PersonRecoder:
         self.policy = policy
         self.box = box
 
-    def __call__(self, batch: pa.RecordBatch, numbers: NDArray[np.int64] | None = None) -> Recoded:
+    def __call__(
+        self, batch: pa.RecordBatch, numbers: NDArray[np.int64] | None = None
+    ) -> RecodedBatch:
         """Look up the boxes of a batch's rows, by their `numbers` in the source."""
         values = _values(self.policy.domains, batch)
         box = self.box[numbers]
         boxes = np.where(values == OUTSIDE, OUTSIDE, np.maximum(box, 0)[:, None]).astype(np.int32)
-        return Recoded(values, boxes, (box < 0) & (values != OUTSIDE).all(axis=1))
+        return RecodedBatch(values, boxes, (box < 0) & (values != OUTSIDE).all(axis=1))
 
 
-def _values(domains: Sequence[Domain], batch: pa.RecordBatch) -> NDArray[np.int32]:
+def _values(domains: Sequence[ValueDomain], batch: pa.RecordBatch) -> NDArray[np.int32]:
     codes = np.empty((len(batch), len(domains)), np.int32)
     for at, domain in enumerate(domains):
         codes[:, at] = domain.codes(batch.column(domain.column))

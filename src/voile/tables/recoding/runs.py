@@ -68,7 +68,7 @@ def _apart(clash: Bits, cuts: Ints, before: Ints) -> Bits:
     kept[[0, -1]] = True
     clashes = clash[:, kept].sum(axis=1)
     while len(inner := np.flatnonzero(kept)[1:-1]) and clashes[inner].any():
-        hidden = _hidden(cuts[kept], before[kept])
+        hidden = _count_misplaced(cuts[kept], before[kept])
         with np.errstate(divide="ignore"):
             worst = inner[np.argmin((hidden + 1) / clashes[inner])]
         kept[worst] = False
@@ -78,7 +78,7 @@ def _apart(clash: Bits, cuts: Ints, before: Ints) -> Bits:
     return np.asarray(kept)
 
 
-def _hidden(cuts: Ints, before: Ints) -> NDArray[np.float64]:
+def _count_misplaced(cuts: Ints, before: Ints) -> NDArray[np.float64]:
     """Return, by inner cut, how many people even values would misplace if it were not there."""
     width, held = np.diff(cuts), np.diff(before)
     even = (held[:-1] + held[1:]) * width[:-1] / (width[:-1] + width[1:])

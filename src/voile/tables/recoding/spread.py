@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.tables.domains.labels import MISSING
 from voile.tables.recoding.codebook import CodebookEntry, CodedColumn
-from voile.tables.recoding.marginals import Marginal
-from voile.tables.recoding.possible import Possible, expected, widths
+from voile.tables.recoding.marginals import ColumnMarginal
+from voile.tables.recoding.possible import PossibleValues, expect_cells, widths
 from voile.tables.recoding.raking import rake
 
 Ints = NDArray[np.int64]
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class IntervalSpread(Brief):
+class IntervalSpread(BriefRepr):
     """The pieces of each interval, within which all values are equally likely.
 
     column : as published. pieces : the same column, its intervals cut where runs end, in order.
@@ -39,18 +39,20 @@ class IntervalSpread(Brief):
     share: Floats
 
     @classmethod
-    def of(cls, column: CodedColumn, marginal: Marginal | None, people: Floats) -> IntervalSpread:
+    def of(
+        cls, column: CodedColumn, marginal: ColumnMarginal | None, people: Floats
+    ) -> IntervalSpread:
         """Rake the people of each interval, (intervals,), to the counts of runs."""
         n = len(column.entries)
         if marginal is None or not people.sum():
             return cls(column, column, np.arange(n + 1), np.ones(n))
-        reached = marginal.reached(column)
+        reached = marginal.find_reached(column)
         interval, run = np.nonzero(reached)
         read: Callable[[Any], Any] = column.parser.restore
         cut = replace(
             column,
             entries=tuple(
-                _shared(column.entries[i], marginal.runs[r], read)
+                _intersect_entries(column.entries[i], marginal.runs[r], read)
                 for i, r in zip(interval, run, strict=True)
             ),
         )
@@ -62,11 +64,11 @@ class IntervalSpread(Brief):
         return cls(column, cut, first, share[interval, run])
 
     @property
-    def expected(self) -> pa.Array:
+    def expected_cells(self) -> pa.Array:
         """One cell for each interval: the mean of its known values, or the label of text."""
         if self.pieces is self.column or not self.column.parser.is_scale:
-            return expected(self.column)
-        cells = expected(self.pieces)
+            return expect_cells(self.column)
+        cells = expect_cells(self.pieces)
         numbers = cells.cast(pa.int64()) if pa.types.is_timestamp(cells.type) else cells
         known = numbers.is_valid().to_numpy(zero_copy_only=False)
         values = numbers.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)
@@ -84,8 +86,8 @@ class IntervalSpread(Brief):
         return made if cells.type == pa.float64() else made.cast(pa.int64()).cast(cells.type)
 
     @cached_property
-    def _possible(self) -> Possible:
-        return Possible.of(self.pieces)
+    def _possible(self) -> PossibleValues:
+        return PossibleValues.of(self.pieces)
 
     @cached_property
     def _starts(self) -> Ints:
@@ -105,7 +107,9 @@ class IntervalSpread(Brief):
         return cells, self.share[piece] / self._possible.sizes[piece]
 
 
-def _shared(one: CodebookEntry, other: CodebookEntry, read: Callable[[Any], Any]) -> CodebookEntry:
+def _intersect_entries(
+    one: CodebookEntry, other: CodebookEntry, read: Callable[[Any], Any]
+) -> CodebookEntry:
     """Return what two intervals share, which is something."""
     missing = one.missing and other.missing
     nothing = CodebookEntry(MISSING, None, None, missing=missing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from voile.core.measures import Measure
+from voile.core.measures import DisplayMeasure
 
 _PROBABILITY = (0.0, 1.0)
 _MANY = (0.0, math.inf)
@@ -22,12 +22,12 @@ def _risk(
     formula: str,
     source: str,
     bounds: tuple[float, float] = _PROBABILITY,
-) -> Measure:
-    return Measure(name, title, unit, formula, bounds, "lower", "falls", source)
+) -> DisplayMeasure:
+    return DisplayMeasure(name, title, unit, formula, bounds, "lower", "falls", source)
 
 
-def _level(name: str, title: str, unit: str, formula: str, source: str) -> Measure:
-    return Measure(name, title, unit, formula, (1.0, math.inf), "higher", "rises", source)
+def _level(name: str, title: str, unit: str, formula: str, source: str) -> DisplayMeasure:
+    return DisplayMeasure(name, title, unit, formula, (1.0, math.inf), "higher", "rises", source)
 
 
 _ALL = (
@@ -155,7 +155,7 @@ _ALL = (
         "the largest sum of |cumulated class share - release share|, divided by v - 1",
         _T,
     ),
-    Measure(
+    DisplayMeasure(
         "discernibility",
         "discernibility: each group's size, squared and added up",
         "pairs",
@@ -174,4 +174,4 @@ _ALL = (
         _MANY,
     ),
 )
-MEASURES: dict[str, Measure] = {measure.name: measure for measure in _ALL}
+MEASURES: dict[str, DisplayMeasure] = {measure.name: measure for measure in _ALL}

@@ -3,7 +3,7 @@
 All figures count subjects. A policy's classes spread a subject of several classes evenly over them,
 so that sizes add up when classes merge. A subject gives a class at most 1, hence a class of size n
 holds at least n subjects: each risk computed from n is at least the risk of a person. A written
-release counts `PeopleAtRisk` instead, each person once, in the smallest class that shows her.
+release counts `AtRiskCounts` instead, each person once, in the smallest class that shows her.
 
 The adversaries are El Emam's (Guide to the De-Identification of Personal Health Information,
 2013, ch. 16; Dankar & El Emam, PAIS 2010). The *prosecutor* knows that the target is in the
@@ -33,7 +33,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Classes:
+class EquivalenceClasses:
     """A release's equivalence classes: subjects (c,) > 0, people (c,), (c, v) by sensitive value.
 
     People are expected ones, and fractional, where the population was fitted; the sample again
@@ -63,7 +63,7 @@ class Classes:
 
 
 @dataclass(frozen=True)
-class PeopleAtRisk:
+class AtRiskCounts:
     """Released people by the smallest class of their rows: (m,) people, (m,) n and (m,) g.
 
     A class counts each person who has a row in it once, so that n and g are whole numbers of people
@@ -78,7 +78,7 @@ class PeopleAtRisk:
     small: Floats
 
     @classmethod
-    def of(cls, classes: Classes) -> PeopleAtRisk:
+    def of(cls, classes: EquivalenceClasses) -> AtRiskCounts:
         """Take the people of classes of whom none has rows in two."""
         small = (classes.group < SMALL_GROUP).astype(np.float64)
         return cls(classes.sample, classes.group, classes.people, small)
@@ -94,7 +94,7 @@ class PeopleAtRisk:
 
 
 def disclosure(
-    classes: Classes, suppressed: float = 0.0, *, at_risk: PeopleAtRisk | None = None
+    classes: EquivalenceClasses, suppressed: float = 0.0, *, at_risk: AtRiskCounts | None = None
 ) -> dict[str, float]:
     """Compute every measure of `MEASURES`, without those of a sensitive column when there is none.
 
@@ -106,7 +106,7 @@ def disclosure(
     >>> found["k"], found["k_map"], found["expected_matches"], found["prosecutor_mean"]
     (1.0, 10.0, 0.35, 0.5)
     """
-    at_risk = at_risk or PeopleAtRisk.of(classes)
+    at_risk = at_risk or AtRiskCounts.of(classes)
     people, n, g = at_risk.people, at_risk.group, at_risk.register
     subjects = float(people.sum())
     matches = float((people / g).sum())

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.tables.kernels.cell_sums import sum_cells
 from voile.tables.kernels.cells import SLACK, CellRules, LatticeCells
-from voile.tables.kernels.scorer import LOSS, RISK, SUPPRESSED, Scorer, Sums
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.kernels.scorer import LOSS, RISK, SUPPRESSED, PolicyScorer, Sums
+from voile.tables.people.counts import CombinationCounts, Constraints
 from voile.tables.scoring.disclosure import are_diverse
 from voile.tables.scoring.group_measures import (
     EvenSpread,
     GroupMeasure,
-    Groups,
-    Weighing,
-    Weighted,
+    RecordGroups,
+    SizeWeighing,
+    WeightedLoss,
     information,
     is_built_in,
     matches,
@@ -41,7 +41,7 @@ LARGE = 400_000
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class PolicyScores:
     """What policies score, (m,) in [0, 1]: relative risk, normalised loss, share suppressed."""
 
     risk: NDArray[np.float64]
@@ -49,7 +49,7 @@ class Scores:
     suppressed: NDArray[np.float64]
 
 
-class Evaluator:
+class PolicyEvaluator:
     """Score policies over one table of counts.
 
     A policy is a row of `n_bits` booleans: attribute d has sizes[d] - 1 of them, in order; True
@@ -62,8 +62,8 @@ class Evaluator:
 
     Of a measure of one's own the risk is divided by its sum at the bottom (0 where that is 0); of
     the loss the sum at the bottom is taken away, and what is left divided by what is left at the
-    top, or by the unit of a `Weighted` loss. The monotonicity that it declares is checked at the
-    first score, see `monotone`.
+    top, or by the unit of a `WeightedLoss` loss. The monotonicity that it declares is checked at
+    the first score, see `monotone`.
 
     Cells that break a constraint are *suppressed*: they add nothing to risk, and each of their
     subjects counts as wholly lost (1 / subjects of the normalised loss). Without suppression risk
@@ -74,7 +74,7 @@ class Evaluator:
 
     def __init__(
         self,
-        counts: Counts,
+        counts: CombinationCounts,
         constraints: Constraints | None = None,
         *,
         risk: GroupMeasure | None = None,
@@ -117,16 +117,16 @@ class Evaluator:
         scores = self.scores(policies)
         return scores.risk, scores.loss
 
-    def scores(self, policies: Policies) -> Scores:
+    def scores(self, policies: Policies) -> PolicyScores:
         """Return risk, loss and the share of subjects suppressed; as `evaluate` otherwise."""
-        rows = self._checked(policies)
+        rows = self._check_policies(policies)
         if not self.is_large:
             return self.normalise(self._whole.score(rows))
         return self.normalise(np.concatenate([self._score_alone(row) for row in rows]))
 
-    def feasible(self, policies: Policies, scores: Scores) -> NDArray[np.bool_]:
+    def feasible(self, policies: Policies, scores: PolicyScores) -> NDArray[np.bool_]:
         """Say which policies suppress no more than allowed and respect the cuts asked for."""
-        rows = self._checked(policies)
+        rows = self._check_policies(policies)
         allowed = scores.suppressed <= self.constraints.suppress + SLACK
         allowed &= rows[:, self.required].all(axis=1)
         return allowed & ~rows[:, self.forbidden].any(axis=1)
@@ -143,10 +143,10 @@ class Evaluator:
         shown = [(own[kept], ordered) for own, ordered in columns]
         return all(are_diverse(o, o.sum(axis=0), rules, ordered=by).all() for o, by in shown)
 
-    def normalise(self, sums: Sums) -> Scores:
+    def normalise(self, sums: Sums) -> PolicyScores:
         """Turn (m, 3) sums of risk, loss and subjects suppressed into scores."""
         risk, loss, subjects = self.units
-        return Scores(
+        return PolicyScores(
             risk=_share(sums[:, RISK], risk),
             loss=_share(sums[:, LOSS], loss),
             suppressed=sums[:, SUPPRESSED] / subjects,
@@ -158,11 +158,11 @@ class Evaluator:
         return LatticeCells.of(self.counts)
 
     @cached_property
-    def scorer(self) -> Scorer:
+    def scorer(self) -> PolicyScorer:
         """What scores the lattice that searches may use: without the forbidden cuts."""
         return self._scorer_by(self.rules, ~self.forbidden) if self.forbidden.any() else self._whole
 
-    def scorer_on(self, floor: Policies) -> Scorer:
+    def scorer_on(self, floor: Policies) -> PolicyScorer:
         """Return what scores the policies that keep cuts of `floor` alone: exactly, on its cells.
 
         Cost: O(cells x attributes) to make.
@@ -173,14 +173,15 @@ class Evaluator:
     def is_large(self) -> bool:
         """Whether the cells are too many to be sorted by each attribute, or walked one by one."""
         return (
-            self.compiled and int((self.counts.sample > 0).sum()) * len(self.counts.sizes) > LARGE
+            self.is_compiled
+            and int((self.counts.sample > 0).sum()) * len(self.counts.sizes) > LARGE
         )
 
     @property
-    def compiled(self) -> bool:
+    def is_compiled(self) -> bool:
         """Whether the kernels score these: `matches` in any form, and eq. 4, also weighed."""
-        ours = isinstance(self.loss.each, (EvenSpread, Weighted))
-        return isinstance(self.risk.each, Weighing) and ours
+        ours = isinstance(self.loss.each, (EvenSpread, WeightedLoss))
+        return isinstance(self.risk.each, SizeWeighing) and ours
 
     @property
     def units(self) -> tuple[float, float, float]:
@@ -194,19 +195,19 @@ class Evaluator:
 
     def figures(self, policies: Policies) -> PolicyFigures:
         """Return what each policy leaves and loses, whatever risk and loss were searched for."""
-        return self._figures(self._checked(policies))
+        return self._figures(self._check_policies(policies))
 
     @cached_property
     def rules(self) -> CellRules:
         """The constraints as the kernels read them, and what the risk weighs."""
-        return self._weighed(self._asked, self._ends[1] / self.subjects)
+        return self._weigh_rules(self._cell_rules, self._ends[1] / self.subjects)
 
     @property
-    def _asked(self) -> CellRules:
+    def _cell_rules(self) -> CellRules:
         return CellRules.of(self.constraints, self.counts)
 
     @cached_property
-    def _whole(self) -> Scorer:
+    def _whole(self) -> PolicyScorer:
         return self._scorer_by(self.rules)
 
     @cached_property
@@ -216,8 +217,8 @@ class Evaluator:
         return FigureScorer(self.counts, self.cells, self.constraints, self.importance)
 
     @cached_property
-    def _source(self) -> Groups:
-        return Groups.of(self.counts)
+    def _source(self) -> RecordGroups:
+        return RecordGroups.of(self.counts)
 
     @cached_property
     def _ends(self) -> tuple[float, float]:
@@ -226,14 +227,14 @@ class Evaluator:
             if not is_built_in(measure):
                 check(measure, self.counts, columns=self._columns)
         top = np.zeros(self.n_bits, dtype=np.bool_)
-        rules = self._weighed(CellRules.of(Constraints(), self.counts), 0.0)
+        rules = self._weigh_rules(CellRules.of(Constraints(), self.counts), 0.0)
         if self.is_large:
             risk = float(sum_cells(self.cells, rules)[RISK])
             loss = float(sum_cells(self.cells.coarsen(top), rules)[LOSS])
         else:
             sums = self._scorer_by(rules).score(np.stack([~top, top]))
             risk, loss = float(sums[0, RISK]), float(sums[1, LOSS])
-        if isinstance(self.loss.each, Weighted):
+        if isinstance(self.loss.each, WeightedLoss):
             return risk, self.loss.each.unit
         return risk, loss if loss > FLAT * _total(self.loss, self._source) else 0.0
 
@@ -245,43 +246,45 @@ class Evaluator:
         if not policy.all() or rules.least_l > 0 or rules.of_shares:
             return CompiledScorer(self._coarsen(policy), rules).score_bottom()
         # at the bottom each cell is one detail of every attribute
-        charged = sum(loss.charges) if isinstance(loss, Weighted) else 0.0
+        charged = sum(loss.charges) if isinstance(loss, WeightedLoss) else 0.0
         own = (rules.spread - charged) * self.cells.own
         return sum_cells(replace(self.cells, own=own), rules)[None, :3]
 
     def _coarsen(self, floor: Policies) -> LatticeCells:
         """Return the cells under a policy, with what the loss charges beside eq. 4."""
         loss = self.loss.each
-        if isinstance(loss, Weighted):
+        if isinstance(loss, WeightedLoss):
             return self.cells.coarsen_charged(floor, loss.spread, np.array(loss.charges))
         return self.cells.coarsen(floor)
 
-    def _weighed(self, rules: CellRules, wholly_lost: float) -> CellRules:
+    def _weigh_rules(self, rules: CellRules, wholly_lost: float) -> CellRules:
         risk, loss = self.risk.each, self.loss.each
-        if isinstance(risk, Weighing):
+        if isinstance(risk, SizeWeighing):
             rules = rules._replace(power=risk.power, under=risk.under)
-        if isinstance(loss, Weighted):
+        if isinstance(loss, WeightedLoss):
             rules = rules._replace(spread=loss.spread, slope=loss.spread - sum(loss.charges))
         return rules._replace(wholly_lost=wholly_lost)
 
     @cached_property
-    def _charged(self) -> LatticeCells:
+    def _charged_cells(self) -> LatticeCells:
         """The cells, with what the loss charges beside eq. 4."""
         loss = self.loss.each
-        if isinstance(loss, Weighted):
-            return self.cells.charged(loss.spread, np.array(loss.charges))
+        if isinstance(loss, WeightedLoss):
+            return self.cells.charge_details(loss.spread, np.array(loss.charges))
         return self.cells
 
-    def _scorer_by(self, rules: CellRules, cuts: Policies | None = None) -> Scorer:
-        if self.compiled:
+    def _scorer_by(self, rules: CellRules, cuts: Policies | None = None) -> PolicyScorer:
+        if self.is_compiled:
             from voile.tables.kernels.compiled_scorer import CompiledScorer
 
-            return CompiledScorer(self._charged if cuts is None else self._coarsen(cuts), rules)
-        source = Groups.of(self.counts, columns=isinstance(self.loss.each, Weighted))
+            return CompiledScorer(
+                self._charged_cells if cuts is None else self._coarsen(cuts), rules
+            )
+        source = RecordGroups.of(self.counts, columns=isinstance(self.loss.each, WeightedLoss))
         whole = MeasuredScorer.of(self.cells, source, rules, self.risk, self.loss)
-        return whole if cuts is None else whole.coarsened(cuts)
+        return whole if cuts is None else whole.coarsen_lattice(cuts)
 
-    def _checked(self, policies: Policies) -> Policies:
+    def _check_policies(self, policies: Policies) -> Policies:
         rows = np.asarray(policies)
         if rows.dtype != np.bool_ or rows.ndim != 2 or rows.shape[1] != self.n_bits:
             raise RequestError(
@@ -295,7 +298,7 @@ def _share(sums: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
     return np.clip(sums / unit, 0.0, 1.0) if unit > 0 else np.zeros_like(sums)
 
 
-def _total(measure: GroupMeasure, groups: Groups) -> float:
+def _total(measure: GroupMeasure, groups: RecordGroups) -> float:
     return float(np.abs(measure.each(groups)).sum())
 
 

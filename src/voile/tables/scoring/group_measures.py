@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.core.measures import Measure, Monotone
-from voile.tables.people.counts import Counts
+from voile.core.measures import DisplayMeasure, Monotone
+from voile.tables.people.counts import CombinationCounts
 from voile.tables.scoring.disclosure import SMALL_GROUP
 from voile.tables.scoring.losses import (
     distribution_of_all,
@@ -32,7 +32,7 @@ SOURCE = "Xia et al., CODASPY 2013"
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class RecordGroups:
     """Groups of records that a policy makes alike; a user's measure sees them read-only.
 
     subjects : (m,) float64 > 0, n, of the source.
@@ -54,7 +54,7 @@ class Groups:
         return len(self.subjects)
 
     @classmethod
-    def of(cls, counts: Counts, *, columns: bool = False) -> Groups:
+    def of(cls, counts: CombinationCounts, *, columns: bool = False) -> RecordGroups:
         """Return the source's own combinations that have subjects, as groups."""
         seen = np.flatnonzero(counts.sample > 0)
         n = counts.sample[seen]
@@ -74,7 +74,7 @@ class Groups:
 
 
 @dataclass(frozen=True)
-class GroupMeasure(Measure):
+class GroupMeasure(DisplayMeasure):
     """Describe a risk or a loss that is a sum over groups, and compute it.
 
     On a frontier it is put in [0, 1]. A risk is divided by its sum over the source's own
@@ -83,11 +83,11 @@ class GroupMeasure(Measure):
 
     Parameters
     ----------
-    name, title, unit, formula, source : see `Measure`.
+    name, title, unit, formula, source : see `DisplayMeasure`.
     generalising : ``falls`` for a risk, ``rises`` for a loss: what the sum does as a policy
         becomes more general. Searches rely on it; what is declared is checked before.
-    each : from `Groups` of length m to (m,) finite numbers, those of a risk >= 0. What a group
-        counts must not depend on the others that it is asked with.
+    each : from `RecordGroups` of length m to (m,) finite numbers, those of a risk >= 0. What a
+        group counts must not depend on the others that it is asked with.
 
     Examples
     --------
@@ -101,10 +101,10 @@ class GroupMeasure(Measure):
     [2.0, 0.0]
     """
 
-    each: Callable[[Groups], Floats] = field(kw_only=True)
+    each: Callable[[RecordGroups], Floats] = field(kw_only=True)
 
 
-def compute_values(measure: GroupMeasure, groups: Groups) -> Floats:
+def compute_values(measure: GroupMeasure, groups: RecordGroups) -> Floats:
     """Ask a measure what each group counts; refuse an answer that is not (m,) such numbers."""
     found = measure.each(groups) if is_built_in(measure) else _ask_user(measure, groups)
     if found.shape != (len(groups),) or found.dtype.kind not in "biuf":
@@ -120,9 +120,9 @@ def compute_values(measure: GroupMeasure, groups: Groups) -> Floats:
     return values
 
 
-def _ask_user(measure: GroupMeasure, groups: Groups) -> NDArray[Any]:
+def _ask_user(measure: GroupMeasure, groups: RecordGroups) -> NDArray[Any]:
     """Call a user's function: it may fail in any way, and must not write into the counts."""
-    shown = Groups(
+    shown = RecordGroups(
         _read_only(groups.subjects),
         _read_only(groups.people),
         _read_only(groups.width),
@@ -154,7 +154,7 @@ def refuse_undeclared(measure: GroupMeasure, declared: Monotone) -> None:
 
 
 @dataclass(frozen=True)
-class Weighing:
+class SizeWeighing:
     """Weigh each subject 1 / g**power where g < under, and 0 elsewhere.
 
     The weight falls as g grows, and g grows as groups are merged: the sum falls.
@@ -163,7 +163,7 @@ class Weighing:
     power: float
     under: float
 
-    def __call__(self, groups: Groups) -> Floats:
+    def __call__(self, groups: RecordGroups) -> Floats:
         """Return the sum of weights over each group's subjects."""
         g = groups.group
         return np.where(g < self.under, groups.subjects / g**self.power, 0.0)
@@ -173,13 +173,13 @@ class Weighing:
 class EvenSpread:
     """Count the nats lost where a group's subjects are spread evenly over its combinations."""
 
-    def __call__(self, groups: Groups) -> Floats:
+    def __call__(self, groups: RecordGroups) -> Floats:
         """Return each group's nats, less those of its combinations, which cancel."""
         return groups.subjects * np.log(groups.width / groups.subjects)
 
 
 @dataclass(frozen=True)
-class Weighted:
+class WeightedLoss:
     """Weigh eq. 4 against the entropy of each quasi-identifier within groups.
 
     A group counts `spread` times the nats of eq. 4, and for each column `charges` times
@@ -191,7 +191,7 @@ class Weighted:
     charges: tuple[float, ...]
     unit: float
 
-    def __call__(self, groups: Groups) -> Floats:
+    def __call__(self, groups: RecordGroups) -> Floats:
         """Return each group's nats, less those of eq. 4 of its combinations, which cancel."""
         total = self.spread * EvenSpread()(groups)
         for charge, counted in zip(self.charges, groups.columns, strict=True):
@@ -200,7 +200,7 @@ class Weighted:
 
 
 @dataclass(frozen=True)
-class Uncertainty:
+class OutcomeUncertainty:
     """Count what is not known of outcomes once the group is: n H(outcome | group), weighed.
 
     Mutual information never rises under a function of what is observed, so this never falls.
@@ -208,7 +208,7 @@ class Uncertainty:
 
     weights: tuple[float, ...]
 
-    def __call__(self, groups: Groups) -> Floats:
+    def __call__(self, groups: RecordGroups) -> Floats:
         total = np.zeros(len(groups))
         for weight, counted in zip(self.weights, groups.outcomes, strict=True):
             total += weight * (_n_log_n(_by_row(counted)) - _by_row(_n_log_n(counted)))
@@ -232,8 +232,8 @@ def matches(*, power: float = 1.0, under: float | None = None) -> GroupMeasure:
         raise RequestError("power must be a number of 0 or more")
     if under is not None and not under > 1:
         raise RequestError("under must be more than 1, the smallest group there is")
-    weighing = Weighing(float(power), np.inf if under is None else float(under))
-    if weighing == Weighing(1.0, np.inf):
+    weighing = SizeWeighing(float(power), np.inf if under is None else float(under))
+    if weighing == SizeWeighing(1.0, np.inf):
         return _matches("matches", "Expected matches", "sum over records of 1 / g", weighing)
     raised = "" if power == 1 else f"^{power:g}"
     small = "" if under is None else f", where g < {under:g}"
@@ -245,7 +245,7 @@ def matches(*, power: float = 1.0, under: float | None = None) -> GroupMeasure:
     )
 
 
-def _matches(name: str, title: str, formula: str, each: Weighing) -> GroupMeasure:
+def _matches(name: str, title: str, formula: str, each: SizeWeighing) -> GroupMeasure:
     return GroupMeasure(
         name, title, "matches", formula, generalising="falls", source=SOURCE, each=each
     )
@@ -273,7 +273,7 @@ def estimated_matches() -> GroupMeasure:
         "its counted box; of the source as it is, 1 / n",
         generalising="falls",
         source="Benedetti & Franconi, NTTS 1998",
-        each=Weighing(1.0, np.inf),
+        each=SizeWeighing(1.0, np.inf),
     )
 
 
@@ -299,8 +299,8 @@ def information() -> GroupMeasure:
     )
 
 
-def weighted(
-    counts: Counts, *, weight: float = 0.5, importance: Sequence[float] | None = None
+def weigh_losses(
+    counts: CombinationCounts, *, weight: float = 0.5, importance: Sequence[float] | None = None
 ) -> GroupMeasure:
     """Return the loss `weight` x distribution + (1 - `weight`) x resolution, see `losses`.
 
@@ -327,7 +327,7 @@ def weighted(
         "share",
         f"{weight:g} x distribution + {1 - weight:g} x resolution",
         generalising="rises",
-        each=Weighted(weight if most else 0.0, tuple(charges.tolist()), unit),
+        each=WeightedLoss(weight if most else 0.0, tuple(charges.tolist()), unit),
     )
 
 
@@ -352,7 +352,7 @@ def mutual_information(outcomes: Sequence[Floats]) -> GroupMeasure:
         "1 - I(group; outcome) / I(combination; outcome)",
         generalising="rises",
         source="Shannon 1948",
-        each=Uncertainty(tuple(weights)),
+        each=OutcomeUncertainty(tuple(weights)),
     )
 
 
@@ -373,7 +373,7 @@ def _by_row(values: Floats) -> Floats:
     return sums
 
 
-BUILT_IN = (Weighing, EvenSpread, Weighted, Uncertainty)
+BUILT_IN = (SizeWeighing, EvenSpread, WeightedLoss, OutcomeUncertainty)
 
 
 def is_built_in(measure: GroupMeasure) -> bool:
@@ -382,4 +382,4 @@ def is_built_in(measure: GroupMeasure) -> bool:
 
 
 def sees_outcomes(measure: GroupMeasure) -> bool:
-    return not isinstance(measure.each, (Weighing, EvenSpread, Weighted))
+    return not isinstance(measure.each, (SizeWeighing, EvenSpread, WeightedLoss))

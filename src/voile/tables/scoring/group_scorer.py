@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.kernels.cells import CellRules, LatticeCells
-from voile.tables.kernels.scorer import Bits, Descent, Sums
-from voile.tables.scoring.group_measures import GroupMeasure, Groups, compute_values
-from voile.tables.scoring.group_slabs import Dense
+from voile.tables.kernels.scorer import Bits, ChainDescent, Sums
+from voile.tables.scoring.group_measures import GroupMeasure, RecordGroups, compute_values
+from voile.tables.scoring.group_slabs import DenseSlabs
 from voile.tables.scoring.group_sums import (
     KEPT,
     Floats,
+    GroupSums,
     GroupTally,
     Ints,
-    Measures,
     scatter_rows,
     sum_by_group,
     sum_by_place,
@@ -31,8 +31,8 @@ from voile.tables.scoring.group_sums import (
 )
 
 if TYPE_CHECKING:
-    from voile.tables.kernels.lattice import Lattice
-    from voile.tables.scoring.group_walk import Walk
+    from voile.tables.kernels.lattice import LatticeWalk
+    from voile.tables.scoring.group_walk import GroupWalk
 
 PIECE = 128
 BATCH = 2**15
@@ -43,7 +43,7 @@ DENSE = 2**21
 class MeasuredScorer:
     """A `Scorer` of one's own measures; `more` (sampled cells, columns) as in `GroupTally`."""
 
-    def __init__(self, cells: LatticeCells, more: Floats, measures: Measures) -> None:
+    def __init__(self, cells: LatticeCells, more: Floats, measures: GroupSums) -> None:
         self.cells = cells
         self.more = more
         self.measures = measures
@@ -54,7 +54,7 @@ class MeasuredScorer:
     def of(
         cls,
         cells: LatticeCells,
-        source: Groups,
+        source: RecordGroups,
         rules: CellRules,
         risk: GroupMeasure,
         loss: GroupMeasure,
@@ -68,9 +68,9 @@ class MeasuredScorer:
         outcomes, columns, shown = (tuple(slice(*next(ends)) for _ in part) for part in parts)
         everybody = cells.shares.columns() if asked else ()
         sensitive = tuple((own, *one) for own, one in zip(shown, everybody, strict=True))
-        return cls(cells, more, Measures(risk, loss, rules, outcomes, columns, sensitive))
+        return cls(cells, more, GroupSums(risk, loss, rules, outcomes, columns, sensitive))
 
-    def coarsened(self, policy: Bits) -> MeasuredScorer:
+    def coarsen_lattice(self, policy: Bits) -> MeasuredScorer:
         """Return what scores the lattice of which the groups under `policy` are the bottom."""
         coarse = self.cells.coarsen(policy)
         number, _ = self._intervals_under(policy[None])
@@ -111,7 +111,7 @@ class MeasuredScorer:
 
     def descend(
         self, start: Bits, free: Bits, *, rescue: bool, allowed: float
-    ) -> Iterator[Descent]:
+    ) -> Iterator[ChainDescent]:
         """Keep what each merge would change; a merge changes only what its two slabs touch."""
         at, policy, left = self.at(start), start.copy(), np.flatnonzero(start & free)
         change = at.changes()
@@ -125,7 +125,9 @@ class MeasuredScorer:
                 left = np.delete(left, best)
             on_the_way, bits, sums = zip(*steps, strict=True)
             step = np.repeat(np.arange(len(bits)), [len(some) for some in bits])
-            yield Descent(np.array(on_the_way), step, np.concatenate(bits), np.concatenate(sums))
+            yield ChainDescent(
+                np.array(on_the_way), step, np.concatenate(bits), np.concatenate(sums)
+            )
 
     def flips(self, policies: Bits) -> Sums:
         """Score merges and splits from tables of value by group, attribute after attribute."""
@@ -147,7 +149,7 @@ class MeasuredScorer:
                 filled[i, i : end + 1] += dense.from_value(i, int(end))
         return filled
 
-    def _dense(self, attribute: int, policy: Bits) -> Iterator[Dense]:
+    def _dense(self, attribute: int, policy: Bits) -> Iterator[DenseSlabs]:
         """Yield the cells by value of one attribute and group of the others, some groups a time."""
         cells, sampled = self.cells, len(self.cells.n)
         number, width = self._intervals_under(policy[None])
@@ -172,16 +174,16 @@ class MeasuredScorer:
                 scatter_rows(sum_by_group(self.more[here], at), at, room),
             )
             own_width = cells.widths[own : own + size].astype(np.float64)
-            yield Dense(self.measures, tally, own_width, widths[begin : begin + count])
+            yield DenseSlabs(self.measures, tally, own_width, widths[begin : begin + count])
 
-    def at(self, policy: Bits) -> Walk:
+    def at(self, policy: Bits) -> GroupWalk:
         """Return the groups of a policy, from which to walk."""
-        from voile.tables.scoring.group_walk import Walk
+        from voile.tables.scoring.group_walk import GroupWalk
 
-        return Walk(self.bottom, self.more, self.measures, policy)
+        return GroupWalk(self.bottom, self.more, self.measures, policy)
 
     @cached_property
-    def bottom(self) -> Lattice:
+    def bottom(self) -> LatticeWalk:
         """Every cell on its own; copies of it start walks."""
         from voile.tables.kernels.lattice import lattice
 

@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 
 from voile.tables.kernels.scorer import Bits, Sums
-from voile.tables.scoring.group_sums import Floats, GroupTally, Measures, sum_by_row
+from voile.tables.scoring.group_sums import Floats, GroupSums, GroupTally, sum_by_row
 
 
-class Dense:
+class DenseSlabs:
     """Hold the cells by value of one attribute (v) and group of the others (g), row v x g."""
 
     def __init__(
-        self, measures: Measures, tally: GroupTally, own_width: Floats, width: Floats
+        self, measures: GroupSums, tally: GroupTally, own_width: Floats, width: Floats
     ) -> None:
         shape = (len(own_width), len(width))
         self.measures = measures
@@ -27,37 +27,37 @@ class Dense:
 
     def from_value(self, begin: int, end: int) -> Sums:
         """Score the intervals from value `begin` to each value up to `end`."""
-        return self._scored([self._grown(begin, end, 1)])
+        return self._score_intervals([self._grow_intervals(begin, end, 1)])
 
     def flips(self, kept: Bits) -> Sums:
         """Score what differs in one of the attribute's cuts; `kept` are the policy's own."""
         edges = np.concatenate([[0], np.flatnonzero(kept) + 1, [len(kept) + 1]])
         pairs = list(zip(edges[:-1], edges[1:] - 1, strict=True))
-        left = self._scored([self._grown(a, b, 1) for a, b in pairs])
-        right = self._scored([self._grown(b, a, -1) for a, b in pairs])
+        left = self._score_intervals([self._grow_intervals(a, b, 1) for a, b in pairs])
+        right = self._score_intervals([self._grow_intervals(b, a, -1) for a, b in pairs])
         # What is grown from an interval's end backwards comes in that order.
         right = np.concatenate([right[a : b + 1][::-1] for a, b in pairs])
         whole = left[edges[1:] - 1]
         sums = np.repeat(-whole, np.diff(edges), axis=0)[:-1] + left[:-1] + right[1:]
         joins = edges[1:-1] - 1
         if len(joins):
-            both = [self._joined(a, b) for (a, _), (_, b) in pairwise(pairs)]
-            sums[joins] = self._scored(both) - whole[:-1] - whole[1:]
+            both = [self._join_interval(a, b) for (a, _), (_, b) in pairwise(pairs)]
+            sums[joins] = self._score_intervals(both) - whole[:-1] - whole[1:]
         total: Sums = sums + whole.sum(axis=0)
         return total
 
-    def _grown(self, begin: int, end: int, step: int) -> tuple[Floats, ...]:
+    def _grow_intervals(self, begin: int, end: int, step: int) -> tuple[Floats, ...]:
         """Return what each interval from `begin` on holds, up to the one to `end`."""
         own = slice(begin, end + 1) if step > 0 else slice(begin, None if end == 0 else end - 1, -1)
         parts = (part[own] for part in (self.own_width, *self.parts))
         return tuple(np.add.accumulate(part, axis=0) for part in parts)
 
-    def _joined(self, begin: int, end: int) -> tuple[Floats, ...]:
+    def _join_interval(self, begin: int, end: int) -> tuple[Floats, ...]:
         """Return what the interval from `begin` to `end` holds, as one row."""
         own = slice(begin, end + 1)
         return tuple(part[own].sum(axis=0)[None] for part in (self.own_width, *self.parts))
 
-    def _scored(self, rows: list[tuple[Floats, ...]]) -> Sums:
+    def _score_intervals(self, rows: list[tuple[Floats, ...]]) -> Sums:
         """Score intervals, each a row of sums by group."""
         own_width, n, people, more = map(np.concatenate, zip(*rows, strict=True))
         at = np.flatnonzero(n > 0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from voile.tables.kernels.cells import CellRules
 from voile.tables.kernels.scorer import Sums
 from voile.tables.scoring.disclosure import distinct_values, has_shares
-from voile.tables.scoring.group_measures import GroupMeasure, Groups, compute_values
+from voile.tables.scoring.group_measures import GroupMeasure, RecordGroups, compute_values
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,7 +35,7 @@ class GroupTally:
 
 
 @dataclass(frozen=True, eq=False)
-class Measures:
+class GroupSums:
     """Five sums of groups: plain risk and loss, what is kept of both, subjects suppressed.
 
     `outcomes`, `columns` and `sensitive` say where a tally's `more` has each column; of a sensitive
@@ -57,7 +57,7 @@ class Measures:
             tuple(tally.more[:, own] for own in counted)
             for counted in (self.outcomes, self.columns)
         )
-        groups = Groups(tally.n, tally.people, width, outcomes, columns)
+        groups = RecordGroups(tally.n, tally.people, width, outcomes, columns)
         sums = np.zeros((len(width), 5))
         sums[:, PLAIN_RISK] = compute_values(self.risk, groups)
         sums[:, PLAIN_LOSS] = compute_values(self.loss, groups) - tally.more[:, BASE]
@@ -69,7 +69,7 @@ class Measures:
             sums[gone, SUPPRESSED] = tally.n[gone]
         return sums
 
-    def _is_kept(self, groups: Groups, more: Floats) -> NDArray[np.bool_]:
+    def _is_kept(self, groups: RecordGroups, more: Floats) -> NDArray[np.bool_]:
         rules = self.rules
         kept = (groups.subjects >= rules.least_n) & (groups.group >= rules.least_g)
         for own, whole, ordered in self.sensitive:

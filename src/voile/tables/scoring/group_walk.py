@@ -6,23 +6,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.kernels import slabs
-from voile.tables.kernels.lattice import Lattice, N
+from voile.tables.kernels.lattice import LatticeWalk, N
 from voile.tables.scoring.group_sums import (
     KEPT,
     PLAIN_LOSS,
     PLAIN_RISK,
     SUPPRESSED,
     Floats,
+    GroupSums,
     GroupTally,
     Ints,
-    Measures,
 )
 
 PIECE = 2**14
 TINY = 1e-12
 
 
-class Walk:
+class GroupWalk:
     """The groups of one policy, and their five sums.
 
     `more` and `sums` have a row for each cell of the bottom that has subjects; a cell that was
@@ -30,7 +30,7 @@ class Walk:
     """
 
     def __init__(
-        self, bottom: Lattice, more: Floats, measures: Measures, policy: NDArray[np.bool_]
+        self, bottom: LatticeWalk, more: Floats, measures: GroupSums, policy: NDArray[np.bool_]
     ) -> None:
         self._measures = measures
         self._at = bottom.copy()
@@ -112,13 +112,13 @@ class Walk:
         at = self._at
         for begin in range(0, len(groups), PIECE):
             one, other, bits, width = slabs.pairs(at, groups[begin : begin + PIECE], sides)
-            made = self._measures(self._joined(one, other), width) - self.sums[one]
+            made = self._measures(self._join_cells(one, other), width) - self.sums[one]
             both = (other >= 0) & (other < at.sampled)
             made[both] -= self.sums[other[both]]
             for k, part in enumerate(made.T):
                 change[:, k] += sign * np.bincount(bits, part, len(change))
 
-    def _joined(self, one: Ints, other: Ints) -> GroupTally:
+    def _join_cells(self, one: Ints, other: Ints) -> GroupTally:
         """Return what pairs of cells hold together; `other` may be -1, or have people only."""
         at = self._at
         n, people, more = at.cell[one, N], at.p[one], self._more[one]

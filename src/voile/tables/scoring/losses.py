@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
-from voile.tables.people.counts import Counts, row_keys
+from voile.tables.people.counts import CombinationCounts, row_keys
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
@@ -34,7 +34,7 @@ LOSSES = ("distribution", "resolution", "ncp")
 
 
 @dataclass(frozen=True, eq=False)
-class Grouping(Brief):
+class CombinationGrouping(BriefRepr):
     """Which group each combination is in, and which values of each column a group covers.
 
     group : (cells,) int, of every combination of the counts. box : (groups, attributes) int, for
@@ -57,7 +57,10 @@ class Grouping(Brief):
 
 
 def losses(
-    counts: Counts, grouping: Grouping, *, importance: Sequence[float] | None = None
+    counts: CombinationCounts,
+    grouping: CombinationGrouping,
+    *,
+    importance: Sequence[float] | None = None,
 ) -> dict[str, float]:
     """Return a grouping's `distribution`, `resolution` and `ncp`, each in [0, 1]; lower is better.
 
@@ -90,7 +93,7 @@ def losses(
     return {name: min(max(value, 0.0), 1.0) for name, value in found.items()}
 
 
-def hidden_by_column(counts: Counts, grouping: Grouping) -> Floats:
+def hidden_by_column(counts: CombinationCounts, grouping: CombinationGrouping) -> Floats:
     """Return the share of each column's entropy that the groups hide, (attributes,) >= 0.
 
     The mean over groups of H(column | group) / H(column), each group by its subjects; 0 for a
@@ -111,7 +114,7 @@ def hidden_by_column(counts: Counts, grouping: Grouping) -> Floats:
     return np.maximum(hidden, 0.0)
 
 
-def entropies(counts: Counts) -> Floats:
+def entropies(counts: CombinationCounts) -> Floats:
     """Return H of each column over subjects, in nats; 0 where all have one value."""
     made = np.zeros(len(counts.sizes))
     for d, size in enumerate(counts.sizes):
@@ -121,7 +124,9 @@ def entropies(counts: Counts) -> Floats:
     return made
 
 
-def importance_shares(counts: Counts, importance: Sequence[float] | None = None) -> Floats:
+def importance_shares(
+    counts: CombinationCounts, importance: Sequence[float] | None = None
+) -> Floats:
     """Return what each column counts in `resolution`: shares of 1, 0 for a column of one value."""
     given = np.ones(len(counts.sizes)) if importance is None else np.asarray(importance, float)
     if given.shape != (len(counts.sizes),) or not (np.isfinite(given) & (given >= 0)).all():
@@ -134,7 +139,7 @@ def importance_shares(counts: Counts, importance: Sequence[float] | None = None)
     return counted / counted.sum() if counted.any() else counted
 
 
-def distribution_of_all(counts: Counts) -> float:
+def distribution_of_all(counts: CombinationCounts) -> float:
     """Return the nats that one group of all loses by eq. 4, over its subjects; 0 where even.
 
     A combination may be in several rows of the counts, where only some of its people are released.
@@ -155,7 +160,7 @@ def _sums(at: Ints, values: Floats, room: int = 0) -> Floats:
     return np.bincount(at, values, room).astype(np.float64)
 
 
-def _distribution(counts: Counts, grouping: Grouping, n: Floats) -> float:
+def _distribution(counts: CombinationCounts, grouping: CombinationGrouping, n: Floats) -> float:
     most = distribution_of_all(counts)
     if most == 0.0:
         return 0.0
@@ -166,7 +171,9 @@ def _distribution(counts: Counts, grouping: Grouping, n: Floats) -> float:
     return float(own + groups) / most
 
 
-def _certainty_penalty(counts: Counts, grouping: Grouping, n: Floats) -> float:
+def _certainty_penalty(
+    counts: CombinationCounts, grouping: CombinationGrouping, n: Floats
+) -> float:
     wide = (grouping.widths - 1) / np.maximum(np.asarray(counts.sizes, float) - 1, 1)
     mean = wide.sum(axis=1) / max(wide.shape[1], 1)
     return float((n * mean)[grouping.kept].sum()) / counts.subjects

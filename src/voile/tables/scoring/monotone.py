@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.core.measures import Monotone
 from voile.tables.kernels.cells import CellRules, LatticeCells
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.counts import CombinationCounts, Constraints
 from voile.tables.scoring.group_measures import (
     GroupMeasure,
-    Groups,
+    RecordGroups,
     compute_values,
     information,
     matches,
@@ -29,7 +29,7 @@ SLACK = 1e-9
 
 def check(
     measure: GroupMeasure,
-    counts: Counts,
+    counts: CombinationCounts,
     *,
     chains: int = CHAINS,
     random_state: int | np.random.Generator = 0,
@@ -45,9 +45,9 @@ def check(
     rng = np.random.default_rng(random_state)
     pair = (measure, information()) if declared == "falls" else (matches(), measure)
     cells = LatticeCells.of(counts)
-    groups = Groups.of(counts)
+    groups = RecordGroups.of(counts)
     _refuse_leaning(measure, groups, rng)
-    looker = _Looker(
+    looker = _MergeLooker(
         measure,
         MeasuredScorer.of(cells, groups, CellRules.of(Constraints(), counts), *pair),
         float(np.abs(compute_values(measure, groups)).sum()),
@@ -59,7 +59,7 @@ def check(
         looker.look_around(policy)
 
 
-class _Looker:
+class _MergeLooker:
     """Look at merges, and refuse the measure at the first that breaks what it declares."""
 
     def __init__(
@@ -110,10 +110,10 @@ class _Looker:
         )
 
 
-def _refuse_leaning(measure: GroupMeasure, groups: Groups, rng: np.random.Generator) -> None:
+def _refuse_leaning(measure: GroupMeasure, groups: RecordGroups, rng: np.random.Generator) -> None:
     """Refuse a measure whose number for a group depends on which others it is asked with."""
     some = rng.permutation(len(groups))[: max(1, len(groups) // 2)]
-    part = Groups(
+    part = RecordGroups(
         groups.subjects[some],
         groups.people[some],
         groups.width[some],

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from voile.core.errors import RequestError, nearest
 from voile.core.no_pandas import let_pandas_in
-from voile.tables.people.counts import Counts
+from voile.tables.people.counts import CombinationCounts
 from voile.tables.scoring.group_measures import (
     GroupMeasure,
     estimated_matches,
@@ -21,21 +21,21 @@ from voile.tables.scoring.group_measures import (
     mutual_information,
     refuse_undeclared,
     small_groups,
-    weighted,
+    weigh_losses,
 )
 
 Kind = Literal["risk", "loss"]
 
 
 @dataclass(frozen=True)
-class Weights:
-    """How much distribution counts in the loss `weighted`, and each column in resolution."""
+class LossWeights:
+    """How much distribution counts in the loss `weigh_losses`, and each column in resolution."""
 
     loss_weight: float = 0.5
     importance: tuple[float, ...] | None = None
 
 
-Maker = Callable[[Counts, Weights], GroupMeasure]
+Maker = Callable[[CombinationCounts, LossWeights], GroupMeasure]
 
 NAMES: Mapping[Kind, Mapping[str, Maker]] = {
     "risk": {
@@ -44,7 +44,7 @@ NAMES: Mapping[Kind, Mapping[str, Maker]] = {
         "estimated-matches": lambda *_: estimated_matches(),
     },
     "loss": {
-        "weighted": lambda counts, weights: weighted(
+        "weighted": lambda counts, weights: weigh_losses(
             counts, weight=weights.loss_weight, importance=weights.importance
         ),
         "information": lambda *_: information(),
@@ -68,7 +68,7 @@ def measure_named(kind: Kind, wanted: str | GroupMeasure | None) -> Maker:
                 instead=nearest(wanted, NAMES[kind]),
             )
         return NAMES[kind][wanted]
-    measure = _imported(wanted) if isinstance(wanted, str) else wanted
+    measure = _import_measure(wanted) if isinstance(wanted, str) else wanted
     if not isinstance(measure, GroupMeasure):
         raise RequestError(
             f"the {kind} {wanted if isinstance(wanted, str) else type(wanted).__name__} is not a "
@@ -81,7 +81,7 @@ def measure_named(kind: Kind, wanted: str | GroupMeasure | None) -> Maker:
     return lambda *_: measure
 
 
-def _imported(path: str) -> Any:
+def _import_measure(path: str) -> Any:
     module, _, name = path.partition(":")
     if not module or not name:
         raise RequestError(f"{path} names no measure", instead="write module:object")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.tables.kernels.cell_sums import sum_cells
 from voile.tables.kernels.cells import CellRules, LatticeCells
 from voile.tables.kernels.scorer import (
@@ -23,7 +23,7 @@ from voile.tables.kernels.scorer import (
     RISK,
     SUPPRESSED,
 )
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.counts import CombinationCounts, Constraints
 from voile.tables.scoring.losses import distribution_of_all, entropies, importance_shares
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ ALONE, FEW = 3, 16
 
 
 @dataclass(frozen=True, eq=False)
-class PolicyFigures(Brief):
+class PolicyFigures(BriefRepr):
     """Figures of policies, (m,) each.
 
     The sum of 1 / g and the largest 1 / g of the subjects released (0 if none is), the share of
@@ -58,7 +58,7 @@ class FigureScorer:
 
     def __init__(
         self,
-        counts: Counts,
+        counts: CombinationCounts,
         cells: LatticeCells,
         constraints: Constraints,
         importance: Sequence[float] | None,
@@ -84,7 +84,7 @@ class FigureScorer:
     def _scorer(self) -> CompiledScorer:
         from voile.tables.kernels.compiled_scorer import CompiledScorer
 
-        return CompiledScorer(self._cells.charged(1.0, self._charges), self._rules)
+        return CompiledScorer(self._cells.charge_details(1.0, self._charges), self._rules)
 
     def _sums(self, policies: Policies) -> Floats:
         """Sum on coarser and coarser cells: those that the policies with fewer cuts are made of."""

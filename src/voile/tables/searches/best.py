@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from voile.tables.searches import exhaustive, large, steepest
-from voile.tables.searches.ladder import Ladder
-from voile.tables.searches.local import Neighbourhood
-from voile.tables.searches.run import Run
+from voile.tables.searches.ladder import LadderSearch
+from voile.tables.searches.local import FrontierNeighbourhood
+from voile.tables.searches.run import TablesSearchRun
 from voile.tables.searches.sketch import sketch
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ LEAST_GAIN = 1e-3
 PATIENCE = 2**15
 
 
-def explore(run: Run) -> None:
+def explore(run: TablesSearchRun) -> None:
     """Search for the least area that the evaluations or seconds allow.
 
     Scores all policies where at most 16 cuts are free. Else the steepest chain, on large lattices
     after two sketches of it; then policies that no attribute can better for the hull's slopes
-    (`Ladder`), until a round of 16 weights gains less than 1 in 1,000; then neighbours of the
-    frontier's policies (`Neighbourhood`). With a limit, the last two go on in turn.
+    (`LadderSearch`), until a round of 16 weights gains less than 1 in 1,000; then neighbours of the
+    frontier's policies (`FrontierNeighbourhood`). With a limit, the last two go on in turn.
     Tables too large to walk: see `large`.
 
     Guarantee: the whole exact frontier where at most 16 cuts are free and no limit stops it;
@@ -41,20 +41,20 @@ def explore(run: Run) -> None:
         seek(run)
 
 
-def seek(run: Run) -> None:
+def seek(run: TablesSearchRun) -> None:
     """Search as `explore` does where more cuts are free."""
     for block in BLOCKS:
         if (~run.required).sum() > 4 * block:
             sketch(run, block)
     steepest.explore(run)
-    ladder, neighbourhood = Ladder(run), Neighbourhood(run)
+    ladder, neighbourhood = LadderSearch(run), FrontierNeighbourhood(run)
     climb(run, ladder)
     going_on = neighbourhood.flip(PATIENCE, twice=True)
     while run.limited and going_on:
         going_on = ladder.round() | neighbourhood.flip(PATIENCE, twice=True)
 
 
-def climb(run: Run, ladder: Ladder, most: float = math.inf) -> None:
+def climb(run: TablesSearchRun, ladder: LadderSearch, most: float = math.inf) -> None:
     """Settle for 16 weights more until that gains little, or `most` evaluations are made."""
     for _ in range(ROUNDS):
         before = areas(run.found)

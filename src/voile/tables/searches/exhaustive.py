@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from voile.core.errors import RequestError
-from voile.tables.searches.run import Run
+from voile.tables.searches.run import TablesSearchRun
 
 MOST_BITS = 20
 BATCH = 4096
 
 
-def explore(run: Run) -> None:
+def explore(run: TablesSearchRun) -> None:
     """Score all 2**cuts policies allowed, so that the frontier is the whole exact one."""
     cuts = np.flatnonzero(~run.required)
     if len(cuts) > MOST_BITS:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.kernels.cell_sums import n_log_n
-from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.scoring.group_measures import Weighted
+from voile.tables.scoring.evaluator import PolicyEvaluator
+from voile.tables.scoring.group_measures import WeightedLoss
 
 Floats = NDArray[np.float64]
 Bits = NDArray[np.bool_]
@@ -51,7 +51,7 @@ class OneAttribute(NamedTuple):
         return (float(gain[best] / told[best]) if told[best] > 0 else 0.0), int(cuts[best])
 
 
-def order_cuts(evaluator: Evaluator) -> NDArray[np.intp]:
+def order_cuts(evaluator: PolicyEvaluator) -> NDArray[np.intp]:
     """Return the free cuts, the one to make first in front.
 
     Each attribute is divided greedily where its own loss falls most; among the attributes, the cut
@@ -77,7 +77,7 @@ def order_cuts(evaluator: Evaluator) -> NDArray[np.intp]:
     return np.array(order, dtype=np.intp)
 
 
-def _read_attributes(evaluator: Evaluator) -> Iterator[OneAttribute]:
+def _read_attributes(evaluator: PolicyEvaluator) -> Iterator[OneAttribute]:
     counts, loss = evaluator.counts, evaluator.loss.each
     first = 0
     for d, size in enumerate(counts.sizes):
@@ -90,6 +90,6 @@ def _read_attributes(evaluator: Evaluator) -> Iterator[OneAttribute]:
             ~required & ~forbidden,
             required,
             evaluator.rules.spread,
-            float(loss.charges[d]) if isinstance(loss, Weighted) else 0.0,
+            float(loss.charges[d]) if isinstance(loss, WeightedLoss) else 0.0,
         )
         first += size - 1

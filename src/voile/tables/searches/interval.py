@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.searches import steepest
-from voile.tables.searches.run import Run
+from voile.tables.searches.run import TablesSearchRun
 from voile.tables.searches.slopes import slopes
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ GAIN = 1e-9
 INTERVALS, VALUES = 4, 8
 
 
-class Aim(NamedTuple):
+class SearchAim(NamedTuple):
     """What to make small: loss + `weight` x relative risk + `penalty` x share suppressed."""
 
     weight: float
     penalty: float
 
-    def price(self, run: Run) -> NDArray[np.float64]:
+    def price(self, run: TablesSearchRun) -> NDArray[np.float64]:
         """Return what each of the three sums counts, (3,)."""
         weights = np.array([self.weight, 1.0, self.penalty])
         units = np.array(run.evaluator.units)
@@ -36,7 +36,7 @@ class Aim(NamedTuple):
         return price
 
 
-class Attribute(NamedTuple):
+class LatticeAttribute(NamedTuple):
     """One attribute of the lattice a run may use.
 
     `number`, its place among the attributes; `bits`, in a policy; `last[i]`, the last value of
@@ -47,7 +47,7 @@ class Attribute(NamedTuple):
     bits: slice
     last: NDArray[np.int64]
 
-    def near(self, policy: Policies) -> Attribute:
+    def near(self, policy: Policies) -> LatticeAttribute:
         """Return it with intervals no longer than four of the policy's own, or eight values."""
         values = np.arange(len(self.last))
         ends = np.append(np.flatnonzero(policy[self.bits]), len(values) - 1)
@@ -57,7 +57,7 @@ class Attribute(NamedTuple):
         )
 
 
-def explore(run: Run) -> None:
+def explore(run: TablesSearchRun) -> None:
     """Start from the steepest chain; settle, weight after weight, on what no attribute improves.
 
     With the other attributes' partition fixed, risk, loss and suppression are sums over the
@@ -72,17 +72,17 @@ def explore(run: Run) -> None:
             continue
         seen.add(weight)
         for penalty in penalties(run):
-            aim = Aim(weight, penalty)
+            aim = SearchAim(weight, penalty)
             _, policy = settle(run, attributes, run.best_for(weight), aim, near=True)
             settle(run, attributes, policy, aim)
 
 
-def penalties(run: Run) -> tuple[float, ...]:
+def penalties(run: TablesSearchRun) -> tuple[float, ...]:
     """Return what suppressing is to count: several, where records may be suppressed."""
     return PENALTIES if run.evaluator.rules.active else NONE
 
 
-def attributes_of(run: Run) -> list[Attribute]:
+def attributes_of(run: TablesSearchRun) -> list[LatticeAttribute]:
     """Return the attributes that have a cut to choose."""
     made = []
     ends = np.cumsum(run.scorer.sizes - 1)
@@ -91,12 +91,17 @@ def attributes_of(run: Run) -> list[Attribute]:
         required = np.append(np.flatnonzero(run.required[bits]), size - 1)
         if not run.required[bits].all():
             last = required[np.searchsorted(required, np.arange(size))]
-            made.append(Attribute(d, bits, last))
+            made.append(LatticeAttribute(d, bits, last))
     return made
 
 
 def settle(
-    run: Run, attributes: list[Attribute], policy: Policies, aim: Aim, *, near: bool = False
+    run: TablesSearchRun,
+    attributes: list[LatticeAttribute],
+    policy: Policies,
+    aim: SearchAim,
+    *,
+    near: bool = False,
 ) -> tuple[float, Policies]:
     """Better one attribute after another until none can be; return the cost and the policy."""
     best, settled = np.inf, 0
@@ -112,7 +117,7 @@ def settle(
 
 
 def improve_attribute(
-    run: Run, attribute: Attribute, policy: Policies, aim: Aim
+    run: TablesSearchRun, attribute: LatticeAttribute, policy: Policies, aim: SearchAim
 ) -> tuple[float, Policies]:
     """Return what the best partition of one attribute costs, the others' fixed, and the policy."""
     from voile.tables.kernels.shortest import paths, shortest, through

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voile.tables.searches import steepest
-from voile.tables.searches.interval import Aim, attributes_of, penalties, settle
-from voile.tables.searches.run import Run
+from voile.tables.searches.interval import SearchAim, attributes_of, penalties, settle
+from voile.tables.searches.run import TablesSearchRun
 from voile.tables.searches.slopes import slopes
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ FLIPPED = 4
 APART = 200
 
 
-class Ladder:
+class LadderSearch:
     """Settle for the hull's slopes (as `interval` does), each rung helping those beside it.
 
     For a weight, start from the best policy found for it and from those settled on for the weights
@@ -32,14 +32,14 @@ class Ladder:
     steepest chain goes up while it finds something. Each price of suppression has its own ladder.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: TablesSearchRun) -> None:
         self._run = run
         self._attributes = attributes_of(run)
         small = np.zeros(run.n_bits, dtype=np.bool_)
         for attribute in self._attributes:
             small[attribute.bits] = attribute.bits.stop - attribute.bits.start <= SMALL
         self._small = np.flatnonzero(small & ~run.required)
-        self._rungs = {penalty: _Rungs() for penalty in penalties(run)}
+        self._rungs = {penalty: _LadderRungs() for penalty in penalties(run)}
         self._known: set[tuple[float, int, bytes]] = set()
         self._slopes = slopes(run, run.taken_up + 1)
         self._weights = 0
@@ -56,10 +56,10 @@ class Ladder:
             if self._run.evaluations >= most:
                 break
             for penalty, rungs in self._rungs.items():
-                fresh |= self._settle(Aim(weight, penalty), rungs, flip)
+                fresh |= self._settle(SearchAim(weight, penalty), rungs, flip)
         return fresh
 
-    def _settle(self, aim: Aim, rungs: _Rungs, flip: bool) -> bool:
+    def _settle(self, aim: SearchAim, rungs: _LadderRungs, flip: bool) -> bool:
         run = self._run
         best = run.best_for(aim.weight)
         starts = [best, *rungs.beside(aim.weight)]
@@ -73,23 +73,23 @@ class Ladder:
         if not found:
             return False
         _, policy = min(found, key=lambda one: one[0])
-        rungs.put(aim.weight, policy)
+        rungs.insert_policy(aim.weight, policy)
         steepest.descend(run, policy, rescue=run.evaluator.rules.active, while_it_gains=True)
         return True
 
-    def _is_new(self, aim: Aim, start: Policies) -> bool:
+    def _is_new(self, aim: SearchAim, start: Policies) -> bool:
         key = aim.penalty, round(APART * np.log(aim.weight)), np.packbits(start).tobytes()
         known = key in self._known
         self._known.add(key)
         return not known
 
 
-class _Rungs:
+class _LadderRungs:
     def __init__(self) -> None:
         self._weights: list[float] = []
         self._policies: list[Policies] = []
 
-    def put(self, weight: float, policy: Policies) -> None:
+    def insert_policy(self, weight: float, policy: Policies) -> None:
         at = bisect_left(self._weights, weight)
         self._weights.insert(at, weight)
         self._policies.insert(at, policy)

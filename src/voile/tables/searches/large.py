@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import VoileError
-from voile.tables.scoring.evaluator import Evaluator, Policies
+from voile.tables.scoring.evaluator import Policies, PolicyEvaluator
 from voile.tables.searches import steepest
 from voile.tables.searches.floors import order_cuts
-from voile.tables.searches.interval import Aim, attributes_of, penalties, settle
-from voile.tables.searches.ladder import Ladder
-from voile.tables.searches.local import Neighbourhood
-from voile.tables.searches.run import Run
+from voile.tables.searches.interval import SearchAim, attributes_of, penalties, settle
+from voile.tables.searches.ladder import LadderSearch
+from voile.tables.searches.local import FrontierNeighbourhood
+from voile.tables.searches.run import TablesSearchRun
 from voile.tables.searches.slopes import slopes
 
 WALKED = 16_000_000
@@ -26,7 +26,7 @@ FINER = 2
 PATIENCE = 2**12
 
 
-def explore(run: Run, *, going_on: bool = False) -> None:
+def explore(run: TablesSearchRun, *, going_on: bool = False) -> None:
     """Search the policies that keep no other cut than a *floor*, which the best cuts make.
 
     The floor has as many cuts, in the order of `order_cuts`, as leave cells enough to walk. Its
@@ -49,7 +49,7 @@ def explore(run: Run, *, going_on: bool = False) -> None:
         if walked < cuts < len(order):
             _score(run, _floor(evaluator, order, cuts))
     with run.on_floor(_floor(evaluator, order, settled)):
-        ladder, neighbourhood = Ladder(run), Neighbourhood(run)
+        ladder, neighbourhood = LadderSearch(run), FrontierNeighbourhood(run)
         _settle(run)
         while going_on and run.limited:
             going_on = ladder.round() | neighbourhood.flip(PATIENCE)
@@ -57,7 +57,7 @@ def explore(run: Run, *, going_on: bool = False) -> None:
         raise VoileError(f"scores on a floor differ from those on all cells by {drift:.1e}")
 
 
-def _settle(run: Run) -> None:
+def _settle(run: TablesSearchRun) -> None:
     """Better one attribute after another for some slopes of the hull."""
     attributes, seen = attributes_of(run), set()
     for weight in islice(slopes(run), WEIGHTS):
@@ -65,23 +65,23 @@ def _settle(run: Run) -> None:
             continue
         seen.add(weight)
         for penalty in penalties(run):
-            settle(run, attributes, run.best_for(weight), Aim(weight, penalty), near=True)
+            settle(run, attributes, run.best_for(weight), SearchAim(weight, penalty), near=True)
 
 
-def _score(run: Run, policy: Policies) -> None:
+def _score(run: TablesSearchRun, policy: Policies) -> None:
     """Score one policy of the whole table."""
     rows = policy[None, ~run.evaluator.forbidden]
     run.add(run.evaluator.scores(policy[None]), rows.__getitem__)
 
 
-def _floor(evaluator: Evaluator, order: NDArray[np.intp], cuts: int) -> Policies:
+def _floor(evaluator: PolicyEvaluator, order: NDArray[np.intp], cuts: int) -> Policies:
     """Return the policy of the required cuts and the first of the others."""
     floor = evaluator.required.copy()
     floor[order[:cuts]] = True
     return floor
 
 
-def _count_cuts(evaluator: Evaluator, order: NDArray[np.intp], most: int) -> int:
+def _count_cuts(evaluator: PolicyEvaluator, order: NDArray[np.intp], most: int) -> int:
     """Return how many cuts in order leave no more cells than `most` allows, by bisection."""
     room = most // len(evaluator.counts.sizes) ** 2
     if len(evaluator.cells.p) <= room:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier
 from voile.tables.searches import steepest
-from voile.tables.searches.run import Run
+from voile.tables.searches.run import TablesSearchRun
 from voile.tables.searches.slopes import LEAST_RISK
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 BATCH = 32
 
 
-class Neighbourhood:
+class FrontierNeighbourhood:
     """Go through the neighbours of the frontier's policies, each policy once."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: TablesSearchRun) -> None:
         self._run = run
         self._free = np.flatnonzero(~run.required)
         self._seen: set[bytes] = set()
@@ -78,14 +78,14 @@ class Neighbourhood:
         run.add(run.evaluator.normalise(sums.reshape(-1, 3)), rows)
 
 
-def explore(run: Run) -> None:
+def explore(run: TablesSearchRun) -> None:
     """Start from the steepest chain; flip each cut of each frontier policy until nothing enters.
 
     Guarantee: unless stopped, no policy one cut away from the frontier would enter it. Cost:
     O(attributes x cells) for the n_bits neighbours of a policy.
     """
     steepest.explore(run)
-    Neighbourhood(run).flip()
+    FrontierNeighbourhood(run).flip()
 
 
 def rooms(found: Frontier) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

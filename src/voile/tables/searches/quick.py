@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from voile.tables.searches import exhaustive, large, steepest
 from voile.tables.searches.best import FULL, climb
-from voile.tables.searches.ladder import Ladder
-from voile.tables.searches.local import Neighbourhood
-from voile.tables.searches.run import Run
+from voile.tables.searches.ladder import LadderSearch
+from voile.tables.searches.local import FrontierNeighbourhood
+from voile.tables.searches.run import TablesSearchRun
 
 CELLS = 6e11
 """Evaluations times cells that some seconds suffice for."""
 MOST = 2_000_000
 
 
-def explore(run: Run) -> None:
+def explore(run: TablesSearchRun) -> None:
     """Search as `best` does without its sketches, for evaluations that some seconds suffice for.
 
     How many depends on the table alone, so that the frontier is the same on any machine. Scores all
@@ -29,12 +29,12 @@ def explore(run: Run) -> None:
         return
     steepest.explore(run)
     allowed = min(MOST, int(CELLS / len(run.evaluator.cells.p)))
-    if run.evaluator.compiled and _pairs(run) <= allowed:
+    if run.evaluator.is_compiled and _pairs(run) <= allowed:
         most = run.evaluations + allowed
-        climb(run, Ladder(run), most)
-        Neighbourhood(run).flip(most - run.evaluations)
+        climb(run, LadderSearch(run), most)
+        FrontierNeighbourhood(run).flip(most - run.evaluations)
 
 
-def _pairs(run: Run) -> int:
+def _pairs(run: TablesSearchRun) -> int:
     """Count the intervals of the largest attribute: what a shortest path goes through at once."""
     return int(run.scorer.sizes.max()) ** 2 // 2

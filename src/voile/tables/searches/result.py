@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.scoring.evaluator import PolicyEvaluator
 
 
-class Space(Protocol):
+class ScoredSpace(Protocol):
     """Anything with an evaluator of policies."""
 
     @property
-    def evaluator(self) -> Evaluator:
+    def evaluator(self) -> PolicyEvaluator:
         """Scores policies, and holds the constraints."""
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class SearchCheckpoint:
     """How far a search is: policies scored, seconds passed, area of the frontier so far."""
 
     evaluations: int
@@ -31,7 +31,7 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, eq=False)
-class History:
+class SearchHistory:
     """Hold the checkpoints of a search as columns of one length, evaluations rising."""
 
     evaluations: NDArray[np.int64]
@@ -39,7 +39,7 @@ class History:
     area: NDArray[np.float64]
 
     @classmethod
-    def of(cls, checkpoints: Sequence[Checkpoint]) -> History:
+    def of(cls, checkpoints: Sequence[SearchCheckpoint]) -> SearchHistory:
         return cls(
             evaluations=np.array([c.evaluations for c in checkpoints], dtype=np.int64),
             seconds=np.array([c.seconds for c in checkpoints], dtype=np.float64),
@@ -55,7 +55,7 @@ class SearchResult:
     """
 
     frontier: Frontier
-    history: History
+    history: SearchHistory
     evaluations: int
     method: str
     stopped: str

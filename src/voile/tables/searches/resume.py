@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
-from voile.tables.scoring.evaluator import Scores
-from voile.tables.searches.run import Run
+from voile.tables.scoring.evaluator import PolicyScores
+from voile.tables.searches.run import TablesSearchRun
 
 BATCH = 64
 SAME = 1e-9
 
 
-def continue_from(run: Run, start: Frontier) -> None:
+def continue_from(run: TablesSearchRun, start: Frontier) -> None:
     """Take in the policies of `start`; drop those that are not allowed.
 
     They are scored, those that are far apart first. Where no record may be suppressed, and the
@@ -37,7 +37,7 @@ def continue_from(run: Run, start: Frontier) -> None:
         scores = evaluator.scores(start.policies[some])
         run.add(scores, start.policies[np.ix_(some, ~evaluator.forbidden)].__getitem__)
         believed = not evaluator.rules.active and _same(scores, start, some)
-    said = Scores(start.risk[left], start.loss[left], np.zeros(len(left)))
+    said = PolicyScores(start.risk[left], start.loss[left], np.zeros(len(left)))
     run.take(said, start.policies[np.ix_(left, ~evaluator.forbidden)].__getitem__)
 
 
@@ -52,7 +52,7 @@ def _far_apart(indices: NDArray[np.intp]) -> NDArray[np.intp]:
     return indices[np.argsort(-powers, kind="stable")]
 
 
-def _same(scores: Scores, start: Frontier, some: NDArray[np.intp]) -> bool:
+def _same(scores: PolicyScores, start: Frontier, some: NDArray[np.intp]) -> bool:
     return np.allclose(scores.risk, start.risk[some], rtol=0, atol=SAME) and np.allclose(
         scores.loss, start.loss[some], rtol=0, atol=SAME
     )

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from voile.core.errors import InfeasibleError
 from voile.core.frontier import Frontier
 from voile.tables.kernels.cells import SLACK
-from voile.tables.kernels.scorer import Scorer
+from voile.tables.kernels.scorer import PolicyScorer
 from voile.tables.people.counts import Constraints
-from voile.tables.scoring.evaluator import Evaluator, Policies, Scores
-from voile.tables.searches.result import Checkpoint
+from voile.tables.scoring.evaluator import Policies, PolicyEvaluator, PolicyScores
+from voile.tables.searches.result import SearchCheckpoint
 
 ASKED = ("k", "max_risk", "l_diversity", "entropy_l", "t_closeness")
 DIGITS = 12
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
-class Limit(Exception):  # noqa: N818, it ends a search and is not an error
+class TablesSearchLimit(Exception):  # noqa: N818, it ends a search and is not an error
     """The search has used up its `evaluations` or `seconds`."""
 
     def __init__(self, reason: str) -> None:
@@ -34,7 +34,7 @@ class Limit(Exception):  # noqa: N818, it ends a search and is not an error
         super().__init__(reason)
 
 
-class Run:
+class TablesSearchRun:
     """Collect what a method scores, on the lattice without the forbidden cuts.
 
     Strategies see `n_bits` cuts, of which `required` must stay, and the `scorer` of the lattice
@@ -43,30 +43,30 @@ class Run:
 
     def __init__(
         self,
-        evaluator: Evaluator,
+        evaluator: PolicyEvaluator,
         *,
         evaluations: int | None,
         seconds: float | None,
         rng: np.random.Generator,
-        progress: Callable[[Checkpoint], None] | None,
+        progress: Callable[[SearchCheckpoint], None] | None,
     ) -> None:
         self.evaluator = evaluator
         self.rng = rng
         self.limited = evaluations is not None or seconds is not None
         self.evaluations = 0
         self.taken_up = 0  # policies of an earlier search
-        self.checkpoints: list[Checkpoint] = []
+        self.checkpoints: list[SearchCheckpoint] = []
         self._most = evaluations
         self._began = time.monotonic()
         self._deadline = None if seconds is None else self._began + seconds
         self._progress = progress
         self.found = Frontier.of([], [], np.zeros((0, -(-evaluator.n_bits // 8)), np.uint8))
         self._area = 1.0
-        self._scorer: Scorer | None = None
+        self._scorer: PolicyScorer | None = None
         self._see(np.flatnonzero(~evaluator.forbidden), None)
 
     @property
-    def scorer(self) -> Scorer:
+    def scorer(self) -> PolicyScorer:
         """What scores the lattice that strategies see."""
         if self._scorer is None:
             self._scorer = self.evaluator.scorer
@@ -85,7 +85,7 @@ class Run:
         finally:
             self._see(*before)
 
-    def _see(self, bits: Indices, scorer: Scorer | None) -> None:
+    def _see(self, bits: Indices, scorer: PolicyScorer | None) -> None:
         self._bits, self._scorer = bits, scorer
         self.n_bits, self.required = len(bits), self.evaluator.required[bits]
 
@@ -97,26 +97,26 @@ class Run:
             raise self._infeasible(scores.suppressed[0])
         self.add(scores, lambda indices: ends[indices])
 
-    def add(self, scores: Scores, rows: Callable[[Indices], Policies]) -> bool:
+    def add(self, scores: PolicyScores, rows: Callable[[Indices], Policies]) -> bool:
         """Take in what was scored, up to the limit; say whether anything entered the frontier."""
         room = len(scores.risk)
         if self._most is not None:
             room = min(room, self._most - self.evaluations)
         entered = self.take(
-            Scores(scores.risk[:room], scores.loss[:room], scores.suppressed[:room]), rows
+            PolicyScores(scores.risk[:room], scores.loss[:room], scores.suppressed[:room]), rows
         )
         self.evaluations += room
         now = time.monotonic()
-        self.checkpoints.append(Checkpoint(self.evaluations, now - self._began, self._area))
+        self.checkpoints.append(SearchCheckpoint(self.evaluations, now - self._began, self._area))
         if self._progress is not None:
             self._progress(self.checkpoints[-1])
         if self.evaluations == self._most:
-            raise Limit("evaluations")
+            raise TablesSearchLimit("evaluations")
         if self._deadline is not None and now >= self._deadline:
-            raise Limit("seconds")
+            raise TablesSearchLimit("seconds")
         return entered
 
-    def take(self, scores: Scores, rows: Callable[[Indices], Policies]) -> bool:
+    def take(self, scores: PolicyScores, rows: Callable[[Indices], Policies]) -> bool:
         """Let enter the frontier what may; `rows` makes the policies of indices, on this lattice.
 
         Scores are rounded to 12 decimals, so that equal policies' do not differ by rounding.
@@ -203,7 +203,7 @@ class Run:
 
         def dropped(asked: tuple[str, ...]) -> float:
             alone = Constraints(**{name: getattr(constraints, name) for name in asked})
-            return float(Evaluator(counts, alone).scores(top).suppressed[0])
+            return float(PolicyEvaluator(counts, alone).scores(top).suppressed[0])
 
         for many in range(1, len(ASKED) + 1):
             furthest = max(combinations(ASKED, many), key=dropped)

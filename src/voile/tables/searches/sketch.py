@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.kernels.scorer import LOSS, RISK, Descent, Sums
-from voile.tables.searches.run import Run
+from voile.tables.kernels.scorer import LOSS, RISK, ChainDescent, Sums
+from voile.tables.searches.run import TablesSearchRun
 
 if TYPE_CHECKING:
     from voile.tables.scoring.evaluator import Policies
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NOTHING = 1e-13
 
 
-def sketch(run: Run, block: int) -> None:
+def sketch(run: TablesSearchRun, block: int) -> None:
     """Walk from the bottom to the top, scoring only merges that looked best when last scored.
 
     Again and again the steepest chain is walked among the `block` cuts whose merge removed most
@@ -42,7 +42,7 @@ def sketch(run: Run, block: int) -> None:
         left = left[policy[left]]
 
 
-def _descend(run: Run, policy: Policies, cuts: NDArray[np.intp]) -> Descent:
+def _descend(run: TablesSearchRun, policy: Policies, cuts: NDArray[np.intp]) -> ChainDescent:
     """Walk the steepest chain from a policy among `cuts`; return it whole."""
     free = np.isin(np.arange(run.n_bits), cuts)
     allowed = run.evaluator.constraints.suppress * run.evaluator.subjects
@@ -50,7 +50,7 @@ def _descend(run: Run, policy: Policies, cuts: NDArray[np.intp]) -> Descent:
     for some in pieces:
         run.add(run.evaluator.normalise(some.sums), some.policies)
     before = np.cumsum([0] + [len(some.on_the_way) for some in pieces])
-    return Descent(
+    return ChainDescent(
         np.concatenate([some.on_the_way for some in pieces]),
         np.concatenate([some.step + first for some, first in zip(pieces, before, strict=False)]),
         np.concatenate([some.bit for some in pieces]),
@@ -58,7 +58,7 @@ def _descend(run: Run, policy: Policies, cuts: NDArray[np.intp]) -> Descent:
     )
 
 
-def _rates(run: Run, changes: Sums) -> NDArray[np.float64]:
+def _rates(run: TablesSearchRun, changes: Sums) -> NDArray[np.float64]:
     """Return how much risk merges take away for the loss, infinite where there is none."""
     units = np.array(run.evaluator.units)
     shares = np.divide(changes, units, out=np.zeros_like(changes), where=units > 0)

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from voile.core.frontier import Frontier
 
 if TYPE_CHECKING:
-    from voile.tables.searches.run import Run
+    from voile.tables.searches.run import TablesSearchRun
 
 LEAST_RISK = 1e-6
 
 
-def slopes(run: Run, first: int = 1) -> Iterator[float]:
+def slopes(run: TablesSearchRun, first: int = 1) -> Iterator[float]:
     """Yield weights without end: the hull's slopes, as it is then, at ever closer places."""
     number = first
     while (weight := slope(run.found, place(number))) > 0:

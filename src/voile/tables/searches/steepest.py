@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voile.core.errors import VoileError
-from voile.tables.searches.run import Run
+from voile.tables.searches.run import TablesSearchRun
 
 if TYPE_CHECKING:
     from voile.tables.scoring.evaluator import Policies
@@ -16,7 +16,7 @@ CHECKED = 8
 DRIFT = 1e-9
 
 
-def explore(run: Run) -> None:
+def explore(run: TablesSearchRun) -> None:
     """Walk from the bottom by the merge that removes most risk for each nat lost.
 
     After a merge only what the two slabs touched is changed, so all neighbours of every policy on
@@ -32,7 +32,9 @@ def explore(run: Run) -> None:
         raise VoileError(f"scores kept along the chain drifted by {drift:.1e}")
 
 
-def descend(run: Run, start: Policies, *, rescue: bool, while_it_gains: bool = False) -> None:
+def descend(
+    run: TablesSearchRun, start: Policies, *, rescue: bool, while_it_gains: bool = False
+) -> None:
     """Walk the steepest chain from `start` to the top; score all neighbours on the way."""
     allowed = run.evaluator.constraints.suppress * run.evaluator.subjects
     for some in run.scorer.descend(start, ~run.required, rescue=rescue, allowed=allowed):

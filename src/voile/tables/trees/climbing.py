@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.trees.tree import UNCUT, Nodes, Tree
+from voile.tables.trees.tree import UNCUT, BoxTree, Nodes
 
 
 def climb(
-    tree: Tree,
+    tree: BoxTree,
     shown: NDArray[np.bool_],
     is_allowed: Callable[[NDArray[np.intp]], bool],
 ) -> Nodes | None:
@@ -56,7 +56,7 @@ def climb(
     return stands
 
 
-def _leaf_runs(tree: Tree) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _leaf_runs(tree: BoxTree) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return, of every box, which run of the uncut boxes it holds, from left to right."""
     held = np.ones(len(tree), dtype=np.intp)
     for box in range(len(tree) - 1, -1, -1):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.tables.people.counted_boxes import CountedBoxes, estimate_each
-from voile.tables.people.counts import Counts
-from voile.tables.trees.tree import Tree
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.trees.tree import BoxTree
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -19,7 +19,7 @@ UNKNOWN = -1
 
 
 @dataclass(frozen=True, eq=False)
-class CountedPeople(Brief):
+class CountedPeople(BriefRepr):
     """Subjects and people by the columns that a population counts; -1 stands in the others.
 
     subjects, people : (rows, columns) codes and (rows,) counts, each.
@@ -29,7 +29,9 @@ class CountedPeople(Brief):
     people: tuple[Codes, Floats]
 
     @classmethod
-    def of(cls, counts: Counts, columns: Sequence[str], boxes: CountedBoxes) -> CountedPeople:
+    def of(
+        cls, counts: CombinationCounts, columns: Sequence[str], boxes: CountedBoxes
+    ) -> CountedPeople:
         """Take them from the counts of these columns, and of the boxes' own."""
         own = [columns.index(column) for column in boxes.columns]
         people, subjects = (
@@ -39,7 +41,7 @@ class CountedPeople(Brief):
         people[:, own], subjects[:, own] = boxes.codes, counts.codes[:, own]
         return cls((subjects, counts.sample), (people, boxes.people))
 
-    def matches(self, n: Floats, tree: Tree) -> Floats:
+    def matches(self, n: Floats, tree: BoxTree) -> Floats:
         """Estimate the matches among the subjects n of each box of a tree, (boxes,) in (0, 1].
 
         Parts never have fewer than their whole: p of a whole lies between those of its parts, and

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.frontier import Frontier
-from voile.tables.trees.ground import Ground, Growth
-from voile.tables.trees.growing import Grown, grow_trees
-from voile.tables.trees.tree import Tree
+from voile.tables.trees.ground import TreeGround, TreeGrowth
+from voile.tables.trees.growing import GrownTrees, grow_trees
+from voile.tables.trees.tree import BoxTree
 
 Floats = NDArray[np.float64]
 
@@ -24,19 +24,19 @@ APART = 2e-4
 """Loss by which two policies of a forest differ at least: closer ones are one to a user."""
 
 
-def growths(loss_weight: float) -> tuple[Growth, ...]:
+def growths(loss_weight: float) -> tuple[TreeGrowth, ...]:
     """Return how the trees of a forest are grown: for several weights, and kinds of loss.
 
     Weights are slopes that frontiers have: a tree grown for one serves the risks near it best. At
     higher risks, eq. 4 guides better than the loss itself, at first or all the way down.
     """
-    ours = [Growth(weight, loss_weight, loss_weight) for weight in (1.0, 8.0, 64.0, 512.0)]
-    mixed = [Growth(4.0, 1.0, loss_weight), Growth(4.0, 1.0, loss_weight, large=20.0)]
-    even = [Growth(1.0, 1.0, 1.0), Growth(1.0, (1 + loss_weight) / 2, loss_weight)]
+    ours = [TreeGrowth(weight, loss_weight, loss_weight) for weight in (1.0, 8.0, 64.0, 512.0)]
+    mixed = [TreeGrowth(4.0, 1.0, loss_weight), TreeGrowth(4.0, 1.0, loss_weight, large=20.0)]
+    even = [TreeGrowth(1.0, 1.0, 1.0), TreeGrowth(1.0, (1 + loss_weight) / 2, loss_weight)]
     return tuple(dict.fromkeys([*ours, *mixed, *even]))
 
 
-def plan_growths(grounds: Sequence[Ground], loss_weight: float) -> tuple[Growth, ...]:
+def plan_growths(grounds: Sequence[TreeGround], loss_weight: float) -> tuple[TreeGrowth, ...]:
     """Return all of `growths`, or as many as `GROWN` allows, those first that add most.
 
     Where every cut adds the same risk, as without a population, trees of different weights are
@@ -47,11 +47,11 @@ def plan_growths(grounds: Sequence[Ground], loss_weight: float) -> tuple[Growth,
     if size * len(plan) <= GROWN:
         return plan
     ranked = (
-        Growth(8.0, loss_weight, loss_weight),
-        Growth(1.0, 1.0, 1.0),
-        Growth(512.0, loss_weight, loss_weight),
-        Growth(4.0, 1.0, loss_weight, large=20.0),
-        Growth(1.0, (1 + loss_weight) / 2, loss_weight),
+        TreeGrowth(8.0, loss_weight, loss_weight),
+        TreeGrowth(1.0, 1.0, 1.0),
+        TreeGrowth(512.0, loss_weight, loss_weight),
+        TreeGrowth(4.0, 1.0, loss_weight, large=20.0),
+        TreeGrowth(1.0, (1 + loss_weight) / 2, loss_weight),
         *plan,
     )
     different = list(dict.fromkeys(growth for growth in ranked if growth in plan))
@@ -62,7 +62,7 @@ def plan_growths(grounds: Sequence[Ground], loss_weight: float) -> tuple[Growth,
 
 
 @dataclass(frozen=True, eq=False)
-class Forest(Brief):
+class PolicyForest(BriefRepr):
     """Trees, and those of their policies that no other beats.
 
     Parameters
@@ -75,7 +75,7 @@ class Forest(Brief):
     stopped : ``finished``, or ``seconds`` where time was up before all trees were grown.
     """
 
-    trees: tuple[Tree, ...]
+    trees: tuple[BoxTree, ...]
     frontier: Frontier
     figures: Mapping[str, Floats]
     evaluations: int
@@ -83,13 +83,13 @@ class Forest(Brief):
 
 
 def grow_forest(
-    ground: Ground | Sequence[Ground],
+    ground: TreeGround | Sequence[TreeGround],
     *,
     loss_weight: float,
-    plan: Sequence[Growth] | None = None,
+    plan: Sequence[TreeGrowth] | None = None,
     seconds: float | None = None,
     progress: Callable[[int, int], None] = lambda grown, of_all: None,
-) -> Forest:
+) -> PolicyForest:
     """Grow several trees and join their families to one frontier.
 
     Of several grounds, the parts of a source, each policy has a tree for each.
@@ -100,19 +100,19 @@ def grow_forest(
     RequestError : cuts are asked for that every policy must keep.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
-    grounds = [ground] if isinstance(ground, Ground) else ground
+    grounds = [ground] if isinstance(ground, TreeGround) else ground
     plan = plan_growths(grounds, loss_weight) if plan is None else plan
-    grown: list[Grown] = []
+    grown: list[GrownTrees] = []
     for growth in plan:
         if grown and deadline is not None and time.monotonic() >= deadline:
             break
         grown.append(grow_trees(grounds, growth, loss_weight=loss_weight))
         progress(len(grown), len(plan))
     stopped = "finished" if len(grown) == len(plan) else "seconds"
-    return _joined(grown, stopped)
+    return _join_trees(grown, stopped)
 
 
-def _joined(grown: Sequence[Grown], stopped: str) -> Forest:
+def _join_trees(grown: Sequence[GrownTrees], stopped: str) -> PolicyForest:
     sizes = [len(one.risk) for one in grown]
     policies = np.column_stack(
         [np.repeat(np.arange(len(grown)), sizes), np.concatenate([np.arange(s) for s in sizes])]
@@ -127,9 +127,9 @@ def _joined(grown: Sequence[Grown], stopped: str) -> Forest:
     # what no policy of the frontier cuts need not be kept
     least = np.array([links[own == tree].min() for tree in used], dtype=np.int32)
     members = np.column_stack([number, links - least[number]]).astype(np.int32)
-    return Forest(
+    return PolicyForest(
         tuple(
-            tree.pruned(int(n))
+            tree.prune_links(int(n))
             for number, n in zip(used, least, strict=True)
             for tree in grown[number].trees
         ),

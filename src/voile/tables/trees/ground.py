@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import InfeasibleError, RequestError
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.counts import CombinationCounts, Constraints
 from voile.tables.scoring.disclosure import distinct_l, entropy_l
 from voile.tables.scoring.losses import (
     distribution_of_all,
@@ -19,7 +19,7 @@ from voile.tables.scoring.losses import (
     importance_shares,
     n_log_n,
 )
-from voile.tables.trees.kernels.inputs import Allowed, SamplePeople, Sensitive, Worth
+from voile.tables.trees.kernels.inputs import AllowedBoxes, CutWorth, SamplePeople, SensitiveRows
 from voile.tables.trees.measuring import BoxMeasures
 
 Floats = NDArray[np.float64]
@@ -30,7 +30,7 @@ MOST_FIGURES = 2**27
 
 
 @dataclass(frozen=True)
-class Diversity:
+class BoxDiversity:
     """What every box must show of one sensitive column.
 
     Parameters
@@ -49,7 +49,7 @@ class Diversity:
 
 
 @dataclass(frozen=True)
-class Growth:
+class TreeGrowth:
     """How one tree is grown: what a cut is worth while it is sought.
 
     Greedy cuts look one step ahead. The loss that a family is pruned by is not always the one that
@@ -90,12 +90,12 @@ class LossUnits:
 
 
 @dataclass(frozen=True, eq=False)
-class Ground(Brief):
+class TreeGround(BriefRepr):
     """A table's counts as trees see them, and the units of risk and loss.
 
     Parameters
     ----------
-    counts : see `Counts`.
+    counts : see `CombinationCounts`.
     constraints : `k` and `max_risk` hold for every box, `forbidden` cuts are never made.
     diversity : of each sensitive column.
     nullable : by column, whether the last value is null.
@@ -112,9 +112,9 @@ class Ground(Brief):
         () counts each once.
     """
 
-    counts: Counts
+    counts: CombinationCounts
     constraints: Constraints
-    diversity: tuple[Diversity, ...] = ()
+    diversity: tuple[BoxDiversity, ...] = ()
     nullable: tuple[bool, ...] = ()
     public: bool = False
     importance: tuple[float, ...] | None = None
@@ -125,7 +125,7 @@ class Ground(Brief):
     gains: tuple[float, ...] = ()
 
     @cached_property
-    def _sampled(self) -> NDArray[np.intp]:
+    def _sampled_cells(self) -> NDArray[np.intp]:
         return np.flatnonzero(self.counts.sample > 0)
 
     @cached_property
@@ -145,7 +145,7 @@ class Ground(Brief):
         hidden = entropies(self.counts) * self.counts.subjects
         return LossUnits(
             float((n / np.maximum(np.maximum(n, people), 1.0)).sum()),
-            float(n_log_n(n[self._sampled]).sum()),
+            float(n_log_n(n[self._sampled_cells]).sum()),
             per_nat(distribution_of_all(self.counts)),
             np.divide(share, hidden, out=np.zeros_like(share), where=hidden > 0),
             self.counts.subjects * len(self.counts.sizes),
@@ -154,16 +154,16 @@ class Ground(Brief):
     @property
     def size(self) -> int:
         """Rows to grow on times columns."""
-        return len(self._sampled) * len(self.counts.sizes)
+        return len(self._sampled_cells) * len(self.counts.sizes)
 
     @property
     def risk_counts_boxes(self) -> bool:
         """Whether every box has the same risk, as where the population is the sample."""
-        return self._factor > 0 and bool((self.counts.sample[self._sampled] >= 1).all())
+        return self._factor > 0 and bool((self.counts.sample[self._sampled_cells] >= 1).all())
 
     def people(self) -> SamplePeople:
         """Return the rows to grow on, in an order that growing is free to change."""
-        rows, d = self._sampled, len(self.counts.sizes)
+        rows, d = self._sampled_cells, len(self.counts.sizes)
         kind = np.int16 if max(self.counts.sizes) < SHORT else np.int32
         crowd = np.flatnonzero(self.counts.population > 0) if not self._factor else rows[:0]
         return SamplePeople(
@@ -175,11 +175,11 @@ class Ground(Brief):
             self._factor,
         )
 
-    def worth(self, growth: Growth) -> Worth:
+    def worth(self, growth: TreeGrowth) -> CutWorth:
         """Return what a cut is worth."""
         units = self.units
         hidden = units.hidden * (np.array(self.gains) if self.gains else 1.0)
-        return Worth(
+        return CutWorth(
             growth.weight / units.matches,
             growth.coarse * units.spread,
             growth.fine * units.spread,
@@ -190,7 +190,7 @@ class Ground(Brief):
             np.log(np.maximum(np.arange(max(self.counts.sizes) + 1.0), 1.0)),
         )
 
-    def allowed(self) -> Allowed:
+    def build_allowed(self) -> AllowedBoxes:
         """Return the constraints on boxes and cuts."""
         rules, sizes = self.constraints, self.counts.sizes
         if rules.required is not None and rules.required.any():
@@ -204,7 +204,7 @@ class Ground(Brief):
             ends = np.zeros(start[-1], dtype=np.bool_)
             ends[start[1:] - 1] = True
             cuts[~ends] = ~rules.forbidden
-        return Allowed(
+        return AllowedBoxes(
             rules.k - SLACK if rules.k > 1 else 0.0,
             (1 - SLACK) / rules.max_risk if rules.max_risk < 1 else 0.0,
             cuts,
@@ -216,18 +216,18 @@ class Ground(Brief):
         )
 
     @cached_property
-    def sensitive(self) -> Sensitive:
+    def sensitive(self) -> SensitiveRows:
         """The sensitive values of the sample's rows, in CSR form."""
-        counted = [one.counts[self._sampled] for one in self.diversity]
+        counted = [one.counts[self._sampled_cells] for one in self.diversity]
         start = np.concatenate(([0], np.cumsum([c.shape[1] for c in counted]))).astype(np.int64)
-        both = np.concatenate([np.zeros((len(self._sampled), 0)), *counted], axis=1)
+        both = np.concatenate([np.zeros((len(self._sampled_cells), 0)), *counted], axis=1)
         row, value = np.nonzero(both)
         first = np.searchsorted(row, np.arange(len(both) + 1)).astype(np.int64)
 
         def of_each(values: Sequence[float]) -> Floats:
             return np.array(values, dtype=np.float64)
 
-        return Sensitive(
+        return SensitiveRows(
             first,
             value.astype(np.int64),
             both[row, value],
@@ -245,8 +245,8 @@ class Ground(Brief):
 
         Where boxes may be empty, each of the others may be cut back at both ends of every column.
         """
-        least, d = max(self.allowed().least_n, 0.0), len(self.counts.sizes)
-        leaves = len(self._sampled)
+        least, d = max(self.build_allowed().least_n, 0.0), len(self.counts.sizes)
+        leaves = len(self._sampled_cells)
         if least > 0:
             leaves = min(leaves, int(self.counts.subjects / least))
         boxes = 2 * max(leaves, 1) + 1

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.tables.scoring.losses import n_log_n
-from voile.tables.trees.ground import Ground, Growth
-from voile.tables.trees.tree import UNCUT, Tree
+from voile.tables.trees.ground import TreeGround, TreeGrowth
+from voile.tables.trees.tree import UNCUT, BoxTree
 from voile.tables.trees.trimming import trim
 
 DIGITS = 13
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Grown(Brief):
+class GrownTrees(BriefRepr):
     """Trees and what their policies score, pruned together: row i has i links pruned.
 
     trees : of one table a tree; of people by number of rows one each, whose `last` count links
@@ -30,7 +30,7 @@ class Grown(Brief):
     largest : largest 1 / g of a box. smallest : fewest subjects of a box. Of boxes with records.
     """
 
-    trees: tuple[Tree, ...]
+    trees: tuple[BoxTree, ...]
     risk: Floats
     loss: Floats
     matches: Floats
@@ -41,13 +41,13 @@ class Grown(Brief):
     smallest: Floats
 
     @property
-    def tree(self) -> Tree:
+    def tree(self) -> BoxTree:
         """The tree of one table."""
         (tree,) = self.trees
         return tree
 
 
-def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
+def grow_tree(ground: TreeGround, growth: TreeGrowth, *, loss_weight: float) -> GrownTrees:
     """Grow one tree and order its cuts by weakest links, exact for each weight within the tree.
 
     Raises
@@ -59,7 +59,9 @@ def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
     return grow_trees([ground], growth, loss_weight=loss_weight)
 
 
-def grow_trees(grounds: Sequence[Ground], growth: Growth, *, loss_weight: float) -> Grown:
+def grow_trees(
+    grounds: Sequence[TreeGround], growth: TreeGrowth, *, loss_weight: float
+) -> GrownTrees:
     """Grow a tree on each part of a source, and prune all by one order of weakest links.
 
     Parts have the units of their whole source in common. As `grow_tree`.
@@ -84,26 +86,26 @@ def grow_trees(grounds: Sequence[Ground], growth: Growth, *, loss_weight: float)
     last = last_cut(part, weight, goes)
     trees = [replace(t, last=last[at : at + len(t)]) for t, at in pairs]
     above = [np.where(t.parents < 0, UNCUT, t.parents + at) for t, at in pairs]
-    life = _Life.of(last, np.concatenate(above), len(goes))
-    distribution = units.own * units.spread + life.summed(spread) + units.lost
+    life = _BoxLife.of(last, np.concatenate(above), len(goes))
+    distribution = units.own * units.spread + life.sum_values(spread) + units.lost
     distribution = np.clip(distribution, 0.0, 1.0)
-    resolution = np.clip(life.summed(hidden) + units.lost, 0.0, 1.0)
+    resolution = np.clip(life.sum_values(hidden) + units.lost, 0.0, 1.0)
     weighed = loss_weight * distribution + (1 - loss_weight) * resolution
     g = np.maximum(n, people)
-    return Grown(
+    return GrownTrees(
         tuple(trees),
-        np.clip(life.summed(risk) if others[0] is None else life.rounded(risk), 0.0, 1.0),
-        weighed if others[1] is None else np.clip(life.rounded(loss), 0.0, 1.0),
-        np.clip(life.summed(matches), 0.0, 1.0),
+        np.clip(life.sum_values(risk) if others[0] is None else life.round_sums(risk), 0.0, 1.0),
+        weighed if others[1] is None else np.clip(life.round_sums(loss), 0.0, 1.0),
+        np.clip(life.sum_values(matches), 0.0, 1.0),
         distribution,
         resolution,
-        np.clip(life.summed(wide) + units.lost, 0.0, 1.0),
+        np.clip(life.sum_values(wide) + units.lost, 0.0, 1.0),
         1.0 / life.least(np.where(n > 0, np.maximum(g, 1.0), np.inf)),
         life.least(np.where(n > 0, n, np.inf)),
     )
 
 
-def _grow_boxes(ground: Ground, growth: Growth) -> tuple[Tree, Floats]:
+def _grow_boxes(ground: TreeGround, growth: TreeGrowth) -> tuple[BoxTree, Floats]:
     """Grow a tree, unpruned; return it with the figures of its boxes.
 
     Subjects, people, n / g, nats of eq. 4, widths summed over columns, resolution hidden.
@@ -112,18 +114,22 @@ def _grow_boxes(ground: Ground, growth: Growth) -> tuple[Tree, Floats]:
 
     ground.check()
     column, cut, part, figures = grow(
-        ground.people(), ground.worth(growth), ground.allowed(), ground.sensitive, ground.most_boxes
+        ground.people(),
+        ground.worth(growth),
+        ground.build_allowed(),
+        ground.sensitive,
+        ground.most_boxes,
     )
-    tree = Tree(ground.counts.sizes, column, cut, part, np.minimum(part, 0), ground.free)
+    tree = BoxTree(ground.counts.sizes, column, cut, part, np.minimum(part, 0), ground.free)
     if ground.number > 1:
-        tree, figures = _narrowed(ground, tree, figures)
+        tree, figures = _trim_tree(ground, tree, figures)
     hidden = figures[:, 5:] @ ground.units.hidden
     return tree, np.column_stack([figures[:, :5], hidden])
 
 
-def _narrowed(ground: Ground, tree: Tree, figures: Floats) -> tuple[Tree, Floats]:
+def _trim_tree(ground: TreeGround, tree: BoxTree, figures: Floats) -> tuple[BoxTree, Floats]:
     """Trim a tree of records, and measure its boxes again by their widths."""
-    tree, was = trim(tree, ground.counts.codes, ground.number, ground.allowed().cuts)
+    tree, was = trim(tree, ground.counts.codes, ground.number, ground.build_allowed().cuts)
     figures = np.where(was[:, None] < 0, 0.0, figures[was])
     n, widths = figures[:, 0], tree.widths
     figures[:, 3] = n * np.log(widths).sum(axis=1) - n_log_n(n)
@@ -132,7 +138,7 @@ def _narrowed(ground: Ground, tree: Tree, figures: Floats) -> tuple[Tree, Floats
 
 
 @dataclass(frozen=True)
-class _Life:
+class _BoxLife:
     """In which policies each box stands uncut: those of `first` to `last` links pruned."""
 
     first: Nodes
@@ -140,19 +146,19 @@ class _Life:
     policies: int
 
     @classmethod
-    def of(cls, last: Nodes, parents: Nodes, links: int) -> _Life:
+    def of(cls, last: Nodes, parents: Nodes, links: int) -> _BoxLife:
         """Return it of boxes that are cut up to `last` links pruned."""
         return cls(last + 1, np.where(parents < 0, links, last[parents]), links + 1)
 
-    def summed(self, values: Floats) -> Floats:
+    def sum_values(self, values: Floats) -> Floats:
         """Return the sum over the uncut boxes of each policy."""
         begins = np.bincount(self.first, values, self.policies + 1)
         ends = np.bincount(self.last + 1, values, self.policies + 1)
         return np.asarray(np.cumsum(begins - ends)[: self.policies])
 
-    def rounded(self, values: Floats) -> Floats:
+    def round_sums(self, values: Floats) -> Floats:
         """Return the same of what may sum to 0, exactly 0 then."""
-        return np.asarray(np.round(self.summed(values), DIGITS))
+        return np.asarray(np.round(self.sum_values(values), DIGITS))
 
     def least(self, values: Floats) -> Floats:
         """Return the least of the uncut boxes of each policy, where parts have less than wholes."""

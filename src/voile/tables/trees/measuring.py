@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
-from voile.tables.people.counts import Counts
-from voile.tables.scoring.group_measures import GroupMeasure, Groups, compute_values
+from voile.core.brief import BriefRepr
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.scoring.group_measures import GroupMeasure, RecordGroups, compute_values
 from voile.tables.trees.estimating import CountedPeople
-from voile.tables.trees.tree import Tree
+from voile.tables.trees.tree import BoxTree
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class BoxMeasures(Brief):
+class BoxMeasures(BriefRepr):
     """What trees are pruned by, where it is not the usual risk or the usual loss.
 
     Parameters
@@ -28,13 +28,13 @@ class BoxMeasures(Brief):
     counted : people by some columns, where risk is estimated from these.
     """
 
-    counts: Counts
+    counts: CombinationCounts
     risk: GroupMeasure | None
     loss: GroupMeasure | None
     units: tuple[float, float]
     counted: CountedPeople | None = None
 
-    def of_boxes(self, tree: Tree) -> tuple[Floats | None, Floats | None]:
+    def of_boxes(self, tree: BoxTree) -> tuple[Floats | None, Floats | None]:
         """Return the share of risk and of loss that each box has, (boxes,); None of a usual one."""
         groups = self._groups(tree)
         risk = loss = None
@@ -43,19 +43,19 @@ class BoxMeasures(Brief):
             if self.counted is not None:
                 risk = self.counted.matches(groups.subjects, tree)
         if self.loss is not None:
-            source = Groups.of(self.counts)
+            source = RecordGroups.of(self.counts)
             seen = self.counts.codes[self.counts.sample > 0]
             kept = tree.add_up(seen, compute_values(self.loss, source))
             loss = compute_values(self.loss, groups) - kept
         return _share(risk, self.units[0]), _share(loss, self.units[1])
 
-    def _groups(self, tree: Tree) -> Groups:
+    def _groups(self, tree: BoxTree) -> RecordGroups:
         counts = self.counts
 
         def add_up(weight: Floats) -> Floats:
             return tree.add_up(counts.codes, np.ascontiguousarray(weight))
 
-        return Groups(
+        return RecordGroups(
             add_up(counts.sample),
             add_up(counts.population),
             tree.widths.prod(axis=1),

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.trees.policy import sets_in
-from voile.tables.trees.tree import BoxExtents, Nodes, Tree
+from voile.tables.trees.tree import BoxExtents, BoxTree, Nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class RowBoxes(BoxExtents):
     inside: NDArray[np.int64]
 
     @classmethod
-    def of(cls, domains: Sequence[Domain], trees: Sequence[Tree]) -> RowBoxes:
+    def of(cls, domains: Sequence[ValueDomain], trees: Sequence[BoxTree]) -> RowBoxes:
         """Return the boxes of rows of some trees of records."""
         d = len(domains)
         low, high = (
@@ -70,7 +70,7 @@ class RowBoxes(BoxExtents):
 
 
 @dataclass(frozen=True, eq=False)
-class PersonPolicy(Brief):
+class PersonPolicy(BriefRepr):
     """Merge the values of a box of people's records, one label for each of a person's rows.
 
     Parameters
@@ -84,9 +84,9 @@ class PersonPolicy(Brief):
 
     shows = ("columns", "numbers")
 
-    domains: tuple[Domain, ...]
+    domains: tuple[ValueDomain, ...]
     numbers: tuple[int, ...]
-    trees: tuple[Tree, ...]
+    trees: tuple[BoxTree, ...]
     number: int
     links: int
 
@@ -100,14 +100,14 @@ class PersonPolicy(Brief):
         return hash((self.number, self.links))
 
     @cached_property
-    def pruned(self) -> tuple[Tree, ...]:
+    def pruned_trees(self) -> tuple[BoxTree, ...]:
         """The trees that the policy is."""
-        return tuple(tree.pruned(self.links) for tree in self.trees)
+        return tuple(tree.prune_links(self.links) for tree in self.trees)
 
     @cached_property
     def boxes(self) -> RowBoxes:
         """The boxes of rows, those that are cut included."""
-        return RowBoxes.of(self.domains, self.pruned)
+        return RowBoxes.of(self.domains, self.pruned_trees)
 
     def row_boxes(self, tree: int, records: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Return (records, number) the box of each row of records in these boxes of a tree."""
@@ -117,7 +117,7 @@ class PersonPolicy(Brief):
     @cached_property
     def uncut(self) -> NDArray[np.int64]:
         """The boxes of rows of the records' uncut boxes."""
-        own = [self.row_boxes(i, tree.leaves).ravel() for i, tree in enumerate(self.pruned)]
+        own = [self.row_boxes(i, tree.leaves).ravel() for i, tree in enumerate(self.pruned_trees)]
         return np.concatenate(own)
 
     @property
@@ -128,7 +128,7 @@ class PersonPolicy(Brief):
     @property
     def n_groups(self) -> int:
         """How many boxes of people there are."""
-        return sum(len(tree.leaves) for tree in self.pruned)
+        return sum(len(tree.leaves) for tree in self.pruned_trees)
 
     @property
     def groups_per_column(self) -> dict[str, int]:
@@ -149,7 +149,7 @@ class PersonPolicy(Brief):
         return "\n".join(f"{place}: {row}" for place, row in zip(self._places(), rows, strict=True))
 
     def _places(self) -> Iterator[str]:
-        for number, tree in zip(self.numbers, self.pruned, strict=True):
+        for number, tree in zip(self.numbers, self.pruned_trees, strict=True):
             for _ in tree.leaves:
                 yield from (f"row {place + 1} of {number}" for place in range(number))
 
@@ -160,9 +160,9 @@ class PersonPolicy(Brief):
     @classmethod
     def from_data(
         cls,
-        domains: Sequence[Domain],
+        domains: Sequence[ValueDomain],
         numbers: tuple[int, ...],
-        trees: Sequence[Tree],
+        trees: Sequence[BoxTree],
         data: Mapping[str, Any],
     ) -> PersonPolicy:
         """Read back what `to_data` wrote, of a kit of these trees."""

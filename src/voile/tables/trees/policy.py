@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain
-from voile.tables.trees.tree import BoxExtents, Nodes, Tree
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.trees.tree import BoxExtents, BoxTree, Nodes
 
 
 @dataclass(frozen=True, eq=False)
-class TreePolicy(Brief):
+class TreePolicy(BriefRepr):
     """Merge the values of a box, whatever other boxes do with the same values.
 
     Parameters
@@ -27,9 +27,9 @@ class TreePolicy(Brief):
     links : how many of its weakest links are pruned.
     merged : boxes of the whole tree that a person left uncut, rising.
 
-    >>> from voile.tables.domains.parser import Parser
-    >>> age = Domain("age", tuple(range(106)), Parser("integer"))
-    >>> sex = Domain("sex", ("f", "m"), Parser("text"))
+    >>> from voile.tables.domains.parser import CellParser
+    >>> age = Domain("age", tuple(range(106)), CellParser("integer"))
+    >>> sex = Domain("sex", ("f", "m"), CellParser("text"))
     >>> one = np.array([0, 1, -1, -1, -1], np.int32)
     >>> part = np.array([1, 3, -1, -1, -1], np.int32)
     >>> tree = Tree((106, 2), one, np.array([49, 0, 0, 0, 0], np.int32), part, part)
@@ -44,8 +44,8 @@ class TreePolicy(Brief):
 
     shows = ("columns", "n_groups")
 
-    domains: tuple[Domain, ...]
-    tree: Tree
+    domains: tuple[ValueDomain, ...]
+    tree: BoxTree
     number: int
     links: int
     merged: tuple[int, ...] = ()
@@ -63,9 +63,9 @@ class TreePolicy(Brief):
         return self.number, self.links, self.merged
 
     @cached_property
-    def pruned(self) -> Tree:
+    def pruned_tree(self) -> BoxTree:
         """The tree that the policy is."""
-        return self.tree.pruned(self.links, self.merged)
+        return self.tree.prune_links(self.links, self.merged)
 
     @cached_property
     def is_cut(self) -> NDArray[np.bool_]:
@@ -97,9 +97,9 @@ class TreePolicy(Brief):
             yield box
 
     @property
-    def boxes(self) -> Tree:
+    def boxes(self) -> BoxTree:
         """The boxes of rows, those that are cut included."""
-        return self.pruned
+        return self.pruned_tree
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ class TreePolicy(Brief):
     @property
     def n_groups(self) -> int:
         """How many boxes there are."""
-        return len(self.pruned.leaves)
+        return len(self.pruned_tree.leaves)
 
     @property
     def groups_per_column(self) -> dict[str, int]:
@@ -122,13 +122,13 @@ class TreePolicy(Brief):
         (sets, values) bool: intervals, where the column has an order, sorted by their first and
         last position. They may overlap.
         """
-        return sets_in(self.pruned, self.pruned.leaves, place)
+        return sets_in(self.pruned_tree, self.pruned_tree.leaves, place)
 
     def box_of(self, codes: NDArray[np.int32]) -> NDArray[np.intp]:
         """Return the box of each row of positions, from 0; -1 of a value outside its domain."""
-        found = self.pruned.place(codes)
-        number = np.full(len(self.pruned) + 1, -1)
-        number[self.pruned.leaves] = np.arange(self.n_groups)
+        found = self.pruned_tree.place(codes)
+        number = np.full(len(self.pruned_tree) + 1, -1)
+        number[self.pruned_tree.leaves] = np.arange(self.n_groups)
         return number[found]
 
     def numbers_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -143,7 +143,7 @@ class TreePolicy(Brief):
         """Return one key of each row of `numbers_of`, the same for rows of one box."""
         return numbers[:, 0]
 
-    def shown(
+    def list_shown(
         self, numbers: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], tuple[NDArray[np.bool_], ...]]:
         """Return what boxes show: the number of an interval by column, and its values.
@@ -169,7 +169,7 @@ class TreePolicy(Brief):
 
     @classmethod
     def from_data(
-        cls, domains: Sequence[Domain], trees: Sequence[Tree], data: Mapping[str, Any]
+        cls, domains: Sequence[ValueDomain], trees: Sequence[BoxTree], data: Mapping[str, Any]
     ) -> TreePolicy:
         """Read back what `to_data` wrote, of a kit of these trees."""
         number, links = (data.get(name) for name in ("tree", "pruned"))
@@ -197,4 +197,4 @@ def sets_in(
     low, high = (ends[boxes, place] for ends in tree.bounds)
     keys = np.column_stack([low, high, tree.sets[boxes, place]])
     _, first, number = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return tree.held(boxes[first], place), number.astype(np.int32)
+    return tree.find_positions(boxes[first], place), number.astype(np.int32)

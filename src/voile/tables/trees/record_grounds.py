@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.people.counts import Constraints, Counts, distinct_rows, row_keys
+from voile.tables.people.counts import CombinationCounts, Constraints, distinct_rows, row_keys
 from voile.tables.people.records import PersonRecords, PersonRows
 from voile.tables.scoring.losses import (
     distribution_of_all,
@@ -16,14 +16,16 @@ from voile.tables.scoring.losses import (
     importance_shares,
     n_log_n,
 )
-from voile.tables.trees.ground import Diversity, Ground, LossUnits, per_nat
+from voile.tables.trees.ground import BoxDiversity, LossUnits, TreeGround, per_nat
 
 Floats = NDArray[np.float64]
 BINS = 8
 """Bins of a column's positions, for the information that two rows of a person share."""
 
 
-def record_grounds(people: PersonRows, numbers: Sequence[int], rows: Ground) -> list[Ground]:
+def record_grounds(
+    people: PersonRows, numbers: Sequence[int], rows: TreeGround
+) -> list[TreeGround]:
     """Return a ground for each number of rows: a person is one record of all her rows' columns.
 
     rows : a ground of single rows, for the constraints and the kinds of the columns.
@@ -32,9 +34,9 @@ def record_grounds(people: PersonRows, numbers: Sequence[int], rows: Ground) -> 
     counts = [_count(record, rows.counts.sizes) for record in records]
     units = _units(people, records, counts, rows)
     return [
-        Ground(
+        TreeGround(
             counted,
-            replace(rows.constraints, forbidden=_repeated(rows.constraints, record.number)),
+            replace(rows.constraints, forbidden=_repeat_forbidden(rows.constraints, record.number)),
             _diversity(record, counted, rows.constraints.l_diversity),
             rows.nullable * record.number,
             free=rows.free * record.number,
@@ -46,19 +48,22 @@ def record_grounds(people: PersonRows, numbers: Sequence[int], rows: Ground) -> 
     ]
 
 
-def _count(record: PersonRecords, sizes: Sequence[int]) -> Counts:
+def _count(record: PersonRecords, sizes: Sequence[int]) -> CombinationCounts:
     wide = tuple(sizes) * record.number
     codes, each = distinct_rows(record.codes, np.ones(len(record.codes)), wide)
-    return Counts(wide, codes, each, each, np.zeros((len(codes), 0)))
+    return CombinationCounts(wide, codes, each, each, np.zeros((len(codes), 0)))
 
 
 def _units(
-    people: PersonRows, records: Sequence[PersonRecords], counts: Sequence[Counts], ground: Ground
+    people: PersonRows,
+    records: Sequence[PersonRecords],
+    counts: Sequence[CombinationCounts],
+    ground: TreeGround,
 ) -> LossUnits:
     """Return the units of the source: divergence by records, entropy with all rows alike."""
     sizes, rows = ground.counts.sizes, len(people.row)
     each = np.ones(rows)
-    of_rows = Counts(sizes, people.codes, each, each, np.zeros((rows, 0)))
+    of_rows = CombinationCounts(sizes, people.codes, each, each, np.zeros((rows, 0)))
     nats, share = entropies(of_rows) * rows, importance_shares(of_rows, ground.importance)
     return LossUnits(
         float(sum(len(one.codes) for one in counts)),
@@ -70,11 +75,13 @@ def _units(
     )
 
 
-def _repeated(rules: Constraints, number: int) -> NDArray[np.bool_] | None:
+def _repeat_forbidden(rules: Constraints, number: int) -> NDArray[np.bool_] | None:
     return None if rules.forbidden is None else np.tile(rules.forbidden, number)
 
 
-def _diversity(record: PersonRecords, counts: Counts, least: int) -> tuple[Diversity, ...]:
+def _diversity(
+    record: PersonRecords, counts: CombinationCounts, least: int
+) -> tuple[BoxDiversity, ...]:
     """Return what every box must show of each sensitive column at each place of a record."""
     if least < 2:
         return ()
@@ -86,7 +93,7 @@ def _diversity(record: PersonRecords, counts: Counts, least: int) -> tuple[Diver
         values = np.unique(record.values[:, place, column], return_inverse=True)[1]
         counted = np.zeros((len(counts.codes), values.max(initial=0) + 1))
         np.add.at(counted, (cell, values), 1.0)
-        made.append(Diversity(counted, distinct=least))
+        made.append(BoxDiversity(counted, distinct=least))
     return tuple(made)
 
 

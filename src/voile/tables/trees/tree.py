@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 
 Nodes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ class BoxExtents(ABC):
     def sets(self) -> NDArray[np.int64]:
         """(boxes, columns) the positions of every box in a column without an order, a bit each."""
 
-    def held(self, boxes: NDArray[np.integer[Any]], column: int) -> NDArray[np.bool_]:
+    def find_positions(self, boxes: NDArray[np.integer[Any]], column: int) -> NDArray[np.bool_]:
         """Return the positions that boxes have in a column, (boxes, positions)."""
         at = np.arange(self.sizes[column])
         if self.is_free[column]:
@@ -51,7 +51,7 @@ class BoxExtents(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Tree(BoxExtents, Brief):
+class BoxTree(BoxExtents, BriefRepr):
     """Boxes of a product of domains, each cut in two or not; box 0 is the whole.
 
     Parameters
@@ -85,7 +85,7 @@ class Tree(BoxExtents, Brief):
                 kept[box] &= kept[self.parents[box]]
         return kept
 
-    def pruned(self, links: int, merged: Sequence[int] = ()) -> Tree:
+    def prune_links(self, links: int, merged: Sequence[int] = ()) -> BoxTree:
         """Return the tree without what that many links take, boxes renumbered in the same order.
 
         merged : boxes that are not cut either.
@@ -99,7 +99,7 @@ class Tree(BoxExtents, Brief):
         last = np.where(cut_still, self.last[stays] - links, UNCUT).astype(np.int32)
         column = np.where(cut_still, self.column[stays], UNCUT).astype(np.int32)
         cut = np.where(cut_still, self.cut[stays], 0).astype(np.int32)
-        return Tree(self.sizes, column, cut, part, last, self.free)
+        return BoxTree(self.sizes, column, cut, part, last, self.free)
 
     @property
     def links(self) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.trees.tree import UNCUT, Tree
+from voile.tables.trees.tree import UNCUT, BoxTree
 
 Codes = NDArray[np.int32]
 Bits = NDArray[np.bool_]
@@ -20,7 +20,7 @@ Places = NDArray[np.int64]
 NOBODY = -1
 
 
-def trim(tree: Tree, codes: Codes, number: int, allowed: Bits) -> tuple[Tree, Places]:
+def trim(tree: BoxTree, codes: Codes, number: int, allowed: Bits) -> tuple[BoxTree, Places]:
     """Cut empty sides off the boxes of a tree of records, and return which box each was.
 
     codes : (records, number x columns) the records that the tree was grown on.
@@ -32,10 +32,10 @@ def trim(tree: Tree, codes: Codes, number: int, allowed: Bits) -> tuple[Tree, Pl
 
     Cost: O(records x depth x number), a step in Python for each box.
     """
-    made = _Made(tree, np.cumsum([0, *tree.sizes]), allowed)
+    made = _MadeBoxes(tree, np.cumsum([0, *tree.sizes]), allowed)
     columns = len(tree.sizes) // number
     whole = tree.bounds[0][0], tree.bounds[1][0], tree.sets[0]
-    ahead = [(0, made.add(0), np.arange(len(codes)), _Extent(*(one.copy() for one in whole)))]
+    ahead = [(0, made.add(0), np.arange(len(codes)), _BoxExtent(*(one.copy() for one in whole)))]
     while ahead:
         box, at, records, extent = ahead.pop()
         if tree.part[box] < 0:
@@ -43,7 +43,7 @@ def trim(tree: Tree, codes: Codes, number: int, allowed: Bits) -> tuple[Tree, Pl
         j, cut = int(tree.column[box]), int(tree.cut[box])
         others = [i for i in range(j % columns, len(tree.sizes), columns) if i != j]
         sides = extent.goes_left(codes[records, j], j, cut, free=bool(tree.is_free[j]))
-        first = made.cut(at, j, cut, (int(tree.part[box]), int(tree.part[box]) + 1))
+        first = made.cut_box(at, j, cut, (int(tree.part[box]), int(tree.part[box]) + 1))
         for side, own in enumerate((records[sides], records[~sides])):
             part = extent.part(j, cut, side, free=bool(tree.is_free[j]))
             place = first + side
@@ -54,7 +54,7 @@ def trim(tree: Tree, codes: Codes, number: int, allowed: Bits) -> tuple[Tree, Pl
 
 
 @dataclass
-class _Extent:
+class _BoxExtent:
     """The first and last position of one box in each column, and its sets of values."""
 
     low: Codes
@@ -66,9 +66,9 @@ class _Extent:
         """Say which values are in the first part of a cut."""
         return np.asarray((cut >> values.astype(np.int64)) & 1 == 1 if free else values <= cut)
 
-    def part(self, column: int, cut: int, side: int, *, free: bool) -> _Extent:
+    def part(self, column: int, cut: int, side: int, *, free: bool) -> _BoxExtent:
         """Return one of the two parts of a cut."""
-        found = _Extent(self.low.copy(), self.high.copy(), self.sets.copy())
+        found = _BoxExtent(self.low.copy(), self.high.copy(), self.sets.copy())
         if free:
             found.sets[column] &= ~np.int64(cut) if side else np.int64(cut)
         elif side:
@@ -79,10 +79,10 @@ class _Extent:
 
 
 @dataclass
-class _Made:
+class _MadeBoxes:
     """The boxes of the trimmed tree so far."""
 
-    grown: Tree
+    grown: BoxTree
     start: Places
     allowed: Bits
     column: list[int] = field(default_factory=list)
@@ -98,14 +98,14 @@ class _Made:
             cells.append(value)
         return len(self.was) - 1
 
-    def cut(self, box: int, column: int, at: int, was: tuple[int, int]) -> int:
+    def cut_box(self, box: int, column: int, at: int, was: tuple[int, int]) -> int:
         """Cut a box; return the first of its parts."""
         self.column[box], self.at[box], self.part[box] = column, at, self.add(was[0])
         self.add(was[1])
         return self.part[box]
 
     def narrow(
-        self, box: int, extent: _Extent, values: Codes, columns: tuple[int, int], cut: int
+        self, box: int, extent: _BoxExtent, values: Codes, columns: tuple[int, int], cut: int
     ) -> int:
         """Cut empty sides off a box in the second column, as the first was cut; return the rest."""
         own, other = columns
@@ -123,19 +123,19 @@ class _Made:
             box = kept
         return box
 
-    def _keep(self, box: int, extent: _Extent, values: Codes, column: int, cut: int) -> int:
+    def _keep(self, box: int, extent: _BoxExtent, values: Codes, column: int, cut: int) -> int:
         """Cut a box if one side is empty, and return the other; else the box."""
         free = bool(self.grown.is_free[column])
         left = extent.goes_left(values, column, cut, free=free)
         if (left.any() and not left.all()) or not self.allowed[self.start[column] + cut] | free:
             return box
         side, was = int(not left.any()), self.was[box]
-        first = self.cut(box, column, cut, (NOBODY, was) if side else (was, NOBODY))
+        first = self.cut_box(box, column, cut, (NOBODY, was) if side else (was, NOBODY))
         narrower = extent.part(column, cut, side, free=free)
         extent.low, extent.high, extent.sets = narrower.low, narrower.high, narrower.sets
         return first + side
 
-    def tree(self) -> Tree:
+    def tree(self) -> BoxTree:
         """Return the boxes as a tree, unpruned."""
         column, cut, part = (
             np.array(cells, dtype=np.int32) for cells in (self.column, self.at, self.part)

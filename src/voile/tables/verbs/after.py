@@ -13,20 +13,20 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
 from voile.data import Source
 from voile.ledger.judgement import after_a_change
-from voile.ledger.ledger import Keys, Ledger
-from voile.ledger.promise import SLACK, Figures, Promise
+from voile.ledger.ledger import Ledger, LedgerKeys
+from voile.ledger.promise import SLACK, JointFigures, LedgerPromise
 from voile.release.choice import Choice, Chosen
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.tables.joint.figures import grouping_bytes, joint_figures
 from voile.tables.kernels.cells import why_too_wide
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.entering import space_of
-from voile.tables.verbs.following import Archive, FollowedRows
-from voile.tables.verbs.judging import Case, check_counted, differences, rows_differ
-from voile.tables.verbs.past import Past
+from voile.tables.verbs.following import FollowedRows, ReleaseArchive
+from voile.tables.verbs.judging import ReleaseCase, check_counted, differences, rows_differ
+from voile.tables.verbs.past import EarlierReleases
 from voile.tables.verbs.recount import count_anew, with_counts
 from voile.tables.verbs.search import search
 
@@ -36,7 +36,7 @@ EVALUATIONS, BESIDE = 1_000_000, 400_000
 
 
 def choose_after(
-    kit: Kit,
+    kit: StoredKit,
     after: Path,
     *,
     key_file: Path | None,
@@ -72,22 +72,29 @@ def choose_after(
     """
     if joint_risk is not None and not 0 <= joint_risk <= 1:
         raise RequestError("--joint-risk lies in [0, 1]")
-    content = _counted(kit, source, recount=recount)
-    ledger = Ledger.read(after)
-    keys = Keys.of(key_file, ledger.id)
+    content = _read_content(kit, source, recount=recount)
+    ledger = Ledger.read_file(after)
+    keys = LedgerKeys.of(key_file, ledger.id)
     keys.check(ledger)
     rows = None
     if source is not None:
         if not recount:
             check_counted(content, source)
-        rows = FollowedRows.read(content, source, keys)
+        rows = FollowedRows.read_rows(content, source, keys)
     space = space_of(content, recipient, keys)
-    case = Case(
-        content, content.family.row_policy(0), rows, Archive(releases), space, hold_back=hold_back
+    case = ReleaseCase(
+        content,
+        content.family.row_policy(0),
+        rows,
+        ReleaseArchive(releases),
+        space,
+        hold_back=hold_back,
     )
     pasts = case.pasts(ledger, keys, recipient)
     differ = space is not None and rows_differ(content) if rows is None else False
-    follows = hold_back or bool(ledger.erased) or any(past.followed for past in pasts) or differ
+    follows = (
+        hold_back or bool(ledger.erased_hashes) or any(past.followed for past in pasts) or differ
+    )
     follows = follows or any(map(case.shows_whose_rows, pasts))
     if follows and rows is None:
         raise RequestError(
@@ -101,7 +108,7 @@ def choose_after(
             _check_room(past, content.space, limit.at_least(past.floor))
     policies = candidates(content, pasts, limit, recount=recount, seed=seed)
 
-    def judge(policy: AnyPolicy) -> Figures | None:
+    def judge(policy: AnyPolicy) -> JointFigures | None:
         return _figures_within(limit, case.under(policy), ledger, pasts)
 
     again = [one.policy for past in pasts for one in past.all_shown if not one.then]
@@ -112,12 +119,12 @@ def choose_after(
             f"no policy found keeps {limit} together with what is out{said}",
             instead=after_a_change(waits=hold_back) if said else ROOM,
         )
-    return _chosen(kit, content, *found, limit)
+    return _choose_policy(kit, content, *found, limit)
 
 
-def _counted(kit: Kit, source: Source | None, *, recount: bool) -> Content:
+def _read_content(kit: StoredKit, source: Source | None, *, recount: bool) -> TablesContent:
     """Return the kit's content, counted anew on the source if asked; refuse what is too wide."""
-    content = Content.of(kit)
+    content = TablesContent.of(kit)
     if recount:
         if source is None:
             raise RequestError("--recount counts other rows", instead="give them with --source")
@@ -127,7 +134,7 @@ def _counted(kit: Kit, source: Source | None, *, recount: bool) -> Content:
     return content
 
 
-def _limit(space: PolicySpace, promise: Promise, joint_risk: float | None) -> Promise:
+def _limit(space: PolicySpace, promise: LedgerPromise, joint_risk: float | None) -> LedgerPromise:
     """Return the promise with the relative risk that it and the user allow, if they limit it.
 
     Beside releases of other rows a risk can be more than the untouched source's, as they differ.
@@ -139,7 +146,7 @@ def _limit(space: PolicySpace, promise: Promise, joint_risk: float | None) -> Pr
     return promise if least > 1 or not risks else replace(promise, joint_risk=least)
 
 
-def _check_room(past: Past, space: PolicySpace, limit: Promise) -> None:
+def _check_room(past: EarlierReleases, space: PolicySpace, limit: LedgerPromise) -> None:
     """Refuse where the releases that are out exceed the limit by themselves."""
     out = joint_figures(space, past.all_shown)
     if broken := list(limit.broken_by(out)):
@@ -149,7 +156,9 @@ def _check_room(past: Past, space: PolicySpace, limit: Promise) -> None:
         )
 
 
-def _searched(content: Content, past: Past, promise: Promise, seed: int | None) -> Frontier:
+def _search_policies(
+    content: TablesContent, past: EarlierReleases, promise: LedgerPromise, seed: int | None
+) -> Frontier:
     """Search the policies that have every cut which is out."""
     rules = content.space.constraints
     cuts = [one.policy.bits for one in past.all_shown if isinstance(one.policy, Policy)]
@@ -173,7 +182,12 @@ def _searched(content: Content, past: Past, promise: Promise, seed: int | None) 
 
 
 def candidates(
-    content: Content, pasts: Sequence[Past], limit: Promise, *, recount: bool, seed: int | None
+    content: TablesContent,
+    pasts: Sequence[EarlierReleases],
+    limit: LedgerPromise,
+    *,
+    recount: bool,
+    seed: int | None,
 ) -> list[AnyPolicy]:
     """Return policies in the order of their loss, without such as break the limit alone.
 
@@ -185,7 +199,7 @@ def candidates(
     suppressed, another policy shows other people by leaving them out.
     """
     space = content.space
-    found = [_searched(content, past, limit, seed) for past in pasts]
+    found = [_search_policies(content, past, limit, seed) for past in pasts]
     bits = np.concatenate([one.policies for one in found])
     loss = np.concatenate([one.loss for one in found]).tolist()
     shown = [one.policy for past in pasts for one in past.all_shown]
@@ -205,8 +219,8 @@ def candidates(
 
 
 def _figures_within(
-    limit: Promise, case: Case, ledger: Ledger, pasts: Sequence[Past]
-) -> Figures | None:
+    limit: LedgerPromise, case: ReleaseCase, ledger: Ledger, pasts: Sequence[EarlierReleases]
+) -> JointFigures | None:
     """Return the worst figures that any coalition would have; None where one breaks the limit."""
     left_out = case.left_out(ledger, pasts)
     each = [case.joint(past, left_out)[0] for past in pasts]
@@ -216,7 +230,7 @@ def _figures_within(
     return max(each, key=lambda one: one.matches)
 
 
-def _differences(case: Case, ledger: Ledger, pasts: Sequence[Past]) -> str:
+def _differences(case: ReleaseCase, ledger: Ledger, pasts: Sequence[EarlierReleases]) -> str:
     """Say whom the difference shows where a policy that is out is released again."""
     left_out = case.left_out(ledger, pasts)
     for past in pasts:
@@ -230,11 +244,11 @@ def _differences(case: Case, ledger: Ledger, pasts: Sequence[Past]) -> str:
 
 def _first_that(
     policies: Sequence[AnyPolicy],
-    judge: Callable[[AnyPolicy], Figures | None],
+    judge: Callable[[AnyPolicy], JointFigures | None],
     again: Sequence[AnyPolicy],
     *,
     jumps: bool,
-) -> tuple[AnyPolicy, Figures] | None:
+) -> tuple[AnyPolicy, JointFigures] | None:
     """Return the first policy that keeps the limit; with jumps, one whose forerunner does not.
 
     again : those that are out: with jumps, what comes after the first of them is not looked at.
@@ -262,14 +276,18 @@ def _first_that(
     return found
 
 
-def _cuts_are_out(past: Past) -> bool:
+def _cuts_are_out(past: EarlierReleases) -> bool:
     """Say whether global policies are out, and no tree: then no tree of the kit can add little."""
     each = [isinstance(one.policy, Policy) for one in past.all_shown]
     return bool(each) and all(each)
 
 
-def _chosen(
-    kit: Kit, content: Content, policy: AnyPolicy, joint: Figures, limit: Promise
+def _choose_policy(
+    kit: StoredKit,
+    content: TablesContent,
+    policy: AnyPolicy,
+    joint: JointFigures,
+    limit: LedgerPromise,
 ) -> Chosen:
     figures = content.figures_of_policy(policy)
     first = [content.measures["risk"].figure, "loss"]

@@ -20,22 +20,22 @@ from voile.gate.promises import TableLimits, check_records, promised_people
 from voile.gate.safe_harbor import SAFE_HARBOR_FOUND
 from voile.release.choice import Chosen
 from voile.release.draws import ReleaseDraws
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.release.manifest import ACCEPTED
 from voile.release.options import OPTIONS
-from voile.release.outcomes import Aside, Batch, Outcome, Written
-from voile.release.step import Applying
+from voile.release.outcomes import AsideRows, BatchOutcome, SourceBatch, WrittenRelease
+from voile.release.step import ApplyingStep
 from voile.report.suppression import FEW, is_few
 from voile.report.wording import needs_suppression
 from voile.tables.policies.family import KitPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.class_ids import CLASS, ClassIds
-from voile.tables.recoding.marginals import Counted, Marginal
-from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
-from voile.tables.recoding.recoder import PersonRecoder, Recoder
+from voile.tables.recoding.marginals import ColumnMarginal, ReleasedCounts
+from voile.tables.recoding.plan import ColumnOutput, find_pseudonym_column, plan
+from voile.tables.recoding.recoder import BatchRecoder, PersonRecoder
 from voile.tables.trees.person_policy import PersonPolicy
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.entering import entering
 from voile.tables.verbs.following import released_groups
 from voile.tables.verbs.measure_release import (
@@ -59,9 +59,9 @@ from voile.tables.verbs.person_rows import (
 )
 from voile.tables.verbs.placed_rows import measure_against_source
 from voile.tables.verbs.promises import LEAST_IMPLIED, least_of
-from voile.tables.verbs.recount import count_anew, packed, unpacked, with_counts
+from voile.tables.verbs.recount import count_anew, pack_counts, unpack_counts, with_counts
 from voile.tables.verbs.report_data import STATING, report_data
-from voile.tables.verbs.showing import AnyPublished, BoxNotes, BoxSummary, Showing, showing_of
+from voile.tables.verbs.showing import AnyPublished, BoxNotes, BoxSummary, NotesShowing, showing_of
 
 CONSTRAINTS = (
     *("k", "max_risk", "l_diversity", "entropy_l", "t_closeness", "suppress"),
@@ -72,7 +72,9 @@ REST_OF_ROWS = "choose a coarser policy, or fit on a source that has one row of 
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"
 
 
-def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> _Recoding:
+def prepare(
+    kit: StoredKit, chosen: Chosen, source: Source, options: ApplyOptions
+) -> _TablesApplying:
     """Decide what each column of a source becomes, and which groups may be released.
 
     Raises
@@ -80,14 +82,14 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     RequestError : the source has other columns.
     InfeasibleError : the policy breaks the kit's constraints.
     """
-    content = Content.of(kit)
+    content = TablesContent.of(kit)
     content.roles.check(source.columns, "quasi", "weight")
     if content.promise == "person":
         refuse_row_options(options)
     if options.recount:
         content = with_counts(content, count_anew(content, source))
-    policy = content.family.read(chosen.policy)
-    chosen = _scored(chosen, content, policy)
+    policy = content.family.read_policy(chosen.policy)
+    chosen = _rescore_choice(chosen, content, policy)
     secret = options.secret(find_pseudonym_column(content.roles))
     outputs = plan(
         policy,
@@ -101,20 +103,20 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     if options.class_id:
         _check_name_of_classes(source)
     judge, left_out = None, np.zeros(0, np.int64)
-    recoder: Recoder | PersonRecoder
+    recoder: BatchRecoder | PersonRecoder
     boxed = None
     if isinstance(policy, PersonPolicy):
         boxed = find_row_boxes(content, policy, source, outputs)
         recoder = PersonRecoder(policy, boxed.box)
     else:
-        recoder = Recoder(policy, released_groups(content, policy))
+        recoder = BatchRecoder(policy, released_groups(content, policy))
         judge, left_out = entering(content, policy, source, options)
     if options.one_row:
         drawn = ReleaseDraws(options, kit, chosen, source).draw("one row")
         rules = content.space.constraints
         least = promised_people(rules.k, rules.max_risk)
         left_out = np.union1d(left_out, other_rows(content, source, recoder, drawn, least))
-    return _Recoding(
+    return _TablesApplying(
         kit=kit,
         chosen=chosen,
         source=source,
@@ -124,7 +126,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         schema=pa.schema(
             [f for output in outputs for f in output.fields] + [CLASS] * options.class_id
         ),
-        unfinished=pa.schema([output.unfinished for output in outputs]),
+        unfinished=pa.schema([output.unfinished_field for output in outputs]),
         secret=secret,
         judge=judge,
         content=content,
@@ -143,7 +145,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     )
 
 
-def _showing(content: Content, policy: KitPolicy, marginals: bool) -> Showing[Any]:
+def _showing(content: TablesContent, policy: KitPolicy, marginals: bool) -> NotesShowing[Any]:
     return showing_of(
         policy,
         content.space,
@@ -153,7 +155,9 @@ def _showing(content: Content, policy: KitPolicy, marginals: bool) -> Showing[An
     )
 
 
-def _class_ids(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> ClassIds | None:
+def _class_ids(
+    kit: StoredKit, chosen: Chosen, source: Source, options: ApplyOptions
+) -> ClassIds | None:
     if not options.class_id:
         return None
     return ClassIds(ReleaseDraws(options, kit, chosen, source).draw("classes").bytes(32))
@@ -167,7 +171,7 @@ def _check_name_of_classes(source: Source) -> None:
         )
 
 
-def _scored(chosen: Chosen, content: Content, policy: KitPolicy) -> Chosen:
+def _rescore_choice(chosen: Chosen, content: TablesContent, policy: KitPolicy) -> Chosen:
     """Score the policy again, since a person may have edited its file; refuse a forbidden one."""
     if isinstance(policy, Policy):
         _check_feasible(content.space, policy)
@@ -202,24 +206,24 @@ def _check_implied(least: int, k: int) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Recoding(Applying[Any, AnyPublished]):
+class _TablesApplying(ApplyingStep[Any, AnyPublished]):
     """Generalise rows by a policy, and suppress those whose group breaks the constraints."""
 
     stating = STATING
     searches_values = True
-    note_types = (BoxNotes, BoxSummary, Counted)
+    note_types = (BoxNotes, BoxSummary, ReleasedCounts)
 
-    content: Content
+    content: TablesContent
     policy: KitPolicy
     bounds: bool
     class_ids: ClassIds | None
-    outputs: tuple[Output, ...]
-    recoder: Recoder | PersonRecoder
+    outputs: tuple[ColumnOutput, ...]
+    recoder: BatchRecoder | PersonRecoder
     boxed: BoxedRows | None
     left_out: NDArray[np.int64]
     accepted: str | None
     in_ledger: bool
-    showing: Showing[Any]
+    showing: NotesShowing[Any]
     marginals: bool
     recounts: bool
 
@@ -229,38 +233,38 @@ class _Recoding(Applying[Any, AnyPublished]):
         return None if self.class_ids is None else "--class-id draws its ids in one process"
 
     def found_in_source(self) -> Mapping[str, Any]:
-        counted = packed(self.content.space.counts) if self.recounts else None
+        counted = pack_counts(self.content.space.counts) if self.recounts else None
         return {"left_out": self.left_out, "counted": counted}
 
-    def with_found(self, found: Mapping[str, Any]) -> _Recoding:
+    def with_found(self, found: Mapping[str, Any]) -> _TablesApplying:
         step = replace(self, left_out=found["left_out"])
         if (counted := found["counted"]) is None:
             return step
-        content, policy = with_counts(self.content, unpacked(counted)), self.policy
+        content, policy = with_counts(self.content, unpack_counts(counted)), self.policy
         assert not isinstance(policy, PersonPolicy)  # which is never counted again
         return replace(
             step,
             content=content,
-            recoder=Recoder(policy, released_groups(content, policy)),
+            recoder=BatchRecoder(policy, released_groups(content, policy)),
             showing=_showing(content, self.policy, self.marginals),
         )
 
-    def make(self, batch: Batch) -> Outcome[Any]:
+    def make(self, batch: SourceBatch) -> BatchOutcome[Any]:
         """Make the output columns; set aside rows with a value that is in no interval."""
         recoded = self.recoder(batch.rows, batch.numbers)
         suppressed = recoded.suppressed | np.isin(batch.numbers, self.left_out)
         outside = recoded.intervals.T < 0
         aside = [
-            Aside(domain.column, OUTSIDE, rows)
+            AsideRows(domain.column, OUTSIDE, rows)
             for domain, rows in zip(self.policy.domains, outside, strict=True)
         ]
         made = [output.make(batch.rows, recoded) for output in self.outputs]
         for output, (_, lost) in zip(self.outputs, made, strict=True):
             if lost is not None:
-                aside.append(Aside(output.source, UNMADE, lost))
-        kept = batch.left(aside) & ~suppressed
+                aside.append(AsideRows(output.source, UNMADE, lost))
+        kept = batch.find_remaining(aside) & ~suppressed
         notes = self.showing.note(batch, recoded, kept)
-        return Outcome([array for array, _ in made], notes, aside, suppressed)
+        return BatchOutcome([array for array, _ in made], notes, aside, suppressed)
 
     def nothing(self) -> Any:
         return self.showing.nothing()
@@ -277,19 +281,19 @@ class _Recoding(Applying[Any, AnyPublished]):
     def finish(self, columns: Sequence[pa.Array], known: AnyPublished) -> list[pa.Array]:
         """Name the intervals by the values that released rows have."""
         made = list(zip(self.outputs, columns, strict=True))
-        finished = [array for output, one in made for array in output.written(one, known)]
+        finished = [array for output, one in made for array in output.write_cells(one, known)]
         if self.class_ids is None:
             return finished
         quasi = [(o.source, one.to_numpy()) for o, one in made if o.role == "quasi"]
         codes = np.column_stack([known.entries(*numbers) for numbers in quasi])
         return [*finished, self.class_ids(codes)]
 
-    def measure(self, written: Written[AnyPublished]) -> tuple[GateFinding, ...]:
+    def measure(self, written: WrittenRelease[AnyPublished]) -> tuple[GateFinding, ...]:
         """Measure the release by its own groups, and compare it with the kit's constraints."""
         content, codebook = self.content, written.known.codebook
         others = {*content.roles.of(*AS_IT_IS, "identifier"), CLASS.name}
         labels = [name for name in self.schema.names if name not in others]
-        unknown = [c["column"] for c in self._described() if c["role"] == "identifier"]
+        unknown = [c["column"] for c in self._describe_columns() if c["role"] == "identifier"]
         findings = measure_release(
             written.rows,
             written.people,
@@ -304,7 +308,7 @@ class _Recoding(Applying[Any, AnyPublished]):
             sensitive=[c for c in content.roles.of("sensitive") if c in self.schema.names],
             small_areas=find_small_areas(content.space),
             suppressed=written.suppressed_people(),
-            k=self._promised,
+            k=self._promised_people,
             directory=written.scratch,
         )
         instead = "fit on this source"
@@ -319,7 +323,7 @@ class _Recoding(Applying[Any, AnyPublished]):
                 has_pseudonyms=bool(unknown),
                 joins_by_order=any(ORDER in one.knows for one in findings),
             )
-            check_records(findings, self._promised, instead=choices)
+            check_records(findings, self._promised_people, instead=choices)
         batches = replace(self, columns=content.space.quasi).batches()
         matches = figures_of(findings)["expected_matches"]
         findings += measure_against_source(batches, written, codebook, content, matches)
@@ -336,7 +340,7 @@ class _Recoding(Applying[Any, AnyPublished]):
         return (*findings, NOBODY.finds(LEAST_IMPLIED, least, "people"))
 
     @property
-    def _promised(self) -> int:
+    def _promised_people(self) -> int:
         rules = self.content.space.constraints
         return promised_people(rules.k, rules.max_risk)
 
@@ -351,7 +355,7 @@ class _Recoding(Applying[Any, AnyPublished]):
             "policy": known.codebook.to_data(),
             "promise": self.content.promise,
             **_marginals([one.public for one in known.marginals]),
-            "columns": self._described(),
+            "columns": self._describe_columns(),
             "figures": {
                 **{name: figures[name] for name in shown if np.isfinite(figures[name])},
                 **{
@@ -369,7 +373,7 @@ class _Recoding(Applying[Any, AnyPublished]):
                 for kind, asked in self.content.measures.items()
             },
             "constraints": {name: getattr(space.constraints, name) for name in CONSTRAINTS},
-            PROMISED_PEOPLE: self._promised,
+            PROMISED_PEOPLE: self._promised_people,
             **({} if self.accepted is None else {ACCEPTED: self.accepted}),
             "population": space.population.how,
             "assumptions": list(space.population.assumptions),
@@ -380,11 +384,11 @@ class _Recoding(Applying[Any, AnyPublished]):
         shown = {"groups_under_11": figures["groups_under_11"]}
         if not is_few(figures["people_under_11"]):
             shown["people_under_11"] = figures["people_under_11"]
-        if any(column["role"] in AS_IT_IS for column in self._described()):
+        if any(column["role"] in AS_IT_IS for column in self._describe_columns()):
             shown["most_unique_with_kept"] = figures["most_unique_with_kept"]
         return shown
 
-    def _described(self) -> list[dict[str, str]]:
+    def _describe_columns(self) -> list[dict[str, str]]:
         """Describe the release's columns; nobody can know a class id of a person beforehand."""
         made = {
             field.name: {"from": output.source, "what": output.what, "role": output.role}
@@ -394,7 +398,7 @@ class _Recoding(Applying[Any, AnyPublished]):
         if self.class_ids is not None:
             what = "random, one for each equivalence class"
             made[CLASS.name] = {"what": what, "role": "identifier"}
-        return self.described(made)
+        return self.describe_columns(made)
 
     def find_suppressed_columns(self, known: AnyPublished) -> list[str]:
         return [one.column for one in known.codebook.columns if len(one.entries) == 1]
@@ -406,6 +410,6 @@ class _Recoding(Applying[Any, AnyPublished]):
         return {"story": story, AREAS: areas, **_marginals(known.marginals)}
 
 
-def _marginals(found: Sequence[Marginal]) -> dict[str, Any]:
+def _marginals(found: Sequence[ColumnMarginal]) -> dict[str, Any]:
     """Return the part of a manifest that has marginals, where there are any."""
     return {"marginals": [one.to_data() for one in found]} if found else {}

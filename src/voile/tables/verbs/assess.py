@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.data import Source
 from voile.data.roles import Roles
 from voile.data.source import TableSource
@@ -22,7 +22,7 @@ from voile.gate.losses import PlacedRows, measure_losses
 from voile.gate.safe_harbor import count_safe_harbor
 from voile.gate.source_risks import find_source_figures, measure_source
 from voile.keys.random import streams
-from voile.release.assessment import Assessment
+from voile.release.assessment import ReleaseAssessment
 from voile.tables.foreign.bounds import released_as
 from voile.tables.foreign.boxes import people_in
 from voile.tables.foreign.codes import form_of_codes
@@ -30,7 +30,7 @@ from voile.tables.foreign.columns import UNREAD, ForeignCodebook
 from voile.tables.foreign.keys import is_key, texts_of, try_keys
 from voile.tables.verbs.assess_overlap import overlapping_attacks
 from voile.tables.verbs.assess_rows import ForeignRows
-from voile.tables.verbs.assess_stage import NAMES, ForeignStage, numbered
+from voile.tables.verbs.assess_stage import NAMES, ForeignTablesStage, name_rows
 from voile.tables.verbs.assess_synthetic import assess_synthetic, read_cells
 from voile.tables.verbs.attack_tasks import attacks_on, run_all
 from voile.tables.verbs.measure_release import CENSUS_AREAS, find_small_areas
@@ -48,8 +48,8 @@ def assess(
     options: AssessOptions,
     *,
     seed: int | None,
-    progress: Progress,
-) -> Assessment:
+    progress: ProgressHook,
+) -> ReleaseAssessment:
     """Read a release of any origin, match its rows, count its risks and losses, and attack it.
 
     Both tables are held in memory. Cells that cannot be read count as released exactly.
@@ -61,7 +61,7 @@ def assess(
     roles.check(original.columns, "quasi")
     _check_released(released, roles)
     draws = streams(seed, *STREAMS)
-    stage = ForeignStage(original, released, roles, options, draws[3])
+    stage = ForeignTablesStage(original, released, roles, options, draws[3])
     if options.synthetic:
         return assess_synthetic(stage, draws, progress)
     progress("reading the release", 0)
@@ -69,7 +69,7 @@ def assess(
     progress("matching rows", 0)
     rows = ForeignRows.of(stage)
     figures = _figures(stage, rows)
-    compared, lost = _lost(stage, rows, figures["expected_matches"])
+    compared, lost = _measure_losses(stage, rows, figures["expected_matches"])
     progress("trying keys to the original", 0)
     keys = _keys(stage, draws[4])
     tasks = list(
@@ -91,7 +91,7 @@ def assess(
         "lost": lost,
     }
     figures |= compared | _losses_in(lost) | _count_values(stage, facts["pseudonyms"])
-    return Assessment("tables", released.name, figures, evidence, facts)
+    return ReleaseAssessment("tables", released.name, figures, evidence, facts)
 
 
 def _check_released(released: Source, roles: Roles) -> None:
@@ -105,7 +105,7 @@ def _check_released(released: Source, roles: Roles) -> None:
         )
 
 
-def _figures(stage: ForeignStage, released: ForeignRows) -> dict[str, float]:
+def _figures(stage: ForeignTablesStage, released: ForeignRows) -> dict[str, float]:
     """Count the figures that a release of voile's own has."""
     book, counts = stage.codebook, stage.space.counts
 
@@ -116,22 +116,22 @@ def _figures(stage: ForeignStage, released: ForeignRows) -> dict[str, float]:
     return figures_of(released.measure(people_of, has_people=stage.person is not None))
 
 
-def _count_values(stage: ForeignStage, codes: Collection[str]) -> dict[str, float]:
+def _count_values(stage: ForeignTablesStage, codes: Collection[str]) -> dict[str, float]:
     """Count the released cells with values of Safe Harbor's categories; `codes` are pseudonyms."""
     areas = find_small_areas(stage.space)
     cells = TableSource(stage.cells, stage.released_source.name, "memory")
     return figures_of(count_safe_harbor(cells, codes, CENSUS_AREAS if areas is None else areas))
 
 
-def _lost(
-    stage: ForeignStage, released: ForeignRows, matches: float
+def _measure_losses(
+    stage: ForeignTablesStage, released: ForeignRows, matches: float
 ) -> tuple[dict[str, float], dict[str, Any]]:
     """Return the figures next to the original's, and the losses with each column's detail.
 
     matches : the expected ones of the release.
     """
     shown = ~released.is_suppressed
-    placed, labels = _placed(stage, released, shown)
+    placed, labels = _place_rows(stage, released, shown)
     found, compared, detail = (
         figures_of(measure_losses(placed)),
         figures_of(measure_source(placed, matches)),
@@ -143,14 +143,14 @@ def _lost(
     return compared | detail, lost
 
 
-def _placed(
-    stage: ForeignStage, released: ForeignRows, shown: NDArray[np.bool_]
+def _place_rows(
+    stage: ForeignTablesStage, released: ForeignRows, shown: NDArray[np.bool_]
 ) -> tuple[PlacedRows, ReleasedLabels]:
     """Return the original's rows with the released box of each, and the boxes' labels."""
     group = np.full(len(stage.positions), NOT_RELEASED, dtype=np.int64)
     boxes, box = np.unique(stage.released_cells, axis=0, return_inverse=True)
     group[stage.rows[shown]] = box.ravel()[shown]
-    labels = ReleasedLabels(boxes, _covered(stage))
+    labels = ReleasedLabels(boxes, _find_covered(stage))
     sizes = [len(column.domain) for column in stage.codebook.columns]
     population = partial(count_population, stage.space.counts)
     placed = PlacedRows.of_rows(
@@ -159,7 +159,7 @@ def _placed(
     return placed, labels
 
 
-def _covered(stage: ForeignStage) -> list[NDArray[np.bool_]]:
+def _find_covered(stage: ForeignTablesStage) -> list[NDArray[np.bool_]]:
     """Return the values that each label covers; an unread cell stands for its rows' values."""
     covered = [held.copy() for held in stage.codebook.holds]
     for d, column in enumerate(stage.codebook.columns):
@@ -174,16 +174,19 @@ def _losses_in(lost: dict[str, Any]) -> dict[str, float]:
     return named | {"loss": float(lost["information_loss"])}
 
 
-def _keys(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
+def _keys(stage: ForeignTablesStage, rng: np.random.Generator) -> Evidence:
     named = [name for name in stage.roles.of(*NAMES) if name in stage.originals.column_names]
     if stage.subject and stage.subject not in named:
         named.append(stage.subject)
     return try_keys(
-        stage.sides, stage.cells.drop_columns(stage.generalised), stage.originals.select(named), rng
+        stage.sides,
+        stage.cells.drop_columns(stage.generalised_columns),
+        stage.originals.select(named),
+        rng,
     )
 
 
-def _pseudonyms(stage: ForeignStage, keys: Evidence) -> dict[str, str]:
+def _pseudonyms(stage: ForeignTablesStage, keys: Evidence) -> dict[str, str]:
     """Return the form of each column of codes in which no key was found."""
     found = [one.quantity for one in keys.findings if is_key(one)]
     forms = {
@@ -194,7 +197,7 @@ def _pseudonyms(stage: ForeignStage, keys: Evidence) -> dict[str, str]:
     return {name: form for name, form in forms.items() if form is not None}
 
 
-def _reading(stage: ForeignStage) -> dict[str, Any]:
+def _reading(stage: ForeignTablesStage) -> dict[str, Any]:
     """Say how cells were read and rows matched, in counts of rows."""
     book: ForeignCodebook = stage.codebook
     return {
@@ -203,8 +206,8 @@ def _reading(stage: ForeignStage) -> dict[str, Any]:
         "read": read_cells(stage),
         "not_released": [name for name, own in stage.released_as.items() if not own],
         "beyond": stage.unknown_columns,
-        "changed": stage.changed,
-        "strangers": numbered(stage.strangers) if len(stage.strangers) else "",
+        "changed": stage.changed_columns,
+        "strangers": name_rows(stage.strangers) if len(stage.strangers) else "",
         "matched_by": stage.key,
         "boxes": len(book.boxes),
         "disjoint": book.are_disjoint,

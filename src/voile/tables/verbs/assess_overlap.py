@@ -9,14 +9,14 @@ import numpy as np
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
-from voile.tables.attack import Cases, Records, inference, singling_out
+from voile.tables.attack import IntervalRecords, SensitiveRecords, inference, singling_out
 from voile.tables.foreign.overlap import count_fitting, link_by_fit
-from voile.tables.verbs.assess_stage import ForeignStage
+from voile.tables.verbs.assess_stage import ForeignTablesStage
 from voile.tables.verbs.attack_tasks import BY_REGISTER, THRESHOLDS, Task, attacks_on
 
 
 def overlapping_attacks(
-    stage: ForeignStage, draws: Sequence[np.random.Generator]
+    stage: ForeignTablesStage, draws: Sequence[np.random.Generator]
 ) -> Iterator[Task]:
     """Return the attacks that the adversary's means allow."""
     if stage.options.knows:
@@ -27,11 +27,11 @@ def overlapping_attacks(
     return attacks_on(stage, draws, (_linkage, _singling_out, _inference))
 
 
-def _linkage(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
+def _linkage(stage: ForeignTablesStage, rng: np.random.Generator) -> Evidence:
     thresholds = sorted({*THRESHOLDS, stage.options.threshold})
     return link_by_fit(
         stage.codebook.holds,
-        stage.released,
+        stage.released_records,
         stage.register_by_value,
         columns=stage.quasi,
         rng=rng,
@@ -39,10 +39,10 @@ def _linkage(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
     )
 
 
-def _singling_out(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
+def _singling_out(stage: ForeignTablesStage, rng: np.random.Generator) -> Evidence:
     by_register = stage.options.population is None
     found = singling_out(
-        stage.released,
+        stage.released_records,
         stage.register_by_value if by_register else stage.population_by_value,
         columns=stage.quasi,
         rng=rng,
@@ -54,7 +54,7 @@ def _singling_out(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
     return replace(found, notes=(*found.notes, BY_REGISTER)) if by_register else found
 
 
-def _inference(stage: ForeignStage, column: str, rng: np.random.Generator) -> Evidence:
+def _inference(stage: ForeignTablesStage, column: str, rng: np.random.Generator) -> Evidence:
     released = stage.cases(column)
     known = stage.codebook.codes_at(stage.released_by_value.codes)
     return inference(
@@ -63,5 +63,5 @@ def _inference(stage: ForeignStage, column: str, rng: np.random.Generator) -> Ev
         sensitive=column,
         rng=rng,
         held_out=stage.cases_held_out(column),
-        targets=Cases(Records(known, released.records.subject), released.values),
+        targets=SensitiveRecords(IntervalRecords(known, released.records.subject), released.values),
     )

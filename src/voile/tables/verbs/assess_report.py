@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from voile.gate.safe_harbor import SAFE_HARBOR_FOUND
-from voile.release.assessment import Assessment
+from voile.release.assessment import ReleaseAssessment
 from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import Audience, Figure, Figures, Grid, Prose, Section, limits
-from voile.report.wording import listed, share, share_of, size
+from voile.report.wording import join_names, share, share_of, size
 from voile.tables.foreign.columns import HOW
 from voile.tables.verbs.report import LIMITS, NOTHING_LEFT, TAKES
 from voile.tables.verbs.report_figures import risks
@@ -35,7 +35,7 @@ SYNTHETIC_LIMITS = (
 )
 
 
-def assessed_sections(assessment: Assessment, *, audience: Audience) -> tuple[Section, ...]:
+def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> tuple[Section, ...]:
     """Say what the report shows: the risks first, then how the release was read.
 
     A public report holds no count of people below 11.
@@ -58,7 +58,7 @@ def assessed_sections(assessment: Assessment, *, audience: Audience) -> tuple[Se
     return tuple(part for part in parts if part is not None)
 
 
-def in_short(assessment: Assessment, audience: Audience) -> tuple[str, ...]:
+def in_short(assessment: ReleaseAssessment, audience: Audience) -> tuple[str, ...]:
     """Say the risk, what was lost, and what must not pass in silence."""
     facts, figures = assessment.facts, assessment.figures
     people, whole = figures["subjects"], size(facts["subjects"], audience)
@@ -69,7 +69,7 @@ def in_short(assessment: Assessment, audience: Audience) -> tuple[str, ...]:
         f"{count_among(figures['expected_matches'], f'{people:,.0f}')} in the release "
         f"({share(figures['mean_risk'])}); without protection, "
         f"{count_among(facts['before']['expected_matches'], whole)} of the original.",
-        *_compared(figures, whom),
+        *_compare_matches(figures, whom),
         f"Information loss: {share(figures['loss'])} (0% = original, 100% = no information).",
         describe_safe_harbor(figures),
         *_warnings(facts, audience),
@@ -77,7 +77,7 @@ def in_short(assessment: Assessment, audience: Audience) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _compared(figures: Mapping[str, float], whom: str) -> Iterator[str]:
+def _compare_matches(figures: Mapping[str, float], whom: str) -> Iterator[str]:
     if "relative_risk" in figures:
         yield (
             f"The expected re-identifications are {share(figures['relative_risk'])} of those that "
@@ -125,7 +125,7 @@ def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:
     if facts["changed"]:
         yield (
             "Some columns hold values that the original has not, or more often, and did not help "
-            f"to match rows: {listed(facts['changed'])}."
+            f"to match rows: {join_names(facts['changed'])}."
         )
     if facts["strangers"]:
         yield (
@@ -135,13 +135,13 @@ def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:
     if beyond := [name for name in facts["beyond"] if name not in facts["pseudonyms"]]:
         yield (
             "No figure counts what columns reveal that are not quasi-identifiers and not kept by "
-            f"the roles: {listed(beyond)}."
+            f"the roles: {join_names(beyond)}."
         )
     if facts["not_released"]:
-        yield f"Not released: {listed(facts['not_released'])}."
+        yield f"Not released: {join_names(facts['not_released'])}."
 
 
-def _summary(assessment: Assessment, audience: Audience) -> Section:
+def _summary(assessment: ReleaseAssessment, audience: Audience) -> Section:
     figures, people = assessment.figures, assessment.figures["subjects"]
     apart = min(figures["share_unique_with_kept"], 1.0)
     shown = (

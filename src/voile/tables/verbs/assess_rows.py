@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.data.roles import AS_IT_IS
 from voile.data.source import TableSource
 from voile.gate.finding import GateFinding
@@ -18,13 +18,13 @@ from voile.gate.table import measure_table
 from voile.tables.domains.domain import encode_cells
 from voile.tables.foreign.bounds import released_as
 from voile.tables.foreign.notation import SUPPRESSED
-from voile.tables.verbs.assess_stage import ForeignStage
+from voile.tables.verbs.assess_stage import ForeignTablesStage
 
 Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class ForeignRows(Brief):
+class ForeignRows(BriefRepr):
     """A release's rows, with one label as text for each released quasi-identifier.
 
     table : the labels, and the other columns. labels : the names of the labels.
@@ -42,7 +42,7 @@ class ForeignRows(Brief):
     rows: Numbers
 
     @classmethod
-    def of(cls, stage: ForeignStage) -> ForeignRows:
+    def of(cls, stage: ForeignTablesStage) -> ForeignRows:
         """Read the labels of a release, and the people of the original's rows that it matches.
 
         Raises
@@ -62,7 +62,7 @@ class ForeignRows(Brief):
         }
         table = cells.drop_columns([name for own in released.values() for name in own])
         kept = [name for name in roles.of(*AS_IT_IS) if name in table.column_names]
-        _check_matched(stage, [name for name in kept if name not in stage.changed])
+        _check_matched(stage, [name for name in kept if name not in stage.changed_columns])
         columns = TableColumns(
             sensitive=[
                 name
@@ -152,7 +152,7 @@ def _tuples(table: pa.Table, columns: Sequence[str]) -> list[tuple[str | None, .
     return list(zip(*(table.column(name).to_pylist() for name in columns), strict=True))
 
 
-def _check_matched(stage: ForeignStage, kept: Sequence[str]) -> None:
+def _check_matched(stage: ForeignTablesStage, kept: Sequence[str]) -> None:
     """Hold each released row to the original's row that it was matched with."""
     rows = pa.array(stage.rows)
     for name in kept:
@@ -160,7 +160,7 @@ def _check_matched(stage: ForeignStage, kept: Sequence[str]) -> None:
             raise AssertionError(f"rows are matched with others in column {name}")
 
 
-def _number_people(stage: ForeignStage) -> Numbers:
+def _number_people(stage: ForeignTablesStage) -> Numbers:
     """Number the person of each row of the original; a row without a subject is a person."""
     if stage.person is None:
         return np.arange(stage.originals.num_rows)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError, nearest
 from voile.data import Source
 from voile.data.roles import AS_IT_IS, Role, Roles
-from voile.report.wording import listed
-from voile.tables.attack.records import Records, distinct_rows
+from voile.report.wording import join_names
+from voile.tables.attack.records import IntervalRecords, distinct_rows
 from voile.tables.domains.domain import encode_cells
 from voile.tables.domains.reading import EXAMPLES
 from voile.tables.domains.settings import PATHS
@@ -26,18 +26,18 @@ from voile.tables.foreign.columns import (
     groups_of,
     read_column,
 )
-from voile.tables.foreign.keys import Sides
+from voile.tables.foreign.keys import RowSides
 from voile.tables.foreign.matching import match_in_order, match_rows
 from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.options import AssessOptions
-from voile.tables.verbs.scene import Stage
+from voile.tables.verbs.scene import TablesStage
 
 NAMES: tuple[Role, ...] = ("identifier", "drop")
 """Roles of the original's columns that may name its rows."""
 
 
 @dataclass(frozen=True, eq=False)
-class ForeignStage(Stage):
+class ForeignTablesStage(TablesStage):
     """What the attacks on a release of any origin are given.
 
     truth : the original. released : the release. rng : which of several alike rows is matched.
@@ -71,7 +71,7 @@ class ForeignStage(Stage):
         """The released records as they stand in the release."""
         rows = _as_text(self.released_source.read())
         name = self.options.counts
-        return rows if name is None else _repeated(rows, name, self.released_source.name)
+        return rows if name is None else _repeat_rows(rows, name, self.released_source.name)
 
     @cached_property
     def originals(self) -> pa.Table:
@@ -79,7 +79,7 @@ class ForeignStage(Stage):
         return self.truth.read()
 
     @cached_property
-    def _written(self) -> tuple[ForeignCodebook, NDArray[np.int32]]:
+    def _exact_codebook(self) -> tuple[ForeignCodebook, NDArray[np.int32]]:
         columns, codes, rows = [], [], self.cells.num_rows
         for domain in self.space.domains:
             name = domain.column
@@ -104,30 +104,30 @@ class ForeignStage(Stage):
         return {name: released_as(name, names) for name in self.roles.of("quasi")}
 
     @property
-    def generalised(self) -> list[str]:
+    def generalised_columns(self) -> list[str]:
         """The released columns that stand for quasi-identifiers."""
         return [name for own in self.released_as.values() for name in own]
 
     @cached_property
     def codebook(self) -> ForeignCodebook:
         """What each cell stands for; whether two bounds hold a missing value, matched rows say."""
-        book, codes = self._written
+        book, codes = self._exact_codebook
         if self.options.synthetic or not any(one.may_lack.any() for one in book.columns):
             return book
         values = self.positions[self.rows]
         each = zip(book.columns, codes.T, values.T, strict=True)
-        columns = tuple(column.matched(*own) for column, *own in each)
+        columns = tuple(column.match_missing(*own) for column, *own in each)
         return replace(book, columns=columns)
 
     @property
     def released_cells(self) -> NDArray[np.int32]:
         """(rows, q) the cell numbers of released rows."""
-        return self._written[1]
+        return self._exact_codebook[1]
 
     @cached_property
     def positions(self) -> NDArray[np.int32]:
         """(rows, q) the values of the original's rows."""
-        return self._written[0].positions(self.originals, blank_is_unknown=False)
+        return self._exact_codebook[0].positions(self.originals, blank_is_unknown=False)
 
     @property
     def subject(self) -> str | None:
@@ -145,20 +145,20 @@ class ForeignStage(Stage):
         return [name for name in self.kept_columns if name in self.roles.of("sensitive")]
 
     @cached_property
-    def changed(self) -> list[str]:
+    def changed_columns(self) -> list[str]:
         """The kept columns with values, or more rows of a value, than the original has."""
         return [name for name in self.kept_columns if not self._is_as_it_was(name)]
 
     def _is_as_it_was(self, name: str) -> bool:
-        ours, theirs = (_counted(table.column(name)) for table in (self.cells, self.originals))
+        ours, theirs = (_count_cells(table.column(name)) for table in (self.cells, self.originals))
         return all(count <= theirs.get(text, 0) for text, count in ours.items())
 
     @cached_property
     def strangers(self) -> NDArray[np.int64]:
         """The released rows with a value of a changed column that no row of the original has."""
         foreign = np.zeros(self.cells.num_rows, dtype=np.bool_)
-        for name in self.changed:
-            theirs = _counted(self.originals.column(name))
+        for name in self.changed_columns:
+            theirs = _count_cells(self.originals.column(name))
             cells, places = encode_cells(self.cells.column(name))
             foreign |= np.array([_text(cell) not in theirs for cell in cells], np.bool_)[places]
         return np.flatnonzero(foreign)
@@ -166,17 +166,17 @@ class ForeignStage(Stage):
     @property
     def unknown_columns(self) -> list[str]:
         """Released columns that the original has not: nobody knows them of a person beforehand."""
-        known = {*self.generalised, *self.kept_columns}
+        known = {*self.generalised_columns, *self.kept_columns}
         return [name for name in self.cells.column_names if name not in known]
 
     @cached_property
-    def sides(self) -> Sides:
+    def sides(self) -> RowSides:
         """Released and original rows, to be paired."""
-        columns = [name for name in self.kept_columns if name not in self.changed]
-        holds = [column.may_hold for column in self._written[0].columns]
+        columns = [name for name in self.kept_columns if name not in self.changed_columns]
+        holds = [column.may_hold for column in self._exact_codebook[0].columns]
         pairs = [(self.cells.column(c), self.originals.column(c)) for c in columns]
         same = _alike(pairs, len(self.released_cells), len(self.positions))
-        return Sides(holds, self.released_cells, self.positions, same)
+        return RowSides(holds, self.released_cells, self.positions, same)
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
@@ -191,7 +191,7 @@ class ForeignStage(Stage):
         if left := int((rows < 0).sum()):
             raise RequestError(
                 f"{left:,} of {len(rows):,} released rows are not in the original: no row that is "
-                f"left fits their cells (such as {numbered(np.flatnonzero(rows < 0))})",
+                f"left fits their cells (such as {name_rows(np.flatnonzero(rows < 0))})",
                 where=self.released_source.name,
                 instead="give the original that it was made from, and in the roles the hierarchy "
                 "that says what its labels mean; rows that were drawn or perturbed are assessed "
@@ -209,8 +209,8 @@ class ForeignStage(Stage):
         named = [*self.roles.of(*NAMES), *([self.subject] if self.subject else [])]
         for name in named:
             if name in self.cells.column_names and name in self.originals.column_names:
-                theirs = _counted(self.originals.column(name))
-                ours = _counted(self.cells.column(name))
+                theirs = _count_cells(self.originals.column(name))
+                ours = _count_cells(self.cells.column(name))
                 if max(theirs.values(), default=0) == 1 and ours.keys() <= theirs.keys():
                     return name
         return None
@@ -227,16 +227,16 @@ class ForeignStage(Stage):
         if (found < 0).any():
             raise RequestError(
                 f"{int((found < 0).sum()):,} released rows are not in the original, by {key} "
-                f"({numbered(np.flatnonzero(found < 0))})",
+                f"({name_rows(np.flatnonzero(found < 0))})",
                 where=self.released_source.name,
                 instead="give the original that it was made from",
             )
         rows = rows_of[found]
         everyone = np.arange(len(rows))
-        holds = [column.may_hold for column in self._written[0].columns]
-        fit = Sides(holds, self.released_cells, self.positions, (rows, np.arange(len(place)))).fit(
-            everyone, rows
-        )
+        holds = [column.may_hold for column in self._exact_codebook[0].columns]
+        fit = RowSides(
+            holds, self.released_cells, self.positions, (rows, np.arange(len(place)))
+        ).fit(everyone, rows)
         if not fit.all():
             raise RequestError(
                 f"the cells of {int((~fit).sum()):,} released rows do not hold the values of the "
@@ -247,32 +247,34 @@ class ForeignStage(Stage):
         return rows
 
     @cached_property
-    def released_by_value(self) -> Records:
+    def released_by_value(self) -> IntervalRecords:
         """The people of released rows, by their values in the original."""
-        return Records(self.positions[self.rows], self.who[self.rows])
+        return IntervalRecords(self.positions[self.rows], self.who[self.rows])
 
     @cached_property
-    def register_by_value(self) -> Records:
+    def register_by_value(self) -> IntervalRecords:
         """The adversary's register by values, also of what the release does not show."""
         people = self._numbers(self.register_rows.column(self.person))
-        return Records(self.codebook.positions(self.register_rows, blank_is_unknown=True), people)
+        return IntervalRecords(
+            self.codebook.positions(self.register_rows, blank_is_unknown=True), people
+        )
 
     @cached_property
-    def population_by_value(self) -> Records:
+    def population_by_value(self) -> IntervalRecords:
         """The population by values; one of a combination's people, or two that stand for more."""
         counts = self.space.counts
         people = np.minimum(np.ceil(counts.population), 2).astype(np.int64)
         repeated = np.repeat(counts.codes, people, axis=0)
         strangers = -2 - self.true_rows.num_rows - np.arange(len(repeated), dtype=np.int64)
-        return Records(repeated, strangers)
+        return IntervalRecords(repeated, strangers)
 
     @cached_property
-    def held_out_by_value(self) -> Records | None:
+    def held_out_by_value(self) -> IntervalRecords | None:
         """The control by values."""
         if self.held_out_rows.num_rows == 0:
             return None
         codes = self.codebook.positions(self.held_out_rows, blank_is_unknown=False)
-        return Records(codes, self.held_out_people)
+        return IntervalRecords(codes, self.held_out_people)
 
     @cached_property
     def rows_held_out(self) -> NDArray[np.int64]:
@@ -289,18 +291,18 @@ class ForeignStage(Stage):
         return pa.table({**numbers, **kept})
 
 
-def numbered(rows: NDArray[np.int64]) -> str:
+def name_rows(rows: NDArray[np.int64]) -> str:
     """Name the first of some rows by number, the first row of data being 1.
 
     >>> numbered(np.array([20])), numbered(np.arange(5))
     ('row 21', 'rows 1, 2 and 3, and others')
     """
     first = [f"{row + 1:,}" for row in rows[:EXAMPLES]]
-    said = f"row {first[0]}" if len(first) == 1 else f"rows {listed(first)}"
+    said = f"row {first[0]}" if len(first) == 1 else f"rows {join_names(first)}"
     return said + (", and others" if len(rows) > EXAMPLES else "")
 
 
-def _counted(column: pa.ChunkedArray) -> Mapping[str, int]:
+def _count_cells(column: pa.ChunkedArray) -> Mapping[str, int]:
     cells, places = encode_cells(column)
     counts = np.bincount(places, minlength=len(cells)).tolist()
     return Counter({_text(cell): count for cell, count in zip(cells, counts, strict=True)})
@@ -333,7 +335,7 @@ def _as_text(rows: pa.Table) -> pa.Table:
     return rows
 
 
-def _repeated(rows: pa.Table, name: str, where: str) -> pa.Table:
+def _repeat_rows(rows: pa.Table, name: str, where: str) -> pa.Table:
     """Return each row as often as it counts."""
     if name not in rows.column_names:
         raise RequestError(

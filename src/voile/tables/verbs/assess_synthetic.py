@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
-from voile.core.progress import Progress
-from voile.release.assessment import Assessment
-from voile.report.wording import listed
-from voile.tables.attack import Cases, Records, inference, singling_out
+from voile.core.progress import ProgressHook
+from voile.release.assessment import ReleaseAssessment
+from voile.report.wording import join_names
+from voile.tables.attack import IntervalRecords, SensitiveRecords, inference, singling_out
 from voile.tables.attack.records import first_of_each
-from voile.tables.foreign.boxes import Codes, flattened
+from voile.tables.foreign.boxes import Codes, flatten_columns
 from voile.tables.foreign.columns import HOW, ForeignColumn
 from voile.tables.foreign.overlap import count_fitting
-from voile.tables.verbs.assess_stage import ForeignStage
+from voile.tables.verbs.assess_stage import ForeignTablesStage
 from voile.tables.verbs.attack_tasks import Task, run_all
 from voile.tables.verbs.scene import number_values
 
@@ -35,8 +35,8 @@ SINGLED = 2
 
 
 def assess_synthetic(
-    stage: ForeignStage, draws: Sequence[np.random.Generator], progress: Progress
-) -> Assessment:
+    stage: ForeignTablesStage, draws: Sequence[np.random.Generator], progress: ProgressHook
+) -> ReleaseAssessment:
     """Attack synthetic rows, against a control of people who were not in the original."""
     if stage.options.control is None:
         raise RequestError(
@@ -51,10 +51,10 @@ def assess_synthetic(
         "read": read_cells(stage),
         "sensitive": stage.sensitive,
     }
-    return Assessment("tables", stage.released_source.name, {}, evidence, facts)
+    return ReleaseAssessment("tables", stage.released_source.name, {}, evidence, facts)
 
 
-def read_cells(stage: ForeignStage) -> list[dict[str, int | str]]:
+def read_cells(stage: ForeignTablesStage) -> list[dict[str, int | str]]:
     """Say how many rows' cells of each column were read, and how."""
     return [
         {"column": one.column, **dict(zip(HOW, one.rows, strict=True))}
@@ -62,7 +62,7 @@ def read_cells(stage: ForeignStage) -> list[dict[str, int | str]]:
     ]
 
 
-def _tasks(stage: ForeignStage, draws: Sequence[np.random.Generator]) -> Iterator[Task]:
+def _tasks(stage: ForeignTablesStage, draws: Sequence[np.random.Generator]) -> Iterator[Task]:
     _, singling, inferring, matching = draws[:4]
     yield "looking for members", partial(_membership, stage, matching)
     yield "singling people out", partial(_singling_out, stage, singling)
@@ -70,17 +70,17 @@ def _tasks(stage: ForeignStage, draws: Sequence[np.random.Generator]) -> Iterato
         yield f"inferring {column}", partial(_inference, stage, column, inferring)
 
 
-def _originals(stage: ForeignStage) -> Records:
-    return Records(stage.positions, stage.who)
+def _originals(stage: ForeignTablesStage) -> IntervalRecords:
+    return IntervalRecords(stage.positions, stage.who)
 
 
-def _control(stage: ForeignStage) -> Records:
+def _control(stage: ForeignTablesStage) -> IntervalRecords:
     control = stage.held_out_by_value
     assert control is not None
     return control
 
 
-def _membership(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
+def _membership(stage: ForeignTablesStage, rng: np.random.Generator) -> Evidence:
     """Guess of two people, one of the original and one of the control, who was in it."""
     sides = [_some_of_each(one, rng) for one in (_originals(stage), _control(stage))]
     members, others = (_nearest(stage, one.codes) for one in sides)
@@ -94,7 +94,7 @@ def _membership(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
             "The adversary knows the values of two people in {columns}, of whom one was in the "
             "original, and takes the one with the nearer synthetic row for that one. Success is to "
             "be right.",
-            {"columns": listed(stage.quasi)},
+            {"columns": join_names(stage.quasi)},
         ),
         knows=stage.quasi,
         findings=(
@@ -120,19 +120,19 @@ def _membership(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
     )
 
 
-def _some_of_each(people: Records, rng: np.random.Generator) -> Records:
+def _some_of_each(people: IntervalRecords, rng: np.random.Generator) -> IntervalRecords:
     """Draw people, one row of each."""
     rows = first_of_each(np.sort(people.subject))
     rows = np.argsort(people.subject, kind="stable")[rows]
     return people.select(rng.permutation(rows)[:MOST_TARGETS])
 
 
-def _nearest(stage: ForeignStage, values: Codes) -> NDArray[np.float64]:
+def _nearest(stage: ForeignTablesStage, values: Codes) -> NDArray[np.float64]:
     """Return how near the nearest synthetic row is to each person's values."""
     from voile.tables.foreign.kernels import nearest_box  # loads numba
 
     book = stage.codebook
-    far = flattened([_distances(column) for column in book.columns])
+    far = flatten_columns([_distances(column) for column in book.columns])
     return nearest_box(*far, book.boxes, values.astype(np.int32))
 
 
@@ -152,11 +152,11 @@ def _distances(column: ForeignColumn) -> NDArray[np.float32]:
     return np.hstack([far, np.ones((len(far), 1), dtype=np.float32)])
 
 
-def _singling_out(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
+def _singling_out(stage: ForeignTablesStage, rng: np.random.Generator) -> Evidence:
     rows = np.arange(stage.cells.num_rows, dtype=np.int64)
     originals = _originals(stage)
     found = singling_out(
-        Records(stage.released_cells, rows),
+        IntervalRecords(stage.released_cells, rows),
         originals,
         columns=stage.quasi,
         rng=rng,
@@ -167,7 +167,7 @@ def _singling_out(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
     return replace(found, findings=found.findings[:SINGLED])
 
 
-def _inference(stage: ForeignStage, column: str, rng: np.random.Generator) -> Evidence:
+def _inference(stage: ForeignTablesStage, column: str, rng: np.random.Generator) -> Evidence:
     """Guess a value from the nearest synthetic rows."""
     numbers = stage.values_of(column)
     book = stage.codebook
@@ -177,13 +177,17 @@ def _inference(stage: ForeignStage, column: str, rng: np.random.Generator) -> Ev
     cells = zip(first, stage.released_cells.T, strict=True)
     places = np.column_stack([of[own] for of, own in cells]).astype(np.int32)
     rows = np.arange(len(places), dtype=np.int64)
-    synthetic = Cases(Records(places, rows), number_values(stage.cells.column(column), numbers))
+    synthetic = SensitiveRecords(
+        IntervalRecords(places, rows), number_values(stage.cells.column(column), numbers)
+    )
     theirs = number_values(stage.originals.column(column), numbers)
     return inference(
         synthetic,
         columns=stage.quasi,
         sensitive=column,
         rng=rng,
-        held_out=Cases(_control(stage), number_values(stage.held_out_rows.column(column), numbers)),
-        targets=Cases(_originals(stage), theirs),
+        held_out=SensitiveRecords(
+            _control(stage), number_values(stage.held_out_rows.column(column), numbers)
+        ),
+        targets=SensitiveRecords(_originals(stage), theirs),
     )

@@ -6,28 +6,28 @@ from functools import partial
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.data import Source
 from voile.keys.random import streams
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.tables.verbs.attack_overlap import attacks_by_fit
 from voile.tables.verbs.attack_policy import PolicyAttacks
 from voile.tables.verbs.attack_tasks import attacks_on, run_all
 from voile.tables.verbs.options import AttackOptions
-from voile.tables.verbs.scene import Scene
+from voile.tables.verbs.scene import TablesScene
 
 
 def attack(
-    release: Release,
+    release: StoredRelease,
     truth: Source,
     options: AttackOptions,
     *,
     seed: int | None,
-    progress: Progress,
+    progress: ProgressHook,
 ) -> tuple[Evidence, ...]:
     """Act as several adversaries, one for each question, and score each by true identity."""
     release.check_hash()
-    scene = Scene(release, truth, options)
+    scene = TablesScene(release, truth, options)
     release.check_source(truth, scene.true_rows.num_rows)
     draws = streams(seed, "linkage", "singling out", "inference", "policy", "regrowing")
     tasks = [*(attacks_by_fit if scene.is_per_person else attacks_on)(scene, draws)]

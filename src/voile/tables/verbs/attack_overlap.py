@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
-from voile.tables.attack import Records, singling_out
+from voile.tables.attack import IntervalRecords, singling_out
 from voile.tables.foreign.overlap import count_fitting, link_by_fit
 from voile.tables.recoding.codebook import UNKNOWN, CodedColumn
 from voile.tables.verbs.attack_tasks import BY_REGISTER, THRESHOLDS, Task, attacks_on, infer_values
-from voile.tables.verbs.scene import Scene
+from voile.tables.verbs.scene import TablesScene
 
 
-def attacks_by_fit(scene: Scene, draws: Sequence[np.random.Generator]) -> Iterator[Task]:
+def attacks_by_fit(scene: TablesScene, draws: Sequence[np.random.Generator]) -> Iterator[Task]:
     """Yield the attacks that the adversary's means allow.
 
     A person is claimed once, by the row that fewest entries of the register fit.
@@ -35,7 +35,7 @@ def attacks_by_fit(scene: Scene, draws: Sequence[np.random.Generator]) -> Iterat
     def link(_: object, rng: np.random.Generator) -> Evidence:
         return link_by_fit(
             values.holds,
-            scene.released,
+            scene.released_records,
             values.register,
             columns=scene.quasi,
             rng=rng,
@@ -45,15 +45,15 @@ def attacks_by_fit(scene: Scene, draws: Sequence[np.random.Generator]) -> Iterat
     def single_out(_: object, rng: np.random.Generator) -> Evidence:
         by_register = scene.options.population is None
         found = singling_out(
-            scene.released,
+            scene.released_records,
             values.register if by_register else values.population,
             columns=scene.quasi,
             rng=rng,
             kept=scene.kept_codes,
             held_out=values.held_out,
-            people=values.released,
+            people=values.released_records,
             count=count_fitting(values.holds),
-            joined=scene.joined,
+            joined=scene.is_joined,
         )
         return replace(found, notes=(*found.notes, BY_REGISTER)) if by_register else found
 
@@ -64,7 +64,7 @@ def attacks_by_fit(scene: Scene, draws: Sequence[np.random.Generator]) -> Iterat
 class CellValues:
     """The raw cells of the adversary's tables and of the source, numbered alike by column."""
 
-    scene: Scene
+    scene: TablesScene
 
     @cached_property
     def _tables(self) -> dict[str, pa.Table]:
@@ -73,11 +73,11 @@ class CellValues:
         if scene.options.register_ is not None:
             tables["register"] = scene.register_rows
         if scene.options.population is not None:
-            tables["population"] = scene.counted[0]
+            tables["population"] = scene.counted_population[0]
         return tables | {"held_out": scene.held_out_rows}
 
     @cached_property
-    def _read(self) -> tuple[tuple[NDArray[np.bool_], ...], dict[str, NDArray[np.int32]]]:
+    def _label_values(self) -> tuple[tuple[NDArray[np.bool_], ...], dict[str, NDArray[np.int32]]]:
         """Return which values each label holds, and each table's rows by the number of a value."""
         holds, columns = [], []
         for column in self.scene.codebook.columns:
@@ -112,27 +112,34 @@ class CellValues:
     @property
     def holds(self) -> tuple[NDArray[np.bool_], ...]:
         """By column, (labels, values) which values a label stands for."""
-        return self._read[0]
+        return self._label_values[0]
 
     @property
-    def released(self) -> Records:
+    def released_records(self) -> IntervalRecords:
         """The people of released rows, by their values in the source."""
-        return Records(self._read[1]["released"], self.scene.released.subject)
+        return IntervalRecords(
+            self._label_values[1]["released"], self.scene.released_records.subject
+        )
 
     @property
-    def register(self) -> Records:
+    def register(self) -> IntervalRecords:
         """The adversary's register; -1 for what it lacks."""
-        return Records(self._read[1]["register"], self.scene.register_quasi.subject)
+        return IntervalRecords(self._label_values[1]["register"], self.scene.register_quasi.subject)
 
     @property
-    def population(self) -> Records:
+    def population(self) -> IntervalRecords:
         """The population; one of a combination's people, or two that stand for more."""
-        codes, people = self._read[1]["population"], np.minimum(self.scene.counted[1], 2)
+        codes, people = (
+            self._label_values[1]["population"],
+            np.minimum(self.scene.counted_population[1], 2),
+        )
         repeated = np.repeat(codes, people, axis=0)
-        return Records(repeated, -2 - self.scene.true_rows.num_rows - np.arange(len(repeated)))
+        return IntervalRecords(
+            repeated, -2 - self.scene.true_rows.num_rows - np.arange(len(repeated))
+        )
 
     @property
-    def held_out(self) -> Records | None:
+    def held_out(self) -> IntervalRecords | None:
         """People who are not in the release."""
-        codes = self._read[1]["held_out"]
-        return Records(codes, self.scene.held_out_people) if len(codes) else None
+        codes = self._label_values[1]["held_out"]
+        return IntervalRecords(codes, self.scene.held_out_people) if len(codes) else None

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.tables.attack.records import distinct_rows
 from voile.tables.domains.domain import encode_cells
-from voile.tables.domains.parser import NotInKind, Parser
+from voile.tables.domains.parser import CellParser, NotInKind
 from voile.tables.people.combinations import MOST_DECIMALS
 from voile.tables.recoding.codebook import CodedColumn
-from voile.tables.recoding.possible import Possible, numbering
+from voile.tables.recoding.possible import PossibleValues, numbering
 
 Places = NDArray[np.int32]
 NOWHERE = np.iinfo(np.int64).min
@@ -50,7 +50,7 @@ def places(column: CodedColumn, cells: Sequence[pa.ChunkedArray]) -> list[Places
     ]
 
 
-def _value(parser: Parser, cell: Any) -> Any:
+def _value(parser: CellParser, cell: Any) -> Any:
     """Read a cell; what cannot be read is as good as missing."""
     try:
         return parser(cell)
@@ -74,7 +74,7 @@ def spans_of(column: CodedColumn) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
     if any(entry.values for entry in column.entries):
         return None
     try:
-        possible = Possible.of(column)
+        possible = PossibleValues.of(column)
     except RequestError:
         return None
     spans = np.column_stack([possible.first, possible.first + possible.known - 1])

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from voile.core.evidence import Evidence
 from voile.tables.attack import (
-    Exact,
+    ExactRows,
     PromisedRules,
-    Sensitives,
+    SensitivePeople,
     absences,
     downcoding,
     faces,
@@ -32,14 +32,14 @@ from voile.tables.people.combinations import value_order
 from voile.tables.recoding.boxes import BoxCodebook
 from voile.tables.verbs.attack_places import groups_of, numbers_of, places, spans_of
 from voile.tables.verbs.promises import least_people
-from voile.tables.verbs.scene import Scene
+from voile.tables.verbs.scene import TablesScene
 
 
 @dataclass(frozen=True, eq=False)
 class PolicyAttacks:
     """The attacks that apply to a release, for what the adversary is said to hold."""
 
-    scene: Scene
+    scene: TablesScene
 
     @cached_property
     def constraints(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class PolicyAttacks:
     @cached_property
     def one_row_each(self) -> bool:
         """Whether no person has several rows: else what k counts is not rows."""
-        who = self.scene.released.subject
+        who = self.scene.released_records.subject
         return len(np.unique(who)) == len(who)
 
     @property
@@ -103,7 +103,7 @@ class PolicyAttacks:
         scene, codebook = self.scene, self.scene.codebook
         table, weights, who = self._everybody
         codes = scene.counted_codes if who is None else scene.register_quasi.codes
-        claimed = outside(codes, scene.released.codes)
+        claimed = outside(codes, scene.released_records.codes)
         sourced = np.delete(np.arange(len(scene.who)), scene.rows_held_out)
         if who is not None:
             present = np.isin(who, scene.who[sourced]).astype(np.int64)
@@ -140,7 +140,7 @@ class PolicyAttacks:
             table = self.scene.register_rows
             people = np.ones(table.num_rows, dtype=np.int64)
             return table, people, self.scene.register_quasi.subject
-        table, people = self.scene.counted
+        table, people = self.scene.counted_population
         return table, people, None
 
     def downcoding(self, rng: np.random.Generator) -> Evidence | None:
@@ -170,7 +170,7 @@ class PolicyAttacks:
                 names.append(column.column)
         if not names or not len(boxes):
             return None
-        _, place = distinct_rows(np.concatenate([boxes, self.scene.released.codes]))
+        _, place = distinct_rows(np.concatenate([boxes, self.scene.released_records.codes]))
         box = np.empty(place.max() + 1, dtype=np.int64)
         box[place[: len(boxes)]] = np.arange(len(boxes))
         return faces(
@@ -207,12 +207,12 @@ class PolicyAttacks:
         """The source's cells of the released rows."""
         return self.scene.true_rows.take(pa.array(self.scene.rows))
 
-    def _exact(self, *tables: pa.Table) -> list[Exact]:
+    def _exact(self, *tables: pa.Table) -> list[ExactRows]:
         """Return the exact values of rows, of the columns whose order is public."""
-        released, ids = distinct_rows(self.scene.released.codes)
+        released, ids = distinct_rows(self.scene.released_records.codes)
         others = (groups_of(self.scene.codebook.recode(t), released) for t in tables[1:])
         groups = [ids.astype(np.int64), *others]
-        return [Exact(p, g) for p, g in zip(self._places(*tables), groups, strict=True)]
+        return [ExactRows(p, g) for p, g in zip(self._places(*tables), groups, strict=True)]
 
     def _places(self, *tables: pa.Table) -> list[NDArray[np.int32]]:
         """Return the places of values, of the columns whose order is public."""
@@ -225,7 +225,7 @@ class PolicyAttacks:
             return [np.zeros((table.num_rows, 0), dtype=np.int32) for table in tables]
         return [np.column_stack(one) for one in zip(*own, strict=True)]
 
-    def _sensitive(self, name: str, control: pa.Table) -> tuple[Sensitives, NDArray[np.int64]]:
+    def _sensitive(self, name: str, control: pa.Table) -> tuple[SensitivePeople, NDArray[np.int64]]:
         """Number a sensitive column's values, numbers in their order, in release and control."""
         columns = [self.scene.table.column(name), control.column(name)]
         cells = [encode_cells(column) for column in columns]
@@ -237,4 +237,4 @@ class PolicyAttacks:
             np.array([rank[t] for t in own], dtype=np.int64)[place]
             for own, (_, place) in zip(texts, cells, strict=True)
         )
-        return Sensitives(values, self._rules(ordered=ordered)), others
+        return SensitivePeople(values, self._rules(ordered=ordered)), others

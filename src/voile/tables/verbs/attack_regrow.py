@@ -29,7 +29,7 @@ from voile.tables.verbs.apply import prepare
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, FitOptions
-from voile.tables.verbs.scene import Scene
+from voile.tables.verbs.scene import TablesScene
 
 POLICY, MARGINALS = ("policy", "figures"), ("marginals",)
 APART = ("population", "start_from", "seconds", "lower_bound_seconds", "hold_out", "outcomes")
@@ -43,7 +43,7 @@ ROWS_LEFT = ("held_out", "set_aside", "suppressed")
 class PolicyRegrowth:
     """A release that is made again from a source in which one cell differs."""
 
-    scene: Scene
+    scene: TablesScene
 
     def guess_column(self, column: str, people: Sequence[int]) -> Evidence:
         """Count the values of a column that remain possible, for some rows of the source.
@@ -167,7 +167,7 @@ class PolicyRegrowth:
 
 
 def regrowing_tasks(
-    scene: Scene, rng: np.random.Generator
+    scene: TablesScene, rng: np.random.Generator
 ) -> list[tuple[str, Callable[[], Evidence]]]:
     """Return an attack on each quasi-identifier of the sampled people."""
     regrowth = PolicyRegrowth(scene)

@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 
 from voile.core.evidence import Evidence, Note
-from voile.core.progress import Progress, Steps
+from voile.core.progress import ProgressHook, ProgressSteps
 from voile.tables.attack import inference, linkage, singling_out
-from voile.tables.verbs.scene import Stage
+from voile.tables.verbs.scene import TablesStage
 
 BY_REGISTER = Note(
     "No population was given: whether a person is alone is judged by the adversary's register, "
@@ -24,7 +24,7 @@ Ways = tuple[Callable[..., Evidence], Callable[..., Evidence], Callable[..., Evi
 
 
 def attacks_on(
-    stage: Stage, draws: Sequence[np.random.Generator], ways: Ways | None = None
+    stage: TablesStage, draws: Sequence[np.random.Generator], ways: Ways | None = None
 ) -> Iterator[Task]:
     """Yield the attacks on a table that the adversary's means allow, whoever made the release."""
     linking, singling, inferring = draws[:3]
@@ -37,18 +37,18 @@ def attacks_on(
         yield f"inferring {column}", partial(infer, stage, column, inferring)
 
 
-def run_all(tasks: Sequence[Task], progress: Progress) -> tuple[Evidence, ...]:
+def run_all(tasks: Sequence[Task], progress: ProgressHook) -> tuple[Evidence, ...]:
     """Run attacks one after the other; those that had nothing to attack return None."""
-    step, found = Steps(progress, len(tasks)), []
+    step, found = ProgressSteps(progress, len(tasks)), []
     for task, run in tasks:
         step(task)
         found.append(run())
     return tuple(one for one in found if one is not None)
 
 
-def _linkage(scene: Stage, rng: np.random.Generator) -> Evidence:
+def _linkage(scene: TablesStage, rng: np.random.Generator) -> Evidence:
     return linkage(
-        scene.known,
+        scene.known_records,
         scene.register,
         columns=scene.columns,
         rng=rng,
@@ -57,21 +57,21 @@ def _linkage(scene: Stage, rng: np.random.Generator) -> Evidence:
     )
 
 
-def _singling_out(scene: Stage, rng: np.random.Generator) -> Evidence:
+def _singling_out(scene: TablesStage, rng: np.random.Generator) -> Evidence:
     by_register = scene.options.population is None
     found = singling_out(
-        scene.released,
+        scene.released_records,
         scene.register_quasi if by_register else scene.population,
         columns=scene.quasi,
         rng=rng,
         kept=scene.kept_codes,
         held_out=scene.held_out,
-        joined=scene.joined,
+        joined=scene.is_joined,
     )
     return replace(found, notes=(*found.notes, BY_REGISTER)) if by_register else found
 
 
-def infer_values(scene: Stage, column: str, rng: np.random.Generator) -> Evidence:
+def infer_values(scene: TablesStage, column: str, rng: np.random.Generator) -> Evidence:
     """Guess a sensitive column by the released labels."""
     return inference(
         scene.cases(column),

@@ -9,33 +9,33 @@ import numpy as np
 from voile.core.errors import InfeasibleError, RequestError, nearest
 from voile.core.warn import warn
 from voile.release.choice import Choice, Chosen
-from voile.release.kit import Kit
-from voile.report.wording import listed
+from voile.release.kit import StoredKit
+from voile.report.wording import join_names
 from voile.tables.people.counts import Constraints
-from voile.tables.verbs.content import Policies
+from voile.tables.verbs.content import TablesPolicies
 from voile.tables.verbs.content_tables import read_constraints
-from voile.tables.verbs.scores import Score
+from voile.tables.verbs.scores import PolicyScore
 
 
 class OneGroupWarning(UserWarning):
     """A policy merges all values of a column. Choose a policy of less loss to keep some."""
 
 
-def choose(kit: Kit, choice: Choice) -> Chosen:
+def choose(kit: StoredKit, choice: Choice) -> Chosen:
     """Pick one policy of a kit's frontier, with the figures that its table holds."""
-    policies = Policies.of(kit)
+    policies = TablesPolicies.of(kit)
     rules = read_constraints(kit.facts["constraints"], policies.family.bits.shape[1])
     chosen = Chosen.from_kit(kit, policies, choice, partial(_beating, policies, rules))
-    policy = policies.family.read(chosen.policy)
+    policy = policies.family.read_policy(chosen.policy)
     single = [column for column, groups in policy.groups_per_column.items() if groups == 1]
     if single:
         are = "is one group" if len(single) == 1 else "are one group each"
-        said = f"{listed(single)} {are}: a release distinguishes none of the values"
+        said = f"{join_names(single)} {are}: a release distinguishes none of the values"
         warn(said, OneGroupWarning)
     return chosen
 
 
-def _beating(policies: Policies, rules: Constraints, name: str) -> int:
+def _beating(policies: TablesPolicies, rules: Constraints, name: str) -> int:
     if name in policies.absent:
         raise RequestError(f"{name} is not among these policies: {policies.absent[name]}")
     if name not in policies.mark_scores:
@@ -63,7 +63,7 @@ def _held_to(rules: Constraints, name: str) -> str:
     return f"; the kit's policies keep {' and '.join(limits)}, and {name} need not" * bool(limits)
 
 
-def _remedy(policies: Policies, score: Score, rules: Constraints) -> str:
+def _remedy(policies: TablesPolicies, score: PolicyScore, rules: Constraints) -> str:
     """Name the nearest policy, and the limit of the fit that another one may come of."""
     frontier = policies.frontier
     within = np.flatnonzero(frontier.risk <= score.risk)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from voile.tables.bounds.bound import bound
-from voile.tables.foreign.boxes import flattened
+from voile.tables.foreign.boxes import flatten_columns
 from voile.tables.foreign.kernels import nearest_box, sum_fitting
-from voile.tables.people.counts import Constraints, Counts
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.people.counts import CombinationCounts, Constraints
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.trees.forest import growths
-from voile.tables.trees.ground import Diversity, Ground
+from voile.tables.trees.ground import BoxDiversity, TreeGround
 from voile.tables.trees.growing import grow_tree
 from voile.tables.verbs.search import METHODS, search
 
@@ -21,8 +21,8 @@ EVALUATIONS = 5_000
 
 
 @dataclass(frozen=True)
-class _Space:
-    evaluator: Evaluator
+class _CompiledSpace:
+    evaluator: PolicyEvaluator
 
 
 def main() -> None:
@@ -31,18 +31,20 @@ def main() -> None:
     codes = np.stack(np.unravel_index(np.arange(cells), SIZES), axis=1).astype(np.int32)
     sample = (np.arange(cells) % 4 + 1).astype(np.float64)
     people = (np.arange(cells) % 5 + sample).astype(np.float64)
-    counts = Counts(SIZES, codes, sample, people, np.eye(4)[np.arange(cells) % 3])
+    counts = CombinationCounts(SIZES, codes, sample, people, np.eye(4)[np.arange(cells) % 3])
     for constraints in (Constraints(), Constraints(k=3, l_diversity=2, suppress=0.5)):
-        space = _Space(Evaluator(counts, constraints))
+        space = _CompiledSpace(PolicyEvaluator(counts, constraints))
         for method in METHODS:
             found = search(space, method=method, evaluations=EVALUATIONS, random_state=0)
         space.evaluator.figures(found.frontier.policies)
         bound(space, found.frontier, weights=[0.1, 1.0, 10.0])
-    every = Diversity(counts.sensitive, distinct=2)
-    tree = grow_tree(Ground(counts, Constraints(), (every,)), growths(0.5)[0], loss_weight=0.5).tree
-    tree.pruned(0).place(codes)
+    every = BoxDiversity(counts.sensitive, distinct=2)
+    tree = grow_tree(
+        TreeGround(counts, Constraints(), (every,)), growths(0.5)[0], loss_weight=0.5
+    ).tree
+    tree.prune_links(0).place(codes)
     tree.bounds  # noqa: B018, compiled by being asked for
-    flat = flattened([np.eye(size, dtype=np.bool_) for size in SIZES])
+    flat = flatten_columns([np.eye(size, dtype=np.bool_) for size in SIZES])
     sum_fitting(*flat, codes, codes, people)
     nearest_box(flat[0].astype(np.float32), *flat[1:], codes, codes)
 

@@ -10,21 +10,21 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import DamagedError, RequestError
 from voile.core.frontier import Frontier
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.release.kit import Kit
-from voile.tables.bounds.result import Bound
-from voile.tables.people.counts import Counts
-from voile.tables.people.population import Population
-from voile.tables.policies.family import Family, KitPolicy
+from voile.release.kit import StoredKit
+from voile.tables.bounds.result import LossBound
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.people.population import PopulationCounts
+from voile.tables.policies.family import KitPolicy, PolicyFamily
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import GroupMeasure
 from voile.tables.scoring.losses import LOSSES
-from voile.tables.scoring.named_measures import DEFAULTS, NAMES, Kind, Weights, measure_named
+from voile.tables.scoring.named_measures import DEFAULTS, NAMES, Kind, LossWeights, measure_named
 from voile.tables.scoring.policy_figures import PolicyFigures
 from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.verbs.content_tables import (
@@ -50,7 +50,7 @@ from voile.tables.verbs.content_tables import (
     value_table,
     with_columns,
 )
-from voile.tables.verbs.scores import Score, beating, score_policy
+from voile.tables.verbs.scores import PolicyScore, beating, score_policy
 
 KIND = "tables"
 FIGURES = (
@@ -61,7 +61,7 @@ FIGURES = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedMeasure:
     """A measure that was searched for: its name as an option, its title and its formula."""
 
     name: str
@@ -69,7 +69,7 @@ class Asked:
     formula: str
 
     @classmethod
-    def of(cls, name: str, measure: GroupMeasure) -> Asked:
+    def of(cls, name: str, measure: GroupMeasure) -> RequestedMeasure:
         return cls(name, measure.title, measure.formula)
 
     @property
@@ -84,24 +84,24 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class Policies(Brief):
+class TablesPolicies(BriefRepr):
     """What choosing reads of a kit: the frontier's table, and the policies by number."""
 
-    family: Family
+    family: PolicyFamily
     frontier: Frontier
     table: pa.Table
-    risk: Asked
-    loss: Asked
-    mark_scores: Mapping[str, Score]
+    risk: RequestedMeasure
+    loss: RequestedMeasure
+    mark_scores: Mapping[str, PolicyScore]
     absent: Mapping[str, str]
 
     @classmethod
-    def of(cls, kit: Kit) -> Policies:
+    def of(cls, kit: StoredKit) -> TablesPolicies:
         """Read them; `DamagedError` when the kit lacks what a kit of tables holds."""
-        return kit.read(cls.read)
+        return kit.read_content(cls.read_kit)
 
     @classmethod
-    def read(cls, kit: Kit) -> Policies:
+    def read_kit(cls, kit: StoredKit) -> TablesPolicies:
         """As `of`, within the reading of a whole kit."""
         figures = ["number", "risk", *FIGURES]
         table = kit.table("frontier", numbers=figures, text=["family", "beats"], raw=["policy"])
@@ -111,8 +111,8 @@ class Policies(Brief):
         frontier = Frontier.of(
             table.column("risk").to_numpy(), table.column("loss").to_numpy(), family.members
         )
-        scores = {name: Score(**score) for name, score in kit.facts["mark_scores"].items()}
-        risk, loss = (Asked(**kit.facts["measures"][kind]) for kind in ("risk", "loss"))
+        scores = {name: PolicyScore(**score) for name, score in kit.facts["mark_scores"].items()}
+        risk, loss = (RequestedMeasure(**kit.facts["measures"][kind]) for kind in ("risk", "loss"))
         return cls(family, frontier, table, risk, loss, scores, kit.facts["absent"])
 
     @property
@@ -133,7 +133,7 @@ class Policies(Brief):
 
 
 @dataclass(frozen=True, eq=False)
-class Content(Brief):
+class TablesContent(BriefRepr):
     """A fitted family: the space, its frontier, and what applying and explaining them needs.
 
     `figures` is what each policy leaves and loses, whatever was searched for; `marks` are named
@@ -144,20 +144,20 @@ class Content(Brief):
     """
 
     space: PolicySpace
-    family: Family
+    family: PolicyFamily
     frontier: Frontier
     figures: PolicyFigures
     roles: Roles
     hold_out: HoldOut
     sensitive: tuple[str, ...]
     outcomes: tuple[str, ...]
-    measures: Mapping[Kind, Asked]
+    measures: Mapping[Kind, RequestedMeasure]
     marks: Mapping[str, Policy]
-    mark_scores: Mapping[str, Score]
+    mark_scores: Mapping[str, PolicyScore]
     absent: Mapping[str, str]
     fraction: float | None
     found: Mapping[str, Any]
-    bound: Bound | None = None
+    bound: LossBound | None = None
     analysis: Mapping[str, Any] | None = None
 
     @property
@@ -173,9 +173,9 @@ class Content(Brief):
         """What has k people: ``person``, all rows of a person; ``row``, the label of a row."""
         return "person" if self.family.numbers else "row"
 
-    def score(self, policy: KitPolicy) -> Score:
+    def score(self, policy: KitPolicy) -> PolicyScore:
         if isinstance(policy, PersonPolicy):
-            return self._scored(policy)
+            return self._look_up_score(policy)
         scored = score_policy(self.space, policy)
         own = [asked.name for kind, asked in self.measures.items() if not asked.ours(kind)]
         if own:
@@ -189,7 +189,7 @@ class Content(Brief):
             return scored._replace(risk=point.risk, loss=point.loss)
         return scored
 
-    def _scored(self, policy: PersonPolicy) -> Score:
+    def _look_up_score(self, policy: PersonPolicy) -> PolicyScore:
         """Return the score of a policy per person, which the fit counted on the records."""
         number = self.family.number_of(policy)
         if number is None:
@@ -200,7 +200,7 @@ class Content(Brief):
         point, own = self.frontier.point(number), self.figures
         at = {name: float(values[number]) for name, values in vars(own).items()}
         lost = (at[name] for name in LOSSES)
-        return Score(point.risk, point.loss, at["suppressed"], at["expected_matches"], *lost)
+        return PolicyScore(point.risk, point.loss, at["suppressed"], at["expected_matches"], *lost)
 
     def figures_of_policy(self, policy: KitPolicy) -> dict[str, float]:
         """Return a policy's risk, loss and measures, counted on the rows of this content.
@@ -216,7 +216,7 @@ class Content(Brief):
             return figures
         return figures | self.space.disclosure(policy)
 
-    def to_kit(self) -> Kit:
+    def to_kit(self) -> StoredKit:
         """Return the kit; it is private, since it holds raw values and small counts."""
         space = self.space
         facts = {
@@ -261,7 +261,7 @@ class Content(Brief):
             tables["boxes"] = box_table(space.population.boxes)
         if self.bound is not None:
             tables["bound"] = bound_table(self.bound)
-        return Kit(KIND, "private", facts, tables)
+        return StoredKit(KIND, "private", facts, tables)
 
     def _frontier_table(self) -> pa.Table:
         frontier, figures = self.frontier, self.figures
@@ -298,14 +298,14 @@ class Content(Brief):
         return [" ".join(names) for names in beaten]
 
     @classmethod
-    def of(cls, kit: Kit) -> Content:
+    def of(cls, kit: StoredKit) -> TablesContent:
         """Read a kit back; `TamperedError` when it lacks what a kit of tables holds."""
-        return kit.read(cls._of)
+        return kit.read_content(cls._of)
 
     @classmethod
-    def _of(cls, kit: Kit) -> Content:
+    def _of(cls, kit: StoredKit) -> TablesContent:
         facts, tables = kit.facts, dict(kit.tables)
-        policies = Policies.read(kit)
+        policies = TablesPolicies.read_kit(kit)
         domains, frontier = policies.family.domains, policies.frontier
         codes = [f"code_{i}" for i in range(len(domains))]
         tables["counts"] = kit.table("counts", numbers=[*codes, "sample", "population"])
@@ -313,7 +313,7 @@ class Content(Brief):
         counts = read_counts(domains, tables["counts"], tables["sensitive"], outcomes)
         counts = with_columns(counts, facts["sensitive"])
         people = facts["population"]
-        population = Population(
+        population = PopulationCounts(
             counts.codes,
             counts.population,
             people["how"],
@@ -323,7 +323,7 @@ class Content(Brief):
             people.get("weighted", False),
         )
         n_bits = sum(len(domain) - 1 for domain in domains)
-        measures = {kind: Asked(**facts["measures"][kind]) for kind in DEFAULTS}
+        measures = {kind: RequestedMeasure(**facts["measures"][kind]) for kind in DEFAULTS}
         weights = read_weights(facts["weights"])
         constraints = read_constraints(facts["constraints"], n_bits)
         risk = measure_of("risk", measures, counts, weights)
@@ -366,7 +366,10 @@ class Content(Brief):
 
 
 def measure_of(
-    kind: Kind, measures: Mapping[Kind, Asked], counts: Counts, weights: Weights
+    kind: Kind,
+    measures: Mapping[Kind, RequestedMeasure],
+    counts: CombinationCounts,
+    weights: LossWeights,
 ) -> GroupMeasure | None:
     """Return a measure of ours by its name; nothing else that a kit names is ever looked up."""
     asked = measures[kind]

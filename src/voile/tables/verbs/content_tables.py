@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from voile.core.errors import DamagedError
 from voile.core.frontier import Frontier
-from voile.tables.bounds.result import Bound
-from voile.tables.domains.domain import Domain
-from voile.tables.domains.parser import Parser
+from voile.tables.bounds.result import LossBound
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.domains.parser import CellParser
 from voile.tables.people.counted_boxes import CountedBoxes
-from voile.tables.people.counts import Constraints, Counts, SensitiveColumn
-from voile.tables.policies.family import GLOBAL, Family
+from voile.tables.people.counts import CombinationCounts, Constraints, SensitiveColumn
+from voile.tables.policies.family import GLOBAL, PolicyFamily
 from voile.tables.policies.space import PolicySpace
-from voile.tables.scoring.named_measures import Weights
-from voile.tables.trees.tree import Tree
+from voile.tables.scoring.named_measures import LossWeights
+from voile.tables.trees.tree import BoxTree
 
 
 def pack_bits(bits: np.ndarray[Any, Any]) -> bytes:
@@ -31,7 +31,7 @@ def unpack_bits(raw: bytes, n_bits: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return np.unpackbits(np.frombuffer(raw, np.uint8), count=n_bits).astype(np.bool_)
 
 
-def policy_column(family: Family) -> pa.Array:
+def policy_column(family: PolicyFamily) -> pa.Array:
     """Return each policy as bytes: its bits, or its tree and how many links are pruned."""
     rows = [
         pack_bits(family.bits[at]) if tree == GLOBAL else np.array([tree, at], "<i4").tobytes()
@@ -40,7 +40,7 @@ def policy_column(family: Family) -> pa.Array:
     return pa.array(rows, pa.binary())
 
 
-def tree_table(trees: Sequence[Tree]) -> pa.Table:
+def tree_table(trees: Sequence[BoxTree]) -> pa.Table:
     """Return the boxes of trees, one after the other."""
     names = ("column", "cut", "part", "last")
     arrays = [
@@ -52,8 +52,8 @@ def tree_table(trees: Sequence[Tree]) -> pa.Table:
 
 
 def read_family(
-    domains: Sequence[Domain], frontier: pa.Table, boxes: pa.Table, numbers: tuple[int, ...]
-) -> Family:
+    domains: Sequence[ValueDomain], frontier: pa.Table, boxes: pa.Table, numbers: tuple[int, ...]
+) -> PolicyFamily:
     """Read the policies of a kit back."""
     n_bits = sum(len(domain) - 1 for domain in domains)
     bits: list[NDArray[np.bool_]] = []
@@ -71,7 +71,7 @@ def read_family(
         own = trees[tree * each : (tree + 1) * each] if tree != GLOBAL else ()
         if tree != GLOBAL and (len(own) < each or not 0 <= links <= max(one.links for one in own)):
             raise DamagedError("the kit has a policy of a tree that it lacks")
-    return Family(
+    return PolicyFamily(
         tuple(domains),
         np.array(bits, dtype=np.bool_).reshape(len(bits), n_bits),
         trees,
@@ -81,8 +81,8 @@ def read_family(
 
 
 def read_trees(
-    domains: Sequence[Domain], boxes: pa.Table, numbers: tuple[int, ...]
-) -> tuple[Tree, ...]:
+    domains: Sequence[ValueDomain], boxes: pa.Table, numbers: tuple[int, ...]
+) -> tuple[BoxTree, ...]:
     """Read trees back, of records of so many rows in turn.
 
     Raises
@@ -100,19 +100,19 @@ def read_trees(
         own = number == tree
         column, cut, part, last = (array[own] for array in arrays)
         rows = numbers[tree % len(numbers)]
-        trees.append(Tree(sizes * rows, column, cut, part, last, free * rows))
+        trees.append(BoxTree(sizes * rows, column, cut, part, last, free * rows))
         if not trees[-1].is_whole:
             raise DamagedError("the kit has a tree whose boxes do not fit together")
     return tuple(trees)
 
 
-def domain_facts(domain: Domain) -> dict[str, Any]:
+def domain_facts(domain: ValueDomain) -> dict[str, Any]:
     levels = [pack_bits(np.array(level)).hex() for level in domain.levels]
     own = {"column": domain.column, "free": domain.free, "levels": levels}
     return {**domain.parser.to_data(), **own}
 
 
-def domain_table(domains: Sequence[Domain]) -> pa.Table:
+def domain_table(domains: Sequence[ValueDomain]) -> pa.Table:
     """List the values of every domain, in order, and which of them are public."""
     return pa.table(
         {
@@ -125,7 +125,7 @@ def domain_table(domains: Sequence[Domain]) -> pa.Table:
     )
 
 
-def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[Domain, ...]:
+def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[ValueDomain, ...]:
     values: dict[str, list[str | None]] = {}
     declared: dict[str, list[bool]] = {}
     for row in table.to_pylist():
@@ -133,12 +133,12 @@ def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[D
         declared.setdefault(row["column"], []).append(row["declared"])
     domains = []
     for fact in facts:
-        column, parser = fact["column"], Parser.from_data(fact)
+        column, parser = fact["column"], CellParser.from_data(fact)
         read = tuple(map(parser.restore, values[column]))
         packed = [unpack_bits(bytes.fromhex(level), len(read) - 1) for level in fact["levels"]]
         levels = tuple(tuple(level.tolist()) for level in packed)
         public, free = tuple(declared[column]), bool(fact.get("free"))
-        domains.append(Domain(column, read, parser, levels, public, free))
+        domains.append(ValueDomain(column, read, parser, levels, public, free))
     return tuple(domains)
 
 
@@ -166,15 +166,18 @@ def read_values(table: pa.Table, cells: int) -> NDArray[np.float64]:
 
 
 def read_counts(
-    domains: Sequence[Domain], table: pa.Table, sensitive: pa.Table, outcomes: Sequence[pa.Table]
-) -> Counts:
+    domains: Sequence[ValueDomain],
+    table: pa.Table,
+    sensitive: pa.Table,
+    outcomes: Sequence[pa.Table],
+) -> CombinationCounts:
     sizes = tuple(len(domain) for domain in domains)
     codes = np.empty((len(table), len(domains)), np.int32)
     for i in range(len(domains)):
         codes[:, i] = table.column(f"code_{i}").to_numpy()
     if (codes < 0).any() or (codes >= np.array(sizes)).any():
         raise DamagedError("the kit counts values that its domains have not")
-    return Counts(
+    return CombinationCounts(
         sizes,
         codes,
         table.column("sample").to_numpy().copy(),
@@ -184,7 +187,9 @@ def read_counts(
     )
 
 
-def with_columns(counts: Counts, facts: Sequence[Mapping[str, Any]]) -> Counts:
+def with_columns(
+    counts: CombinationCounts, facts: Sequence[Mapping[str, Any]]
+) -> CombinationCounts:
     """Return the counts with how many values each sensitive column has."""
     columns = tuple(SensitiveColumn(one["values"], one["ordered"]) for one in facts)
     if sum(column.values for column in columns) != counts.sensitive.shape[1]:
@@ -211,20 +216,20 @@ def read_boxes(facts: Mapping[str, Any], table: pa.Table) -> CountedBoxes:
     return CountedBoxes(tuple(facts["columns"]), codes, people, facts["sampled"])
 
 
-def bound_facts(bound: Bound) -> dict[str, Any]:
+def bound_facts(bound: LossBound) -> dict[str, Any]:
     return {"combos": len(bound.floors), "least_risk": bound.least_risk, "stopped": bound.stopped}
 
 
-def bound_table(bound: Bound) -> pa.Table:
+def bound_table(bound: LossBound) -> pa.Table:
     floors = {f"floor_{i}": floor for i, floor in enumerate(bound.floors)}
     return pa.table({**bound.frame(), **floors})
 
 
-def read_bound(facts: Mapping[str, Any], table: pa.Table, frontier: Frontier) -> Bound:
+def read_bound(facts: Mapping[str, Any], table: pa.Table, frontier: Frontier) -> LossBound:
     """Read a proof back, of the frontier it stands beside."""
     columns = {name: table.column(name).to_numpy() for name in table.column_names}
     floors = np.array([columns.pop(f"floor_{i}") for i in range(facts["combos"])])
-    return Bound(
+    return LossBound(
         **columns,
         floors=floors,
         least_risk=facts["least_risk"],
@@ -233,10 +238,10 @@ def read_bound(facts: Mapping[str, Any], table: pa.Table, frontier: Frontier) ->
     )
 
 
-def read_weights(facts: Mapping[str, Any]) -> Weights:
+def read_weights(facts: Mapping[str, Any]) -> LossWeights:
     """Read back what the parts of the loss and the columns count."""
     importance = facts["importance"]
-    return Weights(facts["loss_weight"], None if importance is None else tuple(importance))
+    return LossWeights(facts["loss_weight"], None if importance is None else tuple(importance))
 
 
 def constraint_facts(constraints: Constraints) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from typing import Any
 from voile.core.evidence import Evidence
 from voile.release.criteria import (
     CERTIFIED,
-    Attacked,
+    AttackedFigure,
     Bounds,
-    Certified,
-    Measure,
-    Measurement,
+    CertifiedFigure,
+    CriterionMeasure,
+    CriterionMeasurement,
     Name,
 )
 from voile.release.manifest import ACCEPTED
@@ -33,9 +33,9 @@ class SmallestGroup:
 
     criterion: Name = "re-identification"
 
-    def read(
+    def read_measurements(
         self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds, /
-    ) -> Iterator[Measurement]:
+    ) -> Iterator[CriterionMeasurement]:
         """Yield the risk, and how many groups and people are under 11; nothing of old releases."""
         figures = public["figures"]
         if bounds != "group" or "groups_under_11" not in figures:
@@ -50,17 +50,19 @@ class SmallestGroup:
             most = 1.0 if ACCEPTED in public else 1 / public["constraints"]["k"]
         elif sizes := [figures[name] for name in ("k", "k_all_rows") if name in figures]:
             most = 1 / min(sizes)
-        yield Measurement(says, share(most), CERTIFIED, most, "manifest: groups_under_11")
+        yield CriterionMeasurement(says, share(most), CERTIFIED, most, "manifest: groups_under_11")
 
 
-CRITERIA: tuple[Measure, ...] = (
-    Certified("re-identification", "max_risk", "largest risk of a record", "mean_risk"),
+CRITERIA: tuple[CriterionMeasure, ...] = (
+    CertifiedFigure("re-identification", "max_risk", "largest risk of a record", "mean_risk"),
     SmallestGroup(),
-    Attacked("singling-out", lambda _, found: found.quantity in (ALONE, ALL_ROWS)),
-    Attacked("linkability", lambda _, found: found.quantity == "people found"),
-    Attacked("inference", lambda _, found: found.advantage, gain=True),
-    Certified("kept-columns", "most_unique_with_kept", "people unique on all released columns"),
-    Attacked(
+    AttackedFigure("singling-out", lambda _, found: found.quantity in (ALONE, ALL_ROWS)),
+    AttackedFigure("linkability", lambda _, found: found.quantity == "people found"),
+    AttackedFigure("inference", lambda _, found: found.advantage, gain=True),
+    CertifiedFigure(
+        "kept-columns", "most_unique_with_kept", "people unique on all released columns"
+    ),
+    AttackedFigure(
         "kept-columns",
         lambda _, found: found.quantity == "unique in the release with its kept columns",
     ),

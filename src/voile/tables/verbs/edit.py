@@ -9,21 +9,21 @@ from voile.core.errors import RequestError, nearest
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import POLICY
 from voile.release.choice import SHOWN, Choice, Chosen
-from voile.release.kit import Kit
-from voile.release.own_verbs import Ended, Reporter
+from voile.release.kit import StoredKit
+from voile.release.own_verbs import EndedVerb, VerbReporter
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.verbs.content import KIND, Content
+from voile.tables.verbs.content import KIND, TablesContent
 from voile.tables.verbs.options import EditOptions
 from voile.tables.verbs.show import find_policy, is_feasible, open_tables_kit
 
 
 def edit_policy(
-    options: EditOptions, reporter: Reporter, *, kit: Kit | str, out: Path, force: bool
-) -> Ended:
+    options: EditOptions, reporter: VerbReporter, *, kit: StoredKit | str, out: Path, force: bool
+) -> EndedVerb:
     opened = open_tables_kit(kit)
-    content = Content.of(opened)
+    content = TablesContent.of(opened)
     policy, number = find_policy(content, opened, options)
     if not options.merge and not options.split:
         raise RequestError("nothing is edited", instead="give --merge or --split, several times")
@@ -47,7 +47,7 @@ def edit_policy(
     feasible = is_feasible(content.space, edited)
     if not feasible:
         reporter.insist(f"{out}: the policy breaks the kit's constraints, and apply refuses it")
-    return Ended(
+    return EndedVerb(
         {
             "policy_file": str(out),
             "number": chosen.number,

@@ -8,18 +8,18 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.data import Source
 from voile.keys.pseudonyms import purpose_of
-from voile.ledger.judgement import Judge, Judgement
-from voile.ledger.ledger import Keys, Ledger
+from voile.ledger.judgement import Judge, ReleaseJudgement
+from voile.ledger.ledger import Ledger, LedgerKeys
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.recoding.plan import find_pseudonym_column
-from voile.tables.verbs.content import Content
-from voile.tables.verbs.following import Archive, FollowedRows
-from voile.tables.verbs.judging import Case, check_counted
+from voile.tables.verbs.content import TablesContent
+from voile.tables.verbs.following import FollowedRows, ReleaseArchive
+from voile.tables.verbs.judging import ReleaseCase, check_counted
 from voile.tables.verbs.options import ApplyOptions
 
 
 def entering(
-    content: Content, policy: AnyPolicy, source: Source, options: ApplyOptions
+    content: TablesContent, policy: AnyPolicy, source: Source, options: ApplyOptions
 ) -> tuple[Judge | None, NDArray[np.int64]]:
     """Return what judges the release, and the numbers of the rows that are kept back.
 
@@ -34,13 +34,13 @@ def entering(
         return None, nobody
     if not options.recount:
         check_counted(content, source)
-    ledger = Ledger.read(options.ledger)
-    keys = Keys.of(options.key_file, ledger.id)
-    case = Case(
+    ledger = Ledger.read_file(options.ledger)
+    keys = LedgerKeys.of(options.key_file, ledger.id)
+    case = ReleaseCase(
         content,
         policy,
-        FollowedRows.read(content, source, keys).grouped(content, policy),
-        Archive(options.releases),
+        FollowedRows.read_rows(content, source, keys).group_rows(content, policy),
+        ReleaseArchive(options.releases),
         None if options.no_pseudonyms else space_of(content, options.recipient, keys),
         options.keep_order,
         options.hold_back,
@@ -51,17 +51,17 @@ def entering(
     assert case.rows is not None
     numbers = [case.rows.number[mask] for mask in left_out.values()]
 
-    known = ledger.erased
+    known = ledger.erased_hashes
 
-    def judge(ledger: Ledger, keys: Keys) -> Judgement:
-        if ledger.erased != known:
+    def judge(ledger: Ledger, keys: LedgerKeys) -> ReleaseJudgement:
+        if ledger.erased_hashes != known:
             raise RequestError("somebody was erased meanwhile", instead="run it again")
-        return case.judged(ledger, keys, left_out)
+        return case.judge_release(ledger, keys, left_out)
 
     return judge, np.concatenate([nobody, *numbers])
 
 
-def space_of(content: Content, recipient: str | None, keys: Keys) -> str | None:
+def space_of(content: TablesContent, recipient: str | None, keys: LedgerKeys) -> str | None:
     """Return the keyed hash of the pseudonyms' space, where a release may have pseudonyms."""
     if find_pseudonym_column(content.roles) is None:
         return None

@@ -9,17 +9,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.tables.recoding.boxes import read_codebook
-from voile.tables.recoding.codebook import Codebook
-from voile.tables.recoding.marginals import Marginal, marginals_in
+from voile.tables.recoding.codebook import ReleaseCodebook
+from voile.tables.recoding.marginals import ColumnMarginal, marginals_in
 from voile.tables.recoding.spread import IntervalSpread
 
 LARGEST = 5_000_000
 
 
-def expand(release: Release, columns: Sequence[str], *, weight: str, row: str) -> pa.Table:
-    """Return released rows as `Release.expand` does. Cost: O(rows made x columns)."""
+def expand(release: StoredRelease, columns: Sequence[str], *, weight: str, row: str) -> pa.Table:
+    """Return released rows as `StoredRelease.expand` does. Cost: O(rows made x columns)."""
     book = read_codebook(release.public["policy"])
     generalised = [column.column for column in book.columns]
     for name in columns:
@@ -34,7 +34,7 @@ def expand(release: Release, columns: Sequence[str], *, weight: str, row: str) -
         if one.column not in generalised:
             raise one.stranger
         one.check_public()
-    spread = _spread(book, marginals, codes)
+    spread = _spread_columns(book, marginals, codes)
     sizes = [
         spread[place].sizes[codes[:, place]] if name in columns else np.ones(1, dtype=np.int64)
         for place, name in enumerate(generalised)
@@ -54,7 +54,7 @@ def expand(release: Release, columns: Sequence[str], *, weight: str, row: str) -
             cells[name], likely = spread[place].values(interval, own)
             weights *= likely
         else:
-            cells[name] = spread[place].expected.take(pa.array(interval))
+            cells[name] = spread[place].expected_cells.take(pa.array(interval))
     made = _in_order(book, table, cells, origin)
     for name, added in ((weight, weights), (row, origin)):
         if name in made:
@@ -66,8 +66,8 @@ def expand(release: Release, columns: Sequence[str], *, weight: str, row: str) -
     return pa.table(made)
 
 
-def _spread(
-    book: Codebook, marginals: Mapping[str, Marginal], codes: NDArray[np.int32]
+def _spread_columns(
+    book: ReleaseCodebook, marginals: Mapping[str, ColumnMarginal], codes: NDArray[np.int32]
 ) -> list[IntervalSpread]:
     """Return how the rows of each interval are spread, by column."""
     return [
@@ -89,7 +89,7 @@ def _check_size(rows: float, columns: Sequence[str]) -> None:
 
 
 def _in_order(
-    book: Codebook, table: pa.Table, cells: dict[str, pa.Array], origin: NDArray[np.int64]
+    book: ReleaseCodebook, table: pa.Table, cells: dict[str, pa.Array], origin: NDArray[np.int64]
 ) -> dict[str, pa.Array | pa.ChunkedArray]:
     """Return all columns where they stand in the release, generalised ones under their own name."""
     named = {released: c.column for c in book.columns for released in c.released}

@@ -7,24 +7,24 @@ from typing import Any
 
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.core.warn import warn
 from voile.data import Source
 from voile.data.hold_out import HoldOut, TrainingSource
 from voile.data.roles import AS_IT_IS, Roles
 from voile.keys.random import streams
-from voile.release.kit import Kit
-from voile.report.wording import listed
-from voile.tables.bounds.bound import Bound, bound, refuse_unbounded
+from voile.release.kit import StoredKit
+from voile.report.wording import join_names
+from voile.tables.bounds.bound import LossBound, bound, refuse_unbounded
 from voile.tables.domains.settings import PATHS, KeptSettings, QuasiSettings
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import refuse_estimated
-from voile.tables.scoring.named_measures import Weights
-from voile.tables.trees.forest import Forest
+from voile.tables.scoring.named_measures import LossWeights
+from voile.tables.trees.forest import PolicyForest
 from voile.tables.verbs.analyses import analyse_fit, read_model
-from voile.tables.verbs.content import Asked, Content
-from voile.tables.verbs.forests import grow, joined
+from voile.tables.verbs.content import RequestedMeasure, TablesContent
+from voile.tables.verbs.forests import grow, join_frontiers
 from voile.tables.verbs.global_search import check_method, is_searched, marks_of, search_globally
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.person_promise import ABSENT, grow_records, promises_per_person
@@ -40,8 +40,8 @@ class PopulationWarning(UserWarning):
 
 
 def fit(
-    source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
-) -> Kit:
+    source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: ProgressHook
+) -> StoredKit:
     """Find the policies of a table that no other beats in risk and loss.
 
     Reads the source once a GROUP BY; keeps distinct combinations only, in a private kit.
@@ -57,20 +57,22 @@ def fit(
     if options.lower_bound_seconds is not None:
         refuse_unbounded(space.evaluator)
     found = proved = None
-    forest: Forest | None
+    forest: PolicyForest | None
     if per_person:
         forest, numbers, matches = grow_records(fitted, roles, space, sensitive, progress)
-        frontier, family, figures = joined(space, None, forest, numbers=numbers, matches=matches)
+        frontier, family, figures = join_frontiers(
+            space, None, forest, numbers=numbers, matches=matches
+        )
     else:
         forest = _forest(space, options, absent, progress)
         if is_searched(space, options, absent):
             found = search_globally(space, options, marks, drawn[1], progress)
             proved = _prove(space, found, options, progress)
-        frontier, family, figures = joined(space, _best(found, proved), forest)
+        frontier, family, figures = join_frontiers(space, _best(found, proved), forest)
     analysis = analyse_fit(
         fitted, roles, options, space, (frontier, family), marks, drawn[2], progress
     )
-    content = Content(
+    content = TablesContent(
         space,
         family,
         frontier,
@@ -80,8 +82,8 @@ def fit(
         sensitive,
         options.outcomes,
         {
-            "risk": Asked.of(options.risk, space.risk),
-            "loss": Asked.of(options.loss, space.loss),
+            "risk": RequestedMeasure.of(options.risk, space.risk),
+            "loss": RequestedMeasure.of(options.loss, space.loss),
         },
         marks,
         score_marks(space, marks),
@@ -126,7 +128,7 @@ def _warn_of_uncovered(space: PolicySpace) -> None:
         return
     some, every = len(boxes.columns), len(space.quasi)
     warn(
-        f"the population covers {some} of {every} quasi-identifiers: {listed(boxes.columns)}; "
+        f"the population covers {some} of {every} quasi-identifiers: {join_names(boxes.columns)}; "
         f"risk counts people who look alike on {'this one' if some == 1 else f'these {some}'} "
         "only in the population, and on all of them only in the source",
         PopulationWarning,
@@ -134,8 +136,8 @@ def _warn_of_uncovered(space: PolicySpace) -> None:
 
 
 def _forest(
-    space: PolicySpace, options: FitOptions, absent: dict[str, str], progress: Progress
-) -> Forest | None:
+    space: PolicySpace, options: FitOptions, absent: dict[str, str], progress: ProgressHook
+) -> PolicyForest | None:
     """Grow trees where they are asked for; beside a search, say why where they cannot be grown."""
     if options.family == "global":
         return None
@@ -165,10 +167,12 @@ def check_kept(roles: Roles) -> None:
             instead='take the settings out, as in age = "keep"',
         )
     for name, settings in kept.items():
-        KeptSettings.read(name, settings)
+        KeptSettings.check_settings(name, settings)
 
 
-def _how(found: SearchResult | None, proved: Bound | None, forest: Forest | None) -> dict[str, Any]:
+def _how(
+    found: SearchResult | None, proved: LossBound | None, forest: PolicyForest | None
+) -> dict[str, Any]:
     """Say how the fit went: its methods, the policies scored, and how it ended."""
     methods = ["trees"] * (forest is not None)
     evaluations = 0 if forest is None else forest.evaluations
@@ -176,13 +180,13 @@ def _how(found: SearchResult | None, proved: Bound | None, forest: Forest | None
     if found is not None:
         methods.append(found.method)
         evaluations += found.evaluations
-        stopped = found.stopped if proved is None else _ended(found, proved)
+        stopped = found.stopped if proved is None else _describe_end(found, proved)
     return {"method": " and ".join(methods), "evaluations": evaluations, "stopped": stopped}
 
 
 def _prove(
-    space: PolicySpace, found: SearchResult, options: FitOptions, progress: Progress
-) -> Bound | None:
+    space: PolicySpace, found: SearchResult, options: FitOptions, progress: ProgressHook
+) -> LossBound | None:
     """Bound what any policy could reach, where asked for and the search was not interrupted."""
     if options.lower_bound_seconds is None or found.stopped == "interrupted":
         return None
@@ -196,14 +200,14 @@ def _prove(
     )
 
 
-def _best(found: SearchResult | None, proved: Bound | None) -> Frontier | None:
+def _best(found: SearchResult | None, proved: LossBound | None) -> Frontier | None:
     """Return the global policies that no other beats; a proof finds some of its own."""
     if proved is not None:
         return proved.frontier
     return None if found is None else found.frontier
 
 
-def _ended(found: SearchResult, proved: Bound) -> str:
+def _describe_end(found: SearchResult, proved: LossBound) -> str:
     """Say how the fit ended: Ctrl-C in the proof interrupts it as well."""
     return "interrupted" if proved.stopped == "interrupted" else found.stopped
 
@@ -240,7 +244,7 @@ def _weight(roles: Roles) -> str | None:
     columns = roles.of("weight")
     if len(columns) > 1:
         raise RequestError(
-            f"columns {listed(columns)} have the role weight",
+            f"columns {join_names(columns)} have the role weight",
             where="roles",
             instead="give it to one, and drop the others",
         )
@@ -264,7 +268,7 @@ def _check_outcomes(roles: Roles, options: FitOptions) -> None:
 
 def _check_loss(options: FitOptions) -> None:
     """Refuse a weight that the loss asked for has no use for."""
-    if options.loss != "weighted" and options.loss_weight != Weights.loss_weight:
+    if options.loss != "weighted" and options.loss_weight != LossWeights.loss_weight:
         raise RequestError(
             f"a weight of distribution is given, and the loss is {options.loss}",
             instead="leave --loss or --loss-weight out",

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import InfeasibleError, TamperedError
 from voile.data import Source, open_source
 from voile.keys.pseudonyms import canonical_of
-from voile.ledger.chain import Line
-from voile.ledger.ledger import Keys
+from voile.ledger.chain import LedgerLine
+from voile.ledger.ledger import LedgerKeys
 from voile.release.archive import private_folders
 from voile.release.manifest import PEOPLE
 from voile.tables.joint.people import ABSENT, DOMAINS, ReleasedPeople, Tokens, mix
@@ -26,7 +26,7 @@ from voile.tables.people.counts import row_keys
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.recoding.plan import RELEASED
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 
 WAITING, ROW, WHY = "waiting.parquet", "row", "reason"
 """The rows that a ledger keeps back, in the private folder: their numbers, and why."""
@@ -35,7 +35,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class FollowedRows(Brief):
+class FollowedRows(BriefRepr):
     """The rows of a source that a policy can show, read once.
 
     number : in the source. who : keyed token of the person. combination : of the space's.
@@ -56,7 +56,7 @@ class FollowedRows(Brief):
     differ: bool
 
     @classmethod
-    def read(cls, content: Content, source: Source, keys: Keys) -> FollowedRows:
+    def read_rows(cls, content: TablesContent, source: Source, keys: LedgerKeys) -> FollowedRows:
         """Read every row that is not held out and whose values are in their domains.
 
         Without a column of subjects each row is a person of its own, and can be followed nowhere.
@@ -66,11 +66,11 @@ class FollowedRows(Brief):
         kept = [n for n in roles.of(*RELEASED) if n not in (*content.space.quasi, subject)]
         wanted = [*dict.fromkeys([*content.space.quasi, *kept, *filter(None, [subject])])]
         parts: list[tuple[NDArray[np.generic], ...]] = []
-        combine, first, domains = _Combinations(content), 0, content.space.domains
+        combine, first, domains = _CombinationIndex(content), 0, content.space.domains
         for batch in source.batches(wanted):
             number = np.arange(first, first + len(batch))
             codes = np.column_stack([d.codes(batch.column(d.column)) for d in domains])
-            fits = ~content.hold_out.held(batch, first) & (codes >= 0).all(axis=1)
+            fits = ~content.hold_out.find_held(batch, first) & (codes >= 0).all(axis=1)
             who, named = mix(number.astype(np.uint64)), np.zeros(len(batch), np.bool_)
             if subject is not None:
                 named = _has_name(batch.column(subject))
@@ -87,7 +87,7 @@ class FollowedRows(Brief):
         differ = len(pairs) > len(np.unique(who_))
         return cls(number_, who_, combination, named_.astype(np.bool_), kept_, nothing, differ)
 
-    def grouped(self, content: Content, policy: AnyPolicy) -> FollowedRows:
+    def group_rows(self, content: TablesContent, policy: AnyPolicy) -> FollowedRows:
         """Return the rows as a policy shows them; O(combinations)."""
         keys = policy.keys_of(policy.numbers_of(content.space.counts.codes))
         tokens = mix(np.unique(keys, return_inverse=True)[1].astype(np.uint64))
@@ -124,10 +124,10 @@ class FollowedRows(Brief):
         return np.minimum.reduceat(each, first) if len(first) else each
 
 
-class _Combinations:
+class _CombinationIndex:
     """Find the number of each row's combination among a space's."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: TablesContent) -> None:
         counts = content.space.counts
         self._sizes = counts.sizes
         self._keys = row_keys(counts.codes, counts.sizes)
@@ -138,7 +138,7 @@ class _Combinations:
         return np.asarray(place, dtype=np.int64)
 
 
-def released_groups(content: Content, policy: AnyPolicy) -> Any:
+def released_groups(content: TablesContent, policy: AnyPolicy) -> Any:
     """Return the groups that are not suppressed; None where none can be, as none is of a tree."""
     rules = content.space.constraints
     bound = rules.k > 1 or rules.max_risk < 1 or rules.diverse
@@ -153,14 +153,14 @@ def _has_name(subjects: pa.Array) -> Mask:
     return np.asarray(pc.not_equal(texts, ""), dtype=np.bool_)
 
 
-def tokens_of_people(keys: Keys, subjects: pa.Array) -> Tokens:
+def tokens_of_people(keys: LedgerKeys, subjects: pa.Array) -> Tokens:
     """Return a keyed token of each subject; nobody's rows have one for all of them."""
     texts = subjects.cast(pa.string()).fill_null("").dictionary_encode()
     tokens = keys.tokens("subject", canonical_of(texts.dictionary))
     return np.asarray(tokens[texts.indices.to_numpy()])
 
 
-def _values(keys: Keys, column: str, values: pa.Array) -> Tokens:
+def _values(keys: LedgerKeys, column: str, values: pa.Array) -> Tokens:
     try:
         texts = values.cast(pa.string())
     except pa.ArrowNotImplementedError:
@@ -171,7 +171,7 @@ def _values(keys: Keys, column: str, values: pa.Array) -> Tokens:
 
 
 @dataclass(frozen=True, eq=False)
-class Earlier(Brief):
+class EarlierRelease(BriefRepr):
     """The people of a release that is out, and the order of its domains' values, by keyed hash."""
 
     shows = ()
@@ -181,7 +181,7 @@ class Earlier(Brief):
 
 
 @dataclass(frozen=True)
-class Archive(Brief):
+class ReleaseArchive(BriefRepr):
     """The folders in which earlier releases lie, with their private folders."""
 
     shows = ()
@@ -192,7 +192,7 @@ class Archive(Brief):
     def _places(self) -> dict[str, Path]:
         return private_folders(self.folders)
 
-    def find(self, line: Line, keys: Keys) -> Earlier:
+    def find(self, line: LedgerLine, keys: LedgerKeys) -> EarlierRelease:
         """Read who is in the release of a line.
 
         Raises
@@ -223,7 +223,7 @@ class Archive(Brief):
                 where=str(private),
                 instead="take it from a backup",
             )
-        return Earlier(people, domains)
+        return EarlierRelease(people, domains)
 
 
 def _table(path: Path) -> pa.Table:
@@ -231,7 +231,7 @@ def _table(path: Path) -> pa.Table:
     return pa.Table.from_batches(source.batches(), source.schema())
 
 
-def digest_of(people: ReleasedPeople, domains: Mapping[str, list[str]], keys: Keys) -> str:
+def digest_of(people: ReleasedPeople, domains: Mapping[str, list[str]], keys: LedgerKeys) -> str:
     return keys.hash("people", people.digest(), repr(sorted(domains.items())))
 
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
-from voile.core.progress import Progress
-from voile.tables.policies.family import Family, join
+from voile.core.progress import ProgressHook
+from voile.tables.policies.family import PolicyFamily, join
 from voile.tables.policies.space import PolicySpace
-from voile.tables.scoring.group_measures import EvenSpread, Weighted, matches
+from voile.tables.scoring.group_measures import EvenSpread, WeightedLoss, matches
 from voile.tables.scoring.policy_figures import PolicyFigures
 from voile.tables.trees.estimating import CountedPeople
-from voile.tables.trees.forest import Forest, grow_forest
-from voile.tables.trees.ground import Diversity, Ground
+from voile.tables.trees.forest import PolicyForest, grow_forest
+from voile.tables.trees.ground import BoxDiversity, TreeGround
 from voile.tables.trees.measuring import BoxMeasures
 from voile.tables.trees.policy import TreePolicy
 
@@ -36,18 +36,18 @@ def refuse_trees(space: PolicySpace) -> None:
         )
 
 
-def ground_of(space: PolicySpace) -> Ground:
+def ground_of(space: PolicySpace) -> TreeGround:
     """Return what trees are grown on.
 
     The population places cuts where the sample has gaps if tables alone count it.
     """
     population, rules = space.population, space.constraints
     columns = space.counts.by_column(space.counts.sensitive) if rules.diverse else ()
-    return Ground(
+    return TreeGround(
         space.counts,
         rules,
         tuple(
-            Diversity(own, rules.l_diversity, rules.entropy_l, rules.t_closeness, ordered)
+            BoxDiversity(own, rules.l_diversity, rules.entropy_l, rules.t_closeness, ordered)
             for own, ordered in columns
         ),
         tuple(domain.nullable for domain in space.domains),
@@ -61,7 +61,7 @@ def ground_of(space: PolicySpace) -> Ground:
 def _measures(space: PolicySpace) -> BoxMeasures | None:
     """Return what trees are pruned by beside the usual."""
     risk = None if space.risk == matches() else space.risk
-    loss = None if isinstance(space.loss.each, (EvenSpread, Weighted)) else space.loss
+    loss = None if isinstance(space.loss.each, (EvenSpread, WeightedLoss)) else space.loss
     if risk is None and loss is None:
         return None
     boxes, counted = space.population.boxes, None
@@ -72,7 +72,7 @@ def _measures(space: PolicySpace) -> BoxMeasures | None:
 
 def score_tree(space: PolicySpace, policy: TreePolicy) -> tuple[float, float]:
     """Return the risk and the loss of a tree's boxes, none of which is suppressed."""
-    measures, tree = _measures(space), policy.pruned
+    measures, tree = _measures(space), policy.pruned_tree
     risks, lost = (None, None) if measures is None else measures.of_boxes(tree)
     if risks is None:
         _, classes, _ = space.groups(policy)
@@ -85,7 +85,7 @@ def score_tree(space: PolicySpace, policy: TreePolicy) -> tuple[float, float]:
     return risk, float(lost[tree.leaves].sum())
 
 
-def grow(space: PolicySpace, progress: Progress) -> Forest:
+def grow(space: PolicySpace, progress: ProgressHook) -> PolicyForest:
     """Grow the trees of a fit."""
     from voile.tables.trees.kernels.grow import grow as kernel  # loads numba
 
@@ -98,21 +98,21 @@ def grow(space: PolicySpace, progress: Progress) -> Forest:
     )
 
 
-def announce_compiling(progress: Progress, kernel: Callable[..., object], task: str) -> None:
+def announce_compiling(progress: ProgressHook, kernel: Callable[..., object], task: str) -> None:
     """Begin a task; where its kernels were never run here, show that they are compiled first."""
     from voile.core.compiled import is_kept  # loads numba
 
     progress(task if is_kept(kernel) else f"compiling once, about 30 s, and {task}", 0)
 
 
-def joined(
+def join_frontiers(
     space: PolicySpace,
     found: Frontier | None,
-    forest: Forest | None,
+    forest: PolicyForest | None,
     *,
     numbers: tuple[int, ...] = (),
     matches: float | None = None,
-) -> tuple[Frontier, Family, PolicyFigures]:
+) -> tuple[Frontier, PolicyFamily, PolicyFigures]:
     """Return one frontier of what was found and grown, its policies, and their figures.
 
     numbers, matches : of trees of records, the numbers of rows, and the source's expected matches.

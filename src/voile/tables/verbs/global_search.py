@@ -8,19 +8,19 @@ import numpy as np
 
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.core.warn import warn
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.tables.domains.zip_areas import is_zip
 from voile.tables.kernels.cells import why_too_wide
-from voile.tables.paper.bisect import Bisect
+from voile.tables.paper.bisect import BisectSearch
 from voile.tables.paper.chains import RandomChain
 from voile.tables.paper.sublattice import SublatticeSearch
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.safe_harbor import is_age, safe_harbor
 from voile.tables.policies.space import PolicySpace
-from voile.tables.searches.result import Checkpoint
-from voile.tables.verbs.content import KIND, Asked, Content
+from voile.tables.searches.result import SearchCheckpoint
+from voile.tables.verbs.content import KIND, RequestedMeasure, TablesContent
 from voile.tables.verbs.forests import announce_compiling
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.search import Method, SearchResult, search
@@ -42,7 +42,7 @@ class FewFoundWarning(UserWarning):
 def check_method(options: FitOptions) -> None:
     if options.chain_order != "bits" and options.method not in CHAINED:
         raise RequestError(
-            f"an order of chains is given, and the method is {_named(options)}",
+            f"an order of chains is given, and the method is {_name_search(options)}",
             instead=f"take --method {', '.join(CHAINED)}, or leave it out",
         )
     if options.lower_bound_seconds is not None and options.family != "global":
@@ -56,7 +56,7 @@ def check_method(options: FitOptions) -> None:
         )
     if options.bisect_risk is not None and options.method != "bisect":
         raise RequestError(
-            f"a risk to bisect for is given, and the method is {_named(options)}",
+            f"a risk to bisect for is given, and the method is {_name_search(options)}",
             instead="take --method bisect, or leave it out",
         )
 
@@ -98,15 +98,15 @@ def search_globally(
     options: FitOptions,
     marks: Mapping[str, Policy],
     rng: np.random.Generator,
-    progress: Progress,
+    progress: ProgressHook,
 ) -> SearchResult:
     """Search the global policies."""
-    if space.evaluator.compiled:
+    if space.evaluator.is_compiled:
         from voile.tables.kernels.walk import descend  # loads numba
 
         announce_compiling(progress, descend, "searching policies")
     strict = space.evaluator.rules.active and not options.suppress
-    if _named(options) == "steepest" and strict and options.family == "global":
+    if _name_search(options) == "steepest" and strict and options.family == "global":
         warn(FEW_FOUND, FewFoundWarning)
     return search(
         space,
@@ -122,9 +122,9 @@ def search_globally(
 def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> str | Method:
     """Return the search asked for; `bisect` needs a risk, which Safe Harbor gives."""
     order = options.chain_order
-    match _named(options):
+    match _name_search(options):
         case "bisect":
-            return Bisect(_bisect_risk(space, options, marks), order=order)
+            return BisectSearch(_bisect_risk(space, options, marks), order=order)
         case "random-chain" if order != "bits":
             return RandomChain(order=order)
         case "sublattice" if order != "bits":
@@ -133,7 +133,7 @@ def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]
             return name
 
 
-def _named(options: FitOptions) -> str:
+def _name_search(options: FitOptions) -> str:
     """Name the search: where none is asked for, one that uses the time given, or takes little."""
     limited = options.evaluations is not None or options.seconds is not None
     return options.method or ("best" if limited else "quick")
@@ -154,7 +154,7 @@ def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
     """Return the policies of a kit whose columns and values are the same."""
     if options.start_from is None:
         return None
-    earlier = Content.of(Kit.load(options.start_from, KIND))
+    earlier = TablesContent.of(StoredKit.load(options.start_from, KIND))
     if [(d.column, d.values) for d in earlier.space.domains] != [
         (d.column, d.values) for d in space.domains
     ]:
@@ -163,7 +163,7 @@ def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
             where=str(options.start_from),
             instead="fit without it",
         )
-    loss = Asked.of(options.loss, space.loss)
+    loss = RequestedMeasure.of(options.loss, space.loss)
     theirs = earlier.measures["loss"]
     if (theirs.name, theirs.formula) != (loss.name, loss.formula) or (
         earlier.space.weights != space.weights
@@ -177,7 +177,7 @@ def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
     return earlier.global_frontier[0]
 
 
-def _done(at: Checkpoint, options: FitOptions) -> tuple[float, float | None]:
+def _done(at: SearchCheckpoint, options: FitOptions) -> tuple[float, float | None]:
     """Return how much of the limit that ends the search first is spent, and the limit."""
     spent = [(at.evaluations, options.evaluations), (at.seconds, options.seconds)]
     limited = [(done, limit) for done, limit in spent if limit is not None]

@@ -10,38 +10,38 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import InfeasibleError, RequestError, VoileError
 from voile.data import Source
 from voile.data.hold_out import TrainingSource
 from voile.data.roles import Role, Roles
-from voile.ledger.judgement import WAITS, Judgement
-from voile.ledger.ledger import Keys, Ledger
-from voile.ledger.promise import Figures
+from voile.ledger.judgement import WAITS, ReleaseJudgement
+from voile.ledger.ledger import Ledger, LedgerKeys
+from voile.ledger.promise import JointFigures
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
-from voile.tables.domains.domain import Domain
+from voile.release.kit import StoredKit
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.settings import KeptSettings
-from voile.tables.joint.difference import Out, Timeline
-from voile.tables.joint.disclosed import Names
-from voile.tables.joint.figures import Joined, Shown, joint_figures
-from voile.tables.joint.linking import linked
+from voile.tables.joint.difference import OutRelease, ReleaseTimeline
+from voile.tables.joint.disclosed import SpaceNames
+from voile.tables.joint.figures import JoinedReleases, ShownRelease, joint_figures
+from voile.tables.joint.linking import count_linked_matches
 from voile.tables.joint.people import ABSENT, ReleasedPeople, Tokens, mix
 from voile.tables.people.combinations import count_sample, encode
 from voile.tables.policies.family import AnyPolicy, refuse_person_policy
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.following import (
     ERASED,
     ROW,
     WAITING,
     WHY,
-    Archive,
     FollowedRows,
     Mask,
+    ReleaseArchive,
     digest_of,
     to_beside,
 )
-from voile.tables.verbs.past import NO_MARGINALS, Past, values_of
+from voile.tables.verbs.past import NO_MARGINALS, EarlierReleases, values_of
 
 SHIFTED: tuple[Role, ...] = ("sensitive", "label", "keep")
 """Roles whose dates may be moved."""
@@ -54,31 +54,31 @@ LINKED = 10
 
 
 def judge(
-    kit: Kit,
+    kit: StoredKit,
     chosen: Chosen,
     ledger: Ledger,
-    keys: Keys,
+    keys: LedgerKeys,
     *,
     source: Source | None = None,
     releases: Sequence[Path] = (),
-) -> Judgement:
+) -> ReleaseJudgement:
     """Judge what a policy of a kit would add to the releases that a ledger names.
 
     Without a source, the rows are those that the kit was fitted on, and people are not followed.
     """
     chosen.check(kit)
-    content = Content.of(kit)
-    policy = refuse_person_policy(content.family.read(chosen.policy))
+    content = TablesContent.of(kit)
+    policy = refuse_person_policy(content.family.read_policy(chosen.policy))
     rows = None
     if source is not None:
         check_counted(content, source)
-        rows = FollowedRows.read(content, source, keys).grouped(content, policy)
-    case = Case(content, policy, rows, Archive(releases))
-    return case.judged(ledger, keys, case.left_out(ledger, ()))
+        rows = FollowedRows.read_rows(content, source, keys).group_rows(content, policy)
+    case = ReleaseCase(content, policy, rows, ReleaseArchive(releases))
+    return case.judge_release(ledger, keys, case.left_out(ledger, ()))
 
 
 @dataclass(frozen=True, eq=False)
-class Case(Brief):
+class ReleaseCase(BriefRepr):
     """What is to be judged, and what is known of earlier releases.
 
     rows : of the source; None where a kit alone is judged. archive : where earlier releases lie.
@@ -89,21 +89,23 @@ class Case(Brief):
 
     shows = ()
 
-    content: Content
+    content: TablesContent
     policy: AnyPolicy
     rows: FollowedRows | None
-    archive: Archive
+    archive: ReleaseArchive
     space: str | None = None
     ordered: bool = False
     hold_back: bool = False
     marginals: bool = False
 
-    def under(self, policy: AnyPolicy) -> Case:
+    def under(self, policy: AnyPolicy) -> ReleaseCase:
         """Return the same case with another policy."""
-        rows = None if self.rows is None else self.rows.grouped(self.content, policy)
+        rows = None if self.rows is None else self.rows.group_rows(self.content, policy)
         return replace(self, policy=policy, rows=rows)
 
-    def pasts(self, ledger: Ledger, keys: Keys, recipient: str | None) -> list[Past]:
+    def pasts(
+        self, ledger: Ledger, keys: LedgerKeys, recipient: str | None
+    ) -> list[EarlierReleases]:
         """Read what is out, as each coalition has it that would have this release.
 
         Raises
@@ -112,9 +114,11 @@ class Case(Brief):
         """
         each = ledger.audience.coalitions(ledger.audience.name_of(recipient))
         views = [ledger.before(own) for own in each]
-        return [Past.of(self.content, one, keys, self.archive, self.rows) for one in views]
+        return [
+            EarlierReleases.of(self.content, one, keys, self.archive, self.rows) for one in views
+        ]
 
-    def left_out(self, ledger: Ledger, pasts: Sequence[Past]) -> Mapping[str, Mask]:
+    def left_out(self, ledger: Ledger, pasts: Sequence[EarlierReleases]) -> Mapping[str, Mask]:
         """Say which rows are kept back, by reason: people erased, and new people who wait.
 
         pasts : what is out, as each coalition has it; only who waits depends on it.
@@ -126,16 +130,18 @@ class Case(Brief):
         found: dict[str, Mask] = {}
         if self.rows is None:
             return found
-        if ledger.erased:
+        if ledger.erased_hashes:
             self.check_followed("people were erased")
-            erased = np.array([int(x, 16) for x in sorted(ledger.erased)], np.uint64)
+            erased = np.array([int(x, 16) for x in sorted(ledger.erased_hashes)], np.uint64)
             found[ERASED] = np.isin(self.rows.who, erased)
         if self.hold_back:
             self.check_followed("--hold-back follows people")
             found[WAITS] = self._waiting(ledger.promise.k, pasts, found)
         return found
 
-    def _waiting(self, k: int, pasts: Sequence[Past], left_out: Mapping[str, Mask]) -> Mask:
+    def _waiting(
+        self, k: int, pasts: Sequence[EarlierReleases], left_out: Mapping[str, Mask]
+    ) -> Mask:
         """Say who waits, until before no coalition anybody else has to."""
         assert self.rows is not None
         waits = np.zeros(len(self.rows.who), np.bool_)
@@ -163,42 +169,44 @@ class Case(Brief):
                 instead="name it in the roles file",
             )
 
-    def judged(self, ledger: Ledger, keys: Keys, left_out: Mapping[str, Mask]) -> Judgement:
+    def judge_release(
+        self, ledger: Ledger, keys: LedgerKeys, left_out: Mapping[str, Mask]
+    ) -> ReleaseJudgement:
         """Judge the release, rows of which are kept back, with all that is out."""
         partly = any(mask.any() for mask in left_out.values())
         common: dict[str, Any] = {}
         try:
-            past = Past.of(self.content, ledger, keys, self.archive, self.rows)
+            past = EarlierReleases.of(self.content, ledger, keys, self.archive, self.rows)
         except InfeasibleError as error:
-            past = Past(self.content, Names(self.content.space, keys.hash), ())
+            past = EarlierReleases(self.content, SpaceNames(self.content.space, keys.hash), ())
             common["unbounded"] = error.what
         if self.marginals:
             common["unbounded"] = f"{NO_MARGINALS}: leave --marginals out"
         case = self if self.rows is None else replace(self, rows=self._rows_without(left_out))
-        disclosed, beside = case.written(past, keys, partly=partly)
+        disclosed, beside = case.write_line(past, keys, partly=partly)
         if partly:
             beside[WAITING] = _kept_back(self.rows, left_out)
         common["kept_back"] = {why: int(mask.sum()) for why, mask in left_out.items()}
-        common |= {"disclosed": disclosed, "others": len(ledger.released), "beside": beside}
+        common |= {"disclosed": disclosed, "others": len(ledger.released_lines), "beside": beside}
         if "unbounded" in common:
-            return Judgement(**common)
-        return self._bounded(past, ledger, left_out, **common)
+            return ReleaseJudgement(**common)
+        return self._bound_release(past, ledger, left_out, **common)
 
-    def _bounded(
-        self, past: Past, ledger: Ledger, left_out: Mapping[str, Mask], **common: Any
-    ) -> Judgement:
-        own = Shown.of(self.policy, past.rules)
+    def _bound_release(
+        self, past: EarlierReleases, ledger: Ledger, left_out: Mapping[str, Mask], **common: Any
+    ) -> ReleaseJudgement:
+        own = ShownRelease.of(self.policy, past.rules)
         alone = joint_figures(self.content.space, [own])
         by_person = self.shows_whose_rows(past)
         if by_person or any(mask.any() for mask in left_out.values()):
-            alone, _ = self.joint(Past(self.content, past.names, ()), left_out)
+            alone, _ = self.joint(EarlierReleases(self.content, past.names, ()), left_out)
         high, timeline = self.joint(past, left_out)
         k = max(ledger.promise.k, past.floor)
         low = min(max(alone.matches, ledger.low), high.matches)  # a ledger's are rounded up
-        return Judgement(
+        return ReleaseJudgement(
             alone=alone,
             low=low,
-            linked=self._linked(past, own, low, high.matches),
+            linked=self._measure_linking(past, own, low, high.matches),
             high=high,
             floor=past.floor,
             difference=() if timeline is None else differences(timeline, k),
@@ -207,7 +215,9 @@ class Case(Brief):
             **common,
         )
 
-    def joint(self, past: Past, left_out: Mapping[str, Mask]) -> tuple[Figures, Timeline | None]:
+    def joint(
+        self, past: EarlierReleases, left_out: Mapping[str, Mask]
+    ) -> tuple[JointFigures, ReleaseTimeline | None]:
         """Return what this and all that is out are joined; people are followed where they differ.
 
         left_out : the rows that are kept back.
@@ -219,9 +229,11 @@ class Case(Brief):
             timeline = case.timeline(past)
             figures = timeline.figures(self.content.space.evaluator.matches)
             return figures, timeline if follows else None
-        return past.joined.with_one(Shown.of(self.policy, past.rules)).figures(), None
+        return past.joined_releases.with_one(
+            ShownRelease.of(self.policy, past.rules)
+        ).figures(), None
 
-    def shows_whose_rows(self, past: Past) -> bool:
+    def shows_whose_rows(self, past: EarlierReleases) -> bool:
         """Say whether a release shows which rows are one person's, and somebody has several.
 
         Pseudonyms show it, and so may the source's order, where a person's rows stand together.
@@ -232,24 +244,26 @@ class Case(Brief):
         earlier = any(said.get("space") or said.get("ordered") for said in past.said)
         return self.space is not None or self.ordered or earlier
 
-    def timeline(self, past: Past) -> Timeline:
+    def timeline(self, past: EarlierReleases) -> ReleaseTimeline:
         """Follow people through the releases that are out to this one."""
         assert self.rows is not None
         rows = self.rows
-        whole = past.joined.with_one(Shown.of(self.policy, past.rules))
+        whole = past.joined_releases.with_one(ShownRelease.of(self.policy, past.rules))
         tokens, are_joined = self._shown_by(past.shown), self.shows_whose_rows(past)
         same = ReleasedPeople.of_rows(rows.who, tokens, {}, are_joined=are_joined).shown
         others = rows.per_person(whole.outside * past.knows_others)
-        return Timeline(past.followed, Out(self._people(past), self.space), same, others)
+        return ReleaseTimeline(
+            past.followed, OutRelease(self._people(past), self.space), same, others
+        )
 
-    def _shown_by(self, releases: Sequence[Shown]) -> Tokens:
+    def _shown_by(self, releases: Sequence[ShownRelease]) -> Tokens:
         """Return a token of what releases show of each row, together."""
         assert self.rows is not None
-        label, visible = Joined(self.content.space, releases).groups
+        label, visible = JoinedReleases(self.content.space, releases).groups
         tokens = np.where(visible, mix(label.astype(np.uint64)), ABSENT)
         return np.asarray(tokens[self.rows.combination])
 
-    def _people(self, past: Past) -> ReleasedPeople:
+    def _people(self, past: EarlierReleases) -> ReleasedPeople:
         """Return whom the release shows, and how; with each row linked to releases of the same.
 
         Where a person's rows differ, the groups that each is in, release by release, say more than
@@ -268,7 +282,7 @@ class Case(Brief):
         shown = np.where(people.shown == ABSENT, ABSENT, mix(people.shown + each))
         return replace(people, shown=shown)
 
-    def _linked_rows(self, releases: Sequence[Shown], *, are_joined: bool) -> Tokens:
+    def _linked_rows(self, releases: Sequence[ShownRelease], *, are_joined: bool) -> Tokens:
         """Return a token of each person's rows, each by its group in every release and in this."""
         assert self.rows is not None
         before, shown = self._shown_by(releases), self.rows.shown
@@ -276,7 +290,9 @@ class Case(Brief):
         linked = np.where(nowhere, ABSENT, mix(mix(before) + shown))
         return ReleasedPeople.of_rows(self.rows.who, linked, {}, are_joined=are_joined).shown
 
-    def _linked(self, past: Past, own: Shown, low: float, high: float) -> float | None:
+    def _measure_linking(
+        self, past: EarlierReleases, own: ShownRelease, low: float, high: float
+    ) -> float | None:
         """Measure linking with the newest releases of the same rows, through what both show."""
         if self.rows is None or not past.shown:
             return None
@@ -288,7 +304,7 @@ class Case(Brief):
                 found.append(joint_figures(space, [shown, own]).matches)
                 continue
             shared = [x[one].view(np.int64) for n, x in self.rows.kept.items() if n in said["kept"]]
-            found.append(linked(space, combination, shown, own, shared))
+            found.append(count_linked_matches(space, combination, shown, own, shared))
         return min(max(found), high)
 
     def joins_row_by_row(self, said: Mapping[str, Any]) -> bool:
@@ -296,17 +312,17 @@ class Case(Brief):
         named = self.space is not None and said.get("space") == self.space
         return named or (self.ordered and bool(said.get("ordered")))
 
-    def written(
-        self, past: Past, keys: Keys, *, partly: bool
+    def write_line(
+        self, past: EarlierReleases, keys: LedgerKeys, *, partly: bool
     ) -> tuple[dict[str, Any], dict[str, pa.RecordBatch]]:
         """Return what the ledger's line says of the release, and what its private folder holds."""
         roles = self.content.roles
-        disclosed = past.disclosed(self.policy)
+        disclosed = past.describe_disclosed(self.policy)
         disclosed |= {"marginals": True} if self.marginals else {}
         disclosed |= {"space": self.space, "ordered": self.ordered, "dates": _scopes(roles, keys)}
         if self.rows is None or roles.subject is None:
             return disclosed, {}
-        people = self._people(past).released()
+        people = self._people(past).select_released()
         domains = past.domains
         digest = digest_of(people, domains, keys)
         disclosed["values"] = values_of(self.rows, keys)
@@ -317,10 +333,10 @@ class Case(Brief):
         return disclosed, to_beside(people, domains)
 
 
-def _scopes(roles: Roles, keys: Keys) -> list[str]:
+def _scopes(roles: Roles, keys: LedgerKeys) -> list[str]:
     """Return the scopes in which dates move; without a subject none do."""
     kept = [(name, roles.columns[name].settings) for name in roles.of(*SHIFTED)]
-    rules = [KeptSettings.read(name, settings).date_rule for name, settings in kept]
+    rules = [KeptSettings.check_settings(name, settings).date_rule for name, settings in kept]
     return sorted({keys.scope_of_dates(rule.days) for rule in rules if rule is not None})
 
 
@@ -332,13 +348,13 @@ def _kept_back(rows: FollowedRows | None, left_out: Mapping[str, Mask]) -> pa.Re
     return pa.RecordBatch.from_pydict(columns)
 
 
-def differences(timeline: Timeline, k: int) -> tuple[str, ...]:
+def differences(timeline: ReleaseTimeline, k: int) -> tuple[str, ...]:
     """Say whom the difference from the releases that are out shows in groups under k."""
     few = [f"{n:,} {who}" for who, n in timeline.small(k).items() if n]
     return (f"the difference shows {', '.join(few)} in groups under {k}",) if few else ()
 
 
-def rows_differ(content: Content) -> bool:
+def rows_differ(content: TablesContent) -> bool:
     """Say whether somebody's rows have several combinations, of which shares are counted."""
     sample = content.space.counts.sample
     return content.roles.subject is not None and bool(
@@ -346,7 +362,7 @@ def rows_differ(content: Content) -> bool:
     )
 
 
-def _first_outside(domain: Domain, source: Source) -> str:
+def _first_outside(domain: ValueDomain, source: Source) -> str:
     """Name the first row whose value is not in a domain."""
     first = 1
     for batch in source.batches([domain.column]):
@@ -357,7 +373,7 @@ def _first_outside(domain: Domain, source: Source) -> str:
     return f"column {domain.column}"
 
 
-def check_counted(content: Content, source: Source) -> None:
+def check_counted(content: TablesContent, source: Source) -> None:
     """Refuse a source whose people are not those that the kit counts."""
     space = content.space
     where = source.name

@@ -10,15 +10,15 @@ from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.engines.counting import count_combinations
-from voile.release.kit import Kit
-from voile.tables.people.counts import Counts
+from voile.release.kit import StoredKit
+from voile.tables.people.counts import CombinationCounts
 from voile.tables.people.population import from_sample
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import information, matches
 from voile.tables.scoring.named_measures import Kind
-from voile.tables.verbs.content import Asked, Content
+from voile.tables.verbs.content import RequestedMeasure, TablesContent
 from voile.tables.verbs.fit import check_kept, constraints_of
-from voile.tables.verbs.forests import joined
+from voile.tables.verbs.forests import join_frontiers
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.reach import refuse_unreachable
 
@@ -37,25 +37,25 @@ def open_kept_space(source: Source, roles: Roles, options: FitOptions) -> Policy
         raise RequestError("a table of events needs a subject", where=source.name)
     codes = np.zeros((1, 0), np.int32)
     subjects = np.array([float(len(count_combinations(source, [roles.subject])))])
-    counts = Counts((), codes, subjects, subjects, np.zeros((1, 0)))
+    counts = CombinationCounts((), codes, subjects, subjects, np.zeros((1, 0)))
     constraints = constraints_of(options)
     refuse_unreachable(counts, constraints, ())
     return PolicySpace((), counts, constraints, from_sample(codes, subjects))
 
 
-def fit_kept(source: Source, roles: Roles, options: FitOptions) -> Kit:
+def fit_kept(source: Source, roles: Roles, options: FitOptions) -> StoredKit:
     """Return the kit of a table whose columns are all kept or dropped: it has one policy.
 
     The kit promises nothing of the kept values. Raises as `open_kept_space`.
     """
     space = open_kept_space(source, roles, options)
     only = Frontier.of([1.0], [0.0], np.zeros((1, 0), np.bool_))
-    frontier, family, figures = joined(space, only, None)
-    asked: dict[Kind, Asked] = {
-        "risk": Asked.of("matches", matches()),
-        "loss": Asked.of("information", information()),
+    frontier, family, figures = join_frontiers(space, only, None)
+    asked: dict[Kind, RequestedMeasure] = {
+        "risk": RequestedMeasure.of("matches", matches()),
+        "loss": RequestedMeasure.of("information", information()),
     }
-    content = Content(
+    content = TablesContent(
         space,
         family,
         frontier,

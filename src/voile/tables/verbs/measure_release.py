@@ -16,12 +16,12 @@ from voile.gate.groups import TableColumns, open_groups
 from voile.gate.losses import number_tuples
 from voile.gate.safe_harbor import count_safe_harbor
 from voile.gate.table import measure_table
-from voile.tables.domains.domain import Domain
+from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.zip_areas import SMALL_AREAS, count_areas, is_zip
-from voile.tables.people.counts import Counts
+from voile.tables.people.counts import CombinationCounts
 from voile.tables.recoding.class_ids import CLASS
-from voile.tables.recoding.codebook import Codebook
-from voile.tables.recoding.marginals import Marginal, least_implied
+from voile.tables.recoding.codebook import ReleaseCodebook
+from voile.tables.recoding.marginals import ColumnMarginal, least_implied
 
 if TYPE_CHECKING:
     from voile.tables.policies.space import PolicySpace
@@ -39,7 +39,7 @@ MADE_UP_NAME = "a made-up name, keyed by a secret"
 def measure_release(
     release: Source,
     people: Source | None,
-    codebook: Codebook,
+    codebook: ReleaseCodebook,
     labels: Sequence[str],
     *,
     people_of: PeopleOf | None = None,
@@ -83,8 +83,8 @@ def measure_release(
 def count_least_implied(
     release: Source,
     people: Source | None,
-    codebook: Codebook,
-    marginals: Sequence[Marginal],
+    codebook: ReleaseCodebook,
+    marginals: Sequence[ColumnMarginal],
     *,
     directory: Path | None = None,
 ) -> int:
@@ -94,7 +94,9 @@ def count_least_implied(
     ------
     TamperedError : no people could be in both.
     """
-    with open_groups(release, codebook.released, people=people, directory=directory) as groups:
+    with open_groups(
+        release, codebook.released_columns, people=people, directory=directory
+    ) as groups:
         codes, masses = codebook.released_codes(groups.labels), groups.masses
     places = codebook.quasi
     found = []
@@ -107,7 +109,10 @@ def count_least_implied(
 
 
 def people_sharing(
-    codebook: Codebook, domains: Sequence[Domain], counts: Counts, codes: NDArray[np.int32]
+    codebook: ReleaseCodebook,
+    domains: Sequence[ValueDomain],
+    counts: CombinationCounts,
+    codes: NDArray[np.int32],
 ) -> NDArray[np.float64]:
     """Count the people of the population who would share each released group.
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.data import Source
 from voile.gate.losses import number_tuples
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.tables.domains.domain import encode_cells
-from voile.tables.recoding.recoder import PersonRecoder, Recoded, Recoder
-from voile.tables.verbs.content import Content
+from voile.tables.recoding.recoder import BatchRecoder, PersonRecoder, RecodedBatch
+from voile.tables.verbs.content import TablesContent
 
 Ints = NDArray[np.int64]
 NO_GROUP = -1
@@ -24,10 +24,10 @@ ROUNDS = 10
 
 
 def other_rows(
-    content: Content,
+    content: TablesContent,
     source: Source,
-    recoder: Recoder | PersonRecoder,
-    drawn: Protective,
+    recoder: BatchRecoder | PersonRecoder,
+    drawn: ProtectiveRandom,
     k: int,
 ) -> Ints:
     """Return the numbers of all rows but one of each person.
@@ -53,18 +53,18 @@ def other_rows(
 
 
 def _recode(
-    content: Content, source: Source, recoder: Recoder | PersonRecoder
-) -> Iterator[Recoded]:
+    content: TablesContent, source: Source, recoder: BatchRecoder | PersonRecoder
+) -> Iterator[RecodedBatch]:
     columns = [*content.space.quasi, *filter(None, [content.roles.subject])]
     first = 0
     for batch in source.batches(columns):
         recoded = recoder(batch, np.arange(first, first + len(batch)))
-        held = content.hold_out.held(batch, first)
+        held = content.hold_out.find_held(batch, first)
         yield replace(recoded, suppressed=recoded.suppressed | held)
         first += len(batch)
 
 
-def _number_groups(recoded: Iterable[Recoded]) -> Ints:
+def _number_groups(recoded: Iterable[RecodedBatch]) -> Ints:
     """Number the group of each row; -1 of rows that no choice can release."""
     parts = [(one.intervals, one.suppressed | one.outside) for one in recoded]
     if not parts:

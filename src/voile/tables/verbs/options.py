@@ -10,9 +10,9 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field
 
 import voile.release.options
-from voile.data.places import Data, Described
+from voile.data.places import DescribedPlace, RowsPlace
 from voile.keys.pseudonyms import purpose_of
-from voile.release.options import Pseudonymous
+from voile.release.options import PseudonymOptions
 
 AXES = {"risk": "risk", "loss": "loss"}
 """What risk and loss are called."""
@@ -35,7 +35,7 @@ Reason = Annotated[str, AfterValidator(_check_reason)]
 class FitOptions(voile.release.options.FitOptions):
     """How the frontier is found and what it counts against."""
 
-    population: tuple[Data, ...] = Field(
+    population: tuple[RowsPlace, ...] = Field(
         (), description="table of people by quasi-identifiers; several are taken as margins"
     )
     people: str = Field("people", description="column of counts in the population table")
@@ -112,7 +112,7 @@ class FitOptions(voile.release.options.FitOptions):
     lower_bound_seconds: float | None = Field(
         None, gt=0, description="time limit for computing a lower bound, in seconds"
     )
-    analysis: Described | None = Field(
+    analysis: DescribedPlace | None = Field(
         None,
         description="TOML file of a model (outcome, predictors, family, positive), fitted on the "
         "source and under a spread of policies",
@@ -153,7 +153,7 @@ class FitOptions(voile.release.options.FitOptions):
     )
 
 
-class ApplyOptions(Pseudonymous):
+class ApplyOptions(PseudonymOptions):
     """How the release is written."""
 
     bounds: bool = Field(False, description="write two bound columns instead of one label")
@@ -238,10 +238,10 @@ class EditOptions(ShownPolicy):
     )
 
 
-class AdversaryOptions(voile.release.options.Controlled):
+class AdversaryOptions(voile.release.options.ControlOptions):
     """What the adversary holds and knows."""
 
-    register_: Data | None = Field(
+    register_: RowsPlace | None = Field(
         None, alias="register", description="identified register that the adversary holds"
     )
     person: str | None = Field(
@@ -255,7 +255,7 @@ class AdversaryOptions(voile.release.options.Controlled):
         description="share of released people in the register, as the adversary knows it; "
         "else estimated",
     )
-    population: Data | None = Field(None, description="table of people by quasi-identifiers")
+    population: RowsPlace | None = Field(None, description="table of people by quasi-identifiers")
     people: str = Field("people", description="column of counts in the population table")
     threshold: float = Field(0.0, ge=0, le=1, description="minimum match probability of a claim")
 

@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 
 from voile.core.errors import InfeasibleError
-from voile.ledger.chain import Line
+from voile.ledger.chain import LedgerLine
 from voile.ledger.judgement import other_kind
-from voile.ledger.ledger import Keys, Ledger
-from voile.tables.joint.difference import Out
-from voile.tables.joint.disclosed import Names, rules_of
-from voile.tables.joint.figures import Joined, Shown
+from voile.ledger.ledger import Ledger, LedgerKeys
+from voile.tables.joint.difference import OutRelease
+from voile.tables.joint.disclosed import SpaceNames, rules_of
+from voile.tables.joint.figures import JoinedReleases, ShownRelease
 from voile.tables.joint.people import ReleasedPeople
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.verbs.content import KIND, Content
-from voile.tables.verbs.following import Archive, Earlier, FollowedRows
+from voile.tables.verbs.content import KIND, TablesContent
+from voile.tables.verbs.following import EarlierRelease, FollowedRows, ReleaseArchive
 
 NO_MARGINALS = (
     "no figure bounds what counts of people by runs of values come to with other releases"
 )
 
 
-class Past:
+class EarlierReleases:
     """What the releases of a ledger show, as a kit reads it.
 
     shown, said : of releases of the same rows, what each shows and what its line says.
@@ -37,10 +37,10 @@ class Past:
 
     def __init__(
         self,
-        content: Content,
-        names: Names,
-        lines: Sequence[Line],
-        earlier: Mapping[int, Earlier] | None = None,
+        content: TablesContent,
+        names: SpaceNames,
+        lines: Sequence[LedgerLine],
+        earlier: Mapping[int, EarlierRelease] | None = None,
     ) -> None:
         earlier = earlier or {}
         self._content, self.names = content, names
@@ -48,7 +48,7 @@ class Past:
         asked = [line.content["disclosed"]["rules"]["k"] for line in lines]
         self.floor = min([self.rules.k, *asked])
         same = [line for line in lines if line.number not in earlier]
-        read = [names.read(line.content["disclosed"], content.sensitive) for line in same]
+        read = [names.read_disclosed(line.content["disclosed"], content.sensitive) for line in same]
         self.shown = [shown for shown, _ in read]
         self.said = [line.content["disclosed"] for line in same]
         unread = [line.number for line, (_, known) in zip(same, read, strict=True) if not known]
@@ -59,7 +59,7 @@ class Past:
         )
         others = [line.content["disclosed"] for line in lines if line.number in earlier]
         self.followed = [
-            Out(one.people, said["space"])
+            OutRelease(one.people, said["space"])
             for one, said in zip(earlier.values(), others, strict=True)
         ]
         own = {names.column(d.column) for d in content.space.domains}
@@ -72,12 +72,12 @@ class Past:
     @classmethod
     def of(
         cls,
-        content: Content,
+        content: TablesContent,
         ledger: Ledger,
-        keys: Keys,
-        archive: Archive,
+        keys: LedgerKeys,
+        archive: ReleaseArchive,
         rows: FollowedRows | None,
-    ) -> Past:
+    ) -> EarlierReleases:
         """Read the releases that are out.
 
         rows : of the source; None where a policy is planned, and people are not followed yet.
@@ -86,13 +86,13 @@ class Past:
         ------
         InfeasibleError : nothing bounds what one of them comes to with this one.
         """
-        names = Names(content.space, keys.hash)
-        counted = names.counted
+        names = SpaceNames(content.space, keys.hash)
+        counted = names.counts_hash
         values = None
         if rows is not None and content.roles.subject is not None:
             values = values_of(rows, keys), names.kept_columns(content.roles)
-        earlier: dict[int, Earlier] = {}
-        for line in ledger.released:
+        earlier: dict[int, EarlierRelease] = {}
+        for line in ledger.released_lines:
             if why := other_kind(line, KIND):
                 raise InfeasibleError(why)
             if line.content["disclosed"].get("marginals"):
@@ -101,15 +101,15 @@ class Past:
                 )
             if not _is_of_same(line.content["disclosed"], counted, values):
                 earlier[line.number] = _follow(line, content, rows, archive.find(line, keys))
-        return cls(content, names, ledger.released, earlier)
+        return cls(content, names, ledger.released_lines, earlier)
 
     @cached_property
-    def joined(self) -> Joined:
+    def joined_releases(self) -> JoinedReleases:
         """What all releases that are out are together, those of other rows as if of these."""
-        return Joined(self._content.space, self.all_shown)
+        return JoinedReleases(self._content.space, self.all_shown)
 
     @property
-    def all_shown(self) -> list[Shown]:
+    def all_shown(self) -> list[ShownRelease]:
         """What all releases show, those of other rows as if they were of these."""
         return [*self.shown, *self.followed_shown]
 
@@ -119,11 +119,11 @@ class Past:
         names = self.names
         return {names.column(d.column): names.values(d) for d in self._content.space.domains}
 
-    def disclosed(self, policy: AnyPolicy) -> dict[str, Any]:
+    def describe_disclosed(self, policy: AnyPolicy) -> dict[str, Any]:
         """Return what a ledger's line says of a policy's release."""
         names = self.names
         return {
-            "counted": names.counted,
+            "counted": names.counts_hash,
             "rules": rules_of(self.rules),
             "sensitive": sorted(map(names.column, self._content.sensitive)),
             "kept": names.kept_columns(self._content.roles),
@@ -141,7 +141,9 @@ def _is_of_same(
     return not known or (values is not None and said["values"] == values[0])
 
 
-def _follow(line: Line, content: Content, rows: FollowedRows | None, found: Earlier) -> Earlier:
+def _follow(
+    line: LedgerLine, content: TablesContent, rows: FollowedRows | None, found: EarlierRelease
+) -> EarlierRelease:
     """Hold the people of a release of other rows to those of the source."""
     if content.roles.subject is None:
         raise InfeasibleError(
@@ -161,7 +163,7 @@ def _follow(line: Line, content: Content, rows: FollowedRows | None, found: Earl
     return found
 
 
-def values_of(rows: FollowedRows, keys: Keys) -> str:
+def values_of(rows: FollowedRows, keys: LedgerKeys) -> str:
     """Return a keyed hash of who has which kept values."""
     people = rows.people(are_joined=False)
     return keys.hash("values", ReleasedPeople(people.who, people.who, people.kept).digest())

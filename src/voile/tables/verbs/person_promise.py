@@ -10,17 +10,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.core.progress import Progress
+from voile.core.progress import ProgressHook
 from voile.core.warn import warn
 from voile.data import Source
 from voile.data.roles import Roles
 from voile.data.source import identifier
 from voile.engines.duck import connect
-from voile.report.wording import listed
+from voile.report.wording import join_names
 from voile.tables.people.records import PersonRows
 from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.plan import find_pseudonym_column
-from voile.tables.trees.forest import Forest, grow_forest
+from voile.tables.trees.forest import PolicyForest, grow_forest
 from voile.tables.trees.record_grounds import record_grounds
 from voile.tables.verbs.forests import ground_of, loss_weight_of, refuse_trees
 from voile.tables.verbs.options import FitOptions
@@ -65,10 +65,10 @@ def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bo
     if alone := _needs_rows(source, roles, options):
         if options.promise is None:
             if source.origin.kind != "spark" and _several_rows(source, roles.subject):
-                warn(ROW_BY_ROW.format(listed(alone)), PromiseWarning)
+                warn(ROW_BY_ROW.format(join_names(alone)), PromiseWarning)
             return False
         raise RequestError(
-            f"a promise per person does not go with {listed(alone)}",
+            f"a promise per person does not go with {join_names(alone)}",
             instead="leave these out, or take --promise row",
         )
     if options.promise == "person":
@@ -109,15 +109,21 @@ def _several_rows(source: Source, subject: str) -> bool:
 
 
 def grow_records(
-    source: Source, roles: Roles, space: PolicySpace, sensitive: tuple[str, ...], progress: Progress
-) -> tuple[Forest, tuple[int, ...], float]:
+    source: Source,
+    roles: Roles,
+    space: PolicySpace,
+    sensitive: tuple[str, ...],
+    progress: ProgressHook,
+) -> tuple[PolicyForest, tuple[int, ...], float]:
     """Grow trees of people's records; return them, the numbers of rows, and the expected matches.
 
     Reads every row once more. Memory: O(rows x columns).
     """
     refuse_trees(space)
     assert roles.subject is not None
-    people = PersonRows.of(space.domains, roles.subject, _numbered(source, space, roles), sensitive)
+    people = PersonRows.of(
+        space.domains, roles.subject, _number_batches(source, space, roles), sensitive
+    )
     rules = space.constraints
     least = least_people(rules.k, rules.max_risk)
     numbers = people.shared_numbers(least)
@@ -136,7 +142,7 @@ def grow_records(
     return forest, numbers, grounds[0].units.matches
 
 
-def _numbered(
+def _number_batches(
     source: Source, space: PolicySpace, roles: Roles
 ) -> Iterator[tuple[pa.RecordBatch, NDArray[np.int64]]]:
     first = 0

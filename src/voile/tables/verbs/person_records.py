@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from voile.report.wording import listed
+from voile.report.wording import join_names
 
 PROMISED_PEOPLE = "promised_people"
 """The part of the public manifest with the number of people who must share all rows of a person."""
@@ -29,7 +29,7 @@ def list_choices(
     """
     given = [f"--{name.replace('_', '-')}" for name in ROWS_ALONE if name in fitted]
     given += ["--family global"] * (fitted.get("family") == "global")
-    without = f" and without {listed(given)}" if given else ""
+    without = f" and without {join_names(given)}" if given else ""
     if has_pseudonyms:
         unjoined = "apply with --no-pseudonyms"
     elif joins_by_order:

@@ -9,17 +9,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.data import Source
 from voile.tables.people.counts import Constraints
 from voile.tables.people.records import PersonRecords, PersonRows
-from voile.tables.recoding.plan import Output
-from voile.tables.recoding.recoder import Recoded
+from voile.tables.recoding.plan import ColumnOutput
+from voile.tables.recoding.recoder import RecodedBatch
 from voile.tables.trees.climbing import climb
 from voile.tables.trees.person_policy import PersonPolicy
-from voile.tables.trees.tree import UNCUT, Tree
-from voile.tables.verbs.content import Content
+from voile.tables.trees.tree import UNCUT, BoxTree
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.promises import least_people
 
@@ -41,7 +41,7 @@ def refuse_row_options(options: ApplyOptions) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class BoxedRows(Brief):
+class BoxedRows(BriefRepr):
     """The rows of a source that people's records are of, and their boxes.
 
     box : (rows of the source,) the box of each row by its number; -1 of rows that are not released.
@@ -54,7 +54,7 @@ class BoxedRows(Brief):
 
 
 def find_row_boxes(
-    content: Content, policy: PersonPolicy, source: Source, outputs: Sequence[Output]
+    content: TablesContent, policy: PersonPolicy, source: Source, outputs: Sequence[ColumnOutput]
 ) -> BoxedRows:
     """Find the box of each row of a source.
 
@@ -64,7 +64,7 @@ def find_row_boxes(
 
     Reads the source once. Memory: O(rows x columns).
     """
-    rules, counted = content.space.constraints, _Counted(content, source, outputs)
+    rules, counted = content.space.constraints, _CountedRows(content, source, outputs)
     diverse = content.sensitive if rules.l_diversity > 1 else ()
     assert content.roles.subject is not None
     people = PersonRows.of(policy.domains, content.roles.subject, counted, diverse)
@@ -72,17 +72,19 @@ def find_row_boxes(
     numbers = people.shared_numbers(least_people(rules.k, rules.max_risk), policy.numbers)
     for records in people.records(numbers):
         at = policy.numbers.index(records.number)
-        stands = _stand(policy.pruned[at], records, rules)
+        stands = _stand(policy.pruned_trees[at], records, rules)
         shown = stands >= 0
         rows = people.row[records.rows[shown]]
         box[rows] = policy.row_boxes(at, stands[shown])
     return BoxedRows(people, box)
 
 
-class _Counted:
+class _CountedRows:
     """The rows of a source that a release may show, with their numbers."""
 
-    def __init__(self, content: Content, source: Source, outputs: Sequence[Output]) -> None:
+    def __init__(
+        self, content: TablesContent, source: Source, outputs: Sequence[ColumnOutput]
+    ) -> None:
         self.rows = 0
         self._content, self._source, self._outputs = content, source, outputs
 
@@ -90,10 +92,10 @@ class _Counted:
         subject = self._content.roles.subject
         columns = [*(output.source for output in self._outputs), *filter(None, [subject])]
         made = [output for output in self._outputs if output.role != "quasi"]
-        nothing = Recoded(*(np.zeros((0, 0), np.int32),) * 2, np.zeros(0, np.bool_))
+        nothing = RecodedBatch(*(np.zeros((0, 0), np.int32),) * 2, np.zeros(0, np.bool_))
         for batch in self._source.batches(dict.fromkeys(columns)):
             row = np.arange(self.rows, self.rows + len(batch))
-            fits = ~self._content.hold_out.held(batch, self.rows)
+            fits = ~self._content.hold_out.find_held(batch, self.rows)
             for output in made:
                 lost = output.make(batch, nothing)[1]
                 fits &= True if lost is None else ~lost
@@ -101,7 +103,7 @@ class _Counted:
             yield batch.filter(pa.array(fits)), row[fits]
 
 
-def _stand(tree: Tree, records: PersonRecords, rules: Constraints) -> NDArray[np.int32]:
+def _stand(tree: BoxTree, records: PersonRecords, rules: Constraints) -> NDArray[np.int32]:
     """Return the box that stands for each record's: its own, or one that it is cut from; else -1.
 
     Each of these boxes has enough people, and values of each sensitive column at each place.

@@ -17,22 +17,22 @@ from voile.gate.finding import GateFinding
 from voile.gate.losses import PlacedRows, measure_losses, number_tuples
 from voile.gate.source_risks import measure_source
 from voile.release.manifest import ROW
-from voile.release.outcomes import Batch, Written
-from voile.tables.domains.domain import OUTSIDE, Domain
-from voile.tables.people.counts import Counts
-from voile.tables.recoding.codebook import Codebook
+from voile.release.outcomes import SourceBatch, WrittenRelease
+from voile.tables.domains.domain import OUTSIDE, ValueDomain
+from voile.tables.people.counts import CombinationCounts
+from voile.tables.recoding.codebook import ReleaseCodebook
 from voile.tables.recoding.raking import rake_values
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.showing import AnyPublished
 
 NOT_RELEASED = -1
 
 
 def measure_against_source(
-    batches: Iterable[Batch],
-    written: Written[AnyPublished],
-    codebook: Codebook,
-    content: Content,
+    batches: Iterable[SourceBatch],
+    written: WrittenRelease[AnyPublished],
+    codebook: ReleaseCodebook,
+    content: TablesContent,
     matches: float,
 ) -> tuple[GateFinding, ...]:
     """Measure the losses of a written release, and its source's risks; the source is read again.
@@ -77,14 +77,14 @@ def measure_against_source(
 
 
 def place_rows(
-    batches: Iterable[Batch],
+    batches: Iterable[SourceBatch],
     release: Source,
     numbers: Source,
-    codebook: Codebook,
-    domains: Sequence[Domain],
+    codebook: ReleaseCodebook,
+    domains: Sequence[ValueDomain],
     subject: str | None = None,
     *,
-    counts: Counts | None = None,
+    counts: CombinationCounts | None = None,
 ) -> tuple[PlacedRows, ReleasedLabels]:
     """Place the rows of a source among the groups of a written release; return its labels, too.
 
@@ -144,7 +144,7 @@ def rake_marginals(
     return likely
 
 
-def count_population(counts: Counts, values: NDArray[Any]) -> NDArray[np.float64]:
+def count_population(counts: CombinationCounts, values: NDArray[Any]) -> NDArray[np.float64]:
     """Count the people of the population with each of (m, q) combinations."""
     cell = number_tuples(*np.concatenate([values.astype(np.int64), counts.codes]).T)
     own, others = np.split(cell, [len(values)])
@@ -153,7 +153,7 @@ def count_population(counts: Counts, values: NDArray[Any]) -> NDArray[np.float64
 
 
 def _released_groups(
-    release: Source, codebook: Codebook
+    release: Source, codebook: ReleaseCodebook
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the entries of each released group, (groups, q), and the group of each row."""
     batches = release.batches([name for column in codebook.columns for name in column.released])

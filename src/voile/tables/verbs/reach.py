@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from voile.core.errors import InfeasibleError
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.counts import CombinationCounts, Constraints
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.disclosure import distinct_l, entropy_l
 
@@ -27,7 +27,9 @@ def refuse_kept_cuts(space: PolicySpace) -> None:
         )
 
 
-def refuse_unreachable(counts: Counts, rules: Constraints, sensitive: Sequence[str]) -> None:
+def refuse_unreachable(
+    counts: CombinationCounts, rules: Constraints, sensitive: Sequence[str]
+) -> None:
     """Raise `InfeasibleError` where everybody together breaks a constraint.
 
     A group never has more subjects or values than everybody, and the least even of several groups

@@ -12,19 +12,19 @@ import pyarrow as pa
 from voile.core.errors import RequestError
 from voile.data import Source
 from voile.data.hold_out import TrainingSource
-from voile.tables.domains.domain import OUTSIDE, Domain
+from voile.tables.domains.domain import OUTSIDE, ValueDomain
 from voile.tables.people.combinations import (
-    Combinations,
+    QuasiCombinations,
     count_outcomes,
     count_sample,
     count_sensitive,
     encode,
     join,
 )
-from voile.tables.people.counts import Counts, SensitiveColumn
+from voile.tables.people.counts import CombinationCounts, SensitiveColumn
 from voile.tables.people.population import fill_gaps, from_sample
 from voile.tables.policies.space import PolicySpace
-from voile.tables.verbs.content import Content, measure_of
+from voile.tables.verbs.content import TablesContent, measure_of
 from voile.tables.verbs.scores import score_marks
 
 RECOUNTED = (
@@ -33,7 +33,7 @@ RECOUNTED = (
 )
 
 
-def count_anew(content: Content, source: Source) -> Counts:
+def count_anew(content: TablesContent, source: Source) -> CombinationCounts:
     """Count a source's subjects by a kit's domains; rows with a value outside of them do not count.
 
     Those rows are set aside by `apply`. Cost: as a fit counts; where there are such rows, every row
@@ -50,7 +50,7 @@ def count_anew(content: Content, source: Source) -> Counts:
     rows = TrainingSource(source, content.hold_out) if content.hold_out.share else source
     counted = count_sample(rows, space.quasi, subject)
     if _strange(domains, counted):
-        rows = _Within(rows, domains)
+        rows = _RowsWithin(rows, domains)
         counted = count_sample(rows, space.quasi, subject)
     if not counted.table.num_rows:
         raise RequestError(
@@ -68,7 +68,7 @@ def count_anew(content: Content, source: Source) -> Counts:
     return join(domains, codes, sample, population, values, outcomes, columns)
 
 
-def with_counts(content: Content, counts: Counts) -> Content:
+def with_counts(content: TablesContent, counts: CombinationCounts) -> TablesContent:
     """Return a kit's content with the counts of other rows, by which its policies are judged."""
     space = content.space
     people = replace(
@@ -98,16 +98,18 @@ def with_counts(content: Content, counts: Counts) -> Content:
     )
 
 
-def packed(counts: Counts) -> dict[str, Any]:
+def pack_counts(counts: CombinationCounts) -> dict[str, Any]:
     """Return counts as numbers, arrays and tuples, for another process."""
     return {**vars(counts), "columns": tuple(map(tuple, counts.columns))}
 
 
-def unpacked(given: Mapping[str, Any]) -> Counts:
-    return Counts(**{**given, "columns": tuple(SensitiveColumn(*one) for one in given["columns"])})
+def unpack_counts(given: Mapping[str, Any]) -> CombinationCounts:
+    return CombinationCounts(
+        **{**given, "columns": tuple(SensitiveColumn(*one) for one in given["columns"])}
+    )
 
 
-def _check_known(content: Content) -> None:
+def _check_known(content: TablesContent) -> None:
     """Refuse where people, or a measure, are known of the fitted rows alone."""
     people = content.space.population
     filled = any("population lacks" in said for said in people.assumptions)
@@ -121,18 +123,18 @@ def _check_known(content: Content) -> None:
     raise RequestError(f"the kit cannot be counted anew: {why}", instead="fit on this source")
 
 
-def _strange(domains: Sequence[Domain], counted: Combinations) -> bool:
+def _strange(domains: Sequence[ValueDomain], counted: QuasiCombinations) -> bool:
     return any((d.codes(counted.table.column(d.column)) == OUTSIDE).any() for d in domains)
 
 
-class _Within(Source):
+class _RowsWithin(Source):
     """The rows of a source whose values are all in their domains."""
 
-    def __init__(self, source: Source, domains: Sequence[Domain]) -> None:
+    def __init__(self, source: Source, domains: Sequence[ValueDomain]) -> None:
         super().__init__(source.name, source.kind, source.schema(), source.notes)
         self._source, self._domains = source, domains
 
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         quasi = [domain.column for domain in self._domains]
         for batch in self._source.batches(dict.fromkeys([*columns, *quasi]), batch_rows=rows):
             within = np.ones(len(batch), dtype=np.bool_)

@@ -11,8 +11,8 @@ from voile.core.evidence import Heading as Question
 from voile.gate.analysts import QUERY_ERROR
 from voile.release.choice import Choice
 from voile.release.found_values import describe_values
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.kit import StoredKit
+from voile.release.manifest import StoredRelease
 from voile.release.shown import facts_for
 from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import (
@@ -31,7 +31,7 @@ from voile.report.sections import (
     frontier_chart,
     limits,
 )
-from voile.report.wording import listed, share, share_and_odds, share_of, size
+from voile.report.wording import join_names, share, share_and_odds, share_of, size
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.verbs.report_analysis import own_analysis
 from voile.tables.verbs.report_data import STATING, report_data
@@ -86,7 +86,7 @@ TREE = (
 
 
 def sections(
-    subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
+    subject: StoredKit | StoredRelease, evidence: Sequence[Evidence], *, audience: Audience
 ) -> tuple[Section, ...]:
     """Say what a report shows of a kit or of a release.
 
@@ -94,8 +94,8 @@ def sections(
     other policies' intervals and small counts are for the internal one.
     """
     parts: Sequence[Section | None]
-    data, public, private = facts_for(audience, subject, _gathered, STATING)
-    if isinstance(subject, Kit):
+    data, public, private = facts_for(audience, subject, _gather_data, STATING)
+    if isinstance(subject, StoredKit):
         parts = [
             _kit_summary(data, audience),
             _frontier(data, audience),
@@ -131,10 +131,10 @@ def sections(
     return tuple(part for part in parts if part is not None)
 
 
-def _gathered(kit: Kit) -> dict[str, Any]:
-    from voile.tables.verbs.content import Content
+def _gather_data(kit: StoredKit) -> dict[str, Any]:
+    from voile.tables.verbs.content import TablesContent
 
-    return report_data(Content.of(kit))
+    return report_data(TablesContent.of(kit))
 
 
 def _summary(
@@ -176,7 +176,7 @@ def _summary(
         ),
     )
     names = [strip["column"] for strip in data["strips"]["chosen"]]
-    columns = listed(names)
+    columns = join_names(names)
     whom = "the population" if data["population_known"] else "the source"
     decided = [
         f"The adversary is assumed to know the name, {columns} of everybody in {whom}, and links "
@@ -268,7 +268,7 @@ def _frontier(data: Mapping[str, Any], audience: Audience) -> Section | None:
             f"as the fit scored them; {len(risk):,} of them, evenly spread, are drawn."
         )
         chart = replace(chart, caption=caption)
-    blocks = (chart, *_searched(data), *_marks(data))
+    blocks = (chart, *_describe_measures(data), *_marks(data))
     return Section("frontier", "Risk-utility frontier", blocks)
 
 
@@ -309,7 +309,7 @@ def _axes(data: Mapping[str, Any]) -> tuple[str, str]:
     return name_risk(data), name_measure(data, "loss")
 
 
-def _searched(data: Mapping[str, Any]) -> Iterator[Prose]:
+def _describe_measures(data: Mapping[str, Any]) -> Iterator[Prose]:
     """Say what risk and loss are, where they are not the usual ones."""
     if is_default(data, "risk") and is_default(data, "loss"):
         return
@@ -319,7 +319,7 @@ def _searched(data: Mapping[str, Any]) -> Iterator[Prose]:
         f"and loss is {name_measure(data, 'loss')} ({loss})."
     )
     outcomes = data["outcomes"]
-    yield Prose((said + (f" Outcomes: {listed(outcomes)}." if outcomes else ""),))
+    yield Prose((said + (f" Outcomes: {join_names(outcomes)}." if outcomes else ""),))
 
 
 def _marks(data: Mapping[str, Any]) -> Iterator[Heading | Bullets]:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voile.core.rounding import Stating
-from voile.tables.bounds.result import Bound
+from voile.core.rounding import StatingRules
+from voile.tables.bounds.result import LossBound
 from voile.tables.people.superpopulation import estimate_uniques
 from voile.tables.policies.comparison import in_words, most_different
 from voile.tables.policies.family import AnyPolicy, KitPolicy, finest_cuts
 from voile.tables.policies.policy import Policy, intervals_of
-from voile.tables.recoding.published import Published
+from voile.tables.recoding.published import PublishedPolicy
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.verbs.report_analysis import analysis_data, chosen_number
@@ -22,10 +22,10 @@ from voile.tables.verbs.report_losses import loss_data
 
 if TYPE_CHECKING:
     from voile.tables.policies.space import PolicySpace
-    from voile.tables.verbs.content import Content
+    from voile.tables.verbs.content import TablesContent
     from voile.tables.verbs.showing import AnyPublished
 
-STATING = Stating(
+STATING = StatingRules(
     at_least=frozenset(
         {
             *("entropy", "k", "k_all_rows", "k_map", "source_k", "source_k_map"),
@@ -50,7 +50,7 @@ LEAST_SHOWN = 1e-6
 
 
 def report_data(
-    content: Content,
+    content: TablesContent,
     policy: KitPolicy | None = None,
     published: AnyPublished | None = None,
 ) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def report_data(
         "matches": space.evaluator.matches,
         "policies": len(frontier),
         "promise": content.promise,
-        "frontier": _shown(content),
+        "frontier": _thin_frontier(content),
         "measures": {kind: asdict(asked) for kind, asked in content.measures.items()},
         "outcomes": list(content.outcomes),
         "absent": dict(content.absent),
@@ -78,7 +78,7 @@ def report_data(
         "population": space.population.how,
         "population_known": space.population.known,
         "assumptions": list(space.population.assumptions),
-        "search": {**content.found, "bound": _proved(content.bound)},
+        "search": {**content.found, "bound": _encode_bound(content.bound)},
         "hold_out": content.hold_out.share,
         "may_be_empty": space.constraints.empty_boxes,
         "uniques_source": _uniques(source, bottom, content.fraction),
@@ -110,7 +110,7 @@ def report_data(
     return data
 
 
-def _of_rows(content: Content, policy: AnyPolicy) -> dict[str, Any]:
+def _of_rows(content: TablesContent, policy: AnyPolicy) -> dict[str, Any]:
     """Gather what is counted of a policy by combinations of a row's values."""
     space = content.space
     return {
@@ -139,7 +139,7 @@ def _empty_boxes(space: PolicySpace, published: PublishedBoxes) -> dict[str, flo
     }
 
 
-def _shown(content: Content) -> dict[str, list[Any]]:
+def _thin_frontier(content: TablesContent) -> dict[str, list[Any]]:
     """Keep as many points as a chart can show, evenly along the curve on both its axes."""
     frontier = content.frontier
     step = np.zeros(len(frontier))
@@ -183,7 +183,7 @@ def _cuts(policies: Sequence[Policy]) -> list[dict[str, Any]]:
     return columns
 
 
-def _proved(bound: Bound | None) -> dict[str, Any] | None:
+def _encode_bound(bound: LossBound | None) -> dict[str, Any] | None:
     """Return what was proved as JSON has it: None where a weight has no bound."""
     if bound is None:
         return None
@@ -209,7 +209,7 @@ def _finite(figures: Mapping[str, float]) -> dict[str, float]:
     return {name: value for name, value in figures.items() if np.isfinite(value)}
 
 
-def _beats(content: Content, name: str) -> dict[str, Any]:
+def _beats(content: TablesContent, name: str) -> dict[str, Any]:
     """Say how many policies beat a mark, and describe the most different global ones."""
     score, mark = content.mark_scores[name], content.marks[name]
     scores = (score.risk, score.loss)
@@ -240,10 +240,12 @@ def _strips(policy: Policy) -> list[dict[str, Any]]:
 
 def _public_strips(policy: Policy) -> list[dict[str, Any]]:
     declared = [domain.is_declared for domain in policy.domains]
-    return [one for one in _published_strips(Published.of(policy, declared)) if one["intervals"]]
+    return [
+        one for one in _published_strips(PublishedPolicy.of(policy, declared)) if one["intervals"]
+    ]
 
 
-def _published_strips(published: Published) -> list[dict[str, Any]]:
+def _published_strips(published: PublishedPolicy) -> list[dict[str, Any]]:
     """Draw the intervals that the release shows; no width counts values that it does not."""
     columns = zip(published.codebook.columns, published.widths, strict=True)
     return [

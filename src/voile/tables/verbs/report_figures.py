@@ -8,7 +8,7 @@ from typing import Any
 from voile.gate.source_risks import find_source_figures
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
 from voile.report.suppression import FEW
-from voile.report.wording import listed, needs_suppression, share, share_and_odds, share_of
+from voile.report.wording import join_names, needs_suppression, share, share_and_odds, share_of
 from voile.tables.bounds.result import OPTIMAL
 from voile.tables.people.counted_boxes import ASSUMPTION
 from voile.tables.scoring.catalogue import MEASURES
@@ -119,7 +119,7 @@ def risks(
     blocks: list[Any] = [Grid(columns, tuple(rows), caption, (1, 2)[: len(sides)])]
     if none:
         where = "in the source and in the release" if after else "in the source"
-        blocks.append(Prose((f"Zero {where}: {listed(none)}.",)))
+        blocks.append(Prose((f"Zero {where}: {join_names(none)}.",)))
     if "k_all_rows" in after:
         blocks.append(Prose((ALL_ROWS,)))
     if data.get("promise") == "person":
@@ -129,7 +129,7 @@ def risks(
     blocks.append(Prose((f"The population is {data['population']}.", *data["assumptions"])))
     for when in ("source", "release"):
         if data.get(f"uniques_{when}"):
-            blocks.append(Prose((_estimated(when, data[f"uniques_{when}"], audience),)))
+            blocks.append(Prose((_describe_estimate(when, data[f"uniques_{when}"], audience),)))
     if data.get("estimated_matches"):
         said = [_estimated_matches(data["estimated_matches"])]
         if uniques := data.get("estimated_uniques"):
@@ -162,7 +162,7 @@ def _shares(
     return BarChart(groups, "share", "Source and release, side by side")
 
 
-def _estimated(when: str, estimate: Sequence[float], audience: Audience) -> str:
+def _describe_estimate(when: str, estimate: Sequence[float], audience: Audience) -> str:
     value, low, high = (format_people(x, audience) for x in estimate)
     return (
         f"By the {when}'s columns, {value} people are estimated to be unique in the population "

@@ -20,12 +20,12 @@ from voile.gate.analysts import (
 from voile.gate.groups import PeopleAtRisk
 from voile.gate.losses import PlacedRows
 from voile.report.sections import Audience, Grid, Prose, Section
-from voile.report.wording import listed, share, share_of
+from voile.report.wording import join_names, share, share_of
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.scoring.losses import LOSSES, Grouping, losses
+from voile.tables.scoring.losses import LOSSES, CombinationGrouping, losses
 
 if TYPE_CHECKING:
-    from voile.tables.people.counts import Counts
+    from voile.tables.people.counts import CombinationCounts
     from voile.tables.policies.space import PolicySpace
 
 NOT_RELEASED = -1
@@ -44,7 +44,9 @@ def loss_data(space: PolicySpace, policy: AnyPolicy) -> dict[str, Any]:
     return made
 
 
-def grouped_rows(counts: Counts, grouping: Grouping) -> tuple[PlacedRows, ReleasedLabels]:
+def grouped_rows(
+    counts: CombinationCounts, grouping: CombinationGrouping
+) -> tuple[PlacedRows, ReleasedLabels]:
     """Return counted combinations in the groups of a fit, as the gate places rows in released ones.
 
     Each person counted is one of one combination.
@@ -127,7 +129,7 @@ def analysts(
         "on the release, of one to three columns, are off by more than "
         f"{_error(lost['query_error'], audience)}.",
         *_runs(lost, audience),
-        *_weighted(lost, audience),
+        *_describe_weighted(lost, audience),
         *_single([one["column"] for one in lost["columns"] if one["groups"] == 1]),
     )
     rows = tuple(_row(one, data["subjects"], audience) for one in lost["columns"])
@@ -161,7 +163,7 @@ def _error(error: float, audience: Audience) -> str:
 
 def _runs(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
     if "query_error_with_runs" in lost:
-        columns = listed([one["column"] for one in lost["columns"] if one["runs"] > 1])
+        columns = join_names([one["column"] for one in lost["columns"] if one["runs"] > 1])
         yield (
             f"The release's manifest counts people by runs of values of {columns}: with these "
             "counts, half of the queries are off by more than "
@@ -169,7 +171,7 @@ def _runs(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
         )
 
 
-def _weighted(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
+def _describe_weighted(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
     """Say what an analyst who weights gets, which is not what policies were searched for."""
     if "weighted" in lost:
         own = lost["weighted"]
@@ -186,7 +188,7 @@ def _single(columns: Sequence[str]) -> Iterator[str]:
         yield f"Column {columns[0]} is one group: the release does not distinguish its values."
     elif columns:
         yield (
-            f"Columns {listed(columns)} are one group each: the release does not distinguish "
+            f"Columns {join_names(columns)} are one group each: the release does not distinguish "
             "their values."
         )
 

@@ -14,22 +14,22 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.data import Source, open_source
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.release.scoring import rows_held_out, rows_released
-from voile.report.wording import listed
-from voile.tables.attack import Cases, Records
+from voile.report.wording import join_names
+from voile.tables.attack import IntervalRecords, SensitiveRecords
 from voile.tables.attack.records import distinct_rows
 from voile.tables.domains.domain import encode_cells
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.class_ids import CLASS
-from voile.tables.recoding.codebook import Codebook, Coding
+from voile.tables.recoding.codebook import ReleaseCodebook, RowCoding
 from voile.tables.verbs.options import AdversaryOptions, AttackOptions
 
 MISSING = -1
 STRANGER = np.int64(-1)
 
 
-class Stage(ABC):
+class TablesStage(ABC):
     """What every attack on a table is given, on one list of true people and one set of codes."""
 
     truth: Source
@@ -37,7 +37,7 @@ class Stage(ABC):
 
     @property
     @abstractmethod
-    def codebook(self) -> Coding:
+    def codebook(self) -> RowCoding:
         """How released rows and raw cells become numbers."""
 
     @property
@@ -71,7 +71,7 @@ class Stage(ABC):
         """The source's column of subjects."""
 
     @property
-    def joined(self) -> bool:
+    def is_joined(self) -> bool:
         """Whether pseudonyms show which rows are one person's."""
         return False
 
@@ -135,16 +135,18 @@ class Stage(ABC):
         return np.where(numbers == STRANGER, -2 - np.arange(len(numbers)), numbers)
 
     @cached_property
-    def released(self) -> Records:
+    def released_records(self) -> IntervalRecords:
         """The release over the quasi-identifiers."""
-        return Records(self.codebook.released_codes(self.table), self.who[self.rows])
+        return IntervalRecords(self.codebook.released_codes(self.table), self.who[self.rows])
 
     @cached_property
-    def known(self) -> Records:
+    def known_records(self) -> IntervalRecords:
         """The release over all that the adversary knows."""
         names = self.options.knows
         columns = [number_values(self.table.column(name), self.values_of(name)) for name in names]
-        return Records(_beside(self.released.codes, columns), self.released.subject)
+        return IntervalRecords(
+            _beside(self.released_records.codes, columns), self.released_records.subject
+        )
 
     @cached_property
     def kept_codes(self) -> NDArray[np.int32] | None:
@@ -174,13 +176,13 @@ class Stage(ABC):
         return drop_repeated_entries(source.read(columns), self.person)
 
     @cached_property
-    def register_quasi(self) -> Records:
+    def register_quasi(self) -> IntervalRecords:
         """The adversary's register over the quasi-identifiers."""
         people = self._numbers(self._register.column(self.person))
-        return Records(self.codebook.register_codes(self._register), people)
+        return IntervalRecords(self.codebook.register_codes(self._register), people)
 
     @cached_property
-    def register(self) -> Records:
+    def register(self) -> IntervalRecords:
         """The adversary's register over all known columns."""
         missing = np.full(self._register.num_rows, MISSING, dtype=np.int32)
         columns = [
@@ -189,7 +191,9 @@ class Stage(ABC):
             else missing
             for name in self.options.knows
         ]
-        return Records(_beside(self.register_quasi.codes, columns), self.register_quasi.subject)
+        return IntervalRecords(
+            _beside(self.register_quasi.codes, columns), self.register_quasi.subject
+        )
 
     @property
     def register_rows(self) -> pa.Table:
@@ -197,7 +201,7 @@ class Stage(ABC):
         return self._register
 
     @cached_property
-    def counted(self) -> tuple[pa.Table, NDArray[np.int64]]:
+    def counted_population(self) -> tuple[pa.Table, NDArray[np.int64]]:
         """The population table, and the people of each of its rows."""
         source = open_source(self.options.population)
         people = self.options.people
@@ -205,7 +209,7 @@ class Stage(ABC):
         if lacking:
             raise RequestError(
                 "the population must count the people of each combination of quasi-identifiers, "
-                f"and this one has no {listed(lacking)}",
+                f"and this one has no {join_names(lacking)}",
                 where=source.name,
                 instead="name its column of counts with --people"
                 if lacking == [people]
@@ -218,24 +222,24 @@ class Stage(ABC):
     @cached_property
     def counted_codes(self) -> NDArray[np.int32]:
         """The intervals of each row of the population table."""
-        return self.codebook.recode(self.counted[0])
+        return self.codebook.recode(self.counted_population[0])
 
     @cached_property
-    def population(self) -> Records:
+    def population(self) -> IntervalRecords:
         """The population table, a row for each of its people."""
-        _, people = self.counted
+        _, people = self.counted_population
         distinct, place = np.unique(self.counted_codes, axis=0, return_inverse=True)
         # Two of a group tell whether exactly one person fits as well as all of them would.
         counted = np.minimum(np.bincount(place, weights=people), 2).astype(np.int64)
         repeated = np.repeat(distinct, counted, axis=0)
         strangers = -2 - self.true_rows.num_rows - np.arange(len(repeated), dtype=np.int64)
-        return Records(repeated, strangers)
+        return IntervalRecords(repeated, strangers)
 
     @cached_property
-    def held_out(self) -> Records | None:
+    def held_out(self) -> IntervalRecords | None:
         """People who were set aside before fitting, or come in a control file."""
         table, people = self._control
-        return Records(self.codebook.recode(table), people) if table.num_rows else None
+        return IntervalRecords(self.codebook.recode(table), people) if table.num_rows else None
 
     @cached_property
     def _control(self) -> tuple[pa.Table, NDArray[np.int64]]:
@@ -261,29 +265,31 @@ class Stage(ABC):
         """The cells of people who are not in the release."""
         return self._control[0]
 
-    def cases(self, column: str) -> Cases:
-        return Cases(
-            self.released, number_values(self.table.column(column), self.values_of(column))
+    def cases(self, column: str) -> SensitiveRecords:
+        return SensitiveRecords(
+            self.released_records, number_values(self.table.column(column), self.values_of(column))
         )
 
-    def cases_held_out(self, column: str) -> Cases | None:
+    def cases_held_out(self, column: str) -> SensitiveRecords | None:
         """The control with the same column."""
         if self.held_out is None:
             return None
         table, _ = self._control
-        return Cases(self.held_out, number_values(table.column(column), self.values_of(column)))
+        return SensitiveRecords(
+            self.held_out, number_values(table.column(column), self.values_of(column))
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Scene(Stage):
+class TablesScene(TablesStage):
     """The stage of a release of voile's own, whose manifests say what is what."""
 
-    release: Release
+    release: StoredRelease
     truth: Source
     options: AttackOptions
 
     @cached_property
-    def codebook(self) -> Codebook:
+    def codebook(self) -> ReleaseCodebook:
         return read_codebook(self.release.public["policy"])
 
     @property
@@ -303,7 +309,7 @@ class Scene(Stage):
         return bool(self.release.public.get("promise") == "person")
 
     @property
-    def joined(self) -> bool:
+    def is_joined(self) -> bool:
         columns = self.release.public["columns"]
         named = {c["column"] for c in columns if c["role"] == "identifier"}
         return bool(named - {CLASS.name})

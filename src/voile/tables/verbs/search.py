@@ -11,16 +11,24 @@ from voile.core.frontier import Frontier
 from voile.core.interruption import ctrl_c
 from voile.tables.paper.chains import RandomChain
 from voile.tables.paper.sublattice import SublatticeSearch
-from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.scoring.group_measures import refuse_estimated
 from voile.tables.searches import best, exhaustive, interval, local, quick, steepest
-from voile.tables.searches.result import Checkpoint, History, SearchResult, Space
+from voile.tables.searches.result import ScoredSpace, SearchCheckpoint, SearchHistory, SearchResult
 from voile.tables.searches.resume import continue_from
-from voile.tables.searches.run import DIGITS, Limit, Run
+from voile.tables.searches.run import DIGITS, TablesSearchLimit, TablesSearchRun
 
-__all__ = ["METHODS", "Checkpoint", "History", "Method", "SearchResult", "Space", "search"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "ScoredSpace",
+    "SearchCheckpoint",
+    "SearchHistory",
+    "SearchResult",
+    "search",
+]
 
-Method = Callable[[Run], None]
+Method = Callable[[TablesSearchRun], None]
 
 METHODS: Mapping[str, Method] = {
     "best": best.explore,
@@ -35,14 +43,14 @@ METHODS: Mapping[str, Method] = {
 
 
 def search(
-    space: Space,
+    space: ScoredSpace,
     *,
     method: str | Method = "best",
     evaluations: int | None = None,
     seconds: float | None = None,
     random_state: int | np.random.Generator | None = None,
     start: Frontier | None = None,
-    progress: Callable[[Checkpoint], None] | None = None,
+    progress: Callable[[SearchCheckpoint], None] | None = None,
 ) -> SearchResult:
     """Find policies that no other found beats in risk and loss.
 
@@ -86,7 +94,7 @@ def search(
     explore = METHODS[method] if isinstance(method, str) else method
     refuse_estimated(space.evaluator.risk)
     _refuse_part_of_a_chain(space.evaluator, evaluations)
-    run = Run(
+    run = TablesSearchRun(
         space.evaluator,
         evaluations=evaluations,
         seconds=seconds,
@@ -100,7 +108,7 @@ def search(
                 continue_from(run, start)
             explore(run)
         stopped = "finished"
-    except Limit as limit:
+    except TablesSearchLimit as limit:
         stopped = limit.reason
     except KeyboardInterrupt:
         if len(run.checkpoints) < 2:  # nothing but the two ends, or not even compiled code
@@ -108,14 +116,14 @@ def search(
         stopped = "interrupted"
     return SearchResult(
         frontier=_frontier(run),
-        history=History.of(run.checkpoints),
+        history=SearchHistory.of(run.checkpoints),
         evaluations=run.evaluations,
         method=method if isinstance(method, str) else repr(method),
         stopped=stopped,
     )
 
 
-def _frontier(run: Run) -> Frontier:
+def _frontier(run: TablesSearchRun) -> Frontier:
     """Return what was found, without policies that are close to everybody but not to the released.
 
     Scores count t-closeness from everybody, as whom a policy suppresses is not known before. So
@@ -135,7 +143,7 @@ def _frontier(run: Run) -> Frontier:
     return Frontier.of(scores.risk.round(DIGITS), scores.loss.round(DIGITS), close)
 
 
-def _refuse_part_of_a_chain(evaluator: Evaluator, evaluations: int | None) -> None:
+def _refuse_part_of_a_chain(evaluator: PolicyEvaluator, evaluations: int | None) -> None:
     chain = int((~evaluator.required & ~evaluator.forbidden).sum()) + 1
     if evaluations is not None and evaluations < chain:
         raise RequestError(

@@ -10,24 +10,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.errors import RequestError, named
+from voile.core.errors import RequestError, name_kind
 from voile.release.choice import Chosen
-from voile.release.kit import Kit
-from voile.release.own_verbs import Ended, Reporter
+from voile.release.kit import StoredKit
+from voile.release.own_verbs import EndedVerb, VerbReporter
 from voile.tables.policies.family import AnyPolicy, refuse_person_policy
 from voile.tables.policies.space import PolicySpace
-from voile.tables.scoring.disclosure import Classes
+from voile.tables.scoring.disclosure import EquivalenceClasses
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.verbs.content import KIND, Content
+from voile.tables.verbs.content import KIND, TablesContent
 from voile.tables.verbs.options import ShownPolicy, ShowOptions
 
 SIZES = (1, 2, 3, 5, 11, 20, 50, 100)
 """The least people of each class of group sizes."""
 
 
-def show_policy(options: ShowOptions, reporter: Reporter, *, kit: Kit | str) -> Ended:
+def show_policy(options: ShowOptions, reporter: VerbReporter, *, kit: StoredKit | str) -> EndedVerb:
     opened = open_tables_kit(kit)
-    content = Content.of(opened)
+    content = TablesContent.of(opened)
     policy, number = find_policy(content, opened, options)
     space, counts = content.space, content.space.counts
     groups, classes, allowed = space.groups(policy)
@@ -54,18 +54,20 @@ def show_policy(options: ShowOptions, reporter: Reporter, *, kit: Kit | str) -> 
         }
         for one in columns
     ]
-    return Ended(result, rows=rows)
+    return EndedVerb(result, rows=rows)
 
 
-def open_tables_kit(kit: Kit | str) -> Kit:
-    if not isinstance(kit, Kit | str | os.PathLike):
+def open_tables_kit(kit: StoredKit | str) -> StoredKit:
+    if not isinstance(kit, StoredKit | str | os.PathLike):
         raise RequestError(
-            f"{named(kit)} is not a kit", where="kit", instead="give one or its path"
+            f"{name_kind(kit)} is not a kit", where="kit", instead="give one or its path"
         )
-    return kit if isinstance(kit, Kit) else Kit.load(Path(kit), KIND)
+    return kit if isinstance(kit, StoredKit) else StoredKit.load(Path(kit), KIND)
 
 
-def find_policy(content: Content, kit: Kit, asked: ShownPolicy) -> tuple[AnyPolicy, int | None]:
+def find_policy(
+    content: TablesContent, kit: StoredKit, asked: ShownPolicy
+) -> tuple[AnyPolicy, int | None]:
     """Return the policy of a number or of a file, and its number if the kit lists it.
 
     Raises
@@ -77,7 +79,7 @@ def find_policy(content: Content, kit: Kit, asked: ShownPolicy) -> tuple[AnyPoli
     if asked.policy is not None:
         chosen = Chosen.read(asked.policy)
         chosen.check(kit)
-        policy = refuse_person_policy(content.family.read(chosen.policy))
+        policy = refuse_person_policy(content.family.read_policy(chosen.policy))
         return policy, content.family.number_of(policy)
     assert asked.number is not None
     if asked.number >= len(content.family):
@@ -108,9 +110,9 @@ def _sizes(people: NDArray[np.float64], of: NDArray[np.float64]) -> Iterator[dic
 
 
 def _columns(
-    space: PolicySpace, policy: AnyPolicy, groups: NDArray[np.int32], classes: Classes
+    space: PolicySpace, policy: AnyPolicy, groups: NDArray[np.int32], classes: EquivalenceClasses
 ) -> Iterator[dict[str, Any]]:
-    shown, sets = policy.shown(groups)
+    shown, sets = policy.list_shown(groups)
     for place, domain in enumerate(space.domains):
         counted = np.bincount(shown[:, place], classes.sample, len(sets[place]))
         labels = domain.labels_of(sets[place])
@@ -132,7 +134,7 @@ def _columns(
 def _leaves(
     policy: TreePolicy,
     groups: NDArray[np.int32],
-    classes: Classes,
+    classes: EquivalenceClasses,
     columns: list[dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
     """Yield each leaf that holds people; `merges_into` is the node that would join it to others."""
@@ -161,9 +163,9 @@ def _matches_without(space: PolicySpace, policy: AnyPolicy, place: int) -> float
     if isinstance(policy, TreePolicy):
         unknown = codes.copy()
         unknown[:, place] = -1
-        boxes = policy.pruned.leaves[own[first[released], 0]]
+        boxes = policy.pruned_tree.leaves[own[first[released], 0]]
         alike, others = (
-            policy.pruned.add_up(unknown, weight.astype(np.float64))[boxes]
+            policy.pruned_tree.add_up(unknown, weight.astype(np.float64))[boxes]
             for weight in (counts.sample, counts.population)
         )
     else:

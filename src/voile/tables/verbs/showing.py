@@ -14,17 +14,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError
-from voile.release.outcomes import Batch
+from voile.release.outcomes import SourceBatch
 from voile.tables.domains.domain import encode_cells
 from voile.tables.people.combinations import value_order
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.family import KitPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
-from voile.tables.recoding.marginals import Counted
-from voile.tables.recoding.published import Published
+from voile.tables.recoding.marginals import ReleasedCounts
+from voile.tables.recoding.published import PublishedPolicy
 from voile.tables.recoding.published_boxes import PublishedBoxes
-from voile.tables.recoding.recoder import Recoded
+from voile.tables.recoding.recoder import RecodedBatch
 from voile.tables.scoring.disclosure import are_diverse
 from voile.tables.trees.climbing import climb
 from voile.tables.trees.person_policy import PersonPolicy
@@ -35,13 +35,13 @@ from voile.tables.verbs.promises import least_of
 SLACK = 1e-9
 Notes = TypeVar("Notes")
 Bits = NDArray[np.bool_]
-AnyPublished = Published | PublishedBoxes
+AnyPublished = PublishedPolicy | PublishedBoxes
 
 
-class Showing(Protocol[Notes]):
+class NotesShowing(Protocol[Notes]):
     """Notes what rows hold; says what is published of a policy when the last row is known."""
 
-    def note(self, batch: Batch, recoded: Recoded, kept: Bits) -> Notes:
+    def note(self, batch: SourceBatch, recoded: RecodedBatch, kept: Bits) -> Notes:
         """Note the rows of a batch that are kept."""
 
     def nothing(self) -> Notes:
@@ -64,7 +64,7 @@ def showing_of(
     subject: str | None,
     sensitive: Sequence[str],
     marginals: bool,
-) -> Showing[Any]:
+) -> NotesShowing[Any]:
     """Return how a policy is shown: intervals as they are, or boxes that no row breaks."""
     if isinstance(policy, PersonPolicy):
         return ShownRows(policy)
@@ -79,7 +79,7 @@ class ShownIntervals:
 
     policy: Policy
 
-    def note(self, batch: Batch, recoded: Recoded, kept: Bits) -> list[Bits]:
+    def note(self, batch: SourceBatch, recoded: RecodedBatch, kept: Bits) -> list[Bits]:
         seen = self.nothing()
         mark(seen, recoded, kept)
         return seen
@@ -94,8 +94,8 @@ class ShownIntervals:
     def summarise(self, notes: list[Bits]) -> list[Bits]:
         return notes
 
-    def conclude(self, summary: list[Bits], *, bounds: bool) -> Published:
-        return Published.of(self.policy, summary, bounds=bounds)
+    def conclude(self, summary: list[Bits], *, bounds: bool) -> PublishedPolicy:
+        return PublishedPolicy.of(self.policy, summary, bounds=bounds)
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class ShownRows:
 
     policy: PersonPolicy
 
-    def note(self, batch: Batch, recoded: Recoded, kept: Bits) -> list[Bits]:
+    def note(self, batch: SourceBatch, recoded: RecodedBatch, kept: Bits) -> list[Bits]:
         seen = self.nothing()
         mark(seen[:-1], recoded, kept)
         seen[-1][recoded.intervals[kept, 0]] = True
@@ -127,7 +127,7 @@ class ShownRows:
         return PublishedBoxes.of(self.policy, summary[:-1], stands, bounds=bounds)
 
 
-def mark(seen: list[Bits], recoded: Recoded, kept: Bits) -> None:
+def mark(seen: list[Bits], recoded: RecodedBatch, kept: Bits) -> None:
     """Mark the values that kept rows have."""
     for has, values in zip(seen, recoded.values[kept].T, strict=True):
         has[values] = True
@@ -160,7 +160,7 @@ class BoxSummary:
 
     seen: list[Bits]
     stands: NDArray[np.int32]
-    counted: Counted | None
+    counted: ReleasedCounts | None
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class ShownBoxes:
     sensitive: tuple[str, ...]
     marginals: bool = False
 
-    def note(self, batch: Batch, recoded: Recoded, kept: Bits) -> BoxNotes:
+    def note(self, batch: SourceBatch, recoded: RecodedBatch, kept: Bits) -> BoxNotes:
         notes, box, codes = self.nothing(), recoded.intervals[kept, 0], recoded.values[kept]
         notes.rows += np.bincount(box, minlength=len(notes.rows))
         people = np.zeros(len(box), dtype=np.int64)
@@ -213,10 +213,10 @@ class ShownBoxes:
         notes.values.update(more.values)
 
     def summarise(self, notes: BoxNotes) -> BoxSummary:
-        tree = self.policy.pruned
+        tree = self.policy.pruned_tree
         shown = np.zeros(len(tree), dtype=np.bool_)
         shown[tree.leaves] = notes.rows > 0
-        allowed = _Allowed(self, notes)
+        allowed = _AllowedUnions(self, notes)
         stands = climb(tree, shown, allowed)
         while stands is not None and allowed.refuse(stands[tree.leaves]):
             stands = climb(tree, shown, allowed)
@@ -228,14 +228,14 @@ class ShownBoxes:
         # a box without rows is still part of the one that has taken it in
         used = np.where(np.isin(stands, stands[shown]), stands, UNCUT)[tree.leaves]
         seen = [counts > 0 for counts in notes.counts]
-        return BoxSummary(seen, used, self._counted(notes) if self.marginals else None)
+        return BoxSummary(seen, used, self._count_once(notes) if self.marginals else None)
 
     def conclude(self, summary: BoxSummary, *, bounds: bool) -> PublishedBoxes:
         return PublishedBoxes.of(
             self.policy, summary.seen, summary.stands, bounds=bounds, counted=summary.counted
         )
 
-    def _counted(self, notes: BoxNotes) -> Counted | None:
+    def _count_once(self, notes: BoxNotes) -> ReleasedCounts | None:
         """Count people once; None where somebody has rows of several combinations."""
         people = notes.rows
         if self.subject is not None:
@@ -243,10 +243,10 @@ class ShownBoxes:
             if len(np.unique(person)) < len(person):
                 return None
             people = np.bincount(box, minlength=len(notes.rows))
-        return Counted(people, notes.counts, least_of(self.space.constraints.k))
+        return ReleasedCounts(people, notes.counts, least_of(self.space.constraints.k))
 
     @cached_property
-    def counted(self) -> NDArray[np.float64]:
+    def counted_people(self) -> NDArray[np.float64]:
         """(boxes,) people of the population."""
         counts = self.space.counts
         box = self.policy.box_of(counts.codes)
@@ -254,7 +254,7 @@ class ShownBoxes:
 
 
 @dataclass(frozen=True)
-class _Allowed:
+class _AllowedUnions:
     """Whether some uncut boxes together may be one box.
 
     A person's share of each sensitive value depends on the boxes that all of her rows fall into. So
@@ -267,11 +267,11 @@ class _Allowed:
 
     def __call__(self, leaves: NDArray[np.intp]) -> bool:
         rules = self.showing.space.constraints
-        boxes = np.searchsorted(self.showing.policy.pruned.leaves, leaves)
-        if self.refused and self._held(boxes) in self.refused:
+        boxes = np.searchsorted(self.showing.policy.pruned_tree.leaves, leaves)
+        if self.refused and self._find_held(boxes) in self.refused:
             return False
         n = self._subjects(boxes)
-        g = max(n, float(self.showing.counted[boxes].sum()), 1.0)
+        g = max(n, float(self.showing.counted_people[boxes].sum()), 1.0)
         enough = n >= rules.k - SLACK and g * rules.max_risk >= 1 - SLACK
         return bool(enough and self._is_diverse(boxes, rules))
 
@@ -287,10 +287,10 @@ class _Allowed:
         for number in range(len(self.showing.sensitive)):
             short |= self._short(number, stands)
         known = len(self.refused)
-        self.refused.update(self._held(np.flatnonzero(stands == box)) for box in short)
+        self.refused.update(self._find_held(np.flatnonzero(stands == box)) for box in short)
         return len(self.refused) > known
 
-    def _held(self, boxes: NDArray[np.intp]) -> frozenset[int]:
+    def _find_held(self, boxes: NDArray[np.intp]) -> frozenset[int]:
         """Return which of these boxes hold rows."""
         return frozenset(boxes[self.notes.rows[boxes] > 0].tolist())
 

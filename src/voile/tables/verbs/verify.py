@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from voile.core.errors import TamperedError
-from voile.core.rounding import rounded
+from voile.core.rounding import round_number
 from voile.gate.finding import figures_of
 from voile.gate.promises import promises_of
-from voile.release.manifest import ACCEPTED, Release
-from voile.release.verify import Check, has_columns, has_rows, recounted
+from voile.release.manifest import ACCEPTED, StoredRelease
+from voile.release.verify import ReleaseCheck, check_recount, has_columns, has_rows
 from voile.tables.recoding.boxes import BoxCodebook, read_codebook
-from voile.tables.recoding.codebook import Codebook, CodebookEntry
+from voile.tables.recoding.codebook import CodebookEntry, ReleaseCodebook
 from voile.tables.recoding.marginals import marginals_in
 from voile.tables.verbs.measure_release import (
     AREAS,
@@ -31,7 +31,7 @@ PROMISES = {
 LEFT = "not counted again: it takes the population, or the source, which the kit has"
 
 
-def verify(release: Release) -> Iterator[Check]:
+def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
     """Yield each check of a release, in words, and whether it holds.
 
     Figures that need the source or its population are not checked again. Without the private
@@ -59,20 +59,22 @@ def verify(release: Release) -> Iterator[Check]:
             k=public.get(PROMISED_PEOPLE, public["constraints"]["k"]),
         )
     except TamperedError:
-        yield Check("every generalised cell is an interval of the policy", False)
+        yield ReleaseCheck("every generalised cell is an interval of the policy", False)
         return
-    yield Check("every generalised cell is an interval of the policy", True)
+    yield ReleaseCheck("every generalised cell is an interval of the policy", True)
     named = all(map(_is_named_by_its_ends, (e for c in codebook.columns for e in c.entries)))
-    yield Check("every interval is named by its ends", named)
+    yield ReleaseCheck("every interval is named by its ends", named)
     if isinstance(codebook, BoxCodebook) and public.get("promise") != "person":
-        yield Check("no two boxes share a combination of values", codebook.are_disjoint)
+        yield ReleaseCheck("no two boxes share a combination of values", codebook.are_disjoint)
     found = figures_of(one for one in findings if one.origin == "release")
     yield from _promises(public, found, unit=release.counted_unit)
     yield from _marginals(release, codebook, found["subjects"])
-    yield from recounted(release, found, left=LEFT)
+    yield from check_recount(release, found, left=LEFT)
 
 
-def _marginals(release: Release, codebook: Codebook, people: float) -> Iterator[Check]:
+def _marginals(
+    release: StoredRelease, codebook: ReleaseCodebook, people: float
+) -> Iterator[ReleaseCheck]:
     """Hold the marginals to what apply counted, and that to the boxes and to what they imply.
 
     A recipient, who has them in two digits, can hold them to the number of rows. That people are
@@ -84,11 +86,11 @@ def _marginals(release: Release, codebook: Codebook, people: float) -> Iterator[
             near = all(one.may_count(people) for one in public.values())
             fewer = all(one.may_count(min(people, sum(one.people))) for one in public.values())
             holds = near or (None if fewer else False)
-            yield Check("the marginals count the people of the release", holds)
+            yield ReleaseCheck("the marginals count the people of the release", holds)
         return
     counted = marginals_in(private)
     same = public == {name: one.public for name, one in counted.items()}
-    yield Check("the marginals are as apply counted them", same)
+    yield ReleaseCheck("the marginals are as apply counted them", same)
     if not counted:
         return
     least = least_of(release.public["constraints"]["k"])
@@ -97,7 +99,7 @@ def _marginals(release: Release, codebook: Codebook, people: float) -> Iterator[
     except TamperedError:
         found = 0
     said = f"marginals and groups together imply no count of fewer than {least} people"
-    yield Check(said, found >= least)
+    yield ReleaseCheck(said, found >= least)
 
 
 def _is_named_by_its_ends(entry: CodebookEntry) -> bool:
@@ -113,7 +115,7 @@ def _of_role(public: Mapping[str, Any], role: str) -> list[str]:
 
 def _promises(
     public: Mapping[str, Any], found: Mapping[str, float], *, unit: str = "people"
-) -> Iterator[Check]:
+) -> Iterator[ReleaseCheck]:
     """Hold the release, and the figures that its manifest states, to the constraints.
 
     Where rows are counted and not people, shares of values may differ from those that were
@@ -122,25 +124,27 @@ def _promises(
     constraints, stated = public["constraints"], public["figures"]
     k = constraints["k"]
     one = {"people": "person", "rows": "row"}[unit] if k == 1 else unit
-    yield Check(f"every group holds at least {k} {one}", found["k"] >= k >= 1)
+    yield ReleaseCheck(f"every group holds at least {k} {one}", found["k"] >= k >= 1)
     if "k" in stated:
-        yield Check(
+        yield ReleaseCheck(
             f"every group holds as many {unit} as the manifest says", found["k"] >= stated["k"]
         )
     if "max_risk" in stated:
-        within = stated["max_risk"] <= rounded(float(constraints["max_risk"]), "up")
-        yield Check(f"the largest risk stated is at most {constraints['max_risk']:g}", within)
+        within = stated["max_risk"] <= round_number(float(constraints["max_risk"]), "up")
+        yield ReleaseCheck(
+            f"the largest risk stated is at most {constraints['max_risk']:g}", within
+        )
     if "k_all_rows" in found:
         least, accepted = public.get(PROMISED_PEOPLE, k), public.get(ACCEPTED) is not None
         shared = found["k_all_rows"] >= least
         said = f"at least {least} people show the rows of any one person"
-        yield Check(said, None if accepted and not shared else shared)
+        yield ReleaseCheck(said, None if accepted and not shared else shared)
     yield from _of_sensitive(public, found, unit == "people")
 
 
 def _of_sensitive(
     public: Mapping[str, Any], found: Mapping[str, float], people_counted: bool
-) -> Iterator[Check]:
+) -> Iterator[ReleaseCheck]:
     promised, kept = public["constraints"], dict[str, bool]()
     for promise in promises_of(promised, _of_role(public, "sensitive")):
         value = promise.value(found)
@@ -149,4 +153,4 @@ def _of_sensitive(
             kept[name] = kept.get(name, True) and promise.is_kept(value)
     for name, holds in kept.items():
         unknown = not holds and not people_counted and name != "l_diversity"
-        yield Check(PROMISES[name].format(promised[name]), None if unknown else holds)
+        yield ReleaseCheck(PROMISES[name].format(promised[name]), None if unknown else holds)

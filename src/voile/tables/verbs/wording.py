@@ -13,7 +13,7 @@ from voile.release.choice import Choice
 from voile.release.manifest import ACCEPTED
 from voile.report.sections import CHOSEN, Audience, Figure
 from voile.report.suppression import FEW, is_few
-from voile.report.wording import is_hidden, listed, odds, share, share_of, size
+from voile.report.wording import is_hidden, join_names, odds, share, share_of, size
 from voile.tables.scoring.named_measures import DEFAULTS, Kind
 from voile.tables.verbs.person_records import PROMISED_PEOPLE
 
@@ -164,7 +164,7 @@ def describe_loss(data: Mapping[str, Any], loss: float) -> str:
         case "information":
             name = "divergence loss"
         case "mutual-information":
-            name = f"loss of information about {listed(data['outcomes'])}"
+            name = f"loss of information about {join_names(data['outcomes'])}"
         case _:
             name = name_measure(data, "loss")
     return f"{name} {share(loss)}"
@@ -181,7 +181,7 @@ def _describe_what_is_kept(data: Mapping[str, Any], loss: float) -> str:
     if not single:
         return f"{said}."
     are = "is one group" if len(single) == 1 else "are one group each"
-    return f"{said}. {'Column' if len(single) == 1 else 'Columns'} {listed(single)} {are}."
+    return f"{said}. {'Column' if len(single) == 1 else 'Columns'} {join_names(single)} {are}."
 
 
 def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
@@ -232,7 +232,7 @@ def explain_regrowing(evidence: Sequence[Evidence], audience: Audience) -> Itera
 def name_kept(released: Sequence[Mapping[str, str]]) -> str:
     """Name the columns that are released as they are, where they are few."""
     kept = [one["column"] for one in released if one["role"] in AS_IT_IS]
-    return listed(kept) if 0 < len(kept) <= FEW_NAMES else "the columns released as they are"
+    return join_names(kept) if 0 < len(kept) <= FEW_NAMES else "the columns released as they are"
 
 
 def explain_unique(
@@ -252,7 +252,7 @@ def explain_unique(
     who = (
         f"{apart} of the people have a record that no other person's equals once {named} "
         f"{'counts' if is_one else 'count'} as known. Only an adversary who knows that of a "
-        f"person, beside {listed(columns)}, recognises the record."
+        f"person, beside {join_names(columns)}, recognises the record."
     )
     if all(one["role"] in ("quasi", "identifier", "sensitive") for one in released):
         rest = rows or ", and no other value"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from voile.face.commands import typed
+from voile.face.commands import format_command
 from voile.workbench.history import SHELL
 from voile.workbench.project_folder import KEY, POLICY
 from voile.workbench.project_view import ProjectView, StepState
@@ -61,7 +61,7 @@ def _list_commands(view: ProjectView) -> list[str]:
         (kind, "choose", view.kit, *after),
         (kind, "apply", view.kit, view.source, *given, "--out", view.release, "--force"),
     )
-    return [typed(["voile", *words]) for words in commands]
+    return [format_command(["voile", *words]) for words in commands]
 
 
 ACTS: dict[str, Any] = {}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.core.evidence import Evidence, Finding, Rate
-from voile.report.wording import advantage, estimate, name_of, said
+from voile.report.wording import advantage, estimate, format_note, name_of
 from voile.workbench.planned_commands import Move, VerbCall
 from voile.workbench.project_folder import KEY
 from voile.workbench.project_view import Form, ProjectView, StepState
@@ -61,7 +61,7 @@ def _tell_story(evidence: Evidence) -> dict[str, Any]:
     return {
         "title": f"{evidence.attack[:1].upper()}{evidence.attack[1:]}"
         + (f": {evidence.of}" if evidence.of else ""),
-        "story": said(evidence.story, "internal") if evidence.story else "",
+        "story": format_note(evidence.story, "internal") if evidence.story else "",
         "knows": list(evidence.knows),
         "findings": [_describe(one) for one in shown],
     }

@@ -97,7 +97,7 @@ def _proposals(view: ProjectView) -> dict[str, Any]:
     """Return what `voile inspect` proposes now."""
     if not view.source_hash:
         return {}
-    answer = view.reader.read(["inspect", view.source, *view.kind_words], [view.source])
+    answer = view.reader.read_verb(["inspect", view.source, *view.kind_words], [view.source])
     return dict(answer["columns"])
 
 

@@ -14,9 +14,9 @@ from rapidfuzz.distance import OSA
 from voile.data import open_source
 from voile.documents.replacements.names import fold
 from voile.documents.start.known import KnownValues
-from voile.documents.start.known.owned import EVERYONE, NOBODY, Owned
+from voile.documents.start.known.owned import EVERYONE, NOBODY, OwnedKeys
 from voile.documents.start.known.parts import code_of
-from voile.documents.start.known.vocabulary import TYPO_FROM, Vocabulary
+from voile.documents.start.known.vocabulary import TYPO_FROM, ValueVocabulary
 from voile.documents.text.document import Document
 
 words = st.text("abcA", min_size=1, max_size=7)
@@ -30,7 +30,7 @@ keys = st.integers(0, 5)
 )
 def test_a_query_meets_what_its_owner_and_everyone_have(entries, queries):
     whose, asked = np.array(queries, dtype=np.int64).reshape(-1, 2).T
-    query, item = Owned([number for entry in entries for number in entry]).meet(whose, asked)
+    query, item = OwnedKeys([number for entry in entries for number in entry]).meet(whose, asked)
     naive = {
         (number, thing)
         for number, (who, key) in enumerate(queries)
@@ -46,7 +46,7 @@ def test_a_query_meets_what_its_owner_and_everyone_have(entries, queries):
     small=st.sets(st.integers(0, 7)),
 )
 def test_a_form_is_a_word_or_one_typo_away_from_it(known, forms, small):
-    vocabulary = Vocabulary()
+    vocabulary = ValueVocabulary()
     for word in known:
         vocabulary.number(fold(word))
     look = vocabulary.look(forms, small=[one for one in small if one < len(forms)])

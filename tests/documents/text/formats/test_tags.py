@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voile.documents.text.document import Span
-from voile.documents.text.formats.tags import Joined, Token, is_tag, join, join_tagged
+from voile.documents.text.formats.tags import JoinedText, TaggedToken, is_tag, join, join_tagged
 
 
 def test_examples_of_is_tag():
@@ -24,6 +24,8 @@ def test_examples_of_join_tagged():
 
 
 def test_examples_of_join():
-    assert join([[Token("Ms", "O"), Token("May", "B-PER")], [Token("left", "O", "VBD")]]) == Joined(
+    assert join(
+        [[TaggedToken("Ms", "O"), TaggedToken("May", "B-PER")], [TaggedToken("left", "O", "VBD")]]
+    ) == JoinedText(
         text="Ms May\nleft", spans=[Span(start=3, end=6, label="PER")], pos=[(7, 11, "VBD")]
     )

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
 from voile.signals.fitting.maps.side_columns import side_of
-from voile.signals.fitting.methods.layers import Chain
-from voile.signals.fitting.methods.transport import Transport
+from voile.signals.fitting.methods.layers import LayerChain
+from voile.signals.fitting.methods.transport import TransportMethod
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.conditional import UNIT
 from voile.signals.model.maps.stored import StoredMap, from_table, to_table
 
-QUICK = Transport(Chain(degree=1, spread=0))
+QUICK = TransportMethod(LayerChain(degree=1, spread=0))
 
 
 def growing(n, seed, classes=("high", "low", "middle")):

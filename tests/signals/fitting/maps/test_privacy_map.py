@@ -8,10 +8,10 @@ from tests.signals.made_up import METHODS, fitted, readings
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
-from voile.signals.fitting.methods.layers import Chain
-from voile.signals.fitting.methods.transport import Transport
+from voile.signals.fitting.methods.layers import LayerChain
+from voile.signals.fitting.methods.transport import TransportMethod
 
-QUICK = Transport(Chain(degree=3))
+QUICK = TransportMethod(LayerChain(degree=3))
 
 
 def changed(X, at, value):

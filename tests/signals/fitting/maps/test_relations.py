@@ -14,7 +14,7 @@ from voile.signals import PrivacyMap, SequenceMap, Session
 from voile.signals.attack.consistency import DecodedMessages, infer_by_consistency
 from voile.signals.fitting.maps.relations import find_lift
 from voile.signals.model.codec.codec import Codec
-from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lattice import ValueLattice
 from voile.signals.model.codec.lift import EIGHTHS
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
 
@@ -148,14 +148,14 @@ def test_no_relation_is_found_where_there_is_none(correlation):
     a, b = rng.normal(size=(2, 2000))
     b = correlation * a + np.sqrt(1 - correlation**2) * b
     X = np.round(np.stack([100 + 15 * a, 70 + 10 * b], axis=1), 1)
-    assert find_lift(X, np.zeros(2000, int), [Lattice(1, 10)] * 2) is None
+    assert find_lift(X, np.zeros(2000, int), [ValueLattice(1, 10)] * 2) is None
 
 
 def test_heaped_digits_become_as_wide_as_they_are_frequent():
     rng = np.random.default_rng(3)
     x = np.round(rng.normal(70, 12, 4000), 1)
     x[::2] = np.round(x[::2])
-    lift = find_lift(x[:, None], np.zeros(4000, int), [Lattice(1, 10)])
+    lift = find_lift(x[:, None], np.zeros(4000, int), [ValueLattice(1, 10)])
     assert not lift.lifted
     u = rng.uniform(-0.5, 0.5, 4000) * 0.1
     spread = lift.widen(0, x + u)
@@ -206,7 +206,7 @@ def test_sessions_lift_relations_and_decode_exactly(invariants):
         warnings.simplefilter("ignore")
         map = SequenceMap(invariants, random_state=0).fit(X, c, whose)
     codec = SequenceCodec.from_arrays(map.codec_.to_arrays())
-    assert codec.derived == 1
+    assert codec.derived_count == 1
     assert codec.mark == map.codec_.mark
     for subject in range(6):
         ends = [Session(one, int(c[whose == subject][0]), "s") for one in (codec, map.codec_)]

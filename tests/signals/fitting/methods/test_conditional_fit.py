@@ -16,10 +16,10 @@ from voile.signals.fitting.methods.conditional_fit import (
 from voile.signals.information.conditional import conditional_information
 from voile.signals.information.mutual import mutual_information
 from voile.signals.model.codec.conditional import OCTAVE, UNIT
-from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lattice import ValueLattice
 from voile.signals.model.codec.side import NameLevels, NumberGrid, read_levels
 
-AGE = NumberGrid(Lattice(1, 1), first=2, width=2, nodes=9)
+AGE = NumberGrid(ValueLattice(1, 1), first=2, width=2, nodes=9)
 SEX = NameLevels(np.array(["f", "m"]))
 SIDE = (AGE, SEX)
 ORDER = np.array([0, 1])
@@ -75,7 +75,7 @@ def test_tables_are_the_functions_at_each_level(seed, pairs):
 
 def test_a_frame_is_found_though_classes_differ():
     shared, levels, W, c, _, spread = fitted(1)
-    total = shared.side.read(levels)
+    total = shared.side.look_up_sums(levels)
     logs = total[2] / OCTAVE * np.log(2)
     apart = logs - np.log(spread)
     assert apart.std() < 0.08

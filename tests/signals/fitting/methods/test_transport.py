@@ -8,17 +8,17 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from voile.signals import PrivacyMap, mutual_information
-from voile.signals.fitting.methods.layers import Chain
+from voile.signals.fitting.methods.layers import LayerChain
 from voile.signals.fitting.methods.smoothing import SPACING, curve_of, grid_over, tails
 from voile.signals.fitting.methods.transport import (
     FOLDS,
-    Transport,
+    TransportMethod,
     fit_chain,
     folds,
     log_likelihoods,
     logs,
 )
-from voile.signals.model.maps.fitted import Sample
+from voile.signals.model.maps.fitted import ClassSample
 
 
 def bent_bands(n, seed):
@@ -67,7 +67,7 @@ def test_likelihood_is_a_density():
     """It integrates to 1 over the plane."""
     X, c = bent_bands(300, 4)
     own = X[c == 0].T
-    frames, layers = fit_chain(own, np.zeros(own.shape[1], int), Chain(depth=2))
+    frames, layers = fit_chain(own, np.zeros(own.shape[1], int), LayerChain(depth=2))
     x, y = (np.linspace(v.min() - 25, v.max() + 25, 500) for v in own)
     plane = np.stack(np.meshgrid(x, y, indexing="ij")).reshape(2, -1)
     parts = [log_likelihoods(plane[:, [i]], frames[0], layers[0]).sum() for i in (0, 1000)]
@@ -91,7 +91,7 @@ def test_a_small_class_with_the_pool_s_shape_leans_on_it():
     fresh = rng.exponential(size=3000)[None]
     by = {}
     for kappa in (0.01, 300.0):
-        frames, layers = fit_chain(Y, c, Chain(kappa=kappa))
+        frames, layers = fit_chain(Y, c, LayerChain(kappa=kappa))
         by[kappa] = log_likelihoods(fresh, frames[1], layers[1]).mean()
     assert by[300.0] > by[0.01] + 0.02
 
@@ -101,7 +101,7 @@ def test_folds_deal_out_subjects_and_each_class_evenly():
     whose = np.repeat(np.arange(120), 4)
     c = (whose >= 90).astype(int)
     order = rng.permutation(480)
-    sample = Sample(np.zeros((480, 1)), c[order], whose[order], np.ones(1))
+    sample = ClassSample(np.zeros((480, 1)), c[order], whose[order], np.ones(1))
     fold = folds(sample, 0)
     assert all(len(set(fold[sample.subjects == s])) == 1 for s in range(120))
     counts = np.array([np.bincount(fold[sample.c == k], minlength=FOLDS) for k in (0, 1)])
@@ -114,7 +114,7 @@ def test_logs_are_taken_of_what_is_positive_and_skewed_and_their_ends_are_round(
         [np.exp(rng.normal(size=400)), rng.normal(50, 1, 400), rng.normal(size=400)], axis=1
     )
     X = np.round(X + 0.001, 3)
-    curves = logs(Sample(X, np.zeros(400, int), np.arange(400), np.full(3, 0.001)))
+    curves = logs(ClassSample(X, np.zeros(400, int), np.arange(400), np.full(3, 0.001)))
     assert curves[0](X[:, 0]) == pytest.approx(np.log(X[:, 0]), abs=0.01)
     assert curves[2](X[:, 2]) == pytest.approx(X[:, 2])
     assert np.log2(curves[0].x[[0, -1]]) % 1 == pytest.approx(0, abs=1e-9)
@@ -122,7 +122,7 @@ def test_logs_are_taken_of_what_is_positive_and_skewed_and_their_ends_are_round(
 
 def test_settings_given_are_not_chosen_anew():
     X, c = bent_bands(300, 8)
-    map = PrivacyMap(Transport(Chain(depth=3, degree=1, spread=0))).fit(X, c)
+    map = PrivacyMap(TransportMethod(LayerChain(depth=3, degree=1, spread=0))).fit(X, c)
     assert [len(chain) for chain in map.fitted_.layers] == [3, 3]
     orders = [layer.order.tolist() for layer in map.fitted_.layers[0]]
     assert orders == [[0, 1], [1, 0], [0, 1]]

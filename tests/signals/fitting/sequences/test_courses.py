@@ -14,12 +14,12 @@ from tests.signals.fitting.sequences.courses import KINDS, courses
 
 from voile.core.errors import RequestError
 from voile.signals import SequenceCodec, SequenceMap, Session, SignalsWarning
-from voile.signals.attack.breaks import sent
-from voile.signals.fitting.methods.layers import Chain
+from voile.signals.attack.breaks import send_readings
+from voile.signals.fitting.methods.layers import LayerChain
 from voile.signals.fitting.overhear import overhear
-from voile.signals.fitting.sequences.courses import Courses, fit_direction, forecasts
-from voile.signals.model.sequences.basis import Basis
-from voile.signals.model.sequences.direction import CLEAR, Direction, power, share_of
+from voile.signals.fitting.sequences.courses import SubjectCourses, fit_direction, forecasts
+from voile.signals.model.sequences.basis import TimeBasis
+from voile.signals.model.sequences.direction import CLEAR, DirectionLaw, power, share_of
 
 LENGTH = 30
 
@@ -31,7 +31,7 @@ def rows(kind, n, seed):
 
 
 def fit(X, c, whose, days, **more):
-    quick = Chain(degree=3, spread=1)
+    quick = LayerChain(degree=3, spread=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SignalsWarning)
         return SequenceMap(settings=quick, resolution=0.1, random_state=0, **more).fit(
@@ -55,7 +55,7 @@ def test_the_structure_is_what_some_class_follows(kind):
 def test_what_is_sent_is_new_noise_in_every_class(kind):
     """Level, trend, week and succession of messages are those of independent normal numbers."""
     X, c, days = courses(kind, 200, LENGTH, 2)
-    Z = sent(fitted(kind).codec_, X[:, :, None], c, days)[1]
+    Z = send_readings(fitted(kind).codec_, X[:, :, None], c, days)[1]
     for which in (0, 1):
         z = Z[c == which, 1:, 0]
         trend = np.arange(LENGTH - 1) - (LENGTH - 2) / 2
@@ -129,18 +129,20 @@ def test_a_message_that_is_earlier_than_the_one_before_is_refused():
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 10.0]), st.sampled_from([0, 3]))
 def test_many_subjects_at_once_are_each_alone(seed, slope, period):
-    """`forecasts` against `Direction`, gross surprises, gaps, drift and short courses included."""
+    """`forecasts` against `DirectionLaw`, gross surprises, gaps, drift and short courses
+    included.
+    """
     rng = np.random.default_rng(seed)
-    basis = Basis.of(slope, period, 1)
+    basis = TimeBasis.of(slope, period, 1)
     root = rng.normal(size=(basis.size, basis.size))
     covariance = tuple(map(tuple, (root @ root.T).tolist()))
-    law = Direction(tuple(rng.normal(size=basis.size)), covariance, 0.3, 0.5, 0.01)
+    law = DirectionLaw(tuple(rng.normal(size=basis.size)), covariance, 0.3, 0.5, 0.01)
     whose = rng.permutation(np.repeat(np.arange(4), [1, 6, 3, 6]))
     times = np.zeros(len(whose), dtype=np.int64)
     for one in range(4):
         times[whose == one] = np.cumsum(rng.integers(1, 9, (whose == one).sum()))
     y = rng.normal(size=len(whose)) * np.where(rng.random(len(whose)) < 0.3, 9, 1)
-    many = Courses.of(whose, times)
+    many = SubjectCourses.of(whose, times)
     values = many.of_rows(y)
     found = forecasts(law, many, many.over(basis), values, values)
     surprises = np.full(len(y), np.nan)
@@ -164,7 +166,7 @@ def test_a_fit_finds_the_law_that_made_the_scores():
     time = np.arange(T)
     y = rng.normal(0.2, 0.9, n)[:, None] + slope[:, None] * time / 10 + 0.3 * swing
     law = fit_direction(
-        Courses.of(np.repeat(np.arange(n), T), np.tile(time, n)), Basis.of(10.0, 0, 0), y
+        SubjectCourses.of(np.repeat(np.arange(n), T), np.tile(time, n)), TimeBasis.of(10.0, 0, 0), y
     )
     assert law.mean == pytest.approx((0.2, 0.8), abs=0.1)
     assert np.sqrt(np.diag(law.covariance)) == pytest.approx([0.9, 0.3], abs=0.05)
@@ -172,7 +174,7 @@ def test_a_fit_finds_the_law_that_made_the_scores():
 
 
 def test_a_spike_is_not_learnt_and_a_shift_is_at_its_second_reading():
-    law = Direction((0.0,), ((1.0,),), 0.05, 0.3, 0.0)
+    law = DirectionLaw((0.0,), ((1.0,),), 0.05, 0.3, 0.0)
 
     def forecast_after(*scores):
         state = None

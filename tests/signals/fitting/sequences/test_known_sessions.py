@@ -13,10 +13,10 @@ from tests.signals.channel.ends import COLUMNS, DEVICES, SECRET, enrolled, reply
 from voile.core.errors import RequestError
 from voile.signals import SequenceCodec, SequenceMap, Session, SignalsWarning
 from voile.signals.channel import Outgoing, Recipient, Sender
-from voile.signals.channel.recipient import Subject
-from voile.signals.fitting.methods.layers import Chain
-from voile.signals.fitting.overhear import Overheard
-from voile.signals.model.sequences.state import Known
+from voile.signals.channel.recipient import ClinicSubject
+from voile.signals.fitting.methods.layers import LayerChain
+from voile.signals.fitting.overhear import OverheardSessions
+from voile.signals.model.sequences.state import KnownColumns
 
 KEY = b"k" * 32
 CALM = (7.0, "f")
@@ -41,13 +41,13 @@ def codec(*invariants, memory=True):
     X, c, whose, known = visits(length=5 if memory else 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SignalsWarning)
-        quick = Chain(degree=3, spread=1)
+        quick = LayerChain(degree=3, spread=1)
         map = SequenceMap(invariants, settings=quick, random_state=0, memory=memory)
         return SequenceCodec.from_arrays(map.fit(X, c, whose, known=known).codec_.to_arrays())
 
 
 def session(of, cells=CALM, *, key=KEY, label="yes", **options):
-    return Session(of, label, "a", known=Known.of(of, cells, key), **options)
+    return Session(of, label, "a", known=KnownColumns.of(of, cells, key), **options)
 
 
 @pytest.mark.parametrize("invariants", [(), (0,)])
@@ -84,13 +84,13 @@ def test_other_side_columns_or_another_key_are_refused_and_no_number_is_decoded(
         (message,) = device.pending()
         with pytest.raises(RequestError):
             clinic.receive(message)
-        device.acknowledge(device.expected())
+        device.acknowledge(device.expect_receipt())
     assert session(of, (7, "f")).differs(message) is False  # 7 is 7.0
 
 
 def test_what_is_public_of_a_session_does_not_follow_the_side_columns_alone():
     of = codec()
-    begun = [Session(of, "yes", name, known=Known.of(of, CALM, KEY)) for name in ("a", "b")]
+    begun = [Session(of, "yes", name, known=KnownColumns.of(of, CALM, KEY)) for name in ("a", "b")]
     for one in begun:
         one.send((120.0, 30.0))
     checks = {one.pending()[0].check for one in begun}
@@ -114,7 +114,10 @@ def test_readings_in_part_beside_side_columns_are_refused():
 
 def ends(folder, of, known=CALM):
     device = Sender(folder / "spool", of, enrolled(of, *DEVICES))
-    subjects = {"A": Subject("yes", "p1", known=known), "B": Subject("no", "p2", known=CALM)}
+    subjects = {
+        "A": ClinicSubject("yes", "p1", known=known),
+        "B": ClinicSubject("no", "p2", known=CALM),
+    }
     return device, Recipient(folder / "clinic", of, subjects, COLUMNS, SECRET)
 
 
@@ -124,7 +127,7 @@ def settle(device, clinic):
         posts = device.turn(back) or device.again()
         back = clinic.turn(posts)
         refused |= {reply_of(post).refused for post in back} - {""}
-        if not device.left():
+        if not device.has_waiting():
             break
     return refused
 
@@ -171,6 +174,6 @@ def test_a_session_goes_on_with_what_it_began_with_whatever_the_clinic_learns(tm
 
 
 def test_a_session_is_judged_beside_what_known_columns_reveal_alone():
-    plain = Overheard(30, 500, "a forest", "yes", 0.7, 0.66, 0.74, 0.9)
+    plain = OverheardSessions(30, 500, "a forest", "yes", 0.7, 0.66, 0.74, 0.9)
     assert plain.reveals
-    assert not Overheard(*list(vars(plain).values())[:9], 0.69).reveals
+    assert not OverheardSessions(*list(vars(plain).values())[:9], 0.69).reveals

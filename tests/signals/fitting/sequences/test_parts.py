@@ -10,20 +10,20 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from tests.signals.channel.ends import Subject, recipient, sender, written
+from tests.signals.channel.ends import ClinicSubject, recipient, sender, written
 
 import voile
 from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.signals import SequenceCodec, SequenceMap, Session, SignalsWarning
-from voile.signals.attack.breaks import sent
+from voile.signals.attack.breaks import send_readings
 from voile.signals.channel.recipient import ReadingLimits
-from voile.signals.fitting.methods.layers import Chain
-from voile.signals.fitting.overhear import Overheard, overheard
-from voile.signals.model.content import Content
-from voile.signals.model.sequences.messages import Message
-from voile.signals.model.sessions import Sessions
-from voile.signals.verbs.send import _Rows
+from voile.signals.fitting.methods.layers import LayerChain
+from voile.signals.fitting.overhear import OverheardSessions, overheard
+from voile.signals.model.content import SignalsContent
+from voile.signals.model.sequences.messages import ReadingMessage
+from voile.signals.model.sessions import SessionFacts
+from voile.signals.verbs.send import _SendRows
 
 LENGTH = 12
 NAMES = np.array(["calm", "wild"])
@@ -50,7 +50,7 @@ def fitted(subjects=260):
         warnings.simplefilter("ignore", SignalsWarning)
         X, c, days = rates(subjects, 1)
         whose = np.repeat(np.arange(len(c)), LENGTH)
-        map = SequenceMap(resolution=1.0, settings=Chain(), random_state=0, period=0)
+        map = SequenceMap(resolution=1.0, settings=LayerChain(), random_state=0, period=0)
         return map.fit(X.reshape(-1, 2), NAMES[c[whose]], whose, days.ravel()).codec_
 
 
@@ -70,7 +70,9 @@ def exchange(codec, label, readings, days, seed=0):
             heard.append(message)
             if rng.random() < 0.3:
                 continue
-            read = clinic.receive(Message.from_json(json.loads(json.dumps(message.to_json()))))
+            read = clinic.receive(
+                ReadingMessage.from_json(json.loads(json.dumps(message.to_json())))
+            )
             if read is not None:
                 came[read.number] = read.values
         device.acknowledge(clinic.receipt())
@@ -95,7 +97,7 @@ def test_every_reading_comes_back_with_the_columns_that_it_has():
 def test_what_is_sent_is_new_and_normal_in_every_class():
     """Of a map fitted to 1,000: a map of 260 leaves two to three times as much."""
     X, c, days = rates(900, 3)
-    Z = sent(fitted(1000), X, c, days)[1]
+    Z = send_readings(fitted(1000), X, c, days)[1]
     for which in range(2):
         own = Z[c == which]
         for j in range(2):
@@ -130,7 +132,7 @@ def test_columns_that_few_people_read_together_are_dropped_and_said():
     X[:, ::2, 0] = np.nan
     X[:24, ::3, 1] = np.where(np.isnan(X[:24, ::3, 0]), X[:24, ::3, 1], np.nan)
     whose = np.repeat(np.arange(60), LENGTH)
-    map = SequenceMap(resolution=1.0, settings=Chain(), random_state=0, period=0)
+    map = SequenceMap(resolution=1.0, settings=LayerChain(), random_state=0, period=0)
     with pytest.warns(SignalsWarning, match="fewer than 100, or 20 people, of a class hold"):
         map.fit(X.reshape(-1, 2), c[whose], whose, days.ravel())
     assert {one.columns for one in map.codec_.parts} == {(1,), (0, 1)}
@@ -148,7 +150,7 @@ def first(codec, **changes):
 def test_a_message_with_other_columns_than_its_values_is_refused(columns):
     message = {**first(fitted()).to_json(), "columns": columns}
     with pytest.raises(RequestError):
-        Session(fitted(), "calm", "a").receive(Message.from_json(message))
+        Session(fitted(), "calm", "a").receive(ReadingMessage.from_json(message))
 
 
 def test_the_digest_covers_which_columns_a_message_holds():
@@ -168,9 +170,9 @@ def test_a_column_that_is_read_in_one_class_alone_reveals_it_and_that_is_said():
     rare[c == 1, ::3, 1] = np.nan  # the cuff, every third day, is left out by one class
     found = overheard(fitted(), rare, c, days, 1)
     assert found.held > 0.95
-    said = Sessions(None, None, (found,)).said
+    said = SessionFacts(None, None, (found,)).summary_sentence
     assert "Which columns readings hold reveals an AUC of 1.00." in said
-    assert Overheard(30, 9, "forest", "a", 0.5, 0.4, 0.6, 0.9).held is None
+    assert OverheardSessions(30, 9, "forest", "a", 0.5, 0.4, 0.6, 0.9).held is None
 
 
 def table(n, seed):
@@ -207,13 +209,13 @@ def test_a_table_of_sensors_with_their_own_rates_goes_to_the_clinics_file(tmp_pa
     assert (
         "800 rows lack a class, a subject or a reading, and were left out, 800 of them but" in said
     )
-    content = Content.of(kit)
+    content = SignalsContent.of(kit)
     codec = SequenceCodec.from_arrays(content.sequence)
     assert codec.partial
-    rows = _Rows(content, {f"p{i}": f"S{i}" for i in range(4)})
+    rows = _SendRows(content, {f"p{i}": f"S{i}" for i in range(4)})
     given = table(4, 9)
     given.loc[5, ["weight", "pressure"]] = np.nan
-    subjects = {f"S{i}": Subject(str(NAMES[i % 2]), f"p{i}") for i in range(4)}
+    subjects = {f"S{i}": ClinicSubject(str(NAMES[i % 2]), f"p{i}") for i in range(4)}
     columns = [ReadingLimits("weight"), ReadingLimits("pressure")]
     with (
         sender(tmp_path, codec=codec) as device,
@@ -255,6 +257,6 @@ def test_what_cannot_be_fitted_in_part_is_refused_in_a_sentence(change, options,
         X = np.where(np.isnan(X), [80.0, 120.0], X)
         X[0, 0, 0] = np.nan
     whose = np.repeat(np.arange(60), LENGTH)
-    map = SequenceMap(resolution=1.0, settings=Chain(), random_state=0, period=0, **options)
+    map = SequenceMap(resolution=1.0, settings=LayerChain(), random_state=0, period=0, **options)
     with pytest.raises(RequestError, match=message):
         map.fit(X.reshape(-1, 2), c[whose], whose, days.ravel())

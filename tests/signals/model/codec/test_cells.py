@@ -7,21 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.signals.model.codec.cells import Cells
-from voile.signals.model.codec.lattice import MARGIN, Lattice
+from voile.signals.model.codec.cells import ReadingCells
+from voile.signals.model.codec.lattice import MARGIN, ValueLattice
 from voile.signals.model.codec.scalar import at, is_on, place
 
 
 @st.composite
 def lattices(draw):
     step, per = draw(st.integers(1, 60)), draw(st.sampled_from([1, 2, 4, 10, 1000, 10**9]))
-    return Lattice(step, per, draw(st.integers(0, step - 1)))
+    return ValueLattice(step, per, draw(st.integers(0, step - 1)))
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(lattices(), min_size=1, max_size=4), st.data())
 def test_each_value_is_placed_as_by_itself(drawn, data):
-    cells = Cells(drawn)
+    cells = ReadingCells(drawn)
     whole = [
         data.draw(st.one_of(st.integers(-999, 999), st.integers(-(2**53), 2**53))) for _ in drawn
     ]
@@ -43,4 +43,4 @@ def test_each_value_is_placed_as_by_itself(drawn, data):
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, 1e308])
 def test_what_is_missing_or_infinite_has_no_place(wrong):
     with pytest.raises((ValueError, OverflowError)):
-        Cells([Lattice(1, 1), Lattice(1, 10)]).rounded([1.0, wrong])
+        ReadingCells([ValueLattice(1, 1), ValueLattice(1, 10)]).rounded([1.0, wrong])

@@ -11,7 +11,7 @@ import pytest
 from tests.signals.made_up import METHODS, NAMES, fitted, readings
 
 from voile.core.errors import RequestError
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.signals import Codec, PrivacyMap
 from voile.signals.model.maps.bases import BASES
 
@@ -74,7 +74,7 @@ def test_arrays_hold_the_whole_codec_and_no_objects():
         with np.load(file, allow_pickle=False) as arrays:
             again = Codec.from_arrays(dict(arrays))
         first, second = (
-            one.encode(X, c, protective=Protective.for_tests(1)) for one in (codec, again)
+            one.encode(X, c, protective=ProtectiveRandom.for_tests(1)) for one in (codec, again)
         )
         assert (first == second).all()
         assert (again.decode(first, c) == X).all()

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.keys.random import Protective
-from voile.signals.model.codec.lattice import MARGIN, Lattice, dither
-from voile.signals.model.codec.place import Place
+from voile.keys.random import ProtectiveRandom
+from voile.signals.model.codec.lattice import MARGIN, ValueLattice, dither
+from voile.signals.model.codec.place import ReadingPlace
 
 
 @given(st.integers(1, 300), st.integers(0, 6), st.integers(-(10**6), 10**6), st.data())
@@ -24,21 +24,21 @@ def test_found_is_the_coarsest_lattice_and_values_are_exact(step, places, start,
     )
     exact = [Fraction(start + step * k, 10**places) for k in numbers]
     x = np.array([float(value) for value in exact])
-    lattice = Lattice.found(x, Place(0))
+    lattice = ValueLattice.find_coarsest(x, ReadingPlace(0))
     assert lattice.resolution == pytest.approx(step / 10**places)
     assert (lattice.nearest(x) == x).all()
-    assert (lattice.values(lattice.positions(x, Place(0))) == x).all()
+    assert (lattice.values(lattice.positions(x, ReadingPlace(0))) == x).all()
 
 
 @given(st.floats(-0.49, 0.49), st.integers(-(10**6), 10**6))
 def test_a_point_in_a_cell_rounds_to_its_value(u, k):
-    lattice = Lattice.declared(0.1, np.array([0.1, 0.2, 0.5]), Place(0))
+    lattice = ValueLattice.from_resolution(0.1, np.array([0.1, 0.2, 0.5]), ReadingPlace(0))
     assert lattice.nearest(lattice.values(np.array([k + u])))[0] == float(f"{k / 10:.1f}")
 
 
 def test_arithmetic_noise_is_taken_off():
     x = np.array([701, 702, 705]) * 0.1  # 70.10000000000001 and so on
-    lattice = Lattice.found(x, Place(0))
+    lattice = ValueLattice.find_coarsest(x, ReadingPlace(0))
     assert lattice.nearest(x).tolist() == [70.1, 70.2, 70.5]
 
 
@@ -55,22 +55,22 @@ def test_arithmetic_noise_is_taken_off():
 )
 def test_a_resolution_that_the_data_contradicts_is_refused(resolution, x, message):
     with pytest.raises(RequestError, match=message):
-        Lattice.declared(resolution, np.array(x), Place(0))
+        ValueLattice.from_resolution(resolution, np.array(x), ReadingPlace(0))
 
 
 def test_no_resolution_is_made_up_for_continuous_readings():
     with pytest.raises(RequestError, match="no resolution was found; declare one"):
-        Lattice.found(np.random.default_rng(0).normal(size=50), Place(0))
+        ValueLattice.find_coarsest(np.random.default_rng(0).normal(size=50), ReadingPlace(0))
 
 
 def test_half_steps_off_nought_are_a_lattice_of_their_own():
-    lattice = Lattice.found(np.array([0.5, 1.5, 4.5]), Place(0))
+    lattice = ValueLattice.find_coarsest(np.array([0.5, 1.5, 4.5]), ReadingPlace(0))
     assert (lattice.resolution, lattice.values(np.array([0, 1])).tolist()) == (1.0, [0.5, 1.5])
 
 
 def test_dither_fills_the_cell_evenly_and_no_seed_repeats_it():
-    u = dither(1, 200_000, Protective())[0]
+    u = dither(1, 200_000, ProtectiveRandom())[0]
     assert np.abs(u).max() < 0.5 - MARGIN / 2
     counts = np.histogram(u, 20, (-0.5, 0.5))[0]
     assert ((counts - 10_000) ** 2 / 10_000).sum() < 55  # chi-square of 19, one in 25,000
-    assert not np.array_equal(u, dither(1, 200_000, Protective())[0])
+    assert not np.array_equal(u, dither(1, 200_000, ProtectiveRandom())[0])

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.signals.model.codec.nominal import Assignment
-from voile.signals.model.codec.place import Place
+from voile.signals.model.codec.nominal import ValueAssignment
+from voile.signals.model.codec.place import ReadingPlace
 
 
 def bits(joint):
@@ -27,7 +27,7 @@ def test_no_assignment_tells_less(numbers):
     counts[0] += 1  # every value occurs
     rows = np.repeat(np.arange(9), counts.ravel())
     column, classes = np.array(["a", "b", "c"])[rows % 3], rows // 3
-    sent = Assignment.of(column, classes, 3).sent
+    sent = ValueAssignment.of(column, classes, 3).sent
     ours = np.zeros((3, 3))
     for k in range(3):
         ours[k, sent[k]] = counts[k]
@@ -42,15 +42,15 @@ def test_no_assignment_tells_less(numbers):
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 2)), min_size=1))
 def test_values_come_back(rows):
     column, classes = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
-    assignment = Assignment.of(column, classes, 3)
+    assignment = ValueAssignment.of(column, classes, 3)
     for k in range(3):
-        sent = assignment.encode(assignment.values, k, Place(0))
+        sent = assignment.encode(assignment.values, k, ReadingPlace(0))
         assert sorted(sent) == assignment.values.tolist()
-        assert (assignment.decode(sent, k, Place(0)) == assignment.values).all()
-        assert (assignment.plain().encode(column, k, Place(0)) == column).all()
+        assert (assignment.decode(sent, k, ReadingPlace(0)) == assignment.values).all()
+        assert (assignment.plain().encode(column, k, ReadingPlace(0)) == column).all()
 
 
 def test_a_value_never_seen_is_refused():
-    assignment = Assignment.of(np.array(["a", "b"]), np.array([0, 0]), 1)
+    assignment = ValueAssignment.of(np.array(["a", "b"]), np.array([0, 0]), 1)
     with pytest.raises(RequestError, match=r"row 2: 1 values were not seen"):
-        assignment.encode(np.array(["a", "zz"]), 0, Place(0))
+        assignment.encode(np.array(["a", "zz"]), 0, ReadingPlace(0))

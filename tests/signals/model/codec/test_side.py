@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.signals.model.codec.conditional import OCTAVE, UNIT, Conditional, SideTables
-from voile.signals.model.codec.lattice import Lattice
-from voile.signals.model.codec.place import Place
+from voile.signals.model.codec.conditional import OCTAVE, UNIT, ConditionalFrame, SideTables
+from voile.signals.model.codec.lattice import ValueLattice
+from voile.signals.model.codec.place import ReadingPlace
 from voile.signals.model.codec.side import NameLevels, NumberGrid, read_levels
-from voile.signals.model.codec.steps import Affine
+from voile.signals.model.codec.steps import AffineMap
 
-AGE = NumberGrid(Lattice(1, 1), first=2, width=3, nodes=6)
+AGE = NumberGrid(ValueLattice(1, 1), first=2, width=3, nodes=6)
 SEX = NameLevels(np.array(["f", "m"]))
 TERMS = [(0, -1), (1, -1), (0, 1)]
 
@@ -28,7 +28,7 @@ def frame(seed, d=2, columns=(AGE, SEX), terms=TERMS):
     for table in tables:
         table[d : 2 * d] = rng.integers(-200, 200, (d, table.shape[1]))
     order = rng.permutation(d).astype(np.int64)
-    return Conditional.of(order, SideTables.of(columns, terms, tables))
+    return ConditionalFrame.of(order, SideTables.of(columns, terms, tables))
 
 
 def twin(step, cells):
@@ -36,7 +36,7 @@ def twin(step, cells):
 
     def corners(column, cell):
         if isinstance(column, NameLevels):
-            level = column.read(np.array([cell], dtype=object), Place())[0]
+            level = column.read_levels(np.array([cell], dtype=object), ReadingPlace())[0]
             return [(int(level[0]), Fraction(1))]
         if cell is None:
             return [(column.nodes, Fraction(1))]
@@ -71,7 +71,7 @@ CELLS = st.tuples(
 def test_tables_are_read_as_fractions_rounded_down(seed, cells):
     step = frame(seed)
     levels = read_levels(np.array(cells, dtype=object).reshape(-1, 2), (AGE, SEX), len(cells))
-    read = step.side.read(levels)
+    read = step.side.look_up_sums(levels)
     for row, one in enumerate(cells):
         assert read[:, row].tolist() == twin(step, one)
 
@@ -79,7 +79,7 @@ def test_tables_are_read_as_fractions_rounded_down(seed, cells):
 @given(st.integers(0, 50), st.floats(0, 1))
 @settings(max_examples=40, deadline=None)
 def test_a_frame_is_undone_row_by_row(seed, strength):
-    step = frame(seed, d=3).towards(Affine(np.eye(3), np.ones(3)), strength)
+    step = frame(seed, d=3).towards(AffineMap(np.eye(3), np.ones(3)), strength)
     cells = np.array([[3, "f"], [None, "m"], [17, None], [9, "unseen"]], dtype=object)
     rows = step.at(read_levels(cells, (AGE, SEX), 4))
     W = np.random.default_rng(seed).normal(size=(3, 4))
@@ -93,18 +93,22 @@ def test_a_spread_is_a_power_of_two_in_256_steps():
     tables = np.zeros_like(step.tables)
     tables[1] = [0, OCTAVE, -OCTAVE, 128]  # f, m, others, missing
     tables[0] = 1 / UNIT
-    step = Conditional.of(step.order, SideTables.of((SEX,), [(0, -1)], [tables.astype(float)]))
+    step = ConditionalFrame.of(step.order, SideTables.of((SEX,), [(0, -1)], [tables.astype(float)]))
     rows = step.at(read_levels(np.array(["f", "m", "x", None], dtype=object), (SEX,), 4))
     assert np.allclose(rows.forward(np.ones((1, 4))), [[2, 3, 1.5, 1 + 2**0.5]])
 
 
 def test_missing_unseen_and_beyond_have_levels():
-    age, share, exact = AGE.read(np.array([None, np.nan, "", 1, 3, 99], dtype=object), Place())
+    age, share, exact = AGE.read_levels(
+        np.array([None, np.nan, "", 1, 3, 99], dtype=object), ReadingPlace()
+    )
     assert age.tolist() == [6, 6, 6, 0, 0, 5]
     assert share.tolist() == [0, 0, 0, 0, 1, 0]
     assert exact[3:].tolist() == [1, 3, 99]  # of relations, also beyond the grid
     assert np.isnan(exact[:3]).all()
-    assert SEX.read(np.array(["f", "x", None], dtype=object), Place())[0].tolist() == [0, 2, 3]
+    assert SEX.read_levels(np.array(["f", "x", None], dtype=object), ReadingPlace())[
+        0
+    ].tolist() == [0, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -133,4 +137,4 @@ def test_damaged_tables_are_refused():
         ("terms", step.terms + 5),
     ):
         with pytest.raises((ValueError, IndexError)):
-            Conditional(**{**arrays, name: wrong})
+            ConditionalFrame(**{**arrays, name: wrong})

@@ -7,8 +7,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from voile.signals.model.codec.pieces import FEW, Pieces
-from voile.signals.model.codec.steps import Affine, Bend, Curve, KnotheRosenblatt, between, mix
+from voile.signals.model.codec.pieces import FEW, LinearPieces
+from voile.signals.model.codec.steps import (
+    AffineMap,
+    ColumnBend,
+    KnotheRosenblatt,
+    PieceCurve,
+    between,
+    mix,
+)
 
 GAPS = st.lists(st.floats(0.01, 5), min_size=2, max_size=12)
 STRENGTHS = st.floats(0, 1)
@@ -23,23 +30,25 @@ def test_pieces_equal_bisection_for_few_values_and_for_many(gaps, data):
     x = rising(gaps)
     y = np.array(data.draw(st.lists(st.floats(-9, 9), min_size=len(x), max_size=len(x))))
     v = np.linspace(x[0], x[-1], FEW + 7)
-    pieces = Pieces(x, y)
-    assert pieces.read(v) == pytest.approx(np.interp(v, x, y), abs=1e-9)
-    assert pieces.read(v[:5]) == pytest.approx(np.interp(v[:5], x, y), abs=1e-9)
-    assert pieces.read(x) == pytest.approx(y, abs=1e-9)
+    pieces = LinearPieces(x, y)
+    assert pieces.evaluate_at(v) == pytest.approx(np.interp(v, x, y), abs=1e-9)
+    assert pieces.evaluate_at(v[:5]) == pytest.approx(np.interp(v[:5], x, y), abs=1e-9)
+    assert pieces.evaluate_at(x) == pytest.approx(y, abs=1e-9)
 
 
 def test_pieces_of_very_uneven_knots_are_found():
     x = np.geomspace(1e-6, 1e6, 300)
     v = np.exp(np.random.default_rng(0).uniform(np.log(1e-6), np.log(1e6), 5000))
-    assert Pieces(x, np.log(x)).read(v) == pytest.approx(np.interp(v, x, np.log(x)), rel=1e-12)
+    assert LinearPieces(x, np.log(x)).evaluate_at(v) == pytest.approx(
+        np.interp(v, x, np.log(x)), rel=1e-12
+    )
 
 
 @given(GAPS, st.data(), st.booleans())
 def test_a_curve_goes_on_straight_and_back(gaps, data, many):
     x = rising(gaps)
     y = rising(data.draw(st.lists(st.floats(0.01, 5), min_size=len(x), max_size=len(x))))
-    curve = Curve(x, y)
+    curve = PieceCurve(x, y)
     v = np.linspace(x[0] - 50, x[-1] + 50, 2 * FEW if many else 40)
     out = curve(v)
     assert (np.diff(out) > 0).all()
@@ -51,7 +60,7 @@ def test_a_curve_goes_on_straight_and_back(gaps, data, many):
 @given(GAPS, GAPS, STRENGTHS)
 @example([1.0, 1.2, 0.2], [0.2, 0.2, 2.0], 0.75)  # knots a rounding error apart
 def test_between_two_curves_lies_a_curve(one, other, strength):
-    a, b = Curve(rising(one), rising(one[::-1])), Curve(rising(other), 2 * rising(other))
+    a, b = PieceCurve(rising(one), rising(one[::-1])), PieceCurve(rising(other), 2 * rising(other))
     v = np.linspace(-60, 60, 101)
     both = (1 - strength) * a(v) + strength * b(v)
     assert between(a, b, strength)(v) == pytest.approx(both, abs=1e-9)
@@ -115,27 +124,27 @@ def test_log_slope_is_the_derivative():
 def test_between_symmetric_positive_frames_lies_a_regular_one(seed, d, strength):
     rng = np.random.default_rng(seed)
     roots = [A @ A.T + 0.1 * np.eye(d) for A in rng.normal(size=(2, d, d))]
-    one, other = (Affine(root, rng.normal(size=d)) for root in roots)
+    one, other = (AffineMap(root, rng.normal(size=d)) for root in roots)
     step = mix(one, other, strength)
     V = rng.normal(size=(d, 9))
     assert np.linalg.eigvalsh(step.matrix).min() > 0.09
     assert step.inverse(step.forward(V)) == pytest.approx(V, abs=1e-8)
     assert one.then(other).forward(V) == pytest.approx(other.forward(one.forward(V)))
-    assert one.turned().forward(one.forward(V)) == pytest.approx(V, abs=1e-8)
+    assert one.invert_map().forward(one.forward(V)) == pytest.approx(V, abs=1e-8)
 
 
 def test_a_bend_of_curves_of_different_lengths_keeps_them():
-    short = Curve(np.array([0.0, 1.0]), np.array([0.0, 2.0]))
-    long = Curve(np.array([0.0, 1.0, 5.0]), np.array([0.0, 3.0, 4.0]))
+    short = PieceCurve(np.array([0.0, 1.0]), np.array([0.0, 2.0]))
+    long = PieceCurve(np.array([0.0, 1.0, 5.0]), np.array([0.0, 3.0, 4.0]))
     V = np.array([[-1.0, 0.5, 9.0], [-1.0, 0.5, 9.0]])
-    step = Bend.of((short, long))
+    step = ColumnBend.of((short, long))
     assert step.forward(V) == pytest.approx(np.stack([short(V[0]), long(V[1])]))
     assert step.inverse(step.forward(V)) == pytest.approx(V)
 
 
 def test_what_is_not_injective_is_refused():
     with pytest.raises(ValueError, match="rise"):
-        Curve(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 1.0]))
+        PieceCurve(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 1.0]))
     step = random_kr(np.random.default_rng(0), 2).to_arrays()
     with pytest.raises(ValueError, match="rise"):
         KnotheRosenblatt(**{**step, "curve": -step["curve"]})

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.signals.model.codec.steps import Affine, Bend, Curve, KnotheRosenblatt
-from voile.signals.model.codec.triangular import Triangular
+from voile.signals.model.codec.steps import AffineMap, ColumnBend, KnotheRosenblatt, PieceCurve
+from voile.signals.model.codec.triangular import TriangularMap
 from voile.signals.model.codec.written_steps import WrittenSteps
 
 
@@ -33,7 +33,7 @@ def maps(draw):
 @given(maps())
 def test_a_point_alone_has_the_bits_that_it_has_in_a_batch(drawn):
     step, known, points = drawn
-    whole, later = WrittenSteps([step], len(step.order)), Triangular(step, known)
+    whole, later = WrittenSteps([step], len(step.order)), TriangularMap(step, known)
     there, back = step.forward(points.T.copy()).T, step.inverse(points.T.copy()).T
     for v, z, x in zip(points, there, back, strict=True):
         assert np.array(whole.forward(v.tolist())).tobytes() == z.tobytes()
@@ -52,10 +52,10 @@ def test_steps_in_a_row_have_the_bits_that_they_have_in_a_batch(drawn, seed):
     step, _, points = drawn
     d, rng = len(step.order), np.random.default_rng(seed)
     matrix = np.tril(rng.uniform(0.5, 2, (d, d))) * (rng.random((d, d)) < 0.7) + np.eye(d)
-    affine = Affine(matrix[rng.permutation(d)], rng.normal(size=d))
+    affine = AffineMap(matrix[rng.permutation(d)], rng.normal(size=d))
     pieces = rng.choice([1, 6])
     knots = np.cumsum(rng.uniform(0.1, 1, (2, d, pieces + 1)), axis=2)
-    bend = Bend.of([Curve(x, y) for x, y in zip(*knots, strict=True)])
+    bend = ColumnBend.of([PieceCurve(x, y) for x, y in zip(*knots, strict=True)])
     steps = [bend, affine, step, affine, step, bend]
     row, there, back = WrittenSteps(steps, d), points.T.copy(), points.T.copy()
     for one, other in zip(steps, reversed(steps), strict=True):

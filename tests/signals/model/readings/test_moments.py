@@ -11,7 +11,7 @@ import pytest
 from voile.core.errors import RequestError
 from voile.signals.model.readings.moments import (
     DAY,
-    Ticks,
+    ReadingTicks,
     TimeUnit,
     count_ticks,
     rank_moments,
@@ -39,7 +39,7 @@ def test_readings_follow_each_other_in_whole_units_or_fine_ones(times, unit):
 
 
 def test_gaps_are_those_of_a_subject():
-    ticks = Ticks(np.array([0, 86_400, 100, 86_500]), DAY)
+    ticks = ReadingTicks(np.array([0, 86_400, 100, 86_500]), DAY)
     assert unit_of(ticks, np.array([0, 0, 1, 1])) == TimeUnit(DAY, DAY)
 
 

@@ -9,7 +9,7 @@ from math import sqrt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.signals.model.sequences.direction import CLEAR, Direction, power, read_state, share_of
+from voile.signals.model.sequences.direction import CLEAR, DirectionLaw, power, read_state, share_of
 from voile.signals.model.sequences.written_out import LARGEST, times
 
 
@@ -79,7 +79,7 @@ def laws(draw):
     root = [vector() for _ in range(size)]
     covariance = tuple(tuple(dot(a, b) for b in root) for a in root)
     kept, drift = draw(st.floats(-0.98, 0.98)), draw(st.sampled_from([0.0, 1e-4, 1e-2]))
-    law = Direction(vector(), covariance, draw(st.floats(0.5, 2)), kept, drift)
+    law = DirectionLaw(vector(), covariance, draw(st.floats(0.5, 2)), kept, drift)
     steps = st.tuples(st.integers(1, 9), st.sampled_from([-3.5, 0.0, 5.0]) | st.floats(-6, 6))
     readings = draw(st.lists(steps, min_size=1, max_size=7))
     return law, [(*each, vector()) for each in readings]
@@ -115,7 +115,7 @@ def test_directions_are_written_out_for_any_size_that_a_map_may_have():
     for size in range(1, LARGEST + 1):
         a, b = [1.0 / (k + 1) for k in range(size)], [-0.0] * size
         rows = tuple(tuple(float(j == k) for k in range(size)) for j in range(size))
-        law = Direction(tuple(a), rows, swing=1.0, kept=0.5, drift=0.0)
+        law = DirectionLaw(tuple(a), rows, swing=1.0, kept=0.5, drift=0.0)
         assert bits([law.forecast(None, 0, b, b).mean]) == bits([0.0])
         first = law.forecast(None, 0, a, a)
         assert bits(first[:2]) == bits([dot(a, a), sqrt(dot(a, a) + 1.0)])

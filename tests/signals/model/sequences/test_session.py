@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from tests.signals.days import NAMES, days, fitted
 
 from voile.core.errors import RequestError
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.signals import PrivacyMap, SequenceCodec, SequenceMap, Session, SignalsWarning
 from voile.signals.model.codec.written_steps import WrittenSteps
-from voile.signals.model.sequences.basis import Basis
-from voile.signals.model.sequences.direction import Direction
-from voile.signals.model.sequences.messages import Message, Receipt
+from voile.signals.model.sequences.basis import TimeBasis
+from voile.signals.model.sequences.direction import DirectionLaw
+from voile.signals.model.sequences.messages import MessageReceipt, ReadingMessage
 
 MAPS = pytest.mark.parametrize("invariants", [(), (0,)])
 
@@ -90,7 +90,7 @@ def test_who_overhears_a_session_hears_noise_of_one_law(invariants):
             for reading in x.tolist():
                 device.send(reading)
                 sent.append(device.pending()[0].values[-1])
-                device.acknowledge(device.expected())
+                device.acknowledge(device.expect_receipt())
             scores.append(sent)
         Z = np.array(scores)[:, 1:]
         assert abs(Z.mean()) < 0.1
@@ -109,12 +109,12 @@ def test_who_overhears_a_session_hears_noise_of_one_law(invariants):
 )
 def test_a_forecast_is_the_conditional_law(kept, read, ahead, slope, period):
     """The naive twin: the whole covariance of the process, conditioned by linear algebra."""
-    basis = Basis.of(slope, period, 1)
+    basis = TimeBasis.of(slope, period, 1)
     rng = np.random.default_rng(basis.size)
     root = rng.normal(size=(basis.size, basis.size))
     covariance, mean = root @ root.T + np.eye(basis.size), rng.normal(size=basis.size)
     rows = tuple(map(tuple, covariance.tolist()))
-    direction = Direction(tuple(mean.tolist()), rows, 0.5, kept, 0.0)
+    direction = DirectionLaw(tuple(mean.tolist()), rows, 0.5, kept, 0.0)
     times = np.cumsum([3, *(gap for _, gap in read[1:]), ahead])
     functions = [basis.at(int(time), 3) for time in times]
     state, before, scores = None, functions[0], []
@@ -287,7 +287,7 @@ def test_an_unknown_class_and_broken_files_are_refused():
     for key in saved:
         with pytest.raises(RequestError):
             Session.from_json(codec, {k: v for k, v in saved.items() if k != key})
-    for kind in (Message, Receipt):
+    for kind in (ReadingMessage, MessageReceipt):
         with pytest.raises(RequestError, match="of a session"):
             kind.from_json({"session": "a", "number": -1})
 
@@ -367,10 +367,10 @@ def test_a_map_without_memory_sends_each_reading_as_if_it_were_the_first():
         device.send(reading)
         assert clinic.receive(device.pending()[0]).values == tuple(reading)
         device.acknowledge(clinic.receipt())
-    device = Session(codec, 0, "a", protective=Protective.for_tests(3))
-    again = Protective.for_tests(3)
+    device = Session(codec, 0, "a", protective=ProtectiveRandom.for_tests(3))
+    again = ProtectiveRandom.for_tests(3)
     for reading in X[:20].tolist():  # with the bits that the map of single readings gives
         device.send(reading)
         sent = codec.codec.encode([reading], 0, protective=again)
         assert np.array([device.pending()[0].values]).tobytes() == sent.tobytes()
-        device.acknowledge(device.expected())
+        device.acknowledge(device.expect_receipt())

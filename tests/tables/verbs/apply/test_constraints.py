@@ -17,7 +17,7 @@ from voile.release.choice import Choice
 from voile.tables.policies.policy import Policy
 from voile.tables.verbs.apply import _check_implied
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.verify import verify
 
 pytestmark = pytest.mark.filterwarnings(
@@ -41,7 +41,7 @@ def test_groups_under_k_are_suppressed_up_to_the_share(patients, tmp_path):
     released = read(release.path)
     groups = released.group_by(["age", "zip"]).aggregate([([], "count_all")])
     assert min(groups["count_all"].to_pylist()) >= 5
-    space = Content.of(kit).space
+    space = TablesContent.of(kit).space
     again = Policy.from_data(space.domains, choose(kit, Choice(policy=0)).policy)
     assert space.disclosure(again)["k"] >= 5
 
@@ -141,7 +141,7 @@ def test_the_least_group_is_public_where_it_is_of_no_few(patients, tmp_path, peo
 @pytest.fixture(scope="module")
 def strict(patients):
     asked = {"k": 5, "max_risk": 0.25, "l_diversity": 2, "suppress": 0.3}
-    content = Content.of(fitted(patients, roles(seen="drop"), **asked))
+    content = TablesContent.of(fitted(patients, roles(seen="drop"), **asked))
     rules = content.space.constraints
     return TableLimits(rules.k, rules.max_risk, vars(rules), content.sensitive)
 

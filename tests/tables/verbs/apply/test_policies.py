@@ -10,9 +10,9 @@ from tests.tables.verbs.apply.visits import fitted, middle, roles, run
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.release.choice import Choice
-from voile.release.kit import Kit
+from voile.release.kit import StoredKit
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.content import Content
+from voile.tables.verbs.content import TablesContent
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::voile.tables.policies.safe_harbor.SafeHarborWarning"
@@ -29,7 +29,7 @@ def test_a_policy_of_another_kit_is_refused(kit, patients, key_file, tmp_path):
 def test_the_kit_that_was_saved_is_the_same_kit(kit, patients, key_file, tmp_path):
     chosen = middle(kit)
     kit.save(tmp_path / "kit")
-    loaded = Kit.load(tmp_path / "kit")
+    loaded = StoredKit.load(tmp_path / "kit")
     assert middle(loaded) == chosen
     run(loaded, patients, tmp_path / "out.csv", chosen=chosen, key_file=key_file)
 
@@ -87,12 +87,12 @@ def test_the_same_seed_gives_the_same_kit(patients, tmp_path):
         fitted(patients, hold_out=0.1, seed=9).save(tmp_path / name)
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
-    assert fitted(patients, hold_out=0.1, seed=10).id != Kit.load(tmp_path / "a").id
+    assert fitted(patients, hold_out=0.1, seed=10).id != StoredKit.load(tmp_path / "a").id
 
 
 def test_a_fitted_kit_comes_back_whole(kit, tmp_path):
     kit.save(tmp_path / "kit")
-    one, two = Content.of(kit), Content.of(Kit.load(tmp_path / "kit"))
+    one, two = TablesContent.of(kit), TablesContent.of(StoredKit.load(tmp_path / "kit"))
     assert one.space.domains == two.space.domains
     assert one.roles == two.roles
     assert one.hold_out == two.hold_out

@@ -15,7 +15,7 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.report.wording import share
 from voile.tables.module import TABLES
 from voile.tables.verbs.choose import choose
@@ -133,19 +133,19 @@ def test_a_duckdb_table_can_be_named(kit, patients, key_file, tmp_path):
     release = run(kit, patients, tmp_path / "out.duckdb::patients", key_file=key_file)
     assert release.path == tmp_path / "out.duckdb.patients.table"
     assert open_source(tmp_path / "out.duckdb::patients").columns
-    assert Release.open(tmp_path / "out.duckdb::patients").path == release.path
+    assert StoredRelease.open(tmp_path / "out.duckdb::patients").path == release.path
     assert all(holds is not False for _, holds in verify(release))
 
 
 def test_nothing_is_left_after_an_error(kit, patients, key_file, tmp_path, monkeypatch):
     source = open_source(patients)
-    read_batches = source._read
+    read_batches = source._read_batches
 
     def broken(columns, rows):
         yield from list(read_batches(columns, 100))[:1]
         raise OSError("the disk went away")
 
-    monkeypatch.setattr(source, "_read", broken)
+    monkeypatch.setattr(source, "_read_batches", broken)
     asked = ApplyOptions.model_validate({"key_file": key_file})
     with pytest.raises(OSError, match="went away"):
         TABLES.apply(
@@ -229,10 +229,10 @@ def test_a_share_that_comes_to_few_of_this_release_is_not_in_public(
 
 REPORT = """
 import sys
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 from voile.tables.verbs.report import sections
 
-assert len(sections(Release.open(sys.argv[1]), (), audience="internal")) > 5
+assert len(sections(StoredRelease.open(sys.argv[1]), (), audience="internal")) > 5
 print(*(m for m in sys.modules if m == "numba" or m.startswith("voile.tables.kernels")))
 """
 

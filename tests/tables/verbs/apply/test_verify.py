@@ -11,7 +11,7 @@ from tests.tables.verbs.apply.visits import finest, run
 
 import voile.tables as vt
 from voile.core.errors import VoileError
-from voile.release.manifest import Release, private_path
+from voile.release.manifest import StoredRelease, private_path
 from voile.tables.recoding.codebook import CodebookEntry
 from voile.tables.verbs.verify import _is_named_by_its_ends, _promises, verify
 
@@ -29,7 +29,7 @@ def test_verify_fails_when_a_label_changes(kit, patients, key_file, tmp_path):
         release.path.write_text("".join([text[0], changed, *text[2:]]))
         assert not all(holds is not False for _, holds in verify(release))
         with pytest.raises(VoileError):
-            Release.open(release.path).check_hash()
+            StoredRelease.open(release.path).check_hash()
     release.path.write_text("".join(text[:-1]))
     assert not all(holds is not False for _, holds in verify(release))
     release.path.write_text("".join([text[0].replace("zip", "zap"), *text[1:]]))
@@ -59,7 +59,7 @@ def test_verify_needs_no_private_folder(kit, patients, key_file, tmp_path):
     alone.mkdir()
     for path in (release.path, release.path.with_name("out.csv.manifest.json")):
         (alone / path.name).write_bytes(path.read_bytes())
-    received = Release.open(alone / "out.csv")
+    received = StoredRelease.open(alone / "out.csv")
     assert not private_path(received.path).exists()
     assert all(holds is not False for _, holds in verify(received))
 
@@ -77,7 +77,7 @@ def test_verify_fails_when_the_manifest_says_another_thing_of_an_interval(
             entries = list(column["entries"])
             entries[place] = {**entries[place], end: entries[place][end] + "9"}
             changed = [*policy[:number], {**column, "entries": entries}, *policy[number + 1 :]]
-            received = Release(release.path, {**release.public, "policy": changed})
+            received = StoredRelease(release.path, {**release.public, "policy": changed})
             assert failed(received) == ["every interval is named by its ends"]
             forged += 1
     assert forged >= 2
@@ -111,7 +111,7 @@ def received(finely):
     """What a recipient has, with constraints and figures that hold to the last person."""
     rows = dict(verify(finely))
     assert False not in rows.values()
-    return Release(finely.path, {**finely.public, "figures": {"k": 1}})
+    return StoredRelease(finely.path, {**finely.public, "figures": {"k": 1}})
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def received(finely):
 def test_verify_fails_when_more_is_promised_than_is_kept(received, asked, said):
     public = received.public
     more = {**public, "constraints": {**public["constraints"], "l_diversity": 1, **asked}}
-    assert failed(Release(received.path, more)) == [said]
+    assert failed(StoredRelease(received.path, more)) == [said]
 
 
 @pytest.mark.parametrize(("private", "unit"), [(True, "person"), (False, "row")])
@@ -135,14 +135,16 @@ def test_a_check_states_the_unit_that_it_counted(kit, patients, key_file, tmp_pa
     release = run(kit, patients, out, chosen=finest(kit), key_file=key_file)
     if not private:
         shutil.rmtree(release.folder)
-        release = Release.open(out)
+        release = StoredRelease.open(out)
     assert dict(verify(release))[f"every group holds at least 1 {unit}"]
 
 
 def test_verify_holds_a_release_to_no_constraint_that_its_manifest_does_not_name(received):
     """Releases of earlier versions name fewer."""
     constraints = {name: received.public["constraints"][name] for name in ("k", "max_risk")}
-    assert failed(Release(received.path, {**received.public, "constraints": constraints})) == []
+    assert (
+        failed(StoredRelease(received.path, {**received.public, "constraints": constraints})) == []
+    )
 
 
 @pytest.mark.parametrize(("values", "holds"), [({"ill": 2}, True), ({"ill": 1}, False), ({}, None)])
@@ -160,7 +162,7 @@ def test_a_promise_is_kept_to_the_last_person_and_value(values, holds):
 def test_sensitive_values_are_counted_only_where_several_were_promised(received, asked, checked):
     public = received.public
     other = {**public, "constraints": {**public["constraints"], "l_diversity": asked}}
-    checks = dict(verify(Release(received.path, other)))
+    checks = dict(verify(StoredRelease(received.path, other)))
     assert ("every group holds at least 2 sensitive values" in checks) is checked
     assert any("sensitive values" in name for name in checks) is checked
 
@@ -178,7 +180,7 @@ def test_sensitive_values_are_counted_only_where_several_were_promised(received,
 def test_verify_fails_when_the_figures_told_are_not_those_asked_for(received, told, said):
     public = received.public
     other = {**public, "figures": told, "constraints": {**public["constraints"], "max_risk": 0.5}}
-    assert failed(Release(received.path, other)) == said
+    assert failed(StoredRelease(received.path, other)) == said
 
 
 @pytest.mark.parametrize(
@@ -196,7 +198,7 @@ def test_verify_fails_when_the_figures_told_are_not_those_asked_for(received, to
 )
 def test_verify_fails_when_a_certified_figure_is_not_what_is_counted(finely, name):
     figures = {**finely.private["figures"], name: finely.private["figures"][name] * 2 + 1}
-    other = Release(finely.path, finely.public, {**finely.private, "figures": figures})
+    other = StoredRelease(finely.path, finely.public, {**finely.private, "figures": figures})
     assert failed(other) == [f"{name} is as certified"]
 
 
@@ -212,7 +214,7 @@ def test_verify_counts_values_of_safe_harbor_with_the_small_areas_of_the_populat
 
 def test_verify_counts_the_rows_that_were_released(finely):
     counts = {**finely.private["counts"], "released": finely.private["counts"]["released"] + 1}
-    other = Release(finely.path, finely.public, {**finely.private, "counts": counts})
+    other = StoredRelease(finely.path, finely.public, {**finely.private, "counts": counts})
     assert failed(other) == ["the release has as many rows as were released"]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import voile.tables as vt
 from voile.core.errors import InfeasibleError
-from voile.release.manifest import Release
+from voile.release.manifest import StoredRelease
 
 ROLES = {
     "columns": {"who": "identifier", "age": "quasi", "job": "keep"},
@@ -29,7 +29,7 @@ def county(*groups: tuple[int, int, int], job: str = "cook") -> pa.Table:
 FIRST = ((20, 0, 10), (30, 100, 110))
 
 
-def release(rows: pa.Table, out: Path, **how: object) -> Release:
+def release(rows: pa.Table, out: Path, **how: object) -> StoredRelease:
     kit = vt.fit(rows, ROLES, family="global", method="exhaustive", k=K, suppress=0.9, seed=1)
     chosen = kit.choose(policy=0)
     ages = sorted(set(rows["age"].to_pylist()))

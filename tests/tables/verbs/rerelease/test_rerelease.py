@@ -13,10 +13,10 @@ from tests.tables.verbs.rerelease.months import FIRST, ROLES, K, county, differe
 import voile.tables as vt
 from voile.cli.run import run
 from voile.core.errors import InfeasibleError, RequestError, TamperedError
-from voile.ledger.audience import Audience
+from voile.ledger.audience import LedgerAudience
 from voile.ledger.ledger import Ledger, create
-from voile.ledger.promise import Promise
-from voile.release.manifest import Release
+from voile.ledger.promise import LedgerPromise
+from voile.release.manifest import StoredRelease
 
 
 def test_a_few_new_people_are_refused_and_k_are_not(how, tmp_path):
@@ -36,7 +36,7 @@ def test_a_newcomer_without_a_name_is_not_taken_for_another(blank, how, tmp_path
     release(first, tmp_path / "a.csv", **how)
     with pytest.raises(InfeasibleError, match="1 is a release of other rows, and 1 of these have"):
         release(pa.concat_tables([first, unnamed]), tmp_path / "b.csv", **how)
-    create(tmp_path / "m", Promise(expected_matches=1000), how["key_file"])
+    create(tmp_path / "m", LedgerPromise(expected_matches=1000), how["key_file"])
     how["ledger"] = tmp_path / "m"
     release(pa.concat_tables([first, unnamed]), tmp_path / "b.csv", **how)
     with pytest.raises(InfeasibleError, match="made without a subject of each row"):
@@ -65,7 +65,7 @@ def test_a_changed_value_shows_by_a_stable_pseudonym_and_not_by_a_new_one(how, t
     changed = rows.set_column(2, "job", pa.array(jobs))
     assert "1 who changed" in difference(changed, tmp_path / "b.csv", **how)
     renewed = release(changed, tmp_path / "b.csv", recipient="another year", **how)
-    first = set(Release.open(tmp_path / "a.csv").frame["who"].to_pylist())
+    first = set(StoredRelease.open(tmp_path / "a.csv").frame["who"].to_pylist())
     assert not first & set(renewed.frame["who"].to_pylist())
 
 
@@ -87,7 +87,7 @@ def test_new_people_wait_and_none_is_lost(how, tmp_path):
 
 def test_who_waits_counts_in_no_figure_of_the_release_alone(how, tmp_path):
     how["ledger"] = tmp_path / "of_ten"
-    create(how["ledger"], Promise(expected_matches=1000, k=10), how["key_file"])
+    create(how["ledger"], LedgerPromise(expected_matches=1000, k=10), how["key_file"])
     release(county(*FIRST), tmp_path / "a.csv", **how)
     grown = county(*FIRST, (40, 200, 206))  # more than the kit's k, fewer than were promised
     with pytest.raises(
@@ -103,9 +103,9 @@ def test_who_waits_counts_in_no_figure_of_the_release_alone(how, tmp_path):
 def test_new_people_wait_for_whichever_coalition_has_too_few_of_them(came, how, tmp_path):
     create(
         tmp_path / "apart",
-        Promise(expected_matches=1000),
+        LedgerPromise(expected_matches=1000),
         how["key_file"],
-        audience=Audience((("Site A", "Site B"),)),
+        audience=LedgerAudience((("Site A", "Site B"),)),
     )
     how["ledger"] = tmp_path / "apart"
     later = 10 + came
@@ -138,7 +138,7 @@ def test_the_erased_leave_when_k_of_them_do_and_no_name_is_written(how, tmp_path
     assert "1 who left" in difference(county(*FIRST), tmp_path / "b.csv", **how)
     names.write_text("\n".join(f"CANARY{i}" for i in range(5)))
     assert run([*map(str, erase)]) == 0
-    assert len(Ledger.read(how["ledger"]).erased) == 5
+    assert len(Ledger.read_file(how["ledger"]).erased_hashes) == 5
     found = release(county(*FIRST), tmp_path / "b.csv", **how)
     assert found.private["counts"]["released"] == 15
     assert found.private["ledger"]["kept_back"] == {"are erased": 5}
@@ -335,7 +335,9 @@ def test_a_name_behind_a_byte_order_mark_or_named_twice_is_erased_once(how, tmp_
     erase = ["ledger", "erase", how["ledger"], names, "--key-file", how["key_file"]]
     assert run([*map(str, erase), "--reason", "asked", "--releases", str(tmp_path)]) == 0
     assert "2 subjects in no further release" in capsys.readouterr().err
-    lines = [one for one in Ledger.read(how["ledger"]).chain.lines if one.content["act"] == "erase"]
+    lines = [
+        one for one in Ledger.read_file(how["ledger"]).chain.lines if one.content["act"] == "erase"
+    ]
     assert len(lines) == 2
     found = release(county(*FIRST), tmp_path / "b.csv", override="agreed by the board", **how)
     assert found.private["ledger"]["kept_back"] == {"are erased": 2}

@@ -13,8 +13,8 @@ from tests.tables.verbs.rerelease.months import ROLES, K, county, release
 import voile.tables as vt
 from voile.core.errors import InfeasibleError, RequestError
 from voile.ledger.ledger import create
-from voile.ledger.promise import Promise
-from voile.release.manifest import Release
+from voile.ledger.promise import LedgerPromise
+from voile.release.manifest import StoredRelease
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -30,7 +30,7 @@ def test_who_is_known_by_several_rows_is_counted_by_all_of_them(again, by, how, 
     if again:
         release(rows, tmp_path / "a.csv", **how)
     found = release(rows, tmp_path / "b.csv", **how)
-    frame = Release.open(tmp_path / "b.csv").frame.to_pandas()
+    frame = StoredRelease.open(tmp_path / "b.csv").frame.to_pandas()
     person = frame["who"] if by == "pseudonym" else frame.index // 2  # two rows stand together
     sets = frame.groupby(person)["age"].agg(frozenset)
     alike = sets.map(sets.value_counts())
@@ -57,7 +57,7 @@ def test_the_number_of_a_persons_rows_is_known_where_pseudonyms_join_them(
     if again:
         release(rows, tmp_path / "a.csv", **how)
     found = release(rows, tmp_path / "b.csv", **how)
-    frame = Release.open(tmp_path / "b.csv").frame.to_pandas()
+    frame = StoredRelease.open(tmp_path / "b.csv").frame.to_pandas()
     records = frame.groupby("who")["age"].agg(lambda own: tuple(sorted(own)))
     alike = records.map(records.value_counts())
     high = found.private["ledger"]["high"]
@@ -96,7 +96,7 @@ def test_rows_in_the_same_order_are_joined_row_by_row_within_a_person(seed, how,
 def test_one_of_a_kind_by_all_rows_is_refused_where_pseudonyms_join_them(how, tmp_path):
     rows = county((20, 0, 20), (30, 20, 40))
     both = pa.concat_tables([rows, county((20, 40, 46)), county((20, 41, 46), (30, 40, 41))])
-    create(tmp_path / "k", Promise(k=K), how["key_file"])
+    create(tmp_path / "k", LedgerPromise(k=K), how["key_file"])
     how["ledger"] = tmp_path / "k"
     with pytest.raises(InfeasibleError, match=r"fewer than the 5 people.*known by all of them"):
         release(both, tmp_path / "a.csv", **how)
@@ -124,7 +124,7 @@ def test_rows_of_a_person_are_joined_one_by_one_next_month_too(how, tmp_path):
         chosen = replace(kit.choose(policy=0), policy=policy, number=None)
         found = kit.apply(chosen, rows, tmp_path / name, override="counted, not kept", **how)
         how["releases"] = tmp_path
-    frames = [Release.open(tmp_path / name).frame.to_pandas() for name in ("a.csv", "b.csv")]
+    frames = [StoredRelease.open(tmp_path / name).frame.to_pandas() for name in ("a.csv", "b.csv")]
     both = frames[1].merge(frames[0][["row", "age"]], "left", "row", suffixes=("", "_then"))
     pairs = both["job"].astype(str) + both["age_then"].astype(str)
     sets = pairs.groupby(both["who"]).agg(frozenset)

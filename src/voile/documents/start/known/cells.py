@@ -56,14 +56,14 @@ def read_values(
                 subject = subject_of(whose[row]) if whose else None
                 if cell is None or (whose and subject is None):
                     continue
-                for text in _written(kind, cell):
+                for text in _list_forms(kind, cell):
                     entry = (subject, people[row], called.get(name, name), kind, text)
                     for field, part in zip(SCHEMA.names, entry, strict=True):
                         rows[field].append(part)
         yield pa.RecordBatch.from_pydict(rows, SCHEMA)
 
 
-def _written(kind: str, cell: object) -> Iterable[str]:
+def _list_forms(kind: str, cell: object) -> Iterable[str]:
     """Yield the values of a cell; days as 19631003, in either order where it is not said."""
     for text in texts_of(cell):
         yield from sorted(map(str, read_days(text))) if kind == "date" else [text]

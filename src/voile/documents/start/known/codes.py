@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from voile.documents.patterns.phones import CALLING_CODE
-from voile.documents.start.known.owned import Found, Longs, Owned
-from voile.documents.start.known.parts import Parts, code_of
+from voile.documents.start.known.owned import FoundValue, Longs, OwnedKeys
+from voile.documents.start.known.parts import TokenParts, code_of
 
 SHORTEST = 3
 """Characters of a code, without leading zeros; what is shorter is in every note."""
@@ -55,8 +55,8 @@ def _phone(value: str) -> Iterator[str]:
 
 
 def find_codes(
-    parts: Parts, values: Owned, whose: Longs, codes: Mapping[int, str]
-) -> Iterable[Found]:
+    parts: TokenParts, values: OwnedKeys, whose: Longs, codes: Mapping[int, str]
+) -> Iterable[FoundValue]:
     """Find the codes of each document's people; `codes` has what the items of `values` are."""
     at = np.arange(len(parts.token))
     total = parts.code
@@ -65,8 +65,8 @@ def find_codes(
         first = at[query]
         texts = zip(parts.texts(first, first + more), item.tolist(), strict=True)
         same = [text == codes[number] for text, number in texts]
-        yield from parts.found(first[same], first[same] + more, item[same])
-        on = parts.joined[at + more]
+        yield from parts.list_found(first[same], first[same] + more, item[same])
+        on = parts.code_links[at + more]
         at = at[on]
         with np.errstate(over="ignore"):
             total = total[on] * parts.power[at + more + 1] + parts.code[at + more + 1]

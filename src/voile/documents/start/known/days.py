@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voile.documents.replacements.dates import read_date
-from voile.documents.start.known.owned import Found, Longs, Owned
-from voile.documents.start.known.parts import Parts
+from voile.documents.start.known.owned import FoundValue, Longs, OwnedKeys
+from voile.documents.start.known.parts import TokenParts
 
 _CENTURY = 100
 _COMPACT = re.compile(r"((?:1[89]|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?:\d{4}|\d{6})?")
@@ -55,7 +55,7 @@ def day_codes(day: int) -> set[str]:
 
 
 @dataclass(frozen=True)
-class _Triple:
+class _DayOrder:
     """Which of three numbers in a row is the year, the month and the day."""
 
     year: int
@@ -63,12 +63,12 @@ class _Triple:
     day: int
 
 
-_ORDERS = (_Triple(2, 1, 0), _Triple(2, 0, 1), _Triple(0, 1, 2))
+_ORDERS = (_DayOrder(2, 1, 0), _DayOrder(2, 0, 1), _DayOrder(0, 1, 2))
 
 
-def find_days(parts: Parts, values: Owned, whose: Longs) -> Iterable[Found]:
+def find_days(parts: TokenParts, values: OwnedKeys, whose: Longs) -> Iterable[FoundValue]:
     """Find the days of each document's people; `whose` has the owner of each part, (parts,)."""
-    at = np.flatnonzero(parts.dated[:-1] & parts.dated[1:])
+    at = np.flatnonzero(parts.date_links[:-1] & parts.date_links[1:])
     numbers: Sequence[Longs] = [parts.number[at + step] for step in range(3)]
     widths = [parts.width[at + step] for step in range(3)]
     months = [parts.month[at + step] for step in range(3)]
@@ -81,4 +81,4 @@ def find_days(parts: Parts, values: Owned, whose: Longs) -> Iterable[Found]:
         keys = (year * 100 + np.where(named, months[order.month], month)) * 100 + day
         query, item = values.meet(whose[at[fits]], keys[fits])
         first = at[fits][query]
-        yield from parts.found(first, first + 2, item)
+        yield from parts.list_found(first, first + 2, item)

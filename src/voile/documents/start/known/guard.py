@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.replacements.dates import MONTHS, WEEKDAYS
-from voile.documents.start.known.vocabulary import SMALL, FormWords, written
-from voile.documents.words.tokens import GLUED, Tokens
+from voile.documents.start.known.vocabulary import SMALL, FormWords, classify_form
+from voile.documents.words.tokens import GLUED, TextTokens
 
 LABELS = 0.5
 FEW_TEXTS = 2
@@ -22,7 +22,7 @@ SHARE = 0.1
 
 
 @dataclass(frozen=True)
-class Guard:
+class WordGuard:
     """What the notes use as words, so that it is not a known value for sure.
 
     Learnt from the notes, a subject's own values aside. Months and days of the week are ordinary.
@@ -35,7 +35,7 @@ class Guard:
     with a typo."""
 
     @classmethod
-    def learn(cls, tokens: Tokens, look: FormWords, own: NDArray[np.bool_]) -> Guard:
+    def learn(cls, tokens: TextTokens, look: FormWords, own: NDArray[np.bool_]) -> WordGuard:
         """Learn from all tokens but a subject's `own`, (n,)."""
         counted = ~own & ~_in_addresses(tokens) & ~_behind_letters(tokens)
         small, labels, total, texts = (Counter[str]() for _ in range(4))
@@ -50,7 +50,7 @@ class Guard:
                 total[word] += n
                 labels[word] += before
                 texts[word] += several
-                small[word] += n * (written(form) == SMALL)
+                small[word] += n * (classify_form(form) == SMALL)
         words = {word for word, n in small.items() if n and n >= SHARE * total[word]}
         words.update(word for word, n in labels.items() if n > LABELS * total[word])
         common = {word: n for word, n in texts.items() if n > FEW_TEXTS}
@@ -64,12 +64,12 @@ class Guard:
         return word in self.ordinary or word in MONTHS or word in WEEKDAYS
 
 
-def _counts(tokens: Tokens, counted: NDArray[np.bool_]) -> list[int]:
+def _counts(tokens: TextTokens, counted: NDArray[np.bool_]) -> list[int]:
     found: list[int] = np.bincount(tokens.form[counted], minlength=len(tokens.forms)).tolist()
     return found
 
 
-def _texts(tokens: Tokens, counted: NDArray[np.bool_]) -> list[int]:
+def _texts(tokens: TextTokens, counted: NDArray[np.bool_]) -> list[int]:
     """Return in how many texts each form is counted."""
     forms = np.int64(len(tokens.forms))
     pairs = np.unique(tokens.document[counted] * forms + tokens.form[counted])
@@ -77,12 +77,12 @@ def _texts(tokens: Tokens, counted: NDArray[np.bool_]) -> list[int]:
     return found
 
 
-def _labels(tokens: Tokens) -> NDArray[np.bool_]:
+def _labels(tokens: TextTokens) -> NDArray[np.bool_]:
     """Return which tokens a colon follows."""
     return np.append(_are(tokens, ":")[1:] & (tokens.gap[1:] == GLUED), False)[: len(tokens)]
 
 
-def _in_addresses(tokens: Tokens) -> NDArray[np.bool_]:
+def _in_addresses(tokens: TextTokens) -> NDArray[np.bool_]:
     """Return which tokens are part of a web or mail address, where names are in small letters."""
     sign, glued = _are(tokens, "@./"), tokens.gap == GLUED
     found = np.zeros(len(tokens), dtype=np.bool_)
@@ -91,7 +91,7 @@ def _in_addresses(tokens: Tokens) -> NDArray[np.bool_]:
     return found
 
 
-def _behind_letters(tokens: Tokens) -> NDArray[np.bool_]:
+def _behind_letters(tokens: TextTokens) -> NDArray[np.bool_]:
     """Return which tokens an apostrophe joins to a capital: the rest of a name, as in O'brien."""
     capital = np.array([len(one) == 1 and one.isupper() for one in tokens.forms], dtype=np.bool_)
     joined = tokens.gap == GLUED
@@ -100,6 +100,6 @@ def _behind_letters(tokens: Tokens) -> NDArray[np.bool_]:
     return found
 
 
-def _are(tokens: Tokens, signs: str) -> NDArray[np.bool_]:
+def _are(tokens: TextTokens, signs: str) -> NDArray[np.bool_]:
     among = np.array([form in signs for form in tokens.forms], dtype=np.bool_)
     return among[tokens.form]

@@ -11,14 +11,14 @@ from voile.documents.start.known.codes import codes_of
 from voile.documents.start.known.days import day_codes, day_keys
 from voile.documents.start.known.names import PeopleNames
 from voile.documents.start.known.parts import key_of
-from voile.documents.start.known.phrases import Phrase
-from voile.documents.start.known.vocabulary import Vocabulary
+from voile.documents.start.known.phrases import ValuePhrase
+from voile.documents.start.known.vocabulary import ValueVocabulary
 
 Entries = list[int]
 """Owner, key, and the number of what is found under it, again and again."""
 
 
-class Code(NamedTuple):
+class ValueCode(NamedTuple):
     """A number or a day, and the column that it is of."""
 
     text: str
@@ -26,16 +26,16 @@ class Code(NamedTuple):
     column: str
 
 
-class Index:
+class ValueIndex:
     """Hold values by owner: words of names, phrases, codes and days."""
 
     def __init__(self) -> None:
-        self.vocabulary = Vocabulary()
+        self.vocabulary = ValueVocabulary()
         self.names = PeopleNames()
         self.name_words: Entries = []
-        self.phrases: list[Phrase] = []
+        self.phrases: list[ValuePhrase] = []
         self.phrase_owners: list[int] = []
-        self.codes: list[Code] = []
+        self.codes: list[ValueCode] = []
         self.code_keys: Entries = []
         self.day_keys: Entries = []
 
@@ -51,14 +51,14 @@ class Index:
             elif kind == "date":
                 self._add_day(owner, column, int(value))
             elif not self._add_codes(owner, column, kind, value) and kind != "phone":
-                self._add_phrase(owner, Phrase.of(kind, column, value))
+                self._add_phrase(owner, ValuePhrase.of(kind, column, value))
 
     def _add_day(self, owner: int, column: str, day: int) -> None:
         for key in day_keys(day):
             self.day_keys += owner, key, len(self.codes)
-        self.codes.append(Code("", "date", column))
+        self.codes.append(ValueCode("", "date", column))
         for code in day_codes(day):
-            self._add_code(owner, Code(code, "date", column))
+            self._add_code(owner, ValueCode(code, "date", column))
 
     def _add_codes(self, owner: int, column: str, kind: str, value: str) -> bool:
         """Add a value that is a number; return whether it is one."""
@@ -66,14 +66,14 @@ class Index:
             return False
         codes = set(codes_of(kind, value))
         for code in codes:
-            self._add_code(owner, Code(code, kind, column))
+            self._add_code(owner, ValueCode(code, kind, column))
         return bool(codes)
 
-    def _add_code(self, owner: int, code: Code) -> None:
+    def _add_code(self, owner: int, code: ValueCode) -> None:
         self.code_keys += owner, key_of(code.text), len(self.codes)
         self.codes.append(code)
 
-    def _add_phrase(self, owner: int, phrase: Phrase) -> None:
+    def _add_phrase(self, owner: int, phrase: ValuePhrase) -> None:
         if phrase.words:
             for place in phrase.strong:
                 self.vocabulary.number(phrase.words[place])

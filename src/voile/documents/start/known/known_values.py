@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 from voile.core.errors import DamagedError, RequestError, nearest
 from voile.core.warn import warn
 from voile.data.source import Source
-from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.spans import settle_spans
 from voile.documents.start.known.cells import SCHEMA, read_values, subject_of
 from voile.documents.start.known.columns import KINDS, column_kinds
-from voile.documents.start.known.guard import Guard
-from voile.documents.start.known.index import Index
+from voile.documents.start.known.guard import WordGuard
+from voile.documents.start.known.index import ValueIndex
 from voile.documents.start.known.owned import EVERYONE, NOBODY, Longs
-from voile.documents.start.known.search import Search
+from voile.documents.start.known.search import ValueSearch
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import tokenise
 
@@ -63,7 +63,7 @@ class KnownValues:
     29 41 PHONE known phone True
     """
 
-    def __init__(self, values: pa.Table, guard: Guard | None = None) -> None:
+    def __init__(self, values: pa.Table, guard: WordGuard | None = None) -> None:
         self._values = values.sort_by([("subject", "ascending")])
         self._guard = guard
         self._rows = _rows_by_subject(self._values.column("subject"))
@@ -124,11 +124,11 @@ class KnownValues:
         return MappingProxyType({column: self._met[column] for column in sorted(self.kinds)})
 
     @staticmethod
-    def sure(removal: Removal) -> bool:
+    def sure(removal: TextRemoval) -> bool:
         """Return whether a known value was found, and nothing that may be something else."""
         return any(reason.kind == "known" for reason in removal.by)
 
-    def propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
+    def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
         """Find the known values of each document, in order and apart.
 
         Cost: O(tokens + values of the documents' subjects). Adds to `hits`.
@@ -136,7 +136,7 @@ class KnownValues:
         with _no_cycles():
             return self._propose(documents)
 
-    def propose_sure(self, documents: Sequence[Document]) -> list[list[Removal]]:
+    def propose_sure(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
         """Find the known values of each document that nothing else can be.
 
         A name that the notes use as a word as well (May, Summer) is left to the committee, by its
@@ -144,14 +144,14 @@ class KnownValues:
         """
         return [[one for one in found if self.sure(one)] for found in self.propose(documents)]
 
-    def _propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
+    def _propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
         texts = [one.text for one in documents]
         tokens = tokenise(texts)
         index, whose = self._index(documents)
         if self._guard is None:
-            self._guard = Search(index, texts, tokens, whose).learn()
-        search = Search(index, texts, tokens, whose, self._guard)
-        found: list[list[list[Removal]]] = [[] for _ in documents]
+            self._guard = ValueSearch(index, texts, tokens, whose).learn()
+        search = ValueSearch(index, texts, tokens, whose, self._guard)
+        found: list[list[list[TextRemoval]]] = [[] for _ in documents]
         for matches in search.find():
             for document, removals in matches.items():
                 found[document].append(removals)
@@ -188,7 +188,7 @@ class KnownValues:
             KnownValuesWarning,
         )
 
-    def joined(self, more: KnownValues) -> KnownValues:
+    def join_values(self, more: KnownValues) -> KnownValues:
         """Return these values and others, by the ordinary words of these."""
         own = self._values
         first = (pc.max(own.column("number")).as_py() or 0) + 1
@@ -199,7 +199,7 @@ class KnownValues:
 
     def to_table(self) -> pa.Table:
         """Return all there is to search other notes, as one table of strings and numbers."""
-        guard = self._guard or Guard()
+        guard = self._guard or WordGuard()
         rows: list[dict[str, str | int]] = [
             {"kind": _ORDINARY, "value": word} for word in sorted(guard.ordinary)
         ]
@@ -236,13 +236,13 @@ class KnownValues:
         ):
             raise damaged
         texts = zip(common["value"].to_pylist(), common["number"].to_pylist(), strict=True)
-        guard = Guard(frozenset(ordinary["value"].to_pylist()), dict(texts))
+        guard = WordGuard(frozenset(ordinary["value"].to_pylist()), dict(texts))
         return cls(values, guard if len(values) < len(table) else None)
 
     def __repr__(self) -> str:
         return f"KnownValues({len(self._values):,} values in {len(self.kinds):,} columns)"
 
-    def _index(self, documents: Sequence[Document]) -> tuple[Index, Longs]:
+    def _index(self, documents: Sequence[Document]) -> tuple[ValueIndex, Longs]:
         """Return the values that these documents may hold, and the owner of each document's."""
         subjects = [subject_of(one.subject) for one in documents]
         wanted = sorted({one for one in subjects if one is not None and one in self._rows})
@@ -252,12 +252,12 @@ class KnownValues:
             owner for owner, (first, last) in enumerate(rows, EVERYONE) for _ in range(first, last)
         ]
         places = pa.array([row for span in rows for row in range(*span)], pa.int64())
-        index = Index()
+        index = ValueIndex()
         index.add(of, self._values.take(places))
         whose = [NOBODY if one is None else owners.get(one, NOBODY) for one in subjects]
         return index, np.array(whose, dtype=np.int64)
 
-    def _count(self, proposed: Sequence[Sequence[Removal]], linked: int) -> None:
+    def _count(self, proposed: Sequence[Sequence[TextRemoval]], linked: int) -> None:
         self._notes += len(proposed)
         self.linked += linked
         for removals in proposed:

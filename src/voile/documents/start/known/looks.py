@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from voile.documents.patterns.pattern import Pattern
+from voile.documents.patterns.pattern import TextPattern
 from voile.documents.replacements.names import LANGUAGES, builtin_names, fold, name_words
 
 COVERED = 0.8  # of a value's characters: what else is in it is a label such as "Tel."
@@ -15,7 +15,7 @@ _NUMBER = r"\d{1,4}[A-Za-z]?"
 _ADDRESS = re.compile(rf"(?=.*[^\W\d_]{{3}})(?:{_NUMBER}\s[^\d].*|[^\d]+\s{_NUMBER}(?:\W.*)?)")
 
 
-def is_all(pattern: Pattern, text: str) -> bool:
+def is_all(pattern: TextPattern, text: str) -> bool:
     """Return whether a pattern finds nearly all of a value."""
     found = pattern.find(text[:LOOKED_AT])
     covered = sum(one.end - one.start for one in found)
@@ -32,14 +32,14 @@ def is_name(text: str) -> bool:
     if len(text) > LONGEST_NAME or any(one.isdigit() for one in text):
         return False
     words = name_words(text)
-    given, surnames = _listed()
+    given, surnames = _load_lists()
     if len(words) == 1:
         return words[0] in given or words[0] in surnames
     return 2 <= len(words) <= 5 and not given.isdisjoint(words)
 
 
 @cache
-def _listed() -> tuple[frozenset[str], frozenset[str]]:
+def _load_lists() -> tuple[frozenset[str], frozenset[str]]:
     """Return the given names and the words of surnames on the shipped lists, folded."""
     lists = [builtin_names(language) for language in LANGUAGES]
     given = {fold(name) for names in lists for name in (*names.female, *names.male)}

@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 
 from voile.documents.replacements.names import PARTICLES
 from voile.documents.start.known.owned import EVERYONE, Bools, Longs
-from voile.documents.start.known.page import NOTHING, SURE, Match, TokenPlaces
+from voile.documents.start.known.page import NOTHING, SURE, TokenPlaces, ValueMatch
 from voile.documents.start.known.vocabulary import SMALL, words_of
 from voile.documents.words.tokens import BLANK
 
@@ -43,7 +43,7 @@ class NameWord:
         return self.owner != EVERYONE
 
 
-class Hit(NamedTuple):
+class NameHit(NamedTuple):
     """A token that is a word of known names, or one typo away from it."""
 
     token: int
@@ -104,7 +104,9 @@ class PeopleNames:
             )
         return self._joined[numbers]
 
-    def find(self, page: TokenPlaces, token: Longs, item: Longs, typo: Bools) -> Iterator[Match]:
+    def find(
+        self, page: TokenPlaces, token: Longs, item: Longs, typo: Bools
+    ) -> Iterator[ValueMatch]:
         """Find the names in all notes by tokens that meet an item, a word, in their order."""
         for run in self._runs(page, self._hits(page, token, item, typo)):
             verdict = max(hit.verdict for hit in run)
@@ -114,9 +116,9 @@ class PeopleNames:
             first, last = self._start(page, run, people), self._end(page, run, people)
             sure = verdict == SURE or self._is_together(page, run, first, last)
             columns = dict.fromkeys(column for hit in run for column in hit.word.columns)
-            yield Match(first, last, "NAME", tuple(columns), sure)
+            yield ValueMatch(first, last, "NAME", tuple(columns), sure)
 
-    def _hits(self, page: TokenPlaces, token: Longs, item: Longs, typo: Bools) -> Iterator[Hit]:
+    def _hits(self, page: TokenPlaces, token: Longs, item: Longs, typo: Bools) -> Iterator[NameHit]:
         """Yield the tokens, each once, but those that are no name and near to none."""
         first = np.flatnonzero(np.diff(token, prepend=-1))
         exact = np.logical_or.reduceat(~typo, first)
@@ -134,7 +136,7 @@ class PeopleNames:
         best = np.maximum.reduceat(verdict[may], apart)
         may = may[np.repeat(best > NOTHING, np.diff(apart, append=len(may)))]
         for number, here, of in zip(*np.stack([may, at[may], verdict[may]]).tolist(), strict=True):
-            yield Hit(here, of, words[number])
+            yield NameHit(here, of, words[number])
 
     def _are_named(
         self, page: TokenPlaces, at: Longs, words: Sequence[NameWord], exact: Bools, asked: Bools
@@ -151,14 +153,14 @@ class PeopleNames:
                 first, last = np.searchsorted(texts, document[at[one]] + np.arange(2))
                 people = words[one].people
                 met = [n for n in where[first:last].tolist() if people & words[n].people]
-                hits = [Hit(int(at[n]), NOTHING, words[n]) for n in met]
+                hits = [NameHit(int(at[n]), NOTHING, words[n]) for n in met]
                 named[one] = any(
                     people & _of_both(*pair) and self._go_on(page, *pair) for pair in pairwise(hits)
                 )
         return named
 
-    def _runs(self, page: TokenPlaces, hits: Iterable[Hit]) -> Iterator[list[Hit]]:
-        run: list[Hit] = []
+    def _runs(self, page: TokenPlaces, hits: Iterable[NameHit]) -> Iterator[list[NameHit]]:
+        run: list[NameHit] = []
         for hit in hits:
             if run and not self._go_on(page, run[-1], hit):
                 yield run
@@ -167,7 +169,7 @@ class PeopleNames:
         if run:
             yield run
 
-    def _go_on(self, page: TokenPlaces, one: Hit, other: Hit) -> bool:
+    def _go_on(self, page: TokenPlaces, one: NameHit, other: NameHit) -> bool:
         """Return whether two hits are of one name, by what stands between them."""
         if not 1 < other.token - one.token <= _BETWEEN:
             return other.token - one.token == 1 and page.near(other.token)
@@ -182,12 +184,14 @@ class PeopleNames:
             return few and signs <= {",", "-", "'"} and bool(one.word.people & other.word.people)
         return signs <= {"-", "+", "'"} or (signs <= {"-", "'", "."} and between[0].is_initial)
 
-    def _is_together(self, page: TokenPlaces, run: Sequence[Hit], first: int, last: int) -> bool:
+    def _is_together(
+        self, page: TokenPlaces, run: Sequence[NameHit], first: int, last: int
+    ) -> bool:
         """Return whether words, none of which is a name by itself, are one beside each other."""
         initials = (first, last) != (run[0].token, run[-1].token)
         return initials or page.is_titled(first) or any(starmap(_of_both, pairwise(run)))
 
-    def _start(self, page: TokenPlaces, run: Sequence[Hit], people: set[int]) -> int:
+    def _start(self, page: TokenPlaces, run: Sequence[NameHit], people: set[int]) -> int:
         """Return where a name begins, with its initials and particles."""
         first = run[0].token
         for lead in sorted(run[0].word.leads, key=len, reverse=True):
@@ -213,7 +217,7 @@ class PeopleNames:
         letter = len(form.text) == 1 if small else form.is_initial
         return at if letter and self._has_initial(form.fold, people) else None
 
-    def _end(self, page: TokenPlaces, run: Sequence[Hit], people: set[int]) -> int:
+    def _end(self, page: TokenPlaces, run: Sequence[NameHit], people: set[int]) -> int:
         last = run[-1].token
         if self._is_other_word(page, last + 1, last + 1, people, page[last].written):
             last += 1
@@ -251,12 +255,12 @@ class PeopleNames:
         return any(len(one) >= _SHORTEST and OSA.distance(one, word) <= 1 for one in others)
 
 
-def _of_both(one: Hit, other: Hit) -> set[int]:
+def _of_both(one: NameHit, other: NameHit) -> set[int]:
     """Return the people of whose names two hits are different words."""
     return set() if one.word is other.word else one.word.people & other.word.people
 
 
-def _in_common(run: Sequence[Hit]) -> set[int]:
+def _in_common(run: Sequence[NameHit]) -> set[int]:
     """Return the people whose name a run is; where no hit fits another, those of its first."""
     people = run[0].word.people
     for hit in run[1:]:

@@ -28,7 +28,7 @@ def runs(first: Longs, many: Longs) -> Longs:
     return np.asarray(np.arange(many.sum()) + np.repeat(first - before, many), dtype=np.int64)
 
 
-class Found(NamedTuple):
+class FoundValue(NamedTuple):
     """A value in a text: the document, its characters, and the number of the value."""
 
     document: int
@@ -37,7 +37,7 @@ class Found(NamedTuple):
     item: int
 
 
-class Owned:
+class OwnedKeys:
     """Look up what an owner has under a key.
 
     Parameters

@@ -9,12 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.replacements.names import LANGUAGES, fold
-from voile.documents.start.known.guard import Guard
+from voile.documents.start.known.guard import WordGuard
 from voile.documents.start.known.owned import Bools, Longs
-from voile.documents.start.known.vocabulary import CAPITAL, CAPITALS, NO_WORD, FormWords, written
+from voile.documents.start.known.vocabulary import (
+    CAPITAL,
+    CAPITALS,
+    NO_WORD,
+    FormWords,
+    classify_form,
+)
 from voile.documents.start.lists import frequent_words
 from voile.documents.start.rules.vocabulary import vocabulary
-from voile.documents.words.tokens import BLANK, LINE, PARAGRAPH, Tokens
+from voile.documents.words.tokens import BLANK, LINE, PARAGRAPH, TextTokens
 
 TITLES = frozenset(fold(one) for language in LANGUAGES for one in vocabulary(language).titles)
 """Folded words before a name."""
@@ -25,7 +31,7 @@ ACRONYM = 4
 """Letters of a word in capitals that may be an acronym: ANA, MAR."""
 
 
-class Match(NamedTuple):
+class ValueMatch(NamedTuple):
     """Tokens that are a known value."""
 
     first: int
@@ -35,7 +41,7 @@ class Match(NamedTuple):
     sure: bool
 
 
-class Form(NamedTuple):
+class TokenForm(NamedTuple):
     """A token's form, as the matching of words looks at it."""
 
     text: str
@@ -61,15 +67,17 @@ class TokenPlaces:
     near to.
     """
 
-    def __init__(self, tokens: Tokens, look: FormWords, guard: Guard, one_case: Bools) -> None:
+    def __init__(
+        self, tokens: TextTokens, look: FormWords, guard: WordGuard, one_case: Bools
+    ) -> None:
         self._tokens, self._one_case = tokens, one_case
         self._form = np.append(tokens.form, np.int32(len(tokens.forms)))
         self._gap = np.append(tokens.gap, np.uint8(PARAGRAPH))
         self._form_at, self._gap_at = self._form.data, self._gap.data  # one by one
-        self._forms = _Forms(tokens.forms, look.folds, guard)
-        self._forms[len(tokens.forms)] = Form("", "", NO_WORD, False, False, False)
+        self._forms = _TokenForms(tokens.forms, look.folds, guard)
+        self._forms[len(tokens.forms)] = TokenForm("", "", NO_WORD, False, False, False)
 
-    def __getitem__(self, at: int) -> Form:
+    def __getitem__(self, at: int) -> TokenForm:
         return self._forms[self._form_at[at]]
 
     def near(self, at: int, gap: int = LINE) -> bool:
@@ -145,16 +153,16 @@ class TokenPlaces:
         return any(self[one].written == CAPITALS for one in beside)
 
 
-class _Forms(dict[int, Form]):
+class _TokenForms(dict[int, TokenForm]):
     """The forms that are looked at, by their numbers."""
 
-    def __init__(self, texts: Sequence[str], folds: Sequence[str], guard: Guard) -> None:
+    def __init__(self, texts: Sequence[str], folds: Sequence[str], guard: WordGuard) -> None:
         self._texts, self._folds, self._guard = texts, folds, guard
 
-    def __missing__(self, number: int) -> Form:
+    def __missing__(self, number: int) -> TokenForm:
         text, word, guard = self._texts[number], self._folds[number], self._guard
         ordinary, common = guard.is_ordinary(word), word in guard.common
-        self[number] = form = Form(
-            text, word, written(text), ordinary, common, word in frequent_words()
+        self[number] = form = TokenForm(
+            text, word, classify_form(text), ordinary, common, word in frequent_words()
         )
         return form

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.replacements.dates import MONTHS
-from voile.documents.start.known.owned import BASE, Found, Longs, runs
-from voile.documents.words.tokens import LINE, NOWHERE, Tokens
+from voile.documents.start.known.owned import BASE, FoundValue, Longs, runs
+from voile.documents.words.tokens import LINE, NOWHERE, TextTokens
 
 _PIECE = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|ro|o)(?![^\W_])|\d+|[^\W\d_]+")
 _LETTERS = re.compile(r"[A-Z]{1,6}")
@@ -25,7 +25,7 @@ _BETWEEN = 3  # tokens between two parts
 _LONGEST_YEAR = 4
 
 
-class Piece(NamedTuple):
+class FormPiece(NamedTuple):
     """A run of digits or of letters in a form."""
 
     start: int
@@ -38,7 +38,7 @@ class Piece(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 16)
-def pieces_of(form: str) -> tuple[Piece, ...]:
+def pieces_of(form: str) -> tuple[FormPiece, ...]:
     """Split a form with digits, a few capitals or a month's name; others have no pieces.
 
     >>> [piece.number for piece in pieces_of("NHC0042")], pieces_of("Ana")
@@ -70,17 +70,17 @@ def key_of(code: str) -> int:
     return total - 2**64 if total >= 2**63 else total
 
 
-def _piece(match: re.Match[str]) -> Piece:
+def _piece(match: re.Match[str]) -> FormPiece:
     text = (match[1] or match.group()).upper()
     month = text in MONTHS
     digits = text.isdecimal()
-    return Piece(
+    return FormPiece(
         match.start(),
         match.end(),
         key_of(text),
-        _signed(pow(BASE, len(text), 2**64)),
+        _convert_signed(pow(BASE, len(text), 2**64)),
         int(text) if digits and len(text) <= _LONGEST_YEAR else -1,
-        MONTHS.read(text, "english").number + 1 if month else 0,
+        MONTHS.read_word(text, "english").number + 1 if month else 0,
         len(match.string),
     )
 
@@ -89,25 +89,25 @@ def _value(one: str) -> int:
     return ord(one) - ord("0")
 
 
-def _signed(number: int) -> int:
+def _convert_signed(number: int) -> int:
     return number - 2**64 if number >= 2**63 else number
 
 
-class Parts:
+class TokenParts:
     """The pieces of all tokens, in their order.
 
     Attributes
     ----------
-    token : (p,) the token that each is in. code, power, number, month : as of a `Piece`.
+    token : (p,) the token that each is in. code, power, number, month : as of a `FormPiece`.
     width : (p,) characters.
     """
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: TextTokens) -> None:
         self._tokens = tokens
         pieces = [pieces_of(form) for form in tokens.forms]
         many = np.fromiter(map(len, pieces), np.int64, len(pieces))
         numbers = chain.from_iterable(chain.from_iterable(pieces))
-        table = np.fromiter(numbers, np.int64).reshape(-1, len(Piece._fields)).T
+        table = np.fromiter(numbers, np.int64).reshape(-1, len(FormPiece._fields)).T
         first = np.cumsum(many) - many
         at = np.flatnonzero(many[tokens.form])
         form = tokens.form[at]
@@ -127,16 +127,16 @@ class Parts:
         return np.asarray(self._tokens.document[self.token], dtype=np.int64)
 
     @cached_property
-    def joined(self) -> NDArray[np.bool_]:
+    def code_links(self) -> NDArray[np.bool_]:
         """Return whether the next part may go on with the code of this one, (p,)."""
-        return self._linked(_CODE_SIGNS)
+        return self._find_links(_CODE_SIGNS)
 
     @cached_property
-    def dated(self) -> NDArray[np.bool_]:
+    def date_links(self) -> NDArray[np.bool_]:
         """Return whether the next part may go on with the date of this one, (p,)."""
-        return self._linked(_DATE_SIGNS)
+        return self._find_links(_DATE_SIGNS)
 
-    def _linked(self, signs: frozenset[str]) -> NDArray[np.bool_]:
+    def _find_links(self, signs: frozenset[str]) -> NDArray[np.bool_]:
         tokens = self._tokens
         sign = np.zeros(len(tokens.forms) + 1, dtype=np.bool_)
         sign[[tokens.known.find(one) for one in signs]] = True
@@ -150,7 +150,7 @@ class Parts:
             linked[:-1] &= goes_on | (here + step > then)
         return linked
 
-    def found(self, first: Longs, last: Longs, items: Longs) -> Iterator[Found]:
+    def list_found(self, first: Longs, last: Longs, items: Longs) -> Iterator[FoundValue]:
         """Yield what was found in some parts, from one to another each, by its characters."""
         tokens, begin, end = self._tokens, self.token[first], self.token[last]
         start, stop = tokens.starts[begin], tokens.ends[end]
@@ -160,7 +160,7 @@ class Parts:
         plain = stop - tokens.starts[end] == self._whole[last]
         stop = stop - plain * (self._whole[last] - self._end[last])
         found = (self.document[first], start, stop, items)
-        yield from map(Found, *(one.tolist() for one in found))
+        yield from map(FoundValue, *(one.tolist() for one in found))
 
     def texts(self, first: Longs, last: Longs) -> Iterator[str]:
         """Yield the codes that some parts make, from one to another each."""

@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 
 from voile.documents.replacements.names import PARTICLES
 from voile.documents.start.known.owned import Bools
-from voile.documents.start.known.page import NOTHING, PERHAPS, SURE, Match, TokenPlaces
+from voile.documents.start.known.page import NOTHING, PERHAPS, SURE, TokenPlaces, ValueMatch
 from voile.documents.start.known.vocabulary import TYPO_FROM, words_of
 from voile.documents.words.tokens import BLANK, PARAGRAPH
 
@@ -64,7 +64,7 @@ _SIGNS = 4  # between two words
 
 
 @dataclass(frozen=True)
-class Phrase:
+class ValuePhrase:
     """A value to be met word by word."""
 
     kind: str
@@ -74,7 +74,7 @@ class Phrase:
 
     @classmethod
     @lru_cache(maxsize=1 << 16)
-    def of(cls, kind: str, column: str, value: str) -> Phrase:
+    def of(cls, kind: str, column: str, value: str) -> ValuePhrase:
         """Return a value's phrase; values known to all notes are asked for with each batch."""
         return cls(kind, column, tuple(words_of(value)), len(words_of(value.partition("@")[0])))
 
@@ -111,14 +111,14 @@ class Phrase:
         return self.strong[: self.before] if self.kind == "email" else self.strong
 
 
-class Met(NamedTuple):
+class MetPhrase(NamedTuple):
     """A phrase, and which tokens are its words, by their places in it; one at first."""
 
-    phrase: Phrase
+    phrase: ValuePhrase
     places: dict[int, int]
 
     @property
-    def judged(self) -> list[int]:
+    def judged_tokens(self) -> list[int]:
         """The tokens that decide by what they are by themselves whether it is the phrase."""
         if self.phrase.kind in ("email", "id"):
             return [*self.places.values()] if len(self.places) == 1 else []
@@ -128,11 +128,11 @@ class Met(NamedTuple):
 
 
 def find_phrases(
-    page: TokenPlaces, asked: Sequence[Met], typo: Bools, own: Bools
-) -> Iterator[Match]:
+    page: TokenPlaces, asked: Sequence[MetPhrase], typo: Bools, own: Bools
+) -> Iterator[ValueMatch]:
     """Find phrases around their tokens; `typo` and `own` as in `TokenPlaces.judge`."""
     whole = [number for number, one in enumerate(asked) if _extend(page, one)]
-    judged = [asked[number].judged for number in whole]
+    judged = [asked[number].judged_tokens for number in whole]
     by = np.repeat(whole, [*map(len, judged)]).astype(np.int64)
     at = np.fromiter(chain.from_iterable(judged), np.int64)
     verdicts = iter(page.judge(at, typo[by], own[by]).tolist())
@@ -143,10 +143,10 @@ def find_phrases(
             first, last = min(places.values()), max(places.values())
             if phrase.kind == "address":
                 last = _tail(page, last)
-            yield Match(first, last, phrase.kind.upper(), (phrase.column,), sure)
+            yield ValueMatch(first, last, phrase.kind.upper(), (phrase.column,), sure)
 
 
-def _extend(page: TokenPlaces, met: Met) -> bool:
+def _extend(page: TokenPlaces, met: MetPhrase) -> bool:
     """Add the other words of a phrase; return whether those that it needs are there."""
     phrase, places = met
     ((place, token),) = places.items()
@@ -161,7 +161,7 @@ def _extend(page: TokenPlaces, met: Met) -> bool:
 
 
 def _next(
-    page: TokenPlaces, phrase: Phrase, at: int, place: int, step: int
+    page: TokenPlaces, phrase: ValuePhrase, at: int, place: int, step: int
 ) -> tuple[int, int] | None:
     """Return the next token that is a word of the phrase, and which; weak words may be missing."""
     wanted = phrase.onwards[place] if step > 0 else phrase.backwards[place]
@@ -190,7 +190,7 @@ def _same(word: str, wanted: str) -> bool:
     return near and OSA.distance(word, wanted, score_cutoff=1) <= 1
 
 
-def _is_sure(phrase: Phrase, places: dict[int, int], verdicts: Sequence[int]) -> bool | None:
+def _is_sure(phrase: ValuePhrase, places: dict[int, int], verdicts: Sequence[int]) -> bool | None:
     """Return whether what was met is the phrase for sure; None where it is not enough."""
     if phrase.kind == "address":
         whole = len(places) > 1 and places.keys() >= set(phrase.strong)
@@ -201,7 +201,7 @@ def _is_sure(phrase: Phrase, places: dict[int, int], verdicts: Sequence[int]) ->
     return best == SURE or len(verdicts) > 1
 
 
-def _is_part_of_address(phrase: Phrase, met: dict[int, int]) -> bool | None:
+def _is_part_of_address(phrase: ValuePhrase, met: dict[int, int]) -> bool | None:
     """Return whether a street with its number or its kind was met; None where it is less."""
     words = [phrase.words[place] for place in met]
     number = any(word[0].isdigit() for word in words)

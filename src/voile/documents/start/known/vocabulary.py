@@ -31,7 +31,7 @@ _WEIGHTS = np.cumprod(np.full(_TYPO_TO + 1, BASE, np.uint64))  # of letters by t
 
 
 @lru_cache(maxsize=1 << 16)
-def written(form: str) -> int:
+def classify_form(form: str) -> int:
     """Return how a form is written: `SMALL`, `CAPITAL` or `CAPITALS`; `NO_WORD` of a sign.
 
     >>> [written(form) for form in ("ana", "Ana", "ANA", "A", "12")]
@@ -53,7 +53,7 @@ def words_of(value: str) -> list[str]:
     return [fold(word) for word in _WORD.findall(value)]
 
 
-class Vocabulary:
+class ValueVocabulary:
     """Number the words of values, from 0."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class Vocabulary:
             n
             for n, (form, word) in enumerate(zip(forms, folds, strict=True))
             if form != word and word not in frequent
-            if _may_err(word, TYPO_FROM - 1) and written(form) >= CAPITAL
+            if _may_err(word, TYPO_FROM - 1) and classify_form(form) >= CAPITAL
         ]
         unlike += {n for n in small if _may_err(folds[n], TYPO_FROM - 1)}.difference(unlike)
         near = _one_typo_apart([folds[n] for n in unlike], words)

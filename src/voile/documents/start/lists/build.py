@@ -35,12 +35,12 @@ def build(folder: Path) -> None:
     both = sorted(given.keys() | surname.keys())
     lines = (f"{word} {_tier(given[word])} {_tier(surname[word])}" for word in both)
     _write(folder / "names.txt", lines)
-    places = (one for _, name, held in _held("address") if _is_place(name) for one in held)
-    _write(folder / "places.txt", sorted(set(_folded(places, least=3))))
+    places = (one for _, name, held in _read_provider("address") if _is_place(name) for one in held)
+    _write(folder / "places.txt", sorted(set(_fold_words(places, least=3))))
     english = (
         one
         for kind in _WORDS
-        for country, _, held in _held(kind)
+        for country, _, held in _read_provider(kind)
         if country[:2] == "en"
         for one in held
     )
@@ -52,13 +52,13 @@ def build(folder: Path) -> None:
 
 def _names(*kinds: str) -> Iterator[str]:
     """Yield each word of each country's names, once a list."""
-    for _, name, held in _held("person"):
+    for _, name, held in _read_provider("person"):
         parts = ("format", "prefix", "suffix", "romaniz")
         if any(kind in name for kind in kinds) and not any(part in name for part in parts):
-            yield from set(_folded(held, least=2))
+            yield from set(_fold_words(held, least=2))
 
 
-def _held(provider: str) -> Iterator[tuple[str, str, list[str]]]:
+def _read_provider(provider: str) -> Iterator[tuple[str, str, list[str]]]:
     """Yield each list of a provider of Faker's: its country, its name and its words."""
     base = import_module(f"faker.providers.{provider}")
     for path in sorted(Path(str(base.__file__)).parent.iterdir()):
@@ -88,7 +88,7 @@ def _is_place(name: str) -> bool:
     return bool(_PLACES.search(name)) and not any(part in name for part in parts)
 
 
-def _folded(words: Iterable[str], *, least: int) -> Iterator[str]:
+def _fold_words(words: Iterable[str], *, least: int) -> Iterator[str]:
     """Yield the words in Latin letters that begin with a capital."""
     for word in words:
         if len(word) >= least and word[0].isupper() and all(map(_is_latin, word)):

@@ -13,29 +13,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.committee.committee import Remover, TokenRemovals
+from voile.documents.committee.committee import TokenRemovals, TokenRemover
 from voile.documents.committee.repeats import NameWords, find_mentions
 from voile.documents.committee.worker import in_parts
 from voile.documents.replacements.names import LANGUAGES, Language
-from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.start.lists import clusters_of, digest_of_clusters
 from voile.documents.start.rules import details, names
-from voile.documents.start.rules.finding import Finding, removals_by_document
+from voile.documents.start.rules.finding import RuleFind, removals_by_document
 from voile.documents.start.rules.language import check_language, find_untrained, guess_language
-from voile.documents.start.rules.reading import Alphabet, TokenText
-from voile.documents.start.rules.rule import NAME, Rule
+from voile.documents.start.rules.reading import RuleAlphabet, TokenText
+from voile.documents.start.rules.rule import NAME, LetterRule
 from voile.documents.start.rules.vocabulary import vocabulary
 from voile.documents.text.document import Document
-from voile.documents.words.tokens import Forms, Lists, Tokens, tokenise
+from voile.documents.words.tokens import Lists, TextTokens, TokenNumbers, tokenise
 
 __all__ = [
     "NAME",
     "REPEAT",
     "RULES",
     "RULE_NAMES",
-    "Finding",
-    "Rule",
-    "Rules",
+    "LanguageRules",
+    "LetterRule",
+    "RuleFind",
     "check_language",
     "find_rules",
     "find_untrained",
@@ -47,16 +47,16 @@ KIT_NAME = "rules"
 NO_NAME, PERHAPS, SURELY = range(3)
 """Levels of a token by the rules of names."""
 
-REPEAT = Rule("repeat", NAME, re.compile(""))
+REPEAT = LetterRule("repeat", NAME, re.compile(""))
 RULES = names.RULES + details.RULES
 RULE_NAMES = (*(rule.name for rule in RULES), REPEAT.name)
 
 
-MOST_FORMS = Remover.MOST_FORMS
+MOST_FORMS = TokenRemover.MOST_FORMS
 """Forms remembered; beyond it all are forgotten."""
 
 
-class Rules:
+class LanguageRules:
     """Propose what the rules of a language find, and further mentions of names found surely.
 
     >>> rules = Rules("english")
@@ -71,10 +71,10 @@ class Rules:
         self.language = language
         words = vocabulary(language)
         self._alphabets = (
-            Alphabet(names.letters_of(words), names.RULES),
-            Alphabet(details.letters_of(words), details.RULES),
+            RuleAlphabet(names.letters_of(words), names.RULES),
+            RuleAlphabet(details.letters_of(words), details.RULES),
         )
-        self._known, self._seen = Forms(), NameWords()
+        self._known, self._seen = TokenNumbers(), NameWords()
 
     @cached_property
     def name(self) -> str:
@@ -86,7 +86,7 @@ class Rules:
         """The clusters of the language's words; see `Hinter`."""
         return clusters_of(self.language)
 
-    def levels(self, tokens: Tokens) -> NDArray[np.int32]:
+    def levels(self, tokens: TextTokens) -> NDArray[np.int32]:
         """Return what the rules of names find of each token, (n,); see `Hinter`."""
         level = np.full(len(tokens), NO_NAME, dtype=np.int32)
         for one in sorted(self.find(tokens), key=lambda one: one.is_sure):
@@ -94,32 +94,36 @@ class Rules:
                 level[one.start : one.end] = SURELY if one.is_sure else PERHAPS
         return level
 
-    def propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
+    def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
         """Return the proposals for each document, in its order and apart. Cost: O(characters)."""
-        return [found for part in in_parts(documents) for found in self._proposed(part)]
+        return [found for part in in_parts(documents) for found in self._propose_removals(part)]
 
-    def propose_by_form(self, documents: Sequence[Document]) -> list[list[Removal]]:
+    def propose_by_form(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
         """Return the finds of each document that are sure, and all that are no names."""
-        return [found for part in in_parts(documents) for found in self._proposed(part, sure=True)]
+        return [
+            found
+            for part in in_parts(documents)
+            for found in self._propose_removals(part, sure=True)
+        ]
 
-    def _proposed(
+    def _propose_removals(
         self, documents: Sequence[Document], *, sure: bool = False
-    ) -> list[list[Removal]]:
+    ) -> list[list[TextRemoval]]:
         if len(self._known) > MOST_FORMS:
-            self._known = Forms()
+            self._known = TokenNumbers()
         tokens = tokenise((document.text for document in documents), self._known)
         found = [one for one in self.find(tokens) if one.is_sure or not sure]
         return removals_by_document(tokens, found, [one.text for one in documents])
 
-    def find(self, tokens: Tokens) -> list[Finding]:
+    def find(self, tokens: TextTokens) -> list[RuleFind]:
         """Return what the rules find, in their order, then further mentions."""
         found = []
         for alphabet in self._alphabets:
             reading = TokenText(tokens, alphabet)
-            found += [Finding(rule, *at) for rule in alphabet.rules for at in reading.find(rule)]
+            found += [RuleFind(rule, *at) for rule in alphabet.rules for at in reading.find(rule)]
         return [*found, *self._repeats(tokens, found)]
 
-    def _repeats(self, tokens: Tokens, found: Sequence[Finding]) -> Iterator[Finding]:
+    def _repeats(self, tokens: TextTokens, found: Sequence[RuleFind]) -> Iterator[RuleFind]:
         """Yield each token with a word of a name that was found surely in its document."""
         sure = np.zeros(len(tokens), dtype=np.int16)
         for one in found:
@@ -128,12 +132,12 @@ class Rules:
         removed = TokenRemovals(tokens, sure, sure - np.int16(1), sure > 0)
         again = find_mentions(removed, np.array([False, True]), self._seen)
         for place in np.flatnonzero(again).tolist():
-            yield Finding(REPEAT, place, place + 1)
+            yield RuleFind(REPEAT, place, place + 1)
 
 
-def find_rules(name: str) -> Rules:
+def find_rules(name: str) -> LanguageRules:
     """Return the rules of a kit, by their whole name."""
-    rules = Rules(cast(Language, name.split(" ")[1]))
+    rules = LanguageRules(cast(Language, name.split(" ")[1]))
     if rules.name != name:
         raise RequestError(
             "the kit learnt with another version of the rules",
@@ -148,12 +152,12 @@ def _version(language: Language) -> str:
         (one.name, one.sure, one.expression.pattern, one.within and one.within.pattern)
         for one in RULES
     ]
-    words = {key: _sorted(value) for key, value in vars(vocabulary(language)).items()}
+    words = {key: _sort_words(value) for key, value in vars(vocabulary(language)).items()}
     data = json.dumps([expressions, words, digest_of_clusters(language)], sort_keys=True).encode()
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def _sorted(words: frozenset[str] | Mapping[str, frozenset[str]]) -> object:
+def _sort_words(words: frozenset[str] | Mapping[str, frozenset[str]]) -> object:
     if isinstance(words, Mapping):
         return {key: sorted(own) for key, own in words.items()}
     return sorted(words)

@@ -27,7 +27,7 @@ from collections.abc import Callable
 
 from voile.documents.replacements.dates import MONTHS, WEEKDAYS
 from voile.documents.replacements.names import fold
-from voile.documents.start.rules.rule import Rule
+from voile.documents.start.rules.rule import LetterRule
 from voile.documents.start.rules.vocabulary import NUMBERED_LABEL, RuleVocabulary
 
 _MONTH = re.compile(MONTHS.pattern)
@@ -93,12 +93,12 @@ def _figures(form: str) -> str:
     return "4" if len(form) == 4 and form[:2] in ("18", "19", "20") else "5"
 
 
-def _rule(name: str, label: str, expression: str) -> Rule:
-    return Rule(name, label, re.compile(f"(?<![/h])(?P<found>{expression})(?![/h])"))
+def _rule(name: str, label: str, expression: str) -> LetterRule:
+    return LetterRule(name, label, re.compile(f"(?<![/h])(?P<found>{expression})(?![/h])"))
 
 
-def _labelled(name: str, label: str, before: str, found: str) -> Rule:
-    return Rule(name, label, re.compile(f"{before}(?P<found>{found})"))
+def _build_rule(name: str, label: str, before: str, found: str) -> LetterRule:
+    return LetterRule(name, label, re.compile(f"{before}(?P<found>{found})"))
 
 
 _DAYS = "|".join(
@@ -110,7 +110,7 @@ _HOUSE = (
 )
 """A house's number, and a floor and a door behind it: 12, 4.º A."""
 RULES = (
-    _labelled(
+    _build_rule(
         "address on a network",
         EMAIL,
         "",
@@ -125,22 +125,22 @@ RULES = (
         rf"(?:D,?)?(?:{_DAY}p?h?M(?:[.oh]?[,h]?p{{0,2}}s?{_YEAR})?|{_DAY}[.o]M4"
         rf"|M[.o]?{_DAY}(?:,?4)?|M[.o]?(?:[,h]|p{{1,2}}s?)?4|Mh[t20])",
     ),
-    _labelled("year", "DATE", "s", "4(?:h4)?"),
-    _labelled("age", "AGE", "gp?:?", "[1t203]y?|(?<=:)wy"),
+    _build_rule("year", "DATE", "s", "4(?:h4)?"),
+    _build_rule("age", "AGE", "gp?:?", "[1t203]y?|(?<=:)wy"),
     _rule("years old", "AGE", "[1t203]h?y(?:[/ho]?u|pg)|[203]h?y(?=P)|G"),
-    _labelled("age in brackets", "AGE", r"\(", r"[203]y(?=[),;])"),
-    _labelled("person of an age", "AGE", "P(?:,?p|[,(])", "[1t203]y|(?<=Pp)wy"),
-    _labelled("record", "ID", f"(?:{'|'.join(_LABELS)})", _VALUE),
-    _labelled(
+    _build_rule("age in brackets", "AGE", r"\(", r"[203]y(?=[),;])"),
+    _build_rule("person of an age", "AGE", "P(?:,?p|[,(])", "[1t203]y|(?<=Pp)wy"),
+    _build_rule("record", "ID", f"(?:{'|'.join(_LABELS)})", _VALUE),
+    _build_rule(
         "address", "ADDRESS", "a[^\n\x1e:]{0,3}:", r"(?:[^\n\x1e:.]|[.o](?=[^\n\x1e])){1,24}"
     ),
-    _labelled(
+    _build_rule(
         "place",
         "ADDRESS",
         "[lz][^\n\x1e:]{0,3}:",
         rf"{_NUMBER}(?:h?{_NUMBER})?|{_PLACES}(?:,{_PLACES}){{0,2}}5?",
     ),
-    _labelled("postcode", "ADDRESS", "z[.o]?", f"5(?:h{_NUMBER})?|xx"),
+    _build_rule("postcode", "ADDRESS", "z[.o]?", f"5(?:h{_NUMBER})?|xx"),
     _rule(
         "street",
         "ADDRESS",

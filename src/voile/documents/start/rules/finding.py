@@ -9,19 +9,19 @@ from typing import NamedTuple
 import numpy as np
 
 from voile.documents.patterns.pattern import find
-from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.spans import settle_spans
 from voile.documents.start.rules.forms import FORMS, LISTS
-from voile.documents.start.rules.rule import NAME, Rule
+from voile.documents.start.rules.rule import NAME, LetterRule
 from voile.documents.words.decoder import join_tokens
 from voile.documents.words.guarded import find_guarded
-from voile.documents.words.tokens import NOWHERE, Forms, Tokens
+from voile.documents.words.tokens import NOWHERE, TextTokens, TokenNumbers
 
 
-class Finding(NamedTuple):
+class RuleFind(NamedTuple):
     """A rule's find: its first token, and the one after its last."""
 
-    rule: Rule
+    rule: LetterRule
     start: int
     end: int
 
@@ -32,22 +32,22 @@ class Finding(NamedTuple):
 
 
 def removals_by_document(
-    tokens: Tokens, found: Sequence[Finding], texts: Sequence[str]
-) -> list[list[Removal]]:
+    tokens: TextTokens, found: Sequence[RuleFind], texts: Sequence[str]
+) -> list[list[TextRemoval]]:
     """Return what rules and forms find in each text, in its order and apart.
 
     Guarded words at the ends of a find are left out. Where findings overlap, the first rule whose
     finds are no names comes before others: a street or a hospital is called after somebody.
     """
     guarded = find_guarded(tokens, join_tokens(tokens))
-    details: list[dict[str, list[Removal]]] = [{} for _ in tokens.first[1:]]
-    names: list[dict[str, list[Removal]]] = [{} for _ in tokens.first[1:]]
+    details: list[dict[str, list[TextRemoval]]] = [{} for _ in tokens.first[1:]]
+    names: list[dict[str, list[TextRemoval]]] = [{} for _ in tokens.first[1:]]
     for one in found:
         inside = np.flatnonzero(~guarded[one.start : one.end]) + one.start
         if not len(inside):
             continue
         start, end = int(tokens.starts[inside[0]]), int(tokens.ends[inside[-1]])
-        removal = Removal(start, end, one.rule.label, (one.rule.by,))
+        removal = TextRemoval(start, end, one.rule.label, (one.rule.by,))
         by_rule = (names if one.rule.label == NAME else details)[tokens.document[one.start]]
         by_rule.setdefault(one.rule.name, []).append(removal)
     return [
@@ -56,9 +56,9 @@ def removals_by_document(
     ]
 
 
-def tag_tokens(tokens: Tokens, found: Sequence[Finding], names: Sequence[str]) -> Tokens:
+def tag_tokens(tokens: TextTokens, found: Sequence[RuleFind], names: Sequence[str]) -> TextTokens:
     """Return the tokens with the first of the rules of these names that finds each as its tag."""
-    tags = Forms()
+    tags = TokenNumbers()
     numbers = dict(zip(names, tags.number(names), strict=True))
     tag = np.full(len(tokens), NOWHERE, dtype=np.int32)
     for one in reversed(found):

@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable
 
 from voile.documents.replacements.names import fold
-from voile.documents.start.rules.rule import NAME, Rule
+from voile.documents.start.rules.rule import NAME, LetterRule
 from voile.documents.start.rules.vocabulary import NUMBERED_LABEL, RuleVocabulary
 
 TITLE = "title"
@@ -76,9 +76,9 @@ def letters_of(words: RuleVocabulary) -> Callable[[str], str]:
     return letter
 
 
-def _rule(name: str, expression: str, *, within: str = "", sure: bool = False) -> Rule:
+def _rule(name: str, expression: str, *, within: str = "", sure: bool = False) -> LetterRule:
     area = re.compile(within) if within else None
-    return Rule(name, NAME, re.compile(expression), area, sure)
+    return LetterRule(name, NAME, re.compile(expression), area, sure)
 
 
 RULES = (

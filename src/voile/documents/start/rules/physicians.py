@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache, cached_property
 
 from voile.documents.replacements.names import PARTICLES, fold
-from voile.documents.replacements.removal import Reason
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.start.lists import TIERS, public_lists
 from voile.documents.start.rules.vocabulary import vocabulary
 
@@ -36,11 +36,11 @@ class PhysicianForm:
     checked = False
 
     @property
-    def by(self) -> Reason:
-        return Reason("rule", self.name)
+    def by(self) -> RemovalReason:
+        return RemovalReason("rule", self.name)
 
     @cached_property
-    def _listed(self) -> frozenset[str]:
+    def _listed_names(self) -> frozenset[str]:
         return _names()
 
     def slices(self, plain: str) -> Iterator[tuple[int, int]]:
@@ -53,7 +53,9 @@ class PhysicianForm:
             yield match.start("found"), match.end("second" if is_name else "first")
 
     def _is_listed(self, word: str) -> bool:
-        return all(fold(part) in self._listed for part in re.split("['’-]", word) if len(part) > 1)
+        return all(
+            fold(part) in self._listed_names for part in re.split("['’-]", word) if len(part) > 1
+        )
 
 
 PHYSICIAN = PhysicianForm()

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.start.rules.rule import Rule
-from voile.documents.words.tokens import GLUED, LINE, PARAGRAPH, Forms, Tokens
+from voile.documents.start.rules.rule import LetterRule
+from voile.documents.words.tokens import GLUED, LINE, PARAGRAPH, TextTokens, TokenNumbers
 
 BREAK, END = "\n", "\x1e"
 """What stands for the end of a line, and around each text; an empty line is two breaks."""
@@ -24,15 +24,15 @@ JOINED = {"-": "h", "'": "q", ".": "o", ",": "k", "@": "e"}
 Ints = NDArray[np.intp]
 
 
-class Alphabet:
+class RuleAlphabet:
     """Gives forms their letters, each once, and holds the rules over them."""
 
-    def __init__(self, letter: Callable[[str], str], rules: Sequence[Rule]) -> None:
+    def __init__(self, letter: Callable[[str], str], rules: Sequence[LetterRule]) -> None:
         self.rules = tuple(rules)
         self._letter = letter
-        self._known, self._letters = Forms(), np.zeros(0, np.uint8)
+        self._known, self._letters = TokenNumbers(), np.zeros(0, np.uint8)
 
-    def letters(self, known: Forms) -> NDArray[np.uint8]:
+    def letters(self, known: TokenNumbers) -> NDArray[np.uint8]:
         """Return the letters of all forms, by their numbers. Cost: O(those that are new)."""
         if known is not self._known:
             self._known, self._letters = known, np.zeros(0, np.uint8)
@@ -46,8 +46,8 @@ class Alphabet:
 class TokenText:
     """The n tokens of d texts in the letters of one alphabet."""
 
-    tokens: Tokens
-    alphabet: Alphabet
+    tokens: TextTokens
+    alphabet: RuleAlphabet
 
     @cached_property
     def text(self) -> str:
@@ -59,7 +59,7 @@ class TokenText:
         """Which token each letter stands for; a break or an end stands for the next, n at last."""
         return self._line[1]
 
-    def find(self, rule: Rule) -> Iterator[tuple[int, int]]:
+    def find(self, rule: LetterRule) -> Iterator[tuple[int, int]]:
         """Yield the first token of each thing that a rule finds, and the one after its last."""
         place = self.place
         areas = rule.within.finditer(self.text) if rule.within else ()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from voile.documents.replacements.removal import Reason
+from voile.documents.replacements.removal import RemovalReason
 
 NAME = "NAME"
 
 
 @dataclass(frozen=True)
-class Rule:
+class LetterRule:
     """A regular expression over the letters of a reading, whose group `found` is proposed."""
 
     name: str
@@ -21,5 +21,5 @@ class Rule:
     sure: bool = False  # whether further mentions of what it found are proposed too
 
     @property
-    def by(self) -> Reason:
-        return Reason("rule", self.name)
+    def by(self) -> RemovalReason:
+        return RemovalReason("rule", self.name)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from voile.documents.replacements.removal import Reason
+from voile.documents.replacements.removal import RemovalReason
 
 _CLOSE = 48
 """Characters before a find in which its cue is looked for."""
@@ -25,8 +25,8 @@ class TextForm:
     checked = False
 
     @property
-    def by(self) -> Reason:
-        return Reason("rule", self.name)
+    def by(self) -> RemovalReason:
+        return RemovalReason("rule", self.name)
 
     def slices(self, plain: str) -> Iterator[tuple[int, int]]:
         """Yield where the form is found in a normalised text."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from voile.documents.replacements.names import fold
-from voile.documents.replacements.removal import Reason
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.start.lists import towns
 from voile.documents.words.guards import BARE_EPONYMS, EPONYMS
 
@@ -62,8 +62,8 @@ class TownForm:
     checked = False
 
     @property
-    def by(self) -> Reason:
-        return Reason("rule", self.name)
+    def by(self) -> RemovalReason:
+        return RemovalReason("rule", self.name)
 
     @cached_property
     def _lists(self) -> tuple[frozenset[str], frozenset[str]]:

@@ -6,6 +6,6 @@ from voile.documents.start.starter.shipped import (
     load_starter,
     reader_starter,
 )
-from voile.documents.start.starter.starter import Starter
+from voile.documents.start.starter.starter import PretrainedStarter
 
-__all__ = ["STARTERS", "Starter", "find_starter", "load_starter", "reader_starter"]
+__all__ = ["STARTERS", "PretrainedStarter", "find_starter", "load_starter", "reader_starter"]

@@ -15,19 +15,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.learners.consensus import Consensus
-from voile.documents.learners.learner import Examples
+from voile.documents.learners.consensus import ConsensusLearner
+from voile.documents.learners.learner import LabelledExamples
 from voile.documents.replacements.names import Language
 from voile.documents.start.lists import lists_of
-from voile.documents.start.rules import NAME, RULE_NAMES, Rules
+from voile.documents.start.rules import NAME, RULE_NAMES, LanguageRules
 from voile.documents.start.rules.details import EMAIL
 from voile.documents.start.rules.finding import tag_tokens
 from voile.documents.start.starter.shipped import write_starter
-from voile.documents.start.starter.starter import Starter
+from voile.documents.start.starter.starter import PretrainedStarter
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
-from voile.documents.words.features import BLOCKS, Extractor, Space
-from voile.documents.words.tokens import Tokens, token_labels, tokenise
+from voile.documents.words.features import BLOCKS, FeatureExtractor, FeatureSpace
+from voile.documents.words.tokens import TextTokens, token_labels, tokenise
 
 MANY = 5
 APART = ("handle",)
@@ -35,13 +35,13 @@ APART = ("handle",)
 Bools = NDArray[np.bool_]
 
 
-def learn(corpora: Mapping[str, Sequence[Document]], language: Language) -> Starter:
+def learn(corpora: Mapping[str, Sequence[Document]], language: Language) -> PretrainedStarter:
     """Learn from corpora whose spans are all names; each is its own publisher's.
 
     Cost: O(tokens); 300,000 take half a minute.
     """
     documents = [one for corpus in corpora.values() for one in corpus]
-    rules = Rules(language)
+    rules = LanguageRules(language)
     tokens = tokenise(one.text for one in documents)
     found = rules.find(tokens)
     tokens = tag_tokens(tokens, found, [name for name in RULE_NAMES if name not in APART])
@@ -53,8 +53,8 @@ def learn(corpora: Mapping[str, Sequence[Document]], language: Language) -> Star
         if one.rule.name in APART or one.rule.label == EMAIL:
             personal[one.start : one.end] = True
     space = public_space(tokens, corpus_of, personal, language)
-    examples = Examples(
-        Extractor(space, tokens.known).features(tokens).matrix,
+    examples = LabelledExamples(
+        FeatureExtractor(space, tokens.known).features(tokens).matrix,
         truth,
         np.ones(len(tokens), dtype=np.bool_),
         tokens.first,
@@ -62,15 +62,15 @@ def learn(corpora: Mapping[str, Sequence[Document]], language: Language) -> Star
         tokens.form,
         tokens.forms,
     )
-    return Starter(language, space, Consensus().fit(examples))
+    return PretrainedStarter(language, space, ConsensusLearner().fit(examples))
 
 
 def public_space(
-    tokens: Tokens, corpus_of: NDArray[np.int32], personal: Bools, language: Language
-) -> Space:
+    tokens: TextTokens, corpus_of: NDArray[np.int32], personal: Bools, language: Language
+) -> FeatureSpace:
     """Return the columns that reveal nobody; `personal` are the tokens of names and addresses."""
-    space = Space.of(tokens, corpus_of, marks=(), lists=lists_of(language))
-    matrix = Extractor(space, tokens.known).features(tokens).matrix
+    space = FeatureSpace.of(tokens, corpus_of, marks=(), lists=lists_of(language))
+    matrix = FeatureExtractor(space, tokens.known).features(tokens).matrix
     common = _common_words(tokens, corpus_of, ~personal)
     rows = np.repeat(tokens.document, np.diff(matrix.indptr))
     kept = _count_pairs(matrix.indices, rows, len(space.columns)) >= MANY
@@ -87,7 +87,7 @@ def _is_public(attribute: str, common: frozenset[str]) -> bool:
 
 
 def _common_words(
-    tokens: Tokens, corpus_of: NDArray[np.int32], impersonal: Bools
+    tokens: TextTokens, corpus_of: NDArray[np.int32], impersonal: Bools
 ) -> frozenset[str]:
     """Return the words that are mostly in small letters, of `MANY` documents and two corpora."""
     words = [form if form.isalpha() else "" for form in tokens.forms]

@@ -14,20 +14,20 @@ from pathlib import Path
 
 import numpy as np
 
-from voile.documents.learners.learner import Examples
+from voile.documents.learners.learner import LabelledExamples
 from voile.documents.learners.reader_head import ReaderLearner
 from voile.documents.reader.encoder import standardise
 from voile.documents.reader.installed import open_reader
 from voile.documents.replacements.names import Language
-from voile.documents.start.rules import NAME, RULE_NAMES, Rules
+from voile.documents.start.rules import NAME, RULE_NAMES, LanguageRules
 from voile.documents.start.rules.details import EMAIL
 from voile.documents.start.rules.finding import tag_tokens
 from voile.documents.start.starter.learn import APART, public_space, read_corpora
 from voile.documents.start.starter.shipped import write_starter
-from voile.documents.start.starter.starter import HEADS, ORG, PLACE, Starter
+from voile.documents.start.starter.starter import HEADS, ORG, PLACE, PretrainedStarter
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
-from voile.documents.words.features import Extractor
+from voile.documents.words.features import FeatureExtractor
 from voile.documents.words.tokens import token_labels, tokenise
 
 DENSE_PENALTY, SPARSE_PENALTY = 600.0, 20.0
@@ -56,7 +56,7 @@ class TaughtCorpus:
     types: tuple[str, ...] = HEADS
 
 
-def learn_heads(corpora: Mapping[str, TaughtCorpus], language: Language) -> Starter:
+def learn_heads(corpora: Mapping[str, TaughtCorpus], language: Language) -> PretrainedStarter:
     """Learn one head for each type, each from the corpora that annotate it.
 
     A token weighs as the root of its corpus's size, inverted. Cost: O(tokens); 300,000 take some
@@ -64,7 +64,7 @@ def learn_heads(corpora: Mapping[str, TaughtCorpus], language: Language) -> Star
     """
     documents = [one for corpus in corpora.values() for one in corpus.documents]
     tokens = tokenise(one.text for one in documents)
-    found = Rules(language).find(tokens)
+    found = LanguageRules(language).find(tokens)
     tokens = tag_tokens(tokens, found, [name for name in RULE_NAMES if name not in APART])
     sizes = [len(corpus.documents) for corpus in corpora.values()]
     corpus_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[tokens.document]
@@ -74,8 +74,8 @@ def learn_heads(corpora: Mapping[str, TaughtCorpus], language: Language) -> Star
         if one.rule.name in APART or one.rule.label == EMAIL:
             personal[one.start : one.end] = True
     space = public_space(tokens, corpus_of, personal, language)
-    examples = Examples(
-        Extractor(space, tokens.known).features(tokens).matrix,
+    examples = LabelledExamples(
+        FeatureExtractor(space, tokens.known).features(tokens).matrix,
         truth,
         np.ones(len(tokens), dtype=np.bool_),
         tokens.first,
@@ -87,7 +87,7 @@ def learn_heads(corpora: Mapping[str, TaughtCorpus], language: Language) -> Star
     share = np.bincount(corpus_of, minlength=len(sizes)).astype(np.float64) ** -0.5
     weight = share[corpus_of] / share[corpus_of].mean()
     learner = replace(
-        ReaderLearner.installed(), dense_penalty=DENSE_PENALTY, sparse_penalty=SPARSE_PENALTY
+        ReaderLearner.from_installed(), dense_penalty=DENSE_PENALTY, sparse_penalty=SPARSE_PENALTY
     )
     encoder = open_reader(learner.sha256, learner.layer)
     vectors = encoder.encode(examples.words, tokens.gap, tokens.first)
@@ -97,7 +97,7 @@ def learn_heads(corpora: Mapping[str, TaughtCorpus], language: Language) -> Star
         (vectors.astype(np.float32) - mean) / spread,
         (weight[:, None] * np.array(taught)[corpus_of]).astype(np.float32),
     )
-    return Starter(language, space, head.standardised(mean, spread))
+    return PretrainedStarter(language, space, head.undo_standardisation(mean, spread))
 
 
 def read_taught(data: Path) -> dict[str, TaughtCorpus]:
@@ -107,21 +107,21 @@ def read_taught(data: Path) -> dict[str, TaughtCorpus]:
     presidio = Corpus.read(data / "presidio-synthetic-pii" / "synth_dataset_v2.jsonl.gz")
     notes = Corpus.read(data / "meddocan" / "train.jsonl.gz")
     return {
-        "wikigold": TaughtCorpus(_retyped(wikigold)),
+        "wikigold": TaughtCorpus(_retype_spans(wikigold)),
         "broad-twitter": TaughtCorpus(
             [
                 one
                 for path in sorted(tweets)
-                for one in _retyped(Corpus.read(path, "conll-sentences"))
+                for one in _retype_spans(Corpus.read(path, "conll-sentences"))
             ]
         ),
         "enron": TaughtCorpus(read_corpora(data)["enron"], (NAME,)),
-        "presidio": TaughtCorpus(_retyped(presidio)),
-        "meddocan": TaughtCorpus(_retyped(notes[:SPANISH_NOTES])),
+        "presidio": TaughtCorpus(_retype_spans(presidio)),
+        "meddocan": TaughtCorpus(_retype_spans(notes[:SPANISH_NOTES])),
     }
 
 
-def _retyped(corpus: Sequence[Document]) -> list[Document]:
+def _retype_spans(corpus: Sequence[Document]) -> list[Document]:
     return [
         replace(
             one, spans=tuple(replace(x, label=kind) for x in one.spans if (kind := _type_of(x)))

@@ -19,8 +19,8 @@ from voile.documents.learners.consensus import ConsensusClassifier
 from voile.documents.learners.reader_head import ReaderClassifier
 from voile.documents.reader import find_reader
 from voile.documents.start.lists import lists_of
-from voile.documents.start.starter.starter import Starter
-from voile.documents.words.features import Space
+from voile.documents.start.starter.starter import PretrainedStarter
+from voile.documents.words.features import FeatureSpace
 
 STARTERS = ("english",)
 """The languages whose starter comes with voile."""
@@ -32,13 +32,13 @@ DIGITS = 12
 
 
 @cache
-def load_starter(name: str) -> Starter:
+def load_starter(name: str) -> PretrainedStarter:
     """Load a starter that comes with voile; its name tells its versions apart."""
     data = starter_bytes(name)
     return read_starter(data, f"{name} {hashlib.sha256(data).hexdigest()[:16]}")
 
 
-def find_starter(name: str) -> Starter:
+def find_starter(name: str) -> PretrainedStarter:
     """Return the starter of a kit, by its whole name."""
     starter = load_starter(name.partition(" ")[0])
     if starter.name != name:
@@ -66,7 +66,7 @@ def starter_bytes(name: str) -> bytes:
     return (files(__package__) / f"{name}.npz").read_bytes()
 
 
-def write_starter(starter: Starter) -> bytes:
+def write_starter(starter: PretrainedStarter) -> bytes:
     """Return a starter as the bytes of a file; its weights as 16-bit floats.
 
     Others are rounded: their last digits are another processor's.
@@ -98,7 +98,7 @@ def _as_stored(name: str, array: NDArray[Any]) -> NDArray[Any]:
     return np.round(array, DIGITS) if np.issubdtype(array.dtype, np.floating) else array
 
 
-def read_starter(data: bytes, name: str = "") -> Starter:
+def read_starter(data: bytes, name: str = "") -> PretrainedStarter:
     """Read a starter; nothing in the file is run."""
     try:
         with np.load(BytesIO(data), allow_pickle=False) as held:
@@ -108,12 +108,12 @@ def read_starter(data: bytes, name: str = "") -> Starter:
             raise ValueError
         attributes = arrays["attributes"].tobytes().decode().split("\n")
         lists = lists_of(facts["language"])
-        space = Space(tuple(attributes), tuple(facts["tags"]), arrays["columns"], lists)
+        space = FeatureSpace(tuple(attributes), tuple(facts["tags"]), arrays["columns"], lists)
         held = {name.removeprefix("classifier/"): array for name, array in arrays.items()}
         kind = facts.get("kind", ConsensusClassifier.saved_as)
         is_head = kind == ReaderClassifier.saved_as
         classifier = (ReaderClassifier if is_head else ConsensusClassifier).from_arrays(held)
-        return Starter(facts["language"], space, classifier, name)
+        return PretrainedStarter(facts["language"], space, classifier, name)
     except (BadZipFile, EOFError, KeyError, OSError, RequestError, ValueError, zlib.error) as error:
         raise DamagedError("the starter's file is not whole") from error
 

@@ -13,17 +13,17 @@ from voile.documents.committee.worker import in_parts
 from voile.documents.learners.consensus import ConsensusClassifier
 from voile.documents.learners.reader_head import ReaderClassifier
 from voile.documents.replacements.names import Language
-from voile.documents.replacements.removal import Reason, Removal
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.replacements.spans import settle_spans
-from voile.documents.start.rules import MOST_FORMS, NAME, Rules
+from voile.documents.start.rules import MOST_FORMS, NAME, LanguageRules
 from voile.documents.start.rules.details import EMAIL
-from voile.documents.start.rules.finding import Finding, removals_by_document, tag_tokens
+from voile.documents.start.rules.finding import RuleFind, removals_by_document, tag_tokens
 from voile.documents.start.rules.names import TITLE
 from voile.documents.text.document import Document
 from voile.documents.words.decoder import decode_types
-from voile.documents.words.features import Extractor, Features, Space
-from voile.documents.words.scorer import Scorer
-from voile.documents.words.tokens import HINTS, LINE, Forms, Lists, Tokens, tokenise
+from voile.documents.words.features import FeatureExtractor, FeatureSpace, TokenFeatures
+from voile.documents.words.scorer import TokenScorer
+from voile.documents.words.tokens import HINTS, LINE, Lists, TextTokens, TokenNumbers, tokenise
 
 MISS_COST = 10.0
 """Harmless tokens that a missed token of an identifier is worth where tokens are proposed."""
@@ -33,7 +33,7 @@ but is mostly harmless: to learn that it is a name, and to cut at that cost agai
 cost twice."""
 LIKELY_ODDS = float(np.log(LIKELY / (1 - LIKELY)))
 _LOWEST, _HIGHEST = -6.0, 5.0
-BY, UNLIKELY = (Reason("starter"),), (Reason("starter", "unlikely"),)
+BY, UNLIKELY = (RemovalReason("starter"),), (RemovalReason("starter", "unlikely"),)
 
 
 SHORT_CAPITALS = 5
@@ -43,7 +43,7 @@ HEADS = (NAME, PLACE, ORG)
 """The types of the heads on the reader."""
 
 
-class Starter:
+class PretrainedStarter:
     """Propose names by the chances that a classifier gives, and what rules find surely.
 
     On the reader it proposes places and organisations, too.
@@ -57,30 +57,30 @@ class Starter:
     def __init__(
         self,
         language: Language,
-        space: Space,
+        space: FeatureSpace,
         classifier: ConsensusClassifier | ReaderClassifier,
         name: str = "",
     ) -> None:
         self.language, self.name = language, name
         self.space, self.classifier = space, classifier
-        self.rules = Rules(language)
-        self._begin(Forms())
+        self.rules = LanguageRules(language)
+        self._begin(TokenNumbers())
 
-    def _begin(self, known: Forms) -> None:
+    def _begin(self, known: TokenNumbers) -> None:
         self._known = known
-        self._extractor = Extractor(self.space, known)
-        self._scorer = Scorer(self._extractor, self.classifier.weights)
+        self._extractor = FeatureExtractor(self.space, known)
+        self._scorer = TokenScorer(self._extractor, self.classifier.weights)
 
-    def chances(self, tokens: Tokens) -> NDArray[np.float64]:
+    def chances(self, tokens: TextTokens) -> NDArray[np.float64]:
         """Return the chance of each token, (n,), to be part of a name. Cost: O(n)."""
         return np.asarray(1 / (1 + np.exp(-self.odds(tokens))))
 
-    def levels(self, tokens: Tokens) -> NDArray[np.int32]:
+    def levels(self, tokens: TextTokens) -> NDArray[np.int32]:
         """Return each token's level of chance, (n,), from 0 to `HINTS` - 1."""
         bounds = np.linspace(_LOWEST, _HIGHEST, HINTS - 1)
         return np.digitize(self.odds(tokens), bounds).astype(np.int32)
 
-    def odds(self, tokens: Tokens) -> NDArray[np.float64]:
+    def odds(self, tokens: TextTokens) -> NDArray[np.float64]:
         """Return the log-odds of each token, (n,), to be part of a name. Cost: O(n)."""
         return self._odds(tokens, self.rules.find(tokens))[:, 0]
 
@@ -89,20 +89,20 @@ class Starter:
         if isinstance(self.classifier, ReaderClassifier):
             self.classifier.open_encoder()
 
-    def propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
+    def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
         """Return the proposals for each document, in its order and apart.
 
         They are the runs of likely tokens, and what rules find but for names that are no more than
         possible.
         """
-        return [found for part in in_parts(documents) for found in self._proposed(part)]
+        return [found for part in in_parts(documents) for found in self._propose_removals(part)]
 
-    def propose_by_form(self, documents: Sequence[Document]) -> list[list[Removal]]:
-        """Return the spans that rules find surely in each document; see `Rules`."""
+    def propose_by_form(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
+        """Return the spans that rules find surely in each document; see `LanguageRules`."""
         return self.rules.propose_by_form(documents)
 
-    def _proposed(self, documents: Sequence[Document]) -> Iterator[list[Removal]]:
-        known = self._known if len(self._known) < MOST_FORMS else Forms()
+    def _propose_removals(self, documents: Sequence[Document]) -> Iterator[list[TextRemoval]]:
+        known = self._known if len(self._known) < MOST_FORMS else TokenNumbers()
         texts = [document.text for document in documents]
         tokens = tokenise(texts, known)
         found = self.rules.find(tokens)
@@ -123,7 +123,7 @@ class Starter:
 
     @staticmethod
     def _chances(
-        tokens: Tokens, found: Sequence[Finding], odds: NDArray[np.float64]
+        tokens: TextTokens, found: Sequence[RuleFind], odds: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return the chance of each type, (n, types): none of places that are not likely."""
         chances = 1 / (1 + np.exp(-odds))
@@ -133,18 +133,18 @@ class Starter:
         chances[np.array(short, np.bool_)[tokens.form], 1:] = 0.0
         return np.asarray(chances / np.maximum(chances.sum(axis=1, keepdims=True), 1.0))
 
-    def _odds(self, tokens: Tokens, found: Sequence[Finding]) -> NDArray[np.float64]:
+    def _odds(self, tokens: TextTokens, found: Sequence[RuleFind]) -> NDArray[np.float64]:
         if tokens.known is not self._known:
             self._begin(tokens.known)
         seen = tag_tokens(tokens, found, self.space.tags)
-        sight = _Sight(self._extractor.features(seen), self._scorer)
+        sight = _StarterSight(self._extractor.features(seen), self._scorer)
         return self.classifier.margins(sight)
 
 
-class _Sight:
+class _StarterSight:
     """What the classifier is shown; see `learners.learner.Sight`."""
 
-    def __init__(self, features: Features, scorer: Scorer) -> None:
+    def __init__(self, features: TokenFeatures, scorer: TokenScorer) -> None:
         self._features, self._scorer = features, scorer
         tokens = features.tokens
         self.first, self.form, self.gap = tokens.first, tokens.form, tokens.gap
@@ -162,7 +162,7 @@ class _Sight:
         return self._scorer(self._features)
 
 
-def _are_excluded(tokens: Tokens, found: Sequence[Finding]) -> NDArray[np.bool_]:
+def _are_excluded(tokens: TextTokens, found: Sequence[RuleFind]) -> NDArray[np.bool_]:
     """Return which tokens are no names by the rules, (n,): mail addresses and titles."""
     excluded = np.zeros(len(tokens), np.bool_)
     forms, form = tokens.forms, tokens.form
@@ -178,8 +178,8 @@ def _are_excluded(tokens: Tokens, found: Sequence[Finding]) -> NDArray[np.bool_]
 
 
 def _runs(
-    tokens: Tokens, places: NDArray[np.intp], likely: NDArray[np.bool_], label: str
-) -> list[Removal]:
+    tokens: TextTokens, places: NDArray[np.intp], likely: NDArray[np.bool_], label: str
+) -> list[TextRemoval]:
     """Return the removals of neighbouring tokens of a line as one, unlikely if none is likely."""
     if not len(places):
         return []
@@ -187,5 +187,5 @@ def _runs(
     found = []
     for run in np.split(places, begins[1:]):
         by = BY if likely[run].any() else UNLIKELY
-        found.append(Removal(int(tokens.starts[run[0]]), int(tokens.ends[run[-1]]), label, by))
+        found.append(TextRemoval(int(tokens.starts[run[0]]), int(tokens.ends[run[-1]]), label, by))
     return found

@@ -14,16 +14,16 @@ from voile.documents.text.document import Document
 from voile.documents.text.formats import file as files
 from voile.documents.text.formats.brat import find_beside
 from voile.documents.text.formats.recognition import format_of, recognise
-from voile.documents.text.formats.registry import SINGLE_FORMATS, Format
+from voile.documents.text.formats.registry import SINGLE_FORMATS, TextFormat
 from voile.documents.text.formats.subjects import SubjectPattern
 
-__all__ = ["FORMATS", "Format", "read_documents"]
+__all__ = ["FORMATS", "TextFormat", "read_documents"]
 
 
 _MORE = (".docm", ".dotx", ".odt", ".rtf", ".msg", ".ann", ".bak", ".tmp", ".log")
 
 
-def read_each(file: files.File) -> Iterator[Document | files.Unread]:
+def read_each(file: files.TextFile) -> Iterator[Document | files.UnreadPart]:
     """Read a file by its own format; refuse one that holds no documents, by its kind alone."""
     if files.suffix(file.path) == ".ann" and find_beside(file.path, ".txt") is not None:
         return  # read with its text
@@ -44,9 +44,9 @@ def _file_kind(path: Path) -> str:
     return f"{end} files" if end in SUFFIXES or end in _MORE else "files of an unknown kind"
 
 
-FORMATS: Mapping[str, Format] = {
+FORMATS: Mapping[str, TextFormat] = {
     **SINGLE_FORMATS,
-    "files": Format(read_each, "files of any of these formats", (), single=True),
+    "files": TextFormat(read_each, "files of any of these formats", (), single=True),
 }
 """The formats by their names."""
 Aside = Callable[[str, RequestError], None]
@@ -91,7 +91,7 @@ def read_documents(
             with files.report_unreadable(file.path):
                 files.check_file(file.path, None if aside is None else Path(path))
                 for one in known.read(file):
-                    if isinstance(one, files.Unread):
+                    if isinstance(one, files.UnreadPart):
                         (aside or _warn)(one.name, SourceError(one.why, where=file.path.name))
                     else:
                         yield one if whose is None else replace(one, subject=whose)
@@ -106,8 +106,8 @@ def _warn(name: str, why: RequestError) -> None:
 
 
 def named_files(
-    path: Path, known: Format, encoding: str | None = None, subject: str | None = None
-) -> Iterator[files.File]:
+    path: Path, known: TextFormat, encoding: str | None = None, subject: str | None = None
+) -> Iterator[files.TextFile]:
     """Yield the files of a format, each called as its document is."""
     found = format_files(path, known)
     if not found:
@@ -117,10 +117,10 @@ def named_files(
     for one in found:
         relative = one.relative_to(path) if folder else Path(one.name)
         name = files.stem(relative) if known.suffixes else relative.as_posix()
-        yield files.File(one, name, len(found) > 1, encoding, subject)
+        yield files.TextFile(one, name, len(found) > 1, encoding, subject)
 
 
-def format_files(path: Path, known: Format) -> list[Path]:
+def format_files(path: Path, known: TextFormat) -> list[Path]:
     """Return the files that a format takes of a folder; of a pattern or a file, all."""
     from voile.documents.text.formats.recognition import list_files
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 from voile.core.errors import SourceError
 from voile.documents.text.document import Document
-from voile.documents.text.formats.file import File
-from voile.documents.text.formats.quotes import AnnotationError, Quote, place_quotes
+from voile.documents.text.formats.file import TextFile
+from voile.documents.text.formats.quotes import AnnotationError, QuotedSpan, place_quotes
 
 ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)(?:\t(.*))?")
 OTHER = re.compile(r"[REAMN#*]")
 
 
-def read(file: File) -> Iterator[Document]:
+def read_pair(file: TextFile) -> Iterator[Document]:
     """Read one document; of a pair, either name will do."""
     text, notes = find_beside(file.path, ".txt"), find_beside(file.path, ".ann")
     for path, end in ((text, ".txt"), (notes, ".ann")):
@@ -31,7 +31,7 @@ def read(file: File) -> Iterator[Document]:
     source = replace(file, path=text)
     content = source.text()
     quotes = list(_entities(replace(file, path=notes)))
-    spans = place_quotes(content, quotes, f"document {file.name}", marked=source.marked())
+    spans = place_quotes(content, quotes, f"document {file.name}", marked=source.has_mark())
     yield file.document(content, spans, id=file.name)
 
 
@@ -42,7 +42,7 @@ def find_beside(path: Path, end: str) -> Path | None:
     return next((other for x in ends if (other := path.with_name(name + x)).is_file()), None)
 
 
-def _entities(file: File) -> Iterator[Quote]:
+def _entities(file: TextFile) -> Iterator[QuotedSpan]:
     for number, raw in file.lines():
         line = raw.decode().rstrip("\r\n")
         if not line.strip() or OTHER.match(line):
@@ -52,4 +52,4 @@ def _entities(file: File) -> Iterator[Quote]:
             raise AnnotationError(f"line {number} is not an annotation", where=file.path.name)
         label, places, words = entity.groups()
         pairs = (piece.split(" ") for piece in places.split(";"))
-        yield Quote(tuple((int(start), int(end)) for start, end in pairs), label, words)
+        yield QuotedSpan(tuple((int(start), int(end)) for start, end in pairs), label, words)

@@ -16,31 +16,31 @@ from operator import itemgetter
 
 from voile.core.errors import RequestError, SourceError, nearest
 from voile.documents.text.document import Document
-from voile.documents.text.formats.file import File
-from voile.documents.text.formats.tags import HARMLESS, Token, is_tag, join
+from voile.documents.text.formats.file import TextFile
+from voile.documents.text.formats.tags import HARMLESS, TaggedToken, is_tag, join
 
 BOUNDARY = "-DOCSTART-"
 
 
-def read(file: File) -> Iterator[Document]:
+def read_documents(file: TextFile) -> Iterator[Document]:
     """Read documents that -DOCSTART- lines stand between; without them the file is one."""
     numbered = ((document, tokens) for document, _, tokens in _sentences(file))
     for number, (_, found) in enumerate(groupby(numbered, key=itemgetter(0)), 1):
         yield _document(file, number, [tokens for _, tokens in found])
 
 
-def read_sentences(file: File) -> Iterator[Document]:
+def read_sentences(file: TextFile) -> Iterator[Document]:
     """Read each block between empty lines as a document of its own, such as a tweet."""
     for _, number, tokens in _sentences(file):
         yield _document(file, number, [tokens])
 
 
-def _document(file: File, number: int, sentences: list[list[Token]]) -> Document:
+def _document(file: TextFile, number: int, sentences: list[list[TaggedToken]]) -> Document:
     joined = join(sentences)
-    return file.document(joined.text, joined.spans, id=file.called(number), pos=joined.pos)
+    return file.document(joined.text, joined.spans, id=file.make_id(number), pos=joined.pos)
 
 
-def _sentences(file: File) -> Iterator[tuple[int, int, list[Token]]]:
+def _sentences(file: TextFile) -> Iterator[tuple[int, int, list[TaggedToken]]]:
     document = number = 0
     for tokens, found in groupby(rows(file), key=lambda row: row[1] not in ([], [BOUNDARY])):
         if not tokens:
@@ -52,18 +52,18 @@ def _sentences(file: File) -> Iterator[tuple[int, int, list[Token]]]:
             yield document, number, sentence
 
 
-def token(file: File, at: int, word: str, tag: str, pos: list[str]) -> list[Token]:
+def token(file: TextFile, at: int, word: str, tag: str, pos: list[str]) -> list[TaggedToken]:
     """Return a line's token, or nothing where it has none; `pos` may be empty."""
     if not is_tag(tag):
         raise SourceError(f"line {at} has a tag without a type", where=file.path.name)
     if word.strip():
-        return [Token(word, tag, pos[0] if pos else "")]
+        return [TaggedToken(word, tag, pos[0] if pos else "")]
     if tag not in HARMLESS:
         raise SourceError(f"line {at} tags a token that is empty", where=file.path.name)
     return []
 
 
-def rows(file: File) -> Iterator[tuple[int, list[str]]]:
+def rows(file: TextFile) -> Iterator[tuple[int, list[str]]]:
     """Yield each line's number and its fields, none for an empty line; as many on all lines."""
     tabs = False
     first = None
@@ -84,7 +84,7 @@ def rows(file: File) -> Iterator[tuple[int, list[str]]]:
         yield at, fields
 
 
-def _refuse(file: File, at: int, found: int, first: int, expected: int) -> None:
+def _refuse(file: TextFile, at: int, found: int, first: int, expected: int) -> None:
     what = f"and line {first} has {expected}" if at != first else "and no tag beside the token"
     columns = "column" if found == 1 else "columns"
     raise SourceError(f"line {at} has {found} {columns}, {what}", where=file.path.name)
@@ -95,11 +95,11 @@ DOCUMENT = ("doc", "document", "doc_id")
 POS = ("pos", "upos", "xpos")
 
 
-def read_with_header(file: File) -> Iterator[Document]:
+def read_with_header(file: TextFile) -> Iterator[Document]:
     """Read documents, whose tokens have to stand together."""
     seen: set[str] = set()
     for name, found in groupby(_lines(file), key=itemgetter(0)):
-        id = file.called(name)
+        id = file.make_id(name)
         if id in seen:
             raise SourceError("stands in two places of the file", where=f"document {id}")
         seen.add(id)
@@ -111,7 +111,7 @@ def read_with_header(file: File) -> Iterator[Document]:
         yield file.document(joined.text, joined.spans, id=id, subject=subject, pos=joined.pos)
 
 
-def _lines(file: File) -> Iterator[tuple[str, str, list[Token]]]:
+def _lines(file: TextFile) -> Iterator[tuple[str, str, list[TaggedToken]]]:
     lines = rows(file)
     names = next((fields for _, fields in lines if fields), [])
     word, document, subject, pos = _columns(file, names)
@@ -135,7 +135,9 @@ def _lines(file: File) -> Iterator[tuple[str, str, list[Token]]]:
                 yield *key, tokens
 
 
-def _columns(file: File, names: Sequence[str]) -> tuple[int, int | None, int | None, int | None]:
+def _columns(
+    file: TextFile, names: Sequence[str]
+) -> tuple[int, int | None, int | None, int | None]:
     def place(known: Sequence[str]) -> int | None:
         return next((names.index(name) for name in known if name in names), None)
 

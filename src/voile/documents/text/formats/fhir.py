@@ -13,7 +13,7 @@ from voile.core.errors import SourceError
 from voile.data.fhir.attachments import read_contents
 from voile.data.fhir.fields import Resource, list_resources, read_reference, take_object
 from voile.documents.text.document import Document
-from voile.documents.text.formats.file import File, Unread
+from voile.documents.text.formats.file import TextFile, UnreadPart
 from voile.documents.text.formats.json import read_objects
 
 
@@ -21,27 +21,27 @@ def is_fhir(first: Mapping[str, Any]) -> bool:
     return isinstance(first.get("resourceType"), str)
 
 
-def read_fhir(file: File) -> Iterator[Document | Unread]:
+def read_fhir(file: TextFile) -> Iterator[Document | UnreadPart]:
     """Read each note of a file of FHIR, and name each part of it that is none."""
     number = 0
     for _, row in read_objects(file):
         for resource in list_resources(row):
             number += 1
-            called = file.called(number)
+            called = file.make_id(number)
             if resource.get("resourceType") == "DocumentReference":
                 yield from _notes(file, called, resource)
             else:
-                yield Unread(called, "resources are not read that are not DocumentReference")
+                yield UnreadPart(called, "resources are not read that are not DocumentReference")
 
 
-def _notes(file: File, called: str, resource: Resource) -> Iterator[Document | Unread]:
+def _notes(file: TextFile, called: str, resource: Resource) -> Iterator[Document | UnreadPart]:
     contents = list(read_contents(resource))
     if not contents:
-        yield Unread(called, "DocumentReference resources without content")
+        yield UnreadPart(called, "DocumentReference resources without content")
     for number, found in enumerate(contents, 1):
         id = called if len(contents) == 1 else f"{called}, content {number}"
         if isinstance(found, SourceError):
-            yield Unread(id, found.what)
+            yield UnreadPart(id, found.what)
         else:
             whose = _subject(resource.get("subject"))
             yield file.document(found, id=id, subject=whose, annotated=False)

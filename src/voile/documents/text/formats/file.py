@@ -20,7 +20,7 @@ class UnreadWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnreadPart:
     """A part of a file that is not read: what it is called, for the data holder, and why."""
 
     name: str
@@ -31,7 +31,7 @@ _COMPRESSED = re.compile(r"\.gz$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class File:
+class TextFile:
     path: Path
     name: str  # what its document is called, where it holds one
     # whether it is one of several files, so that the name distinguishes their documents
@@ -47,14 +47,14 @@ class File:
         """Return the bytes, decompressed; `most` of them, or it is refused."""
         return bytes(self._whole(raw_chunks(self.path), most))
 
-    def in_encoding(self, said: str) -> File:
+    def in_encoding(self, said: str) -> TextFile:
         """Return the same file in an encoding that it says itself, where there is such a one."""
         try:
             return replace(self, encoding=known_encoding(said))
         except RequestError:
             return self
 
-    def marked(self) -> bool:
+    def has_mark(self) -> bool:
         """Return whether it begins with UTF-8's byte order mark, which is not in its text."""
         return next(raw_chunks(self.path), b"").startswith(BOM_UTF8)
 
@@ -67,7 +67,7 @@ class File:
         encoding = self._encoding()
         return next(raw_chunks(self.path), b"")[: 1 << 16].decode(encoding, errors="ignore")
 
-    def called(self, own: object) -> str:
+    def make_id(self, own: object) -> str:
         """Return the id of a document that this file calls its own so."""
         return f"{self.name} {own}" if self.several else str(own)
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from voile.data.html_text import extract_html_text
 from voile.documents.text.document import Document
-from voile.documents.text.formats.file import File
+from voile.documents.text.formats.file import TextFile
 
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 
 
-def read_html(file: File) -> Iterator[Document]:
+def read_html(file: TextFile) -> Iterator[Document]:
     """Read one page as one document, in the encoding that it declares unless one is said."""
     if file.encoding is None and (said := _DECLARED.search(file.content()[:4096])):
         file = file.in_encoding(said[1].decode())

@@ -16,8 +16,8 @@ from xml.parsers import expat
 from voile.core.errors import SourceError
 from voile.data.text import raw_chunks
 from voile.documents.text.document import Document, Span
-from voile.documents.text.formats.file import File
-from voile.documents.text.formats.quotes import AnnotationError, Quote, place_quotes
+from voile.documents.text.formats.file import TextFile
+from voile.documents.text.formats.quotes import AnnotationError, QuotedSpan, place_quotes
 
 _TEXT = re.compile(r"(<TEXT\b[^>]*>)(.*?)(</TEXT\s*>)", re.DOTALL)
 KEEPER = "\ufdd0"
@@ -25,7 +25,7 @@ KEEPER = "\ufdd0"
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.-]+)["']""")
 
 
-def parse(file: File) -> Element:
+def parse(file: TextFile) -> Element:
     if file.encoding is None and (said := _DECLARED.match(next(raw_chunks(file.path), b""))):
         file = replace(file, encoding=said[1].decode())
     text = file.text()
@@ -40,7 +40,7 @@ def parse(file: File) -> Element:
     return root
 
 
-def _tree(file: File, text: str) -> Element:
+def _tree(file: TextFile, text: str) -> Element:
     builder = TreeBuilder()
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -66,13 +66,13 @@ def _tree(file: File, text: str) -> Element:
     return builder.close()
 
 
-def read_2006(file: File) -> Iterator[Document]:
+def read_2006(file: TextFile) -> Iterator[Document]:
     """Read each record; the type of a PHI element is its label."""
     records = list(parse(file).iter("RECORD"))
     if not records:
         raise SourceError("holds no RECORD element", where=file.path.name)
     for number, record in enumerate(records, 1):
-        id = file.called(record.get("ID") or number)
+        id = file.make_id(record.get("ID") or number)
         element = record.find("TEXT")
         if element is None:
             raise SourceError("holds no TEXT element", where=f"document {id}")
@@ -101,7 +101,7 @@ PLACE = re.compile(r"\d{1,18}")
 PATIENT = re.compile(r"(\d+)-\d+")
 
 
-def read_2014(file: File) -> Iterator[Document]:
+def read_2014(file: TextFile) -> Iterator[Document]:
     """Read one record; a tag's TYPE is its label. Without TAGS it is not annotated."""
     root = parse(file)
     text, tags = root.find("TEXT"), root.find("TAGS")
@@ -120,8 +120,8 @@ def read_2014(file: File) -> Iterator[Document]:
     )
 
 
-def _quote(tag: Element, number: int, where: str) -> Quote:
+def _quote(tag: Element, number: int, where: str) -> QuotedSpan:
     start, end = tag.get("start", ""), tag.get("end", "")
     if not (PLACE.fullmatch(start) and PLACE.fullmatch(end)):
         raise AnnotationError(f"tag {number} has no start and end", where=where)
-    return Quote(((int(start), int(end)),), tag.get("TYPE") or tag.tag, tag.get("text"))
+    return QuotedSpan(((int(start), int(end)),), tag.get("TYPE") or tag.tag, tag.get("text"))

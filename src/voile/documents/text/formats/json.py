@@ -13,11 +13,11 @@ from typing import Any
 from voile.core.errors import RequestError, SourceError, nearest
 from voile.data.formats.jsonlines import parser
 from voile.documents.text.document import Document
-from voile.documents.text.formats.file import File
-from voile.documents.text.formats.quotes import Quote, place_quotes, read_quotes_if_any
+from voile.documents.text.formats.file import TextFile
+from voile.documents.text.formats.quotes import QuotedSpan, place_quotes, read_quotes_if_any
 
 
-def read_objects(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_objects(file: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object with its row; lines stream, a list or an object over lines is whole."""
     if file.head().lstrip().startswith("["):
         yield from _list(file)
@@ -35,7 +35,7 @@ def read_objects(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, row
 
 
-def _object_over_lines(file: File) -> dict[str, Any] | None:
+def _object_over_lines(file: TextFile) -> dict[str, Any] | None:
     """Return the one object that a file holds over several lines, if that is what it holds."""
     text = file.text().strip()
     try:
@@ -45,7 +45,7 @@ def _object_over_lines(file: File) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _list(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
+def _list(file: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         rows = json.loads(file.text())
     except json.JSONDecodeError as error:
@@ -64,21 +64,21 @@ def _list(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def read_annotated(
-    file: File, text: str, quotes: Callable[[dict[str, Any], str], list[Quote] | None]
+    file: TextFile, text: str, quotes: Callable[[dict[str, Any], str], list[QuotedSpan] | None]
 ) -> Iterator[Document]:
     for number, row in read_objects(file):
         content = row.get(text)
         if not isinstance(content, str):
             raise SourceError(f"row {number} has no text in the field {text}", where=file.path.name)
         own = [row[key] for key in ("id", "doc_id") if row.get(key) not in (None, "")]
-        id = file.called(own[0] if own else number)
+        id = file.make_id(own[0] if own else number)
         found = quotes(row, f"document {id}")
         spans = place_quotes(content, found or (), f"document {id}")
         subject, looked_at = _subject(file, number, row), found is not None
         yield file.document(content, spans, id=id, subject=subject, annotated=looked_at)
 
 
-def _subject(file: File, number: int, row: dict[str, Any]) -> str | None:
+def _subject(file: TextFile, number: int, row: dict[str, Any]) -> str | None:
     """Return whom the document is about: the field `subject`, or the one that was named."""
     if file.subject is not None and file.subject not in row:
         raise RequestError(
@@ -92,7 +92,7 @@ def _subject(file: File, number: int, row: dict[str, Any]) -> str | None:
     return None if subject is None else str(subject)
 
 
-def read_jsonl(file: File) -> Iterator[Document]:
+def read_jsonl(file: TextFile) -> Iterator[Document]:
     """Read voile's own: text, spans of start, end and label, id or doc_id, subject."""
     return read_annotated(
         file, "text", lambda row, where: read_quotes_if_any(row.get("spans"), where)
@@ -102,12 +102,12 @@ def read_jsonl(file: File) -> Iterator[Document]:
 PRESIDIO_KEYS = ("start_position", "end_position", "entity_type")
 
 
-def read_presidio(file: File) -> Iterator[Document]:
+def read_presidio(file: TextFile) -> Iterator[Document]:
     """Read documents; each span's value has to be what the text holds there."""
     return read_annotated(file, "full_text", _presidio_quotes)
 
 
-def _presidio_quotes(row: dict[str, Any], where: str) -> list[Quote] | None:
+def _presidio_quotes(row: dict[str, Any], where: str) -> list[QuotedSpan] | None:
     return read_quotes_if_any(row.get("spans"), where, PRESIDIO_KEYS, "entity_value")
 
 
@@ -115,11 +115,11 @@ DOCCANO_KEYS = ("start_offset", "end_offset", "label")
 DOCCANO_FIELDS = ("label", "labels", "entities")
 
 
-def read_doccano(file: File) -> Iterator[Document]:
+def read_doccano(file: TextFile) -> Iterator[Document]:
     return read_annotated(file, "text", _doccano_quotes)
 
 
-def _doccano_quotes(row: dict[str, Any], where: str) -> list[Quote] | None:
+def _doccano_quotes(row: dict[str, Any], where: str) -> list[QuotedSpan] | None:
     there = [name for name in DOCCANO_FIELDS if name in row]
     if len(there) != 1:
         said = f"has {' and '.join(there)}" if there else f"has none of {', '.join(DOCCANO_FIELDS)}"

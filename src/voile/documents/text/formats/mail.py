@@ -16,7 +16,7 @@ from voile.data.content_kinds import name_content_kind
 from voile.data.html_text import extract_html_text
 from voile.data.text import known_encoding
 from voile.documents.text.document import Document
-from voile.documents.text.formats.file import File, Unread
+from voile.documents.text.formats.file import TextFile, UnreadPart
 
 HEADERS = ("from", "sender", "reply-to", "to", "cc", "bcc", "date", "subject")
 DEEPEST = 20
@@ -27,12 +27,12 @@ PLAIN, HTML, MAIL = "text/plain", "text/html", "message/rfc822"
 NO_MAIL = "is not an e-mail that can be read"
 
 
-class _Aside(NamedTuple):
+class _MailAside(NamedTuple):
     part: Message
     why: str
 
 
-def read_mail(file: File) -> Iterator[Document | Unread]:
+def read_mail(file: TextFile) -> Iterator[Document | UnreadPart]:
     """Read one mail as one document; what is attached follows as not read, each by its number."""
     try:
         mail = message_from_bytes(file.content())
@@ -40,7 +40,7 @@ def read_mail(file: File) -> Iterator[Document | Unread]:
             raise SourceError(NO_MAIL, where=file.path.name)
         parts = list(_mail(mail, 0))
         text = "\n\n".join(part for part in parts if isinstance(part, str))
-        asides = [part for part in parts if isinstance(part, _Aside)]
+        asides = [part for part in parts if isinstance(part, _MailAside)]
         names = [_file_name(part) for part, _ in asides]
     except SourceError:
         raise
@@ -48,33 +48,33 @@ def read_mail(file: File) -> Iterator[Document | Unread]:
         raise SourceError(NO_MAIL, where=file.path.name) from None
     yield file.document(text, id=file.name, annotated=False)
     for number, (one, name) in enumerate(zip(asides, names, strict=True), 1):
-        yield Unread(f"{file.name}, attachment {number}{name}", one.why)
+        yield UnreadPart(f"{file.name}, attachment {number}{name}", one.why)
 
 
-def _mail(mail: Message, depth: int) -> Iterator[str | _Aside]:
+def _mail(mail: Message, depth: int) -> Iterator[str | _MailAside]:
     yield "\n".join(_headers(mail))
     yield from _part(mail, depth)
 
 
 def _headers(mail: Message) -> list[str]:
-    found = ((name, _decoded(str(raw))) for name, raw in mail.raw_items())
+    found = ((name, _decode_header(str(raw))) for name, raw in mail.raw_items())
     return [f"{name.title()}: {value}" for name, value in found if name.lower() in HEADERS]
 
 
-def _part(part: Message, depth: int) -> Iterator[str | _Aside]:
+def _part(part: Message, depth: int) -> Iterator[str | _MailAside]:
     kind = part.get_content_type()
     parts = cast("Sequence[Message]", part.get_payload() if part.is_multipart() else ())
     if depth > DEEPEST:
-        yield _Aside(part, "parts of a mail deeper within each other than are read")
+        yield _MailAside(part, "parts of a mail deeper within each other than are read")
     elif depth and part.get_content_disposition() == "attachment":
-        yield _Aside(part, f"attachments are not read: {name_content_kind(kind)}")
+        yield _MailAside(part, f"attachments are not read: {name_content_kind(kind)}")
     elif kind == MAIL and parts:
         yield from _mail(parts[0], depth + 1)
     elif kind == "multipart/alternative" and parts:
         best = max(parts, key=_rank)
         for one in parts:
             found = _part(one, depth + 1)
-            yield from (x for x in found if one is best or isinstance(x, _Aside))
+            yield from (x for x in found if one is best or isinstance(x, _MailAside))
     elif parts:
         for one in parts:
             yield from _part(one, depth + 1)
@@ -82,7 +82,7 @@ def _part(part: Message, depth: int) -> Iterator[str | _Aside]:
         text = _text(part)
         yield extract_html_text(text) if kind == HTML else text
     else:
-        yield _Aside(part, f"attachments are not read: {name_content_kind(kind)}")
+        yield _MailAside(part, f"attachments are not read: {name_content_kind(kind)}")
 
 
 def _rank(part: Message) -> int:
@@ -102,7 +102,7 @@ def _text(part: Message) -> str:
     return text.replace("\r\n", "\n").strip("\n")
 
 
-def _decoded(raw: str) -> str:
+def _decode_header(raw: str) -> str:
     """Decode a header into one line, whatever line ends it holds."""
     if len(raw) > LONGEST:
         raise ValueError("a header without end, in which the library would search for very long")

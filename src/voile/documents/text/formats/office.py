@@ -14,14 +14,14 @@ from voile.core.errors import RequestError, SourceError, VoileError, install
 from voile.core.warn import warn
 from voile.data.formats.word import WordFile
 from voile.documents.text.document import Document
-from voile.documents.text.formats.file import File
+from voile.documents.text.formats.file import TextFile
 
 
 class HiddenWarning(UserWarning):
     """A Word file has hidden text, which is not released. Check the original."""
 
 
-def read_docx(file: File) -> Iterator[Document]:
+def read_docx(file: TextFile) -> Iterator[Document]:
     word = WordFile(file.content(), file.path.name)
     if word.hidden:
         warn(
@@ -32,7 +32,7 @@ def read_docx(file: File) -> Iterator[Document]:
     yield file.document(word.text, id=file.name, annotated=False)
 
 
-def read_pdf(file: File) -> Iterator[Document]:
+def read_pdf(file: TextFile) -> Iterator[Document]:
     """Read one PDF document; one without any text is refused, since it was scanned."""
     with _reading(file):
         import pypdf
@@ -53,7 +53,7 @@ def read_pdf(file: File) -> Iterator[Document]:
 
 
 @contextmanager
-def _reading(file: File) -> Iterator[None]:
+def _reading(file: TextFile) -> Iterator[None]:
     """Turn the library's errors and warnings, which may quote the file, into one sentence."""
     logger = logging.getLogger("pypdf")
     level = logger.level
@@ -77,6 +77,6 @@ def _reading(file: File) -> Iterator[None]:
         logger.setLevel(level)
 
 
-def read_plain(file: File) -> Iterator[Document]:
+def read_plain(file: TextFile) -> Iterator[Document]:
     """Read a plain text as one document, without spans."""
     yield file.document(file.text(), id=file.name, annotated=False)

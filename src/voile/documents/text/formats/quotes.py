@@ -17,7 +17,7 @@ class AnnotationError(SourceError):
 
 
 @dataclass(frozen=True)
-class Quote:
+class QuotedSpan:
     # start and end of each piece, as the format counts characters
     places: tuple[tuple[int, int], ...]
     label: str  # the type of what stands there
@@ -30,7 +30,7 @@ def read_quotes(
     where: str,
     keys: tuple[str, str, str] = ("start", "end", "label"),
     words: str | None = None,
-) -> list[Quote]:
+) -> list[QuotedSpan]:
     """Return the annotations of JSON or Arrow: objects with these keys, or [start, end, label]."""
     if found is None:
         return []
@@ -48,7 +48,9 @@ def read_quotes(
                 where=where,
             )
         quoted = one.get(words) if words is not None and isinstance(one, Mapping) else None
-        quotes.append(Quote(((start, end),), label, quoted if isinstance(quoted, str) else None))
+        quotes.append(
+            QuotedSpan(((start, end),), label, quoted if isinstance(quoted, str) else None)
+        )
     return quotes
 
 
@@ -57,7 +59,7 @@ def read_quotes_if_any(
     where: str,
     keys: tuple[str, str, str] = ("start", "end", "label"),
     words: str | None = None,
-) -> list[Quote] | None:
+) -> list[QuotedSpan] | None:
     """Return the annotations; None for a null or no value: the text may not be annotated."""
     return None if found is None else read_quotes(found, where, keys, words)
 
@@ -70,7 +72,12 @@ def _is_span(values: Any) -> bool:
 
 
 def place_quotes(
-    text: str, quotes: Sequence[Quote], where: str, *, returns: bool = True, marked: bool = False
+    text: str,
+    quotes: Sequence[QuotedSpan],
+    where: str,
+    *,
+    returns: bool = True,
+    marked: bool = False,
 ) -> tuple[Span, ...]:
     """Turn quotes into spans of the text; a quote in several pieces is several spans.
 
@@ -86,7 +93,7 @@ def place_quotes(
         [[Span(way(a), way(b), quote.label) for a, b in quote.places] for quote in quotes]
         for way in ways
     ]
-    wrong = [_misquoted(text, quotes, moved) for moved in tried]
+    wrong = [_find_misquote(text, quotes, moved) for moved in tried]
     fits = [moved for moved, found in zip(tried, wrong, strict=True) if found is None]
     if not fits:
         assert wrong[0] is not None
@@ -103,7 +110,9 @@ def _inside(text: str, spans: Iterable[Span]) -> bool:
     return all(0 <= span.start <= span.end <= len(text) for span in spans)
 
 
-def _misquoted(text: str, quotes: Sequence[Quote], moved: Sequence[Sequence[Span]]) -> Span | None:
+def _find_misquote(
+    text: str, quotes: Sequence[QuotedSpan], moved: Sequence[Sequence[Span]]
+) -> Span | None:
     """Find an annotation that quotes other words; line ends and blanks are alike."""
     for quote, spans in zip(quotes, moved, strict=True):
         if quote.words is not None and _inside(text, spans):

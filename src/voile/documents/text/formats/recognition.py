@@ -11,11 +11,11 @@ from pathlib import Path
 
 from voile.core.errors import RequestError, SourceError
 from voile.data.opening import FORMATS as TABLES
-from voile.data.postgres.address import Address
+from voile.data.postgres.address import DatabaseAddress
 from voile.documents.text.formats.brat import find_beside
 from voile.documents.text.formats.conll import BOUNDARY, TOKEN
 from voile.documents.text.formats.fhir import is_fhir
-from voile.documents.text.formats.file import File, report_unreadable, suffix
+from voile.documents.text.formats.file import TextFile, report_unreadable, suffix
 from voile.documents.text.formats.json import read_objects
 from voile.documents.text.formats.registry import SINGLE_FORMATS
 from voile.documents.text.formats.tags import HARMLESS, TAG
@@ -36,7 +36,7 @@ def recognise(
 
     mixed : where there are several, and those that are known hold unannotated text, it is `files`.
     """
-    if "::" in os.fspath(thing) or Address.parse(thing) is not None:
+    if "::" in os.fspath(thing) or DatabaseAddress.parse(thing) is not None:
         return "table"
     path = Path(thing)
     files = [one for one in list_files(path) if not (path.is_dir() and suffix(one) == ".conf")]
@@ -110,7 +110,7 @@ def format_of(path: Path, encoding: str | None) -> str | None:
         return "brat"
     if end in _BY_CONTENT:
         with report_unreadable(path):
-            return _BY_CONTENT[end](File(path, path.name, encoding=encoding))
+            return _BY_CONTENT[end](TextFile(path, path.name, encoding=encoding))
     return "table" if end in TABLES else None
 
 
@@ -119,12 +119,12 @@ def is_fhir_lines(path: Path) -> bool:
     if suffix(path) not in (".jsonl", ".ndjson") or not path.is_file():
         return False
     try:
-        return _json(File(path, path.name)) == "fhir"
+        return _json(TextFile(path, path.name)) == "fhir"
     except (RequestError, OSError):
         return False
 
 
-def _json(file: File) -> str:
+def _json(file: TextFile) -> str:
     _, first = next(read_objects(file), (0, {}))
     if is_fhir(first):
         return "fhir"
@@ -137,7 +137,7 @@ def _json(file: File) -> str:
     raise RequestError("its first object has no text", where=file.path.name, instead=SAY)
 
 
-def _xml(file: File) -> str:
+def _xml(file: TextFile) -> str:
     head = file.head()
     for mark, format in (("<RECORD", "i2b2-2006"), ("<TEXT", "i2b2-2014")):
         if mark in head:
@@ -147,7 +147,7 @@ def _xml(file: File) -> str:
     )
 
 
-def _lines(file: File) -> str:
+def _lines(file: TextFile) -> str:
     """Distinguish columns from other lines: in all a tag stands last, and one has a type."""
     lines = file.head().splitlines()
     if lines and {*lines[0].split("\t")[:-1]} & {*TOKEN}:

@@ -1,4 +1,4 @@
-"""The formats of one kind of file: a reader takes a `File`, and yields its documents."""
+"""The formats of one kind of file: a reader takes a `TextFile`, and yields its documents."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from voile.documents.text.document import Document
 from voile.documents.text.formats import brat, conll, fhir, html, i2b2, json, mail, office, tables
-from voile.documents.text.formats.file import File, Unread
+from voile.documents.text.formats.file import TextFile, UnreadPart
 
 
 @dataclass(frozen=True)
-class Format:
-    read: Callable[[File], Iterator[Document | Unread]]
+class TextFormat:
+    read: Callable[[TextFile], Iterator[Document | UnreadPart]]
     holds: str  # what it is, for people
     # of the files that are taken from a folder; .gz may follow where it is text
     suffixes: tuple[str, ...]
@@ -22,7 +22,7 @@ class Format:
     plain: bool = False  # whether nobody annotated it, so that a folder may mix it with others
 
 
-def _read_table(file: File) -> Iterator[Document]:
+def _read_table(file: TextFile) -> Iterator[Document]:
     return tables.read_table(file.path, file.encoding, file.subject)
 
 
@@ -30,22 +30,26 @@ _JSON = (".jsonl", ".ndjson", ".json")
 _CONLL = (".conll", ".bio", ".iob", ".txt", ".tsv")
 _HTML = (".html", ".htm", ".xhtml")
 
-SINGLE_FORMATS: Mapping[str, Format] = {
-    "jsonl": Format(json.read_jsonl, "JSON lines: text, spans, id, subject", _JSON, subject=True),
-    "presidio": Format(json.read_presidio, "JSON of presidio-research", _JSON, subject=True),
-    "doccano": Format(json.read_doccano, "JSON lines of doccano", _JSON, subject=True),
-    "conll": Format(conll.read, "columns; documents by -DOCSTART-", _CONLL),
-    "conll-sentences": Format(conll.read_sentences, "columns; each block a document", _CONLL),
-    "conll-header": Format(conll.read_with_header, "columns with names", (".tsv",), subject=True),
-    "brat": Format(brat.read, ".txt with .ann beside it", (".txt",), single=True),
-    "i2b2-2006": Format(i2b2.read_2006, "XML with PHI elements in the text", (".xml",)),
-    "i2b2-2014": Format(i2b2.read_2014, "XML with TEXT and TAGS", (".xml",), single=True),
-    "txt": Format(office.read_plain, "plain text", (".txt",), single=True, plain=True),
-    "docx": Format(office.read_docx, "Word", (".docx",), single=True, text=False, plain=True),
-    "pdf": Format(office.read_pdf, "PDF", (".pdf",), single=True, text=False, plain=True),
-    "eml": Format(mail.read_mail, "e-mail", (".eml",), single=True, text=False, plain=True),
-    "html": Format(html.read_html, "HTML", _HTML, single=True, plain=True),
-    "fhir": Format(fhir.read_fhir, "FHIR's DocumentReference", _JSON, text=False, plain=True),
-    "table": Format(_read_table, "a table with a column text", (), subject=True),
+SINGLE_FORMATS: Mapping[str, TextFormat] = {
+    "jsonl": TextFormat(
+        json.read_jsonl, "JSON lines: text, spans, id, subject", _JSON, subject=True
+    ),
+    "presidio": TextFormat(json.read_presidio, "JSON of presidio-research", _JSON, subject=True),
+    "doccano": TextFormat(json.read_doccano, "JSON lines of doccano", _JSON, subject=True),
+    "conll": TextFormat(conll.read_documents, "columns; documents by -DOCSTART-", _CONLL),
+    "conll-sentences": TextFormat(conll.read_sentences, "columns; each block a document", _CONLL),
+    "conll-header": TextFormat(
+        conll.read_with_header, "columns with names", (".tsv",), subject=True
+    ),
+    "brat": TextFormat(brat.read_pair, ".txt with .ann beside it", (".txt",), single=True),
+    "i2b2-2006": TextFormat(i2b2.read_2006, "XML with PHI elements in the text", (".xml",)),
+    "i2b2-2014": TextFormat(i2b2.read_2014, "XML with TEXT and TAGS", (".xml",), single=True),
+    "txt": TextFormat(office.read_plain, "plain text", (".txt",), single=True, plain=True),
+    "docx": TextFormat(office.read_docx, "Word", (".docx",), single=True, text=False, plain=True),
+    "pdf": TextFormat(office.read_pdf, "PDF", (".pdf",), single=True, text=False, plain=True),
+    "eml": TextFormat(mail.read_mail, "e-mail", (".eml",), single=True, text=False, plain=True),
+    "html": TextFormat(html.read_html, "HTML", _HTML, single=True, plain=True),
+    "fhir": TextFormat(fhir.read_fhir, "FHIR's DocumentReference", _JSON, text=False, plain=True),
+    "table": TextFormat(_read_table, "a table with a column text", (), subject=True),
 }
 """The formats of one kind of file, by their names; see `formats.FORMATS` for all."""

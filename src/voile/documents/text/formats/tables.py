@@ -120,16 +120,16 @@ def _cells(batch: pa.RecordBatch, name: str | None) -> list[object] | None:
 
 
 def _spans(text: str, found: object, where: str) -> tuple[Span, ...] | None:
-    quotes = read_quotes_if_any(_unpacked(found, where), where)
+    quotes = read_quotes_if_any(_unpack_spans(found, where), where)
     return None if quotes is None else place_quotes(text, quotes, where)
 
 
 def _pos(found: object, where: str) -> tuple[tuple[int, int, str], ...]:
-    quotes = read_quotes(_unpacked(found, where), where, ("start", "end", "tag"))
+    quotes = read_quotes(_unpack_spans(found, where), where, ("start", "end", "tag"))
     return tuple((*quote.places[0], quote.label) for quote in quotes)
 
 
-def _unpacked(found: object, where: str) -> object:
+def _unpack_spans(found: object, where: str) -> object:
     if not isinstance(found, str):
         return found
     try:

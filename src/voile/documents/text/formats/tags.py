@@ -14,7 +14,7 @@ _GOES_ON, _ENDS = frozenset("IELM"), frozenset("ELSUW")
 _NO_POS = frozenset({"", "_", "-", "-X-"})
 
 
-class Token(NamedTuple):
+class TaggedToken(NamedTuple):
     word: str
     tag: str
     pos: str = ""
@@ -47,7 +47,7 @@ def join_tagged(tokens: Iterable[tuple[int, int, str]]) -> list[Span]:
     return spans
 
 
-class Joined(NamedTuple):
+class JoinedText(NamedTuple):
     """A text rebuilt from its tokens, with their spans and parts of speech."""
 
     text: str
@@ -55,7 +55,7 @@ class Joined(NamedTuple):
     pos: list[tuple[int, int, str]]
 
 
-def join(sentences: Iterable[Sequence[Token]]) -> Joined:
+def join(sentences: Iterable[Sequence[TaggedToken]]) -> JoinedText:
     """Join tokens by blanks, and sentences by line ends."""
     lines: list[str] = []
     spans: list[Span] = []
@@ -71,4 +71,4 @@ def join(sentences: Iterable[Sequence[Token]]) -> Joined:
             at = end + 1
         spans += join_tagged(tagged)
         lines.append(" ".join(token.word for token in sentence))
-    return Joined("\n".join(lines), spans, pos)
+    return JoinedText("\n".join(lines), spans, pos)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled
+from voile.core.compiled import bare, compile_kernel
 from voile.gate.values.kernels.tokens import DIGIT, KINDS, OFFSET, Bytes, Places, add_byte
 
 MONTHS = (
@@ -48,7 +48,7 @@ FIRST_SERIAL, LAST_SERIAL = 61, 73_050
 DAYS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 
 
-@compiled
+@compile_kernel
 def find_days(
     canonical: Bytes,
     starts: Places,
@@ -64,16 +64,18 @@ def find_days(
     count, tokens = 0, len(cells)
     numbers, months = np.full(tokens, -1, np.int64), np.zeros(tokens, np.int64)
     for token in range(tokens):
-        numbers[token], months[token] = _read(canonical, starts[token], starts[token + 1])
+        numbers[token], months[token] = _read_token(canonical, starts[token], starts[token + 1])
     for first in range(tokens):
         if hidden[first]:
             continue
         number, cell = numbers[first], cells[first]
         if starts[first + 1] - starts[first] == 8 and number >= 0:
-            count = _put(found, count, cell, number // 10**4, number // 100 % 100, number % 100)
+            count = _put_date(
+                found, count, cell, number // 10**4, number // 100 % 100, number % 100
+            )
             tail, year = number // 10**4, number % 10**4
-            count = _put(found, count, cell, year, tail % 100, tail // 100)
-            count = _put(found, count, cell, year, tail // 100, tail % 100)
+            count = _put_date(found, count, cell, year, tail % 100, tail // 100)
+            count = _put_date(found, count, cell, year, tail // 100, tail % 100)
             continue
         if number < 0 and months[first] <= 0:
             continue
@@ -106,19 +108,19 @@ def _put_triple(
     """Write the days that three tokens may mean."""
     a, b, c = numbers
     if sizes[0] == 4 and a >= 0:
-        return _put(found, count, cell, a, max(b, months[1]), c)
+        return _put_date(found, count, cell, a, max(b, months[1]), c)
     if c < 0 or (sizes[1] != 4 and sizes[1] != 2):
         return count
     for century in range(1900, 2001, 100):
         year = c if sizes[1] == 4 else century + c
         if months[0] > 0:
-            count = _put(found, count, cell, year, months[0], b)
+            count = _put_date(found, count, cell, year, months[0], b)
         elif months[1] > 0:
-            count = _put(found, count, cell, year, months[1], a)
+            count = _put_date(found, count, cell, year, months[1], a)
         else:
-            count = _put(found, count, cell, year, a, b)
+            count = _put_date(found, count, cell, year, a, b)
             if a != b:
-                count = _put(found, count, cell, year, b, a)
+                count = _put_date(found, count, cell, year, b, a)
         if sizes[1] == 4:
             break
     return count
@@ -134,12 +136,14 @@ def _put_serial(found: NDArray[np.int64], count: int, cell: int, serial: int) ->
     month = (5 * (day - 1461 * year // 4) + 2) // 153
     of_month = day - 1461 * year // 4 - (153 * month + 2) // 5 + 1
     if month < 10:
-        return _put(found, count, cell, 1900 + year, month + 3, of_month)
-    return _put(found, count, cell, 1901 + year, month - 9, of_month)
+        return _put_date(found, count, cell, 1900 + year, month + 3, of_month)
+    return _put_date(found, count, cell, 1901 + year, month - 9, of_month)
 
 
 @bare
-def _put(found: NDArray[np.int64], count: int, cell: int, year: int, month: int, day: int) -> int:
+def _put_date(
+    found: NDArray[np.int64], count: int, cell: int, year: int, month: int, day: int
+) -> int:
     if not (1800 <= year < 2200 and 1 <= month <= 12 and 1 <= day <= DAYS[month - 1]):
         return count
     if count < len(found):
@@ -157,7 +161,7 @@ def _next(months: NDArray[np.int64], token: int, tokens: int) -> int:
 
 
 @bare
-def _read(canonical: Bytes, start: int, end: int) -> tuple[int, int]:
+def _read_token(canonical: Bytes, start: int, end: int) -> tuple[int, int]:
     """Return a token's number, or -1, and its month: 0 of no month, -1 of a filler."""
     if KINDS[canonical[start]] == DIGIT:
         number = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled
+from voile.core.compiled import bare, compile_kernel
 from voile.gate.values.kernels.tokens import Bytes, Places
 
 BASE64, HEX = 1, 2
@@ -27,7 +27,7 @@ TABLES = np.stack([_table(_PLAIN), _table(_PLAIN + "+/"), _table(_PLAIN + "-_"),
 """A run of the second or third table counts where the first has no such run."""
 
 
-@compiled
+@compile_kernel
 def find_encoded(
     data: Bytes, offsets: Places, to: Bytes, ends: Places, cells: NDArray[np.int32], kinds: Bytes
 ) -> int:

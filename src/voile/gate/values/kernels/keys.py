@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled
+from voile.core.compiled import bare, compile_kernel
 from voile.gate.values.kernels.tokens import (
     DIGIT,
     KINDS,
@@ -36,7 +36,7 @@ WHOLE, PART, DIGITS, PASSAGE, DATE, GLUED = range(6)
 
 
 @bare
-def _put(
+def _put_key(
     found: Found, count: int, start: int, end: int, cell: int, form: int, tokens: int, whole: int
 ) -> int:
     """Write one key where there is room; return how many there are with it."""
@@ -58,7 +58,7 @@ def _is_long(canonical: Bytes, starts: Places, first: int, end: int) -> bool:
     return bool(starts[end] - starts[first] >= (LEAST_NUMBER if is_number else LEAST))
 
 
-@compiled
+@compile_kernel
 def find_value_keys(
     canonical: Bytes, starts: Places, cells: NDArray[np.int32], found: Found
 ) -> int:
@@ -71,13 +71,15 @@ def find_value_keys(
         n = last - first
         if n <= MOST:
             if _is_long(canonical, starts, first, last):
-                count = _put(found, count, starts[first], starts[last], cell, WHOLE, n, 1)
+                count = _put_key(found, count, starts[first], starts[last], cell, WHOLE, n, 1)
         else:
             for start in range(first, last - MOST, MOST):
-                count = _put(
+                count = _put_key(
                     found, count, starts[start], starts[start + MOST], cell, PASSAGE, MOST, 0
                 )
-            count = _put(found, count, starts[last - MOST], starts[last], cell, PASSAGE, MOST, 0)
+            count = _put_key(
+                found, count, starts[last - MOST], starts[last], cell, PASSAGE, MOST, 0
+            )
         if n <= MOST:
             count = _find_parts(canonical, starts, first, last, cell, found, count)
         first = last
@@ -94,23 +96,23 @@ def _find_parts(
         end = token + 1
         if not _is_number(canonical, starts, token):
             if last - first > 1 and starts[end] - starts[token] >= LEAST:
-                count = _put(found, count, starts[token], starts[end], cell, PART, 1, 0)
+                count = _put_key(found, count, starts[token], starts[end], cell, PART, 1, 0)
             token = end
             continue
         while end < last and _is_number(canonical, starts, end):
             end += 1
         start = starts[token]
         if end - token < last - first and starts[end] - start >= LEAST_DIGITS:
-            count = _put(found, count, start, starts[end], cell, DIGITS, end - token, 0)
+            count = _put_key(found, count, start, starts[end], cell, DIGITS, end - token, 0)
         while start < starts[end] and canonical[start] == ord("0"):
             start += 1
         if starts[token] < start and starts[end] - start >= LEAST_DIGITS:
-            count = _put(found, count, start, starts[end], cell, DIGITS, end - token, 0)
+            count = _put_key(found, count, start, starts[end], cell, DIGITS, end - token, 0)
         token = end
     return count
 
 
-@compiled
+@compile_kernel
 def find_text_keys(
     canonical: Bytes,
     starts: Places,
@@ -141,7 +143,7 @@ def find_text_keys(
                 continue
             closes = last + 1 == tokens or cells[last + 1] != cells[first]
             whole = 1 if opens and closes else 0
-            count = _put(found, count, start, end, cells[first], WHOLE, last - first + 1, whole)
+            count = _put_key(found, count, start, end, cells[first], WHOLE, last - first + 1, whole)
         if canonical[start] == ord("0"):
             count = _find_unpadded(canonical, starts, cells, first, bitmap, bits, found, count)
     return count
@@ -168,11 +170,11 @@ def _find_unpadded(
     for place in range(start, end):
         digest = add_byte(digest, canonical[place])
     if has_bit(bitmap, slot_of(digest, bits)):
-        return _put(found, count, start, end, cells[token], DIGITS, 1, 0)
+        return _put_key(found, count, start, end, cells[token], DIGITS, 1, 0)
     return count
 
 
-@compiled
+@compile_kernel
 def find_glued_keys(
     canonical: Bytes,
     starts: Places,
@@ -199,11 +201,11 @@ def find_glued_keys(
                 if end < last and canonical[end] & 0xC0 == 0x80:
                     continue
                 if has_bit(bitmap, slot_of(digest, bits)):
-                    count = _put(found, count, start, end, cells[token], GLUED, 1, 0)
+                    count = _put_key(found, count, start, end, cells[token], GLUED, 1, 0)
     return count
 
 
-@compiled
+@compile_kernel
 def hide_labels(
     canonical: Bytes,
     starts: Places,
@@ -237,7 +239,7 @@ def hide_labels(
                 n += 1
 
 
-@compiled
+@compile_kernel
 def digest_keys(data: Bytes, offsets: Places) -> NDArray[np.uint64]:
     """Return the digest of each key."""
     digests = np.empty(len(offsets) - 1, np.uint64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled
+from voile.core.compiled import bare, compile_kernel
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
@@ -29,7 +29,7 @@ OFFSET, PRIME, MIX = (
 WORD, HALF = np.uint64(64), np.uint64(32)
 
 
-@compiled
+@compile_kernel
 def split_tokens(
     data: Bytes, offsets: Places, canonical: Bytes, starts: Places, cells: NDArray[np.int32]
 ) -> int:
@@ -55,7 +55,7 @@ def split_tokens(
     return count
 
 
-@compiled
+@compile_kernel
 def count_tokens(data: Bytes, offsets: Places) -> int:
     """Return how many tokens the cells have."""
     count = 0
@@ -87,7 +87,7 @@ def has_bit(bitmap: Bytes, slot: np.uint64) -> bool:
     return bool(bitmap[slot >> np.uint64(3)] >> np.uint8(slot & np.uint64(7)) & 1)
 
 
-@compiled
+@compile_kernel
 def add_keys(data: Bytes, starts: Places, ends: Places, bitmap: Bytes, bits: int) -> None:
     """Put keys, slices of `data`, into a filter."""
     for n in range(len(starts)):
@@ -98,7 +98,7 @@ def add_keys(data: Bytes, starts: Places, ends: Places, bitmap: Bytes, bits: int
         bitmap[slot >> np.uint64(3)] |= np.uint8(1) << np.uint8(slot & np.uint64(7))
 
 
-@compiled
+@compile_kernel
 def test_keys(
     data: Bytes, starts: Places, ends: Places, bitmap: Bytes, bits: int
 ) -> NDArray[np.bool_]:
@@ -112,7 +112,7 @@ def test_keys(
     return found
 
 
-@compiled
+@compile_kernel
 def gather(data: Bytes, starts: Places, ends: Places, to: Bytes, backwards: bool) -> None:
     """Write slices one after another; backwards: the characters after the first in reverse."""
     end = 0

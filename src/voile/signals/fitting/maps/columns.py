@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.signals.information.subjects import CheckedSubjects
 from voile.signals.model.codec.columns import Scale
-from voile.signals.model.codec.lattice import Lattice
-from voile.signals.model.codec.lift import Lift
-from voile.signals.model.codec.nominal import NOMINAL, Assignment
-from voile.signals.model.codec.place import Place
+from voile.signals.model.codec.lattice import ValueLattice
+from voile.signals.model.codec.lift import RelationLift
+from voile.signals.model.codec.nominal import NOMINAL, ValueAssignment
+from voile.signals.model.codec.place import ReadingPlace
 
 if TYPE_CHECKING:
-    from voile.signals.model.maps.fitted import Sample
+    from voile.signals.model.maps.fitted import ClassSample
 
 Resolution: TypeAlias = "float | str | Sequence[float | str | None] | None"
 
@@ -27,7 +27,7 @@ def columns_of(
     table: NDArray[Any], codes: NDArray[np.intp], classes: int, resolution: Resolution
 ) -> tuple[Scale, ...]:
     return tuple(
-        _column(table[:, j], codes, classes, one, Place(j))
+        _column(table[:, j], codes, classes, one, ReadingPlace(j))
         for j, one in enumerate(resolutions(resolution, table.shape[1]))
     )
 
@@ -41,12 +41,16 @@ def resolutions(said: Resolution, d: int) -> list[float | str | None]:
 
 
 def _column(
-    x: NDArray[Any], codes: NDArray[np.intp], classes: int, said: float | str | None, where: Place
+    x: NDArray[Any],
+    codes: NDArray[np.intp],
+    classes: int,
+    said: float | str | None,
+    where: ReadingPlace,
 ) -> Scale:
     if said == NOMINAL or (said is None and any(isinstance(value, str) for value in x)):
         if not all(isinstance(value, str) for value in x):
             raise RequestError("a nominal value is missing or not text", where=where)
-        return Assignment.of(x.astype(str), codes, classes)
+        return ValueAssignment.of(x.astype(str), codes, classes)
     if isinstance(said, str):
         raise RequestError(f"no resolution {said!r}", where=where, instead="a number or nominal")
     numbers = x.astype(np.float64)
@@ -62,17 +66,17 @@ def _column(
             raise RequestError(
                 "the readings of a class are all the same", where=where, instead="leave it out"
             )
-    found = Lattice.found(numbers, where) if said is None else None
-    return found or Lattice.declared(float(said or 0), numbers, where)
+    found = ValueLattice.find_coarsest(numbers, where) if said is None else None
+    return found or ValueLattice.from_resolution(float(said or 0), numbers, where)
 
 
 def sample_of(
     table: NDArray[Any], columns: Sequence[Scale], codes: NDArray[np.intp], known: CheckedSubjects
-) -> Sample:
+) -> ClassSample:
     """Return the numeric columns, each reading moved onto its lattice."""
-    from voile.signals.model.maps.fitted import Sample
+    from voile.signals.model.maps.fitted import ClassSample
 
-    lattices = [(j, column) for j, column in enumerate(columns) if isinstance(column, Lattice)]
+    lattices = [(j, column) for j, column in enumerate(columns) if isinstance(column, ValueLattice)]
     on = np.empty((len(table), len(lattices)))
     for place, (j, lattice) in enumerate(lattices):
         on[:, place] = lattice.nearest(table[:, j].astype(np.float64))
@@ -80,9 +84,9 @@ def sample_of(
     beliefs = None
     if known.beliefs is not None:
         beliefs = known.distinct(codes, known.beliefs.shape[1])
-    return Sample(on, codes, known.whose, cells, beliefs)
+    return ClassSample(on, codes, known.whose, cells, beliefs)
 
 
-def base_sample(sample: Sample, lift: Lift) -> Sample:
+def base_sample(sample: ClassSample, lift: RelationLift) -> ClassSample:
     """Return the columns of a sample that a lift leaves to the class's map."""
     return replace(sample, X=sample.X[:, lift.base], cells=sample.cells[lift.base], lift=lift)

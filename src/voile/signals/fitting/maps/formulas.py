@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from voile.signals.model.codec.formula import Formula
+from voile.signals.model.codec.formula import ColumnFormula
 from voile.signals.model.codec.pieces import Floats
 
 LARGEST = 4.0  # standard deviation of distances, in cells: a looser relation reveals little
@@ -21,7 +21,7 @@ NOISE = 1e-9  # of arithmetic, as a share of a coefficient
 
 def fit_formulas(
     target: str, names: Sequence[str], few: Mapping[str, Floats], cell: float
-) -> Iterator[tuple[Formula, float]]:
+) -> Iterator[tuple[ColumnFormula, float]]:
     """Yield formulas of `names` that fit a column on a few rows, and how far distances may spread.
 
     Parameters
@@ -41,10 +41,12 @@ def fit_formulas(
     # where a simple formula comes near, a polynomial may come nearer
     largest = LARGEST if simple else TIGHT
     if len(names) in DEGREES and (text := _polynomial(y, P, names, largest * cell)):
-        yield Formula(text), largest
+        yield ColumnFormula(text), largest
 
 
-def _sum(y: Floats, P: Floats, names: Sequence[str], most: float) -> tuple[Formula, float] | None:
+def _sum(
+    y: Floats, P: Floats, names: Sequence[str], most: float
+) -> tuple[ColumnFormula, float] | None:
     """Fit y = a + b x + ..., with rational numbers where these fit as well."""
     centre, scale = P.mean(axis=1), P.std(axis=1)
     D = np.vstack([np.ones(len(y)), (P - centre[:, None]) / scale[:, None]]).T
@@ -70,7 +72,7 @@ def _sum(y: Floats, P: Floats, names: Sequence[str], most: float) -> tuple[Formu
         return None
     constant = str(shift) if shift is not None else repr(float(rest.mean()))
     terms = [f"({text}) * {name}" for text, name in zip(texts, names, strict=True)]
-    return Formula(" + ".join([*terms, f"({constant})"])), LARGEST if is_simple else TIGHT
+    return ColumnFormula(" + ".join([*terms, f"({constant})"])), LARGEST if is_simple else TIGHT
 
 
 def _rational(value: float, within: float) -> Fraction | None:
@@ -84,7 +86,7 @@ def _rational(value: float, within: float) -> Fraction | None:
 
 def _product(
     y: Floats, P: Floats, names: Sequence[str], most: float
-) -> tuple[Formula, float] | None:
+) -> tuple[ColumnFormula, float] | None:
     """Fit y = a x^b ..., of whole or half powers b."""
     D = np.vstack([np.ones(len(y)), np.log(P)]).T
     beta, *_ = np.linalg.lstsq(D, np.log(y), rcond=None)
@@ -101,7 +103,7 @@ def _product(
     near = _rational(scale / tens, 5 * doubt * scale / tens)
     constant = repr(float(near) * tens) if near is not None else repr(scale)
     factors = [_power(name, power) for name, power in zip(names, powers.tolist(), strict=True)]
-    return Formula(" * ".join([f"{constant}", *factors])), LARGEST
+    return ColumnFormula(" * ".join([f"{constant}", *factors])), LARGEST
 
 
 def _power(name: str, power: float) -> str:

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.signals.model.codec.pieces import Floats
-from voile.signals.model.codec.steps import Affine
+from voile.signals.model.codec.steps import AffineMap
 
 NEVER = 1e12  # variance of a mean of no readings
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class SubjectLevels:
     """The law of each subject's next score in each class: normal, by columns.
 
     Private: it holds numbers of each person.
@@ -26,18 +26,18 @@ class Levels:
     mean: Floats  # (m, k, d) of subject, class and score column
     spread: Floats  # (m, k, d) of the same, above 0
 
-    def steps(self, subject: object) -> tuple[Affine, ...] | None:
+    def steps(self, subject: object) -> tuple[AffineMap, ...] | None:
         """Return per class what takes a subject's scores to normal ones; None if not known."""
         (known,) = np.nonzero(self.names == subject)
         if not len(known):
             return None
         pairs = zip(self.mean[known[0]], self.spread[known[0]], strict=True)
-        return tuple(Affine(np.diag(1 / spread), -mean / spread) for mean, spread in pairs)
+        return tuple(AffineMap(np.diag(1 / spread), -mean / spread) for mean, spread in pairs)
 
 
-def pooled(
+def pool_levels(
     Y: Floats, codes: NDArray[np.intp], whose: NDArray[np.intp], names: NDArray[Any]
-) -> Levels:
+) -> SubjectLevels:
     """Fit each subject's levels, drawn towards the class's: the fewer readings, the more.
 
     A score of subject s in class c is y = a_sc + e. Levels a_sc are normal about 0, with a
@@ -58,7 +58,7 @@ def pooled(
         )
     laws = [_column(y, cell, counts) for y in Y]
     mean, spread = (np.stack(part, axis=-1) for part in zip(*laws, strict=True))
-    return Levels(names, mean, spread)
+    return SubjectLevels(names, mean, spread)
 
 
 def _column(y: Floats, cell: NDArray[np.intp], counts: NDArray[np.intp]) -> tuple[Floats, Floats]:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError, nearest
-from voile.core.estimator import Parameters
+from voile.core.estimator import EstimatorParameters
 from voile.core.warn import warn
-from voile.keys.random import Protective, RandomState
+from voile.keys.random import ProtectiveRandom, RandomState
 from voile.signals.fitting.maps.columns import (
     Resolution,
     base_sample,
@@ -22,23 +22,23 @@ from voile.signals.fitting.maps.columns import (
 from voile.signals.information.subjects import CheckedSubjects, Whose
 from voile.signals.model.codec.codec import MOST_PLACES, Codec
 from voile.signals.model.codec.columns import Scale
-from voile.signals.model.codec.formula import Formula
+from voile.signals.model.codec.formula import ColumnFormula
 from voile.signals.model.codec.given import as_given, as_labels, as_table
-from voile.signals.model.codec.lattice import Lattice
-from voile.signals.model.codec.lift import Lift
-from voile.signals.model.codec.place import Place
+from voile.signals.model.codec.lattice import ValueLattice
+from voile.signals.model.codec.lift import RelationLift
+from voile.signals.model.codec.place import ReadingPlace
 from voile.signals.model.maps.checks import SignalsWarning, check_looks, check_sizes
 
 if TYPE_CHECKING:
-    from voile.signals.fitting.maps.levels import Levels
-    from voile.signals.model.codec.posterior import Posterior
-    from voile.signals.model.maps.fitted import Method, Sample
+    from voile.signals.fitting.maps.levels import SubjectLevels
+    from voile.signals.model.codec.posterior import ClassPosterior
+    from voile.signals.model.maps.fitted import ClassSample, MapMethod
 
 COARSEST = 0.1  # of a cell: fewer points sent of each, and the lattice would show by their number
 
 
 @dataclass(eq=False, repr=False)
-class PrivacyMap(Parameters):
+class PrivacyMap(EstimatorParameters):
     """Learn one injective map per private class, after which all classes look alike.
 
     The story: a patient's device sends readings to a clinic that knows the condition, the class.
@@ -93,7 +93,7 @@ class PrivacyMap(Parameters):
     True
     """
 
-    method: str | Method = "transport"
+    method: str | MapMethod = "transport"
     base: str = "normal"
     strength: float = 1.0
     resolution: Resolution = None
@@ -102,8 +102,8 @@ class PrivacyMap(Parameters):
     side_resolution: Resolution = None
     in_clear: bool = False
     relations: Mapping[int, str] | None = field(default_factory=dict)
-    levels_: Levels | None = field(default=None, init=False)
-    lift_: Lift | None = field(default=None, init=False)
+    levels_: SubjectLevels | None = field(default=None, init=False)
+    lift_: RelationLift | None = field(default=None, init=False)
 
     def fit(
         self,
@@ -176,40 +176,40 @@ class PrivacyMap(Parameters):
             self._check_places(table, labels, known, sample)
         return self
 
-    def _find_lift(self, sample: Sample, kinds: Sequence[Scale]) -> Lift | None:
+    def _find_lift(self, sample: ClassSample, kinds: Sequence[Scale]) -> RelationLift | None:
         """Return the relations among the numeric columns, and heaped digits."""
         from voile.signals.fitting.maps.relations import find_lift
 
         if self.relations is None or not len(sample.cells):
             return None
-        lattices = [one for one in kinds if isinstance(one, Lattice)]
-        declared = {column: Formula(text) for column, text in self.relations.items()}
+        lattices = [one for one in kinds if isinstance(one, ValueLattice)]
+        declared = {column: ColumnFormula(text) for column, text in self.relations.items()}
         known = None if sample.levels is None else sample.levels.values
-        places = [j for j, one in enumerate(kinds) if isinstance(one, Lattice)]
+        places = [j for j, one in enumerate(kinds) if isinstance(one, ValueLattice)]
         return find_lift(sample.X, sample.c, lattices, known, declared=declared, places=places)
 
-    def _levels(self, sample: Sample, known: CheckedSubjects) -> Levels:
+    def _levels(self, sample: ClassSample, known: CheckedSubjects) -> SubjectLevels:
         """Fit what is known of each subject's scores, as they are sent."""
-        from voile.signals.fitting.maps.levels import pooled
+        from voile.signals.fitting.maps.levels import pool_levels
         from voile.signals.model.maps.fitted import SCORES
 
         if self.fitted_ is None or (self.fitted_.law != SCORES).any():
             remedy = "use transport or normal"
             raise RequestError("own laws need normal scores", where="subjects", instead=remedy)
         scores = self.codec(base="normal", strength=1.0)
-        X = sample.dithered(self.random_state).X.T
+        X = sample.add_dither(self.random_state).X.T
         Y = np.empty_like(X)
         for which in range(len(self.classes_)):
             own = sample.c == which
             Y[:, own] = scores.forward(np.ascontiguousarray(X[:, own]), which)
-        return pooled(Y, sample.c, known.whose, known.names)
+        return pool_levels(Y, sample.c, known.whose, known.names)
 
     def _check_places(
         self,
         table: NDArray[Any],
         labels: NDArray[Any],
         known: ArrayLike | None,
-        sample: Sample,
+        sample: ClassSample,
     ) -> None:
         levels = self.codec_.levels(known, len(table))
 
@@ -254,7 +254,7 @@ class PrivacyMap(Parameters):
         subjects: ArrayLike | None = None,
         *,
         known: ArrayLike | None = None,
-        protective: Protective | None = None,
+        protective: ProtectiveRandom | None = None,
     ) -> NDArray[Any]:
         """Return what is sent for readings of known classes; see `Codec.encode`.
 
@@ -350,7 +350,7 @@ class PrivacyMap(Parameters):
             raise RequestError(
                 f"{outside.any(axis=1).sum()} messages decode to what no reading of their class "
                 "can be, the first of them here",
-                where=Place(int(column), int(row)),
+                where=ReadingPlace(int(column), int(row)),
                 instead="set them aside: they may be forged, or of another class",
             )
 
@@ -361,7 +361,7 @@ class PrivacyMap(Parameters):
         subject: object = None,
         *,
         known: ArrayLike | None = None,
-    ) -> Posterior:
+    ) -> ClassPosterior:
         """Weigh what messages may mean where the class is uncertain; see `Codec.posterior`."""
         self._codec()
         codec, model = (
@@ -388,7 +388,7 @@ class PrivacyMap(Parameters):
             raise RequestError("the map is not fitted", instead="call fit first")
         return self.codec_
 
-    def _method(self) -> Method:
+    def _method(self) -> MapMethod:
         """Return the method meant, all that can be checked without readings being right."""
         from voile.signals.fitting.maps.registry import METHODS
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from voile.signals.fitting.methods.transport import Transport
-from voile.signals.model.maps.fitted import Method
+from voile.signals.fitting.methods.transport import TransportMethod
+from voile.signals.model.maps.fitted import MapMethod
 from voile.signals.paper.affine import LearnedAffine
-from voile.signals.paper.closed_forms import Exponential, Gamma, Normal, Uniform
+from voile.signals.paper.closed_forms import ExponentialForm, GammaForm, NormalForm, UniformForm
 
-METHODS: Mapping[str, Method] = {
-    "transport": Transport(),
-    "normal": Normal(),
-    "exponential": Exponential(),
-    "gamma": Gamma(),
-    "uniform": Uniform(),
+METHODS: Mapping[str, MapMethod] = {
+    "transport": TransportMethod(),
+    "normal": NormalForm(),
+    "exponential": ExponentialForm(),
+    "gamma": GammaForm(),
+    "uniform": UniformForm(),
     "affine": LearnedAffine(),
 }

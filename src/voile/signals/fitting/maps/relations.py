@@ -20,19 +20,19 @@ from scipy.special import gammaincc
 
 from voile.core.errors import RequestError
 from voile.signals.fitting.maps.formulas import LARGEST, fit_formulas
-from voile.signals.model.codec.formula import Formula
-from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.formula import ColumnFormula
+from voile.signals.model.codec.lattice import ValueLattice
 from voile.signals.model.codec.lift import (
     DIGITS,
     EIGHTHS,
     WHOLE,
-    Lift,
     LiftedColumn,
+    RelationLift,
     expect_positions,
     find_rows,
 )
 from voile.signals.model.codec.pieces import Codes, Floats
-from voile.signals.model.codec.place import Place
+from voile.signals.model.codec.place import ReadingPlace
 
 SHARE = 0.2  # of the column's standard deviation, at most
 SHIFT = 0.25  # of the distances' standard deviation, between a class and all: else they show it
@@ -51,9 +51,9 @@ HEAPED_P = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class _Candidate:
+class _RelationCandidate:
     column: int
-    formula: Formula
+    formula: ColumnFormula
     distances: Floats
     rows: Codes  # of the table
     n_rows: int
@@ -63,13 +63,13 @@ class _Candidate:
 def find_lift(
     X: Floats,
     c: Codes,
-    lattices: Sequence[Lattice],
+    lattices: Sequence[ValueLattice],
     known: Floats | None = None,
     *,
-    declared: Mapping[int, Formula] | None = None,
+    declared: Mapping[int, ColumnFormula] | None = None,
     fixed: Sequence[int] = (),
     places: Sequence[int] | None = None,
-) -> Lift | None:
+) -> RelationLift | None:
     """Return the lift of the relations that readings have, declared ones first; None without any.
 
     Parameters
@@ -88,12 +88,12 @@ def find_lift(
     """
     columns = {f"x{j}": x for j, x in enumerate(X.T)}
     columns |= {f"k{j}": k for j, k in enumerate(() if known is None else known)}
-    found: list[_Candidate] = []  # in the order of decoding
+    found: list[_RelationCandidate] = []  # in the order of decoding
     places = places or range(X.shape[1])
-    for column in _sorted(declared or {}, places):
+    for column in _sort_declared(declared or {}, places):
         formula = (declared or {})[column]
         one = _measure(column, formula, columns, lattices[column])
-        _check(one, columns, lattices, Place(places[column]))
+        _check(one, columns, lattices, ReadingPlace(places[column]))
         found.append(one)
     taken = {one.column for one in found}
     while len(taken) < X.shape[1] - 1:
@@ -115,17 +115,19 @@ def find_lift(
     digits = np.zeros((X.shape[1], DIGITS), dtype=np.int64)
     for j, lattice in enumerate(lattices):
         if j not in taken:
-            digits[j] = _heaped((X[:, j] * lattice.per - lattice.offset) / lattice.step)
+            digits[j] = _find_heaping((X[:, j] * lattice.per - lattice.offset) / lattice.step)
     if not found and not digits.any():
         return None
     lifted = tuple(
         LiftedColumn(one.column, one.formula, *_table(one.distances, one.rows, one.n_rows))
         for one in found
     )
-    return Lift(tuple(lattices), lifted, digits).shown(X.mean(axis=0), X.std(axis=0))
+    return RelationLift(tuple(lattices), lifted, digits).standardise_messages(
+        X.mean(axis=0), X.std(axis=0)
+    )
 
 
-def _sorted(declared: Mapping[int, Formula], places: Sequence[int]) -> list[int]:
+def _sort_declared(declared: Mapping[int, ColumnFormula], places: Sequence[int]) -> list[int]:
     """Return declared columns, each after those that its relation contains."""
     order: list[int] = []
     left = dict(declared)
@@ -134,7 +136,7 @@ def _sorted(declared: Mapping[int, Formula], places: Sequence[int]) -> list[int]
         if not ready:
             raise RequestError(
                 "the relations of columns form a cycle",
-                where=Place(places[min(left)]),
+                where=ReadingPlace(places[min(left)]),
                 instead="declare the relation of one column less",
             )
         order += ready
@@ -143,8 +145,8 @@ def _sorted(declared: Mapping[int, Formula], places: Sequence[int]) -> list[int]
 
 
 def _measure(
-    column: int, formula: Formula, columns: Mapping[str, Floats], lattice: Lattice
-) -> _Candidate:
+    column: int, formula: ColumnFormula, columns: Mapping[str, Floats], lattice: ValueLattice
+) -> _RelationCandidate:
     exact = expect_positions(formula, lattice, columns)
     x = columns[f"x{column}"]
     tables = []
@@ -152,7 +154,7 @@ def _measure(
         g, rows = find_rows(exact, n_rows)
         distances = np.rint((x * lattice.per - lattice.offset) / lattice.step) - g
         entropy = _entropy(distances, rows)
-        tables.append(_Candidate(column, formula, distances, rows, n_rows, entropy))
+        tables.append(_RelationCandidate(column, formula, distances, rows, n_rows, entropy))
     return min(tables, key=lambda one: one.entropy)
 
 
@@ -171,7 +173,10 @@ def _entropy(distances: Floats, rows: Codes) -> float:
 
 
 def _check(
-    one: _Candidate, columns: Mapping[str, Floats], lattices: Sequence[Lattice], where: Place
+    one: _RelationCandidate,
+    columns: Mapping[str, Floats],
+    lattices: Sequence[ValueLattice],
+    where: ReadingPlace,
 ) -> None:
     """Refuse a declared relation that readings break, or whose parts are too coarse."""
     lattice = lattices[one.column]
@@ -192,7 +197,9 @@ def _check(
         )
 
 
-def _reach(one: _Candidate, columns: Mapping[str, Floats], lattices: Sequence[Lattice]) -> float:
+def _reach(
+    one: _RelationCandidate, columns: Mapping[str, Floats], lattices: Sequence[ValueLattice]
+) -> float:
     """Return how far rounding of its parts moves a relation, in cells of its column."""
     parts = [int(name[1:]) for name in one.formula.names if name[0] == "x"]
     moves = (np.abs(_moves(one, part, columns, lattices)) for part in parts)
@@ -200,7 +207,10 @@ def _reach(one: _Candidate, columns: Mapping[str, Floats], lattices: Sequence[La
 
 
 def _moves(
-    one: _Candidate, part: int, columns: Mapping[str, Floats], lattices: Sequence[Lattice]
+    one: _RelationCandidate,
+    part: int,
+    columns: Mapping[str, Floats],
+    lattices: Sequence[ValueLattice],
 ) -> Floats:
     """Return by how many cells of its column a cell of one part moves a relation, (n,)."""
     name, half = f"x{part}", lattices[part].resolution / 2
@@ -211,14 +221,16 @@ def _moves(
 
 
 def _solve_best(
-    candidates: Iterable[_Candidate], columns: Mapping[str, Floats], lattices: Sequence[Lattice]
-) -> Iterator[_Candidate]:
+    candidates: Iterable[_RelationCandidate],
+    columns: Mapping[str, Floats],
+    lattices: Sequence[ValueLattice],
+) -> Iterator[_RelationCandidate]:
     """Yield of each set of columns the candidate with the shortest description of a row.
 
     None where a column that is no candidate gives a description that is much shorter, or where
     fewer of the columns give one that is as short.
     """
-    by_columns: dict[frozenset[str], list[tuple[float, _Candidate]]] = {}
+    by_columns: dict[frozenset[str], list[tuple[float, _RelationCandidate]]] = {}
     for one in candidates:
         names = frozenset({*one.formula.names, f"x{one.column}"})
         first = min(int(name[1:]) for name in names if name[0] == "x")
@@ -234,7 +246,10 @@ def _solve_best(
 
 
 def _describe(
-    one: _Candidate, column: int, columns: Mapping[str, Floats], lattices: Sequence[Lattice]
+    one: _RelationCandidate,
+    column: int,
+    columns: Mapping[str, Floats],
+    lattices: Sequence[ValueLattice],
 ) -> float:
     """Return the bits of a row's description, compared with those where `column` is derived."""
     if one.column == column:
@@ -249,7 +264,7 @@ def _log_moves(moves: Floats) -> Floats:
 
 
 def _find_excess(
-    one: _Candidate, columns: Mapping[str, Floats], lattices: Sequence[Lattice]
+    one: _RelationCandidate, columns: Mapping[str, Floats], lattices: Sequence[ValueLattice]
 ) -> float:
     """Return by how many bits a row's description exceeds that with another column derived."""
     cell = lattices[one.column].resolution
@@ -269,10 +284,10 @@ def _find_excess(
 
 def _candidates(
     columns: Mapping[str, Floats],
-    lattices: Sequence[Lattice],
+    lattices: Sequence[ValueLattice],
     free: Sequence[int],
     targets: Sequence[int],
-) -> Iterator[_Candidate]:
+) -> Iterator[_RelationCandidate]:
     known = [name for name in columns if name[0] == "k" and np.isfinite(columns[name]).all()]
     n = len(columns["x0"])
     rows = np.random.default_rng(0).permutation(n)[:SCREENED]
@@ -288,20 +303,20 @@ def _candidates(
             for formula, largest in fit_formulas(f"x{j}", names, few, lattices[j].resolution):
                 one = _measure(j, formula, columns, lattices[j])
                 spread = columns[f"x{j}"].std() / lattices[j].resolution
-                if _spread(one.distances) <= min(largest, SHARE * spread):
+                if _measure_spread(one.distances) <= min(largest, SHARE * spread):
                     yield one
 
 
-def _is_common(one: _Candidate, c: Codes) -> bool:
+def _is_common(one: _RelationCandidate, c: Codes) -> bool:
     """Whether distances have much the same mean in every class: their table is one for all."""
-    spread, sizes = max(_spread(one.distances), 0.1), np.bincount(c)
+    spread, sizes = max(_measure_spread(one.distances), 0.1), np.bincount(c)
     low, high = np.quantile(one.distances, [0.005, 0.995])
     inside = np.clip(one.distances, low, high)
     shift = np.abs(np.bincount(c, inside) / sizes - inside.mean()) / spread
     return bool((shift < SHIFT + 3 / np.sqrt(sizes)).all())
 
 
-def _spread(distances: Floats) -> float:
+def _measure_spread(distances: Floats) -> float:
     """Return the standard deviation, of all rows but the farthest hundredth."""
     low, high = np.quantile(distances, [0.005, 0.995])
     return float(np.clip(distances, low, high).std())
@@ -336,7 +351,7 @@ def _whole(shares: Floats) -> NDArray[np.int64]:
     return np.asarray(widths)
 
 
-def _heaped(positions: Floats) -> NDArray[np.int64]:
+def _find_heaping(positions: Floats) -> NDArray[np.int64]:
     """Return the widths of last digits where people round; 0 throughout where they do not."""
     k = np.rint(positions)
     counts = np.bincount(np.mod(k, DIGITS).astype(np.intp), minlength=DIGITS)

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
 from voile.signals.fitting.maps.columns import Resolution, resolutions
-from voile.signals.fitting.methods.transport import Transport
+from voile.signals.fitting.methods.transport import TransportMethod
 from voile.signals.information.subjects import CheckedSubjects
 from voile.signals.model.codec import side as sides
-from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lattice import ValueLattice
 from voile.signals.model.codec.nominal import NOMINAL
 from voile.signals.model.codec.pieces import Codes
-from voile.signals.model.codec.place import Place
-from voile.signals.model.maps.fitted import Method, Sample
+from voile.signals.model.codec.place import ReadingPlace
+from voile.signals.model.maps.fitted import ClassSample, MapMethod
 
 LEAST = 20  # subjects at or beyond each end of a grid, and of each name with a level of its own
 NODES = 25  # about
@@ -32,12 +32,13 @@ def side_of(
     known : (n, q) cells. first : the place of the first one after the columns of readings.
     """
     return tuple(
-        _column(known[:, j], whose, one, Place(first + j)) for j, one in enumerate(resolutions)
+        _column(known[:, j], whose, one, ReadingPlace(first + j))
+        for j, one in enumerate(resolutions)
     )
 
 
 def _column(
-    cells: NDArray[Any], whose: Codes, resolution: float | str | None, where: Place
+    cells: NDArray[Any], whose: Codes, resolution: float | str | None, where: ReadingPlace
 ) -> sides.SideColumn:
     there = np.array([not sides.is_missing(one) for one in cells], dtype=np.bool_)
     if not there.any():
@@ -52,9 +53,9 @@ def _column(
     if not np.isfinite(numbers).all():
         raise RequestError("a side column is infinite", where=where)
     lattice = (
-        Lattice.found(numbers, where)
+        ValueLattice.find_coarsest(numbers, where)
         if resolution is None
-        else Lattice.declared(float(resolution), numbers, where)
+        else ValueLattice.from_resolution(float(resolution), numbers, where)
     )
     return _grid(lattice, numbers, whose[there], where)
 
@@ -66,7 +67,7 @@ def _common(names: NDArray[np.str_], whose: Codes) -> NDArray[np.str_]:
 
 
 def _grid(
-    lattice: Lattice, numbers: NDArray[np.float64], whose: Codes, where: Place
+    lattice: ValueLattice, numbers: NDArray[np.float64], whose: Codes, where: ReadingPlace
 ) -> sides.NumberGrid:
     """Cut the span into even parts, with enough subjects at or beyond each end.
 
@@ -102,7 +103,9 @@ def never_together(
     return found
 
 
-def beside(sample: Sample, known: ArrayLike, resolution: Resolution, first: int) -> Sample:
+def beside(
+    sample: ClassSample, known: ArrayLike, resolution: Resolution, first: int
+) -> ClassSample:
     """Return a sample with its side columns; their places count from `first`."""
     table = sides.side_table(known, len(sample.c))
     said = resolutions(resolution, table.shape[1])
@@ -110,9 +113,9 @@ def beside(sample: Sample, known: ArrayLike, resolution: Resolution, first: int)
     return replace(sample, side=side, levels=sides.read_levels(table, side, len(table), first))
 
 
-def check_conditional(method: Method, people: CheckedSubjects) -> None:
+def check_conditional(method: MapMethod, people: CheckedSubjects) -> None:
     """Refuse side columns where no method is conditional on them."""
-    if not isinstance(method, Transport):
+    if not isinstance(method, TransportMethod):
         what = "only transport is conditional on side columns"
         raise RequestError(what, where="known", instead="leave the method or the side columns out")
     if people.own:
@@ -120,7 +123,7 @@ def check_conditional(method: Method, people: CheckedSubjects) -> None:
         raise RequestError(what, where="known", instead="leave one of them out")
 
 
-def pooled_note(sample: Sample, classes: int) -> str | None:
+def pooled_note(sample: ClassSample, classes: int) -> str | None:
     """Say that a class never occurs with a value of a side column, where one does not."""
     assert sample.levels is not None
     found = never_together(sample.side, sample.levels, sample.c, classes)

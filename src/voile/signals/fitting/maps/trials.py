@@ -20,12 +20,12 @@ from voile.signals.information.mutual import NEIGHBOURS, contributions
 from voile.signals.information.near_points import NearPoints
 from voile.signals.information.subjects import CheckedSubjects, Subjects
 from voile.signals.model.codec.columns import Scale
-from voile.signals.model.codec.lattice import Lattice
-from voile.signals.model.codec.lift import Lift
-from voile.signals.model.codec.nominal import Assignment
+from voile.signals.model.codec.lattice import ValueLattice
+from voile.signals.model.codec.lift import RelationLift
+from voile.signals.model.codec.nominal import ValueAssignment
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import SideColumn, SideLevels, missing_features, side_features
-from voile.signals.model.maps.fitted import Method, Sample
+from voile.signals.model.maps.fitted import ClassSample, MapMethod
 from voile.signals.model.maps.stored import StoredMap
 
 APART = 1e3  # between nominal values, in standard deviations of numbers: neighbours share theirs
@@ -34,7 +34,7 @@ MOST = 30_000  # subjects that estimates rest on: neighbours are looked up for e
 
 
 @dataclass(frozen=True)
-class Leakage:
+class ClassLeakage:
     """Bits of the class that messages reveal, with their 95% interval."""
 
     bits: float
@@ -42,14 +42,14 @@ class Leakage:
     high: float
 
     @classmethod
-    def of(cls, parts: Floats) -> Leakage:
+    def of(cls, parts: Floats) -> ClassLeakage:
         """Average the subjects' contributions."""
         bits, error = float(parts.mean()), Z95 * float(parts.std()) / np.sqrt(len(parts))
         return cls(bits, bits - error, bits + error)
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class MapTrial:
     """Readings of subjects held out of a map, one each."""
 
     map: StoredMap  # fitted to the other folds
@@ -79,14 +79,14 @@ class Trial:
         assert self.levels is not None
         return side_features(self.map.side, self.levels)
 
-    def sent(self, base: str, strength: float) -> NDArray[Any]:
+    def encode_messages(self, base: str, strength: float) -> NDArray[Any]:
         """Return the messages, (n, d): of nominal columns the number of the value."""
         codec = self.map.at(base, strength).codec_
         out = np.empty(self.X.shape)
         for which in np.unique(self.c):
             own = np.flatnonzero(self.c == which)
             for j, column in enumerate(codec.columns):
-                if isinstance(column, Assignment):
+                if isinstance(column, ValueAssignment):
                     out[own, j] = column.sent[which][self._codes(column, own, j)]
             V = self._numbers(own)
             at = None if self.levels is None else self.levels.take(own)
@@ -98,17 +98,17 @@ class Trial:
         out = np.empty(self.X.shape)
         for j, column in enumerate(self.map.columns):
             everyone = np.arange(len(self.X))
-            nominal = isinstance(column, Assignment)
+            nominal = isinstance(column, ValueAssignment)
             out[:, j] = self._codes(column, everyone, j) if nominal else self.X[:, j]
         return out
 
     def _codes(self, column: Scale, rows: Codes, j: int) -> Codes:
-        assert isinstance(column, Assignment)
+        assert isinstance(column, ValueAssignment)
         return np.asarray(np.searchsorted(column.values, self.X[rows, j].astype(str)))
 
     def _numbers(self, rows: Codes) -> Floats:
         """Return dithered readings, (numeric columns, rows)."""
-        lattices = [(j, c) for j, c in enumerate(self.map.columns) if isinstance(c, Lattice)]
+        lattices = [(j, c) for j, c in enumerate(self.map.columns) if isinstance(c, ValueLattice)]
         parts = [
             lattice.nearest(self.X[rows, j].astype(np.float64))
             + self.u[rows, j] * lattice.resolution
@@ -118,7 +118,7 @@ class Trial:
 
 
 def trials(
-    method: Method,
+    method: MapMethod,
     table: NDArray[Any],
     c: Codes,
     whose: Codes,
@@ -130,8 +130,8 @@ def trials(
     prior: Floats | None = None,
     side: Sequence[SideColumn] = (),
     levels: SideLevels | None = None,
-    lift: Lift | None = None,
-) -> Iterator[Trial]:
+    lift: RelationLift | None = None,
+) -> Iterator[MapTrial]:
     """Fit to two folds of subjects, and hand on the rows `tried` of the third.
 
     The adversary's beliefs are `prior`, (n, k) p(c | s); None: the shares. Lattices are those of
@@ -139,10 +139,12 @@ def trials(
     """
     n, k = len(table), int(c.max()) + 1
     everyone = CheckedSubjects.of(Subjects(whose, beliefs=prior), n, k)
-    fold = folds(Sample(np.empty((n, 0)), c, whose, np.empty(0)), seed)
+    fold = folds(ClassSample(np.empty((n, 0)), c, whose, np.empty(0)), seed)
     for out in range(FOLDS):
         rest = np.flatnonzero(fold != out)
-        own = tuple(_renewed(column, table[rest, j], c[rest]) for j, column in enumerate(columns))
+        own = tuple(
+            _refit_column(column, table[rest, j], c[rest]) for j, column in enumerate(columns)
+        )
         sample = sample_of(table[rest], own, c[rest], everyone.at(rest))
         if levels is not None:
             sample = replace(sample, side=tuple(side), levels=levels.take(rest))
@@ -153,16 +155,16 @@ def trials(
         beliefs = everyone.at(rows).distinct(c[rows], k)
         map = StoredMap(np.arange(k), own, fitted, tuple(side), lift=lift)
         at = None if levels is None else levels.take(rows)
-        yield Trial(map, table[rows], c[rows], u[rows], beliefs, at)
+        yield MapTrial(map, table[rows], c[rows], u[rows], beliefs, at)
 
 
-def _renewed(column: Scale, values: NDArray[Any], c: Codes) -> Scale:
+def _refit_column(column: Scale, values: NDArray[Any], c: Codes) -> Scale:
     """Fit a nominal column to these rows alone; values that they lack come last of all."""
-    if isinstance(column, Lattice):
+    if isinstance(column, ValueLattice):
         return column
     k, m = int(c.max()) + 1, len(column.values)
     each = np.concatenate([values.astype(str), np.tile(column.values, k)])
-    return Assignment.of(each, np.concatenate([c, np.repeat(np.arange(k), m)]), k)
+    return ValueAssignment.of(each, np.concatenate([c, np.repeat(np.arange(k), m)]), k)
 
 
 def points(Z: Floats, numeric: Sequence[bool]) -> Floats:
@@ -174,25 +176,25 @@ def points(Z: Floats, numeric: Sequence[bool]) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Trials:
+class MethodTrials:
     """All folds of one method."""
 
-    folds: tuple[Trial, ...]
+    folds: tuple[MapTrial, ...]
 
-    def sent(self, base: str, strength: float) -> list[Floats]:
-        return [one.sent(base, strength) for one in self.folds]
+    def encode_messages(self, base: str, strength: float) -> list[Floats]:
+        return [one.encode_messages(base, strength) for one in self.folds]
 
-    def leakage(self, strength: float) -> Leakage:
+    def leakage(self, strength: float) -> ClassLeakage:
         """Estimate the bits that messages reveal, by Ross's estimator in each fold.
 
         Of one base, since what follows the barycentre is one map for all classes (Section 6.2).
         """
         clouds = zip(self._clouds(strength), self.folds, strict=True)
-        return Leakage.of(
+        return ClassLeakage.of(
             np.concatenate([one.contributions(one.clouds(cloud), one.c) for cloud, one in clouds])
         )
 
-    def alone(self, *, missing: bool = False) -> Leakage:
+    def alone(self, *, missing: bool = False) -> ClassLeakage:
         """Estimate the bits that side columns reveal without messages, or that missing ones do."""
         parts = []
         for one in self.folds:
@@ -202,7 +204,7 @@ class Trials:
                 parts.append(np.zeros(len(one.c)))
             else:
                 parts.append(contributions(K, one.c, NEIGHBOURS, *one.beliefs))
-        return Leakage.of(np.concatenate(parts))
+        return ClassLeakage.of(np.concatenate(parts))
 
     def null(self, strength: float, rng: np.random.Generator) -> float:
         """Return the 95th percentile of the estimate where classes are dealt out anew."""
@@ -222,10 +224,10 @@ class Trials:
         if strength == 0:  # readings are sent as they are
             return 0.0
         X = np.concatenate([one.plain() for one in self.folds])
-        Z = np.concatenate(self.sent(base, strength))
+        Z = np.concatenate(self.encode_messages(base, strength))
         off = np.where(self.folds[0].map.spans, (Z - X) / X.std(axis=0), Z != X)
         return float(np.sqrt((off**2).mean()))
 
     def _clouds(self, strength: float) -> list[Floats]:
         spans = self.folds[0].map.spans
-        return [points(Z, spans) for Z in self.sent("normal", strength)]
+        return [points(Z, spans) for Z in self.encode_messages("normal", strength)]

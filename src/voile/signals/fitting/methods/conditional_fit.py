@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.signals.model.codec.conditional import OCTAVE, UNIT, Conditional, SideTables
+from voile.signals.model.codec.conditional import OCTAVE, UNIT, ConditionalFrame, SideTables
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import NumberGrid, SideColumn, SideLevels
 
@@ -120,7 +120,7 @@ def fit_shared(
     levels: SideLevels,
     splits: Codes,
     choice: SideChoice | None = None,
-) -> tuple[Conditional, SideChoice]:
+) -> tuple[ConditionalFrame, SideChoice]:
     """Fit the frame that all classes share; how smooth is chosen by likelihood, folds held out.
 
     O(n p) for each of some hundred steps of a quasi-Newton search, a column at a time.
@@ -172,7 +172,7 @@ def normal_likelihoods(own: Floats, tried: Floats) -> Floats:
 
 def frame_of(
     order: NDArray[np.int64], basis: SideBasis, found: dict[int, ColumnFrame]
-) -> Conditional:
+) -> ConditionalFrame:
     """Lay fitted columns out as tables of whole numbers."""
     d = len(order)
     p = len(found[int(order[0])].shift) - 1
@@ -185,7 +185,7 @@ def frame_of(
             weights[:, d * (2 + j) + i] = slope / UNIT
     tables = list(basis.tables(weights[1:]))
     tables[0] = tables[0] + weights[0][:, None]
-    return Conditional.of(order, SideTables.of(basis.columns, basis.terms, tables))
+    return ConditionalFrame.of(order, SideTables.of(basis.columns, basis.terms, tables))
 
 
 def _fit(
@@ -260,7 +260,7 @@ def fit_own(
     columns: Sequence[SideColumn],
     levels: SideLevels,
     splits: Codes,
-) -> tuple[Conditional | None, ...]:
+) -> tuple[ConditionalFrame | None, ...]:
     """Fit what each class adds to the shared frame; None where held-out readings gain too little.
 
     It must gain more than its standard error: of a hundred people it is mostly noise.
@@ -269,17 +269,17 @@ def fit_own(
     found = []
     for which in range(int(c.max()) + 1):
         own = np.flatnonzero(c == which)
-        found.append(_added(W[:, own], order, basis, levels.take(own), splits[own]))
+        found.append(_fit_addition(W[:, own], order, basis, levels.take(own), splits[own]))
     return tuple(found)
 
 
-def _added(
+def _fit_addition(
     V: Floats,
     order: NDArray[np.int64],
     basis: SideBasis,
     levels: SideLevels,
     splits: Codes,
-) -> Conditional | None:
+) -> ConditionalFrame | None:
     """Fit what one class adds, drawn towards nothing as far as its held-out readings say."""
     P = basis.rows(levels)
     sizes = np.bincount(splits, minlength=int(splits.max()) + 1)

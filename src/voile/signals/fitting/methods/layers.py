@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from voile.signals.fitting.methods.smoothing import curve_of, grid_over, normal_tails, tails
 from voile.signals.model.codec.pieces import Floats
-from voile.signals.model.codec.steps import Affine, KnotheRosenblatt
+from voile.signals.model.codec.steps import AffineMap, KnotheRosenblatt
 
 HELD = 3.0  # conditional mean and spread stay as they are beyond this score
 NEWTON = 5  # steps to the log spread: its likelihood is all but quadratic
@@ -19,7 +19,7 @@ MOST = 1.0  # the largest logarithm of a conditional spread that one column adds
 
 
 @dataclass(frozen=True)
-class Chain:
+class LayerChain:
     """How flexible a chain is, and how far each class leans on all together."""
 
     degree: int = 5  # of the conditional mean, 1 or more
@@ -36,7 +36,7 @@ class Chain:
 
 
 def fit_layer(
-    W: Floats, c: NDArray[np.intp], order: NDArray[np.int64], grid: Floats, how: Chain
+    W: Floats, c: NDArray[np.intp], order: NDArray[np.int64], grid: Floats, how: LayerChain
 ) -> tuple[KnotheRosenblatt, ...]:
     """Fit each class's triangular map to the standard normal law."""
     d, g, classes = len(W), len(grid), int(c.max()) + 1
@@ -68,8 +68,8 @@ def fit_layer(
 
 
 def fit_marginals(
-    Y: Floats, here: NDArray[np.bool_], c: NDArray[np.intp], how: Chain
-) -> tuple[tuple[Affine, ...], tuple[KnotheRosenblatt, ...]]:
+    Y: Floats, here: NDArray[np.bool_], c: NDArray[np.intp], how: LayerChain
+) -> tuple[tuple[AffineMap, ...], tuple[KnotheRosenblatt, ...]]:
     """Take each column of each class to the normal law by itself, by those of its readings here.
 
     For (d, n) readings that are here in part: nothing that one column says of another is taken off.
@@ -86,7 +86,7 @@ def fit_marginals(
         mine = [np.searchsorted(places, own) for own in owns[j]]
         curves[:, j] = _curves(W[j, places], mine, grid, how)
     flat = np.zeros((d, d, len(grid)))
-    frames = tuple(Affine(np.diag(spread[:, k]), mean[:, k]) for k in range(classes))
+    frames = tuple(AffineMap(np.diag(spread[:, k]), mean[:, k]) for k in range(classes))
     order = np.arange(d)
     return frames, tuple(KnotheRosenblatt(order, grid, flat, flat + 1, one) for one in curves)
 
@@ -134,7 +134,7 @@ def _log_spread(B: Floats, v: Floats, prior: Floats, kappa: float) -> Floats:
     return theta[1:]
 
 
-def _curves(v: Floats, owns: Sequence[NDArray[np.intp]], grid: Floats, how: Chain) -> Floats:
+def _curves(v: Floats, owns: Sequence[NDArray[np.intp]], grid: Floats, how: LayerChain) -> Floats:
     """Return each class's map of v to a normal score, (classes, g), leaning on the pool's."""
     pool = how.kappa * tails(v, grid, _bandwidth(len(v), how)) + normal_tails(grid)
     rows = []
@@ -145,5 +145,5 @@ def _curves(v: Floats, owns: Sequence[NDArray[np.intp]], grid: Floats, how: Chai
     return np.stack(rows)
 
 
-def _bandwidth(n: int, how: Chain) -> float:
+def _bandwidth(n: int, how: LayerChain) -> float:
     return min(how.bandwidth / math.pow(n, 0.2), 0.95)

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from voile.keys.random import RandomState, streams
 from voile.signals.fitting.methods.conditional_fit import SideChoice, fit_own, fit_shared
-from voile.signals.fitting.methods.layers import Chain, fit_layer
+from voile.signals.fitting.methods.layers import LayerChain, fit_layer
 from voile.signals.fitting.methods.smoothing import grid_over
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.side import SideLevels
-from voile.signals.model.codec.steps import Affine, Curve, KnotheRosenblatt
-from voile.signals.model.maps.fitted import Fitted, Sample, SideFrames, normal_law, plain
+from voile.signals.model.codec.steps import AffineMap, KnotheRosenblatt, PieceCurve
+from voile.signals.model.maps.fitted import ClassSample, FittedLaws, SideFrames, normal_law, plain
 
 FOLDS = 3
 TRIED = 2  # folds that choices are scored on, the same for all: the rest would change few choices
@@ -33,7 +33,7 @@ CHOICES: Choices = (
 
 
 @dataclass(frozen=True)
-class Transport:
+class TransportMethod:
     """Make every class standard normal: logs, triangular whitening, then maps in a chain.
 
     Injective by construction, and exact for no family but close for all: each layer takes the
@@ -46,13 +46,13 @@ class Transport:
     side : how smooth the frame of side columns is; None: chosen likewise.
     """
 
-    settings: Chain | None = None
+    settings: LayerChain | None = None
     side: SideChoice | None = None
 
-    def fit(self, sample: Sample, random_state: RandomState) -> Fitted:
+    def fit(self, sample: ClassSample, random_state: RandomState) -> FittedLaws:
         """Fit; O(n d^2 + classes d g^2) for each of about ten choices, two folds each."""
         coordinates = logs(sample)
-        sample = sample.dithered(random_state)
+        sample = sample.add_dither(random_state)
         Y = np.stack([curve(x) for curve, x in zip(coordinates, sample.X.T, strict=True)])
         splits = folds(sample, random_state)
         if sample.levels is None:
@@ -64,22 +64,24 @@ class Transport:
         frames, layers = fit_chain(W, sample.c, how)
         law = normal_law(len(Y))
         choices = how, side.choice if side else None
-        return Fitted(sample.shares, frames, layers, law, coordinates, side=side, choices=choices)
+        return FittedLaws(
+            sample.shares, frames, layers, law, coordinates, side=side, choices=choices
+        )
 
 
 def conditional(
     Y: Floats,
-    sample: Sample,
+    sample: ClassSample,
     levels: SideLevels,
     splits: NDArray[np.intp],
     *,
-    settings: Chain | None,
+    settings: LayerChain | None,
     choice: SideChoice | None = None,
     forwards: bool = False,  # one layer that takes columns in their order
-) -> tuple[Chain, Floats, SideFrames]:
+) -> tuple[LayerChain, Floats, SideFrames]:
     """Take side columns off first, in the order of columns that makes readings likeliest."""
     turns = (False, True) if len(Y) > 1 and not forwards else (False,)
-    starts = [settings] if settings else [Chain(backwards=one) for one in turns]
+    starts = [settings] if settings else [LayerChain(backwards=one) for one in turns]
     tried = []
     for start in starts:
         side, W, slope = fit_side(Y, sample, levels, start.order(len(Y), 0), splits, choice)
@@ -95,7 +97,7 @@ def conditional(
 
 def fit_side(
     Y: Floats,
-    sample: Sample,
+    sample: ClassSample,
     levels: SideLevels,
     order: NDArray[np.int64],
     splits: NDArray[np.intp],
@@ -118,26 +120,26 @@ def fit_side(
 
 def choose(
     Y: Floats,
-    sample: Sample,
+    sample: ClassSample,
     splits: NDArray[np.intp],
     choices: Choices | None = None,
-    start: Chain | None = None,
-) -> Chain:
+    start: LayerChain | None = None,
+) -> LayerChain:
     """Improve one kind of setting after another; of one column, those of several do not count.
 
     A second layer doubles what devices store: it must gain more than its standard error.
     """
-    known: dict[Chain, Floats] = {}
+    known: dict[LayerChain, Floats] = {}
 
-    def logs(how: Chain) -> Floats:
+    def logs(how: LayerChain) -> Floats:
         if how not in known:
             known[how] = held_out(Y, sample.c, splits, how)
         return known[how]
 
-    def score(how: Chain) -> float:
+    def score(how: LayerChain) -> float:
         return float(logs(how).mean())
 
-    best = start or Chain()
+    best = start or LayerChain()
     if choices is None:
         choices = CHOICES if len(Y) > 1 else CHOICES[2:4]
     for kind in choices:
@@ -151,8 +153,8 @@ def choose(
 
 
 def fit_chain(
-    Y: Floats, c: NDArray[np.intp], how: Chain
-) -> tuple[tuple[Affine, ...], tuple[tuple[KnotheRosenblatt, ...], ...]]:
+    Y: Floats, c: NDArray[np.intp], how: LayerChain
+) -> tuple[tuple[AffineMap, ...], tuple[tuple[KnotheRosenblatt, ...], ...]]:
     """Return per class the frame and the layers of a chain; Y is (d, n)."""
     owns = [np.flatnonzero(c == k) for k in range(int(c.max()) + 1)]
     order = how.order(len(Y), 0)
@@ -169,7 +171,7 @@ def fit_chain(
     return frames, tuple(zip(*chain, strict=True))
 
 
-def triangular_frame(Y: Floats, order: NDArray[np.int64]) -> Affine:
+def triangular_frame(Y: Floats, order: NDArray[np.int64]) -> AffineMap:
     """Return mean and Cholesky root of (d, n) readings, the columns taken in `order`.
 
     Triangular, not symmetric: it leaves the first column alone, so that a class with a sharp edge
@@ -178,10 +180,10 @@ def triangular_frame(Y: Floats, order: NDArray[np.int64]) -> Affine:
     covariance = np.atleast_2d(np.cov(Y[order], bias=True))
     root = np.empty_like(covariance)
     root[np.ix_(order, order)] = np.linalg.cholesky(covariance)
-    return Affine(root, Y.mean(axis=1))
+    return AffineMap(root, Y.mean(axis=1))
 
 
-def held_out(Y: Floats, c: NDArray[np.intp], splits: NDArray[np.intp], how: Chain) -> Floats:
+def held_out(Y: Floats, c: NDArray[np.intp], splits: NDArray[np.intp], how: LayerChain) -> Floats:
     """Return the log-likelihoods of readings by maps fitted to the other folds."""
     found = []
     for fold in range(TRIED):
@@ -192,7 +194,7 @@ def held_out(Y: Floats, c: NDArray[np.intp], splits: NDArray[np.intp], how: Chai
     return np.concatenate(found)
 
 
-def log_likelihoods(Y: Floats, own: Affine, chain: Sequence[KnotheRosenblatt]) -> Floats:
+def log_likelihoods(Y: Floats, own: AffineMap, chain: Sequence[KnotheRosenblatt]) -> Floats:
     """Return the log-likelihoods of (d, n) readings: normal, with the slopes of the steps."""
     W = own.inverse(Y)
     found = np.full(Y.shape[1], -np.linalg.slogdet(own.matrix)[1])
@@ -203,7 +205,7 @@ def log_likelihoods(Y: Floats, own: Affine, chain: Sequence[KnotheRosenblatt]) -
     return np.asarray(found - 0.5 * (W * W + np.log(2 * np.pi)).sum(axis=0))
 
 
-def folds(sample: Sample, random_state: RandomState) -> NDArray[np.intp]:
+def folds(sample: ClassSample, random_state: RandomState) -> NDArray[np.intp]:
     """Deal out subjects, class by class, so that each fold has its part of each class."""
     (rng,) = streams(random_state, "folds")
     subjects, first = np.unique(sample.subjects, return_index=True)
@@ -214,7 +216,7 @@ def folds(sample: Sample, random_state: RandomState) -> NDArray[np.intp]:
     return fold[sample.subjects]
 
 
-def logs(sample: Sample) -> tuple[Curve, ...]:
+def logs(sample: ClassSample) -> tuple[PieceCurve, ...]:
     """Return per column a logarithm where all readings are above 0 and it makes them likelier.
 
     Both are compared as normal in each class. The knots start at half the least reading, rounded
@@ -230,5 +232,5 @@ def logs(sample: Sample) -> tuple[Curve, ...]:
             gain += len(own) * (np.log(own[:, j].std()) - np.log(np.log(own[:, j]).std()))
         if gain > 0:
             knots = np.geomspace(low, high, LOG_KNOTS)
-            curves[j] = Curve(knots, np.log(knots))
+            curves[j] = PieceCurve(knots, np.log(knots))
     return tuple(curves)

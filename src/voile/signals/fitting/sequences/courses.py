@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.signals.model.codec.pieces import Floats
-from voile.signals.model.sequences.basis import Basis
-from voile.signals.model.sequences.direction import CLEAR, GROSS, Direction
+from voile.signals.model.sequences.basis import TimeBasis
+from voile.signals.model.sequences.direction import CLEAR, GROSS, DirectionLaw
 
 ROUNDS = (12, 6, 6, 6)  # of expectation and maximisation; gross surprises are cleared in between
 STEPS = np.array([-0.1, -0.03, -0.01, -0.003, 0.0, 0.003, 0.01, 0.03, 0.1])
@@ -22,7 +22,7 @@ LEAST_SWING = 1e-4  # that of swings: of a constant, what a reading's dither add
 
 
 @dataclass(frozen=True, eq=False)
-class Courses:
+class SubjectCourses:
     """When some subjects were read, one row each, the longest first.
 
     Parameters
@@ -35,7 +35,7 @@ class Courses:
     times: NDArray[np.int64]
 
     @classmethod
-    def of(cls, whose: NDArray[np.intp], times: NDArray[np.int64]) -> Courses:
+    def of(cls, whose: NDArray[np.intp], times: NDArray[np.int64]) -> SubjectCourses:
         """Take readings, each subject's in order."""
         order = np.argsort(whose, kind="stable")
         sizes = np.unique(whose, return_counts=True)[1]
@@ -67,13 +67,13 @@ class Courses:
         """Put (n, T) values back to their readings."""
         out[self.rows[self.here]] = values[self.here]
 
-    def over(self, basis: Basis) -> Floats:
+    def over(self, basis: TimeBasis) -> Floats:
         """(n, T, K) the functions of time."""
         return basis.over(self.times, self.times[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
-class Forecasts:
+class DirectionForecasts:
     """What a direction expects of readings, (n, T) each: means, spreads, and surprises."""
 
     mean: Floats
@@ -88,9 +88,9 @@ class Forecasts:
 
 
 def forecasts(
-    law: Direction, courses: Courses, functions: Floats, known: Floats, sent: Floats
-) -> Forecasts:
-    """Go through the moments of all subjects at once, as `Direction` does through one's.
+    law: DirectionLaw, courses: SubjectCourses, functions: Floats, known: Floats, sent: Floats
+) -> DirectionForecasts:
+    """Go through the moments of all subjects at once, as `DirectionLaw` does through one's.
 
     Cost: O(n T K^2).
     """
@@ -124,10 +124,10 @@ def forecasts(
         mean[:on, t], spread[:on, t] = here, root
         cleared[:on, t] = here + share * away * root
         surprise[:on, t] = (sent[:on, t] - here) / root
-    return Forecasts(mean, spread, surprise, cleared)
+    return DirectionForecasts(mean, spread, surprise, cleared)
 
 
-def fit_direction(courses: Courses, basis: Basis, y: Floats) -> Direction:
+def fit_direction(courses: SubjectCourses, basis: TimeBasis, y: Floats) -> DirectionLaw:
     """Fit a direction's law to (n, T) scores by expectation and maximisation.
 
     Cost: O(n T K^2) a round, some thirty rounds.
@@ -144,7 +144,7 @@ def fit_direction(courses: Courses, basis: Basis, y: Floats) -> Direction:
     return tried[int(np.argmax(scored))]
 
 
-def _beginning(courses: Courses, basis: Basis, y: Floats) -> Direction:
+def _beginning(courses: SubjectCourses, basis: TimeBasis, y: Floats) -> DirectionLaw:
     """Begin with a level that is most of the variance, and small slopes and seasons."""
     total = max(float(y[courses.here].var()), LEAST)
     mean, own = np.zeros(basis.size), np.full(basis.size, 0.05 * total)
@@ -152,12 +152,14 @@ def _beginning(courses: Courses, basis: Basis, y: Floats) -> Direction:
     return _law(mean, np.diag(own), 0.25 * total, 0.4)
 
 
-def _law(mean: Floats, covariance: Floats, swing: float, kept: float) -> Direction:
+def _law(mean: Floats, covariance: Floats, swing: float, kept: float) -> DirectionLaw:
     rows = tuple(tuple(row) for row in covariance.tolist())
-    return Direction(tuple(mean.tolist()), rows, max(swing, LEAST_SWING), kept, 0.0)
+    return DirectionLaw(tuple(mean.tolist()), rows, max(swing, LEAST_SWING), kept, 0.0)
 
 
-def _round(law: Direction, courses: Courses, functions: Floats, y: Floats) -> Direction:
+def _round(
+    law: DirectionLaw, courses: SubjectCourses, functions: Floats, y: Floats
+) -> DirectionLaw:
     """Expect every subject's coefficients, and take the law that they are likeliest under."""
     own, parts, _ = _apart(law.kept, courses, functions, y)
     inverse = np.linalg.inv(np.array(law.covariance))
@@ -174,7 +176,12 @@ def _round(law: Direction, courses: Courses, functions: Floats, y: Floats) -> Di
 
 
 def _swings(
-    before: float, courses: Courses, functions: Floats, y: Floats, found: Floats, doubt: Floats
+    before: float,
+    courses: SubjectCourses,
+    functions: Floats,
+    y: Floats,
+    found: Floats,
+    doubt: Floats,
 ) -> tuple[float, float]:
     """Return what is kept of a swing, near what it was, and the variance of swings."""
     count, best = courses.here.sum(), (np.inf, before, 1.0)
@@ -188,7 +195,7 @@ def _swings(
 
 
 def _apart(
-    kept: float, courses: Courses, functions: Floats, y: Floats
+    kept: float, courses: SubjectCourses, functions: Floats, y: Floats
 ) -> tuple[Floats, Floats, float]:
     """Return scores and functions less what is kept of the last, as swings of one variance.
 
@@ -204,7 +211,9 @@ def _apart(
     return own * weight, parts * weight[..., None], logs
 
 
-def likelihood(laws: Sequence[Direction], courses: Courses, basis: Basis, scores: Floats) -> float:
+def likelihood(
+    laws: Sequence[DirectionLaw], courses: SubjectCourses, basis: TimeBasis, scores: Floats
+) -> float:
     """Return the log-likelihood of (m, readings) scores under the laws of their directions."""
     functions, total = courses.over(basis), 0.0
     for law, y in zip(laws, scores, strict=True):

@@ -18,34 +18,34 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.core.warn import warn
 from voile.keys.random import RandomState, streams
-from voile.signals.fitting.methods.layers import Chain, fit_layer, fit_marginals
+from voile.signals.fitting.methods.layers import LayerChain, fit_layer, fit_marginals
 from voile.signals.fitting.methods.smoothing import grid_over
 from voile.signals.fitting.methods.transport import logs
-from voile.signals.fitting.sequences.courses import Courses, fit_direction
+from voile.signals.fitting.sequences.courses import SubjectCourses, fit_direction
 from voile.signals.fitting.sequences.structure import choose_basis
 from voile.signals.model.codec.codec import Codec
-from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lattice import ValueLattice
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.scalar import ScalarStep
-from voile.signals.model.codec.steps import Bend
+from voile.signals.model.codec.steps import ColumnBend
 from voile.signals.model.codec.written_steps import WrittenSteps
 from voile.signals.model.maps.checks import FEW, LEAST, SignalsWarning
-from voile.signals.model.maps.fitted import Sample
-from voile.signals.model.sequences.basis import Basis
-from voile.signals.model.sequences.direction import Direction
+from voile.signals.model.maps.fitted import ClassSample
+from voile.signals.model.sequences.basis import TimeBasis
+from voile.signals.model.sequences.direction import DirectionLaw
 from voile.signals.model.sequences.sequence_codec import (
-    Dynamics,
+    ClassDynamics,
     SequenceCodec,
     SequenceLaw,
     SequencePart,
     State,
 )
 
-SHARPENING = Chain(degree=3, spread=3)
+SHARPENING = LayerChain(degree=3, spread=3)
 
 
 @dataclass(frozen=True, eq=False)
-class Readings:
+class PartialReadings:
     """Readings of which some lack columns, those of a subject in the order of time."""
 
     X: Floats  # (n, d) on their lattices, whatever one lacks
@@ -63,7 +63,7 @@ def there(table: Floats) -> NDArray[np.bool_]:
     return here
 
 
-def filled(
+def fill_gaps(
     table: Floats, here: NDArray[np.bool_], codes: Codes, random_state: RandomState
 ) -> Floats:
     """Return a table with readings of the same class and column where there are none.
@@ -84,10 +84,10 @@ def filled(
 
 
 def fit_parts(
-    given: Readings,
+    given: PartialReadings,
     classes: NDArray[np.generic],
-    lattices: Sequence[Lattice],
-    settings: Chain | None,
+    lattices: Sequence[ValueLattice],
+    settings: LayerChain | None,
     period: int | None,
     random_state: RandomState,
 ) -> SequenceCodec:
@@ -96,14 +96,14 @@ def fit_parts(
     Cost: that of whole readings, and O(K^2) in plain Python for each reading and column.
     """
     cells = np.array([lattice.resolution for lattice in lattices])
-    sample = Sample(given.X, given.codes, given.whose, cells)
-    spread = sample.dithered(random_state)
+    sample = ClassSample(given.X, given.codes, given.whose, cells)
+    spread = sample.add_dither(random_state)
     curves = logs(sample)
     Y = np.stack([curve(x) for curve, x in zip(curves, spread.X.T, strict=True)])
-    frames, layers = fit_marginals(Y, given.here.T, given.codes, settings or Chain())
-    enter = Bend.of(curves)
+    frames, layers = fit_marginals(Y, given.here.T, given.codes, settings or LayerChain())
+    enter = ColumnBend.of(curves)
     steps = tuple(
-        (enter, frame.turned(), layer) for frame, layer in zip(frames, layers, strict=True)
+        (enter, frame.invert_map(), layer) for frame, layer in zip(frames, layers, strict=True)
     )
     codec = Codec(classes, tuple(lattices), steps)
     known, sent = (scores_of(codec, one) for one in (sample, spread))
@@ -115,7 +115,7 @@ def fit_parts(
     return SequenceCodec(codec, tuple(range(len(lattices))), 0, dynamics, parts, basis)
 
 
-def scores_of(codec: Codec, sample: Sample) -> Floats:
+def scores_of(codec: Codec, sample: ClassSample) -> Floats:
     """Return (d, n) scores of readings, each by its class's map."""
     out = np.empty((len(sample.cells), len(sample.c)))
     for which in range(len(codec.classes)):
@@ -125,7 +125,7 @@ def scores_of(codec: Codec, sample: Sample) -> Floats:
     return out
 
 
-def _basis(given: Readings, known: Floats, period: int | None) -> Basis:
+def _basis(given: PartialReadings, known: Floats, period: int | None) -> TimeBasis:
     """Choose what all columns follow, each column of a subject counting as one of its own."""
     columns, rows = np.nonzero(given.here.T)
     whose = np.unique(columns * (given.whose.max() + 1) + given.whose[rows], return_inverse=True)[1]
@@ -134,23 +134,23 @@ def _basis(given: Readings, known: Floats, period: int | None) -> Basis:
     return choose_basis(own, whose, given.times[rows], codes, period)
 
 
-def _dynamics(given: Readings, known: Floats, basis: Basis, which: int) -> Dynamics:
+def _dynamics(given: PartialReadings, known: Floats, basis: TimeBasis, which: int) -> ClassDynamics:
     """Follow each column of a class over its own times."""
-    laws: list[Direction] = []
+    laws: list[DirectionLaw] = []
     for y, here in zip(known, given.here.T, strict=True):
         own = np.flatnonzero(here & (given.codes == which))
-        courses = Courses.of(given.whose[own], given.times[own])
+        courses = SubjectCourses.of(given.whose[own], given.times[own])
         laws.append(fit_direction(courses, basis, courses.of_rows(y[own])))
-    return Dynamics.of(np.eye(len(known)), laws)
+    return ClassDynamics.of(np.eye(len(known)), laws)
 
 
 def _parts(
-    given: Readings,
+    given: PartialReadings,
     known: Floats,
     sent: Floats,
     paths: Sequence[ScalarStep],
-    dynamics: Sequence[Dynamics],
-    basis: Basis,
+    dynamics: Sequence[ClassDynamics],
+    basis: TimeBasis,
 ) -> tuple[SequencePart, ...]:
     """Fit what sharpens each set of columns that enough readings of every class hold."""
     laws = [SequenceLaw(path, one, {}, basis) for path, one in zip(paths, dynamics, strict=True)]
@@ -184,7 +184,9 @@ def _parts(
     return tuple(parts)
 
 
-def _surprises(given: Readings, known: Floats, sent: Floats, laws: Sequence[SequenceLaw]) -> Floats:
+def _surprises(
+    given: PartialReadings, known: Floats, sent: Floats, laws: Sequence[SequenceLaw]
+) -> Floats:
     """Go through all readings as a session does: (3 m, n) forecasts, last surprises, surprises."""
     m, n = known.shape
     W = np.zeros((3 * m, n))
@@ -196,7 +198,7 @@ def _surprises(given: Readings, known: Floats, sent: Floats, laws: Sequence[Sequ
         for row in order[start:end].tolist():
             time, here = int(given.times[row]), np.flatnonzero(given.here[row]).tolist()
             expected = law.forecasts(state, time, here)
-            W[: 2 * m, row] = law.known(expected, state)
+            W[: 2 * m, row] = law.list_conditions(expected, state)
             after = list(state)
             for j in here:
                 own = expected[j]

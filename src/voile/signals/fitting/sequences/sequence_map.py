@@ -16,25 +16,25 @@ from voile.signals.fitting.maps.relations import find_lift
 from voile.signals.fitting.maps.side_columns import beside
 from voile.signals.fitting.methods import transport
 from voile.signals.fitting.methods.conditional_fit import SideChoice
-from voile.signals.fitting.methods.layers import Chain, fit_layer
+from voile.signals.fitting.methods.layers import LayerChain, fit_layer
 from voile.signals.fitting.methods.smoothing import grid_over
 from voile.signals.fitting.sequences import parts as sequence_parts
-from voile.signals.fitting.sequences.courses import Courses, fit_direction, forecasts
+from voile.signals.fitting.sequences.courses import SubjectCourses, fit_direction, forecasts
 from voile.signals.fitting.sequences.structure import choose_basis
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.conditional import MapStep
-from voile.signals.model.codec.formula import Formula
+from voile.signals.model.codec.formula import ColumnFormula
 from voile.signals.model.codec.given import as_labels, as_subjects, as_table
-from voile.signals.model.codec.lattice import Lattice
-from voile.signals.model.codec.lift import Lift
+from voile.signals.model.codec.lattice import ValueLattice
+from voile.signals.model.codec.lift import RelationLift
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.place import CLASSES
 from voile.signals.model.codec.side import side_table
-from voile.signals.model.codec.steps import Bend, KnotheRosenblatt
+from voile.signals.model.codec.steps import ColumnBend, KnotheRosenblatt
 from voile.signals.model.maps.checks import SignalsWarning, check_sizes
-from voile.signals.model.maps.fitted import Sample
-from voile.signals.model.sequences.basis import Basis
-from voile.signals.model.sequences.sequence_codec import Dynamics, SequenceCodec, SequencePart
+from voile.signals.model.maps.fitted import ClassSample
+from voile.signals.model.sequences.basis import TimeBasis
+from voile.signals.model.sequences.sequence_codec import ClassDynamics, SequenceCodec, SequencePart
 
 
 @dataclass(eq=False, repr=False)
@@ -71,7 +71,7 @@ class SequenceMap:
 
     invariants: Sequence[int] = ()
     resolution: Resolution = None
-    settings: Chain | None = None
+    settings: LayerChain | None = None
     random_state: RandomState = None
     memory: bool = True
     period: int | None = None
@@ -124,7 +124,7 @@ class SequenceMap:
         order, k = _order(self.invariants, table.shape[1])
         here = sequence_parts.there(table)
         if not here.all():
-            table = sequence_parts.filled(table, here, codes, self.random_state)
+            table = sequence_parts.fill_gaps(table, here, codes, self.random_state)
         kinds = columns_of(table, codes, len(classes), self.resolution)
         ordered = [kinds[j] for j in order]
         lattices = _lattices(ordered)
@@ -137,18 +137,18 @@ class SequenceMap:
                 _refuse_lacking(invariant=bool(k), known=known is not None)
             whole = here.all(axis=1)
             self._check_relations(X[whole], codes[whole], lattices)
-            readings = sequence_parts.Readings(
+            readings = sequence_parts.PartialReadings(
                 X, here[:, order], codes, whose, _moments(whose, times)
             )
             return self._fit_parts(readings, classes, lattices, order, timed=times is not None)
-        sample = Sample(X, codes, whose, np.array([lat.resolution for lat in lattices]))
+        sample = ClassSample(X, codes, whose, np.array([lat.resolution for lat in lattices]))
         if known is not None:
             first = np.unique(whose, return_index=True)[1][whose]
             table = side_table(known, len(X))[first]
             sample = beside(sample, table, self.side_resolution, len(order))
-        sample, lattices, order, lift = self._lifted(sample, lattices, order, k)
+        sample, lattices, order, lift = self._lift_relations(sample, lattices, order, k)
         base = sample if lift is None else base_sample(sample, lift)
-        steps = self._steps(base, base.dithered(self.random_state), k)
+        steps = self._steps(base, base.add_dither(self.random_state), k)
         codec = Codec(classes, tuple(lattices), steps, side=sample.side, lift=lift)
         self.classes_ = classes
         if not self.memory:
@@ -164,50 +164,52 @@ class SequenceMap:
         codec: Codec,
         order: tuple[int, ...],
         k: int,
-        sample: Sample,
+        sample: ClassSample,
         width: int,  # columns before the derived ones
         when: NDArray[np.int64],
         timed: bool,
     ) -> SequenceCodec:
         """Learn how each class's scores swing in time, and what is new given a forecast."""
         codes, whose, classes = sample.c, sample.subjects, range(len(codec.classes))
-        both = sample, sample.dithered(self.random_state)
+        both = sample, sample.add_dither(self.random_state)
         scores = [sequence_parts.scores_of(codec, one)[k:width] for one in both]
         turns = [_turn(scores[0][:, codes == n], whose[codes == n]) for n in classes]
         known, sent = ([turn @ of[:, codes == n] for n, turn in enumerate(turns)] for of in scores)
         basis = choose_basis(known, whose, when, codes, self.period)
         laws = [
-            _dynamics(turns[n], basis, known[n], sent[n], Courses.of(whose[own], when[own]))
+            _dynamics(turns[n], basis, known[n], sent[n], SubjectCourses.of(whose[own], when[own]))
             for n, own in ((n, codes == n) for n in classes)
         ]
         part = SequencePart(tuple(range(width - k)), _sharpening(laws))
         dynamics = tuple(law[0] for law in laws)
         return SequenceCodec(codec, order, k, dynamics, (part,), basis, timed)
 
-    def _lifted(
-        self, sample: Sample, lattices: list[Lattice], order: tuple[int, ...], k: int
-    ) -> tuple[Sample, list[Lattice], tuple[int, ...], Lift | None]:
+    def _lift_relations(
+        self, sample: ClassSample, lattices: list[ValueLattice], order: tuple[int, ...], k: int
+    ) -> tuple[ClassSample, list[ValueLattice], tuple[int, ...], RelationLift | None]:
         """Find relations, and put derived columns last; an invariant is not derived."""
         if self.relations is None:
             return sample, lattices, order, None
         names = {f"x{j}": f"x{place}" for place, j in enumerate(order)}
         declared = {}
         for column, text in self.relations.items():
-            formula = Formula(text)
+            formula = ColumnFormula(text)
             side = {name: name for name in formula.names if name[0] == "k"}
-            declared[order.index(column)] = formula.renamed(names | side)
+            declared[order.index(column)] = formula.rename_columns(names | side)
         known = None if sample.levels is None else sample.levels.values
         lift = find_lift(
             sample.X, sample.c, lattices, known, declared=declared, fixed=range(k), places=order
         )
         if lift is None:
             return sample, lattices, order, None
-        last = [*lift.base, *lift.derived]
+        last = [*lift.base, *lift.derived_columns]
         sample = replace(sample, X=sample.X[:, last], cells=sample.cells[last])
         moved = tuple(order[j] for j in last)
-        return sample, [lattices[j] for j in last], moved, lift.reordered(last)
+        return sample, [lattices[j] for j in last], moved, lift.reorder_columns(last)
 
-    def _check_relations(self, X: Floats, c: NDArray[np.intp], lattices: Sequence[Lattice]) -> None:
+    def _check_relations(
+        self, X: Floats, c: NDArray[np.intp], lattices: Sequence[ValueLattice]
+    ) -> None:
         """Refuse declared relations where readings lack columns, and warn of others."""
         if self.relations:
             raise RequestError(
@@ -216,7 +218,7 @@ class SequenceMap:
                 instead="leave such readings out, or derive the column after decoding",
             )
         lift = find_lift(X, c, lattices) if self.relations is not None and len(X) else None
-        if lift and lift.derived:
+        if lift and lift.derived_columns:
             warn(
                 "readings lack columns, so that sessions lift no relation: who decodes them under "
                 "every class finds the class by the relation. Leave the derived column out",
@@ -225,9 +227,9 @@ class SequenceMap:
 
     def _fit_parts(
         self,
-        readings: sequence_parts.Readings,
+        readings: sequence_parts.PartialReadings,
         classes: NDArray[np.generic],
-        lattices: Sequence[Lattice],
+        lattices: Sequence[ValueLattice],
         order: tuple[int, ...],
         *,
         timed: bool,
@@ -239,7 +241,9 @@ class SequenceMap:
         self.classes_, self.codec_ = classes, replace(parts, order=order, timed=timed)
         return self
 
-    def _steps(self, sample: Sample, spread: Sample, k: int) -> tuple[tuple[MapStep, ...], ...]:
+    def _steps(
+        self, sample: ClassSample, spread: ClassSample, k: int
+    ) -> tuple[tuple[MapStep, ...], ...]:
         """Return per class the map of single readings to normal scores."""
         curves = transport.logs(sample)
         Y = np.stack([curve(x) for curve, x in zip(curves, spread.X.T, strict=True)])
@@ -260,9 +264,9 @@ class SequenceMap:
         elif how is None:
             how = transport.choose(Y, sample, splits, transport.CHOICES[1:4] if k else None)
         frames, layers = transport.fit_chain(Y, sample.c, how)
-        enter = Bend.of(curves)
+        enter = ColumnBend.of(curves)
         return tuple(
-            (enter, *(side.into(which) if side else ()), frame.turned(), *own)
+            (enter, *(side.into(which) if side else ()), frame.invert_map(), *own)
             for which, (frame, own) in enumerate(zip(frames, layers, strict=True))
         )
 
@@ -287,9 +291,9 @@ def _order(invariants: Sequence[int], d: int) -> tuple[tuple[int, ...], int]:
     return (*first, *(j for j in range(d) if j not in first)), len(first)
 
 
-def _lattices(kinds: Sequence[object]) -> list[Lattice]:
+def _lattices(kinds: Sequence[object]) -> list[ValueLattice]:
     """Return the columns' lattices; refuse a column that has none."""
-    lattices = [kind for kind in kinds if isinstance(kind, Lattice)]
+    lattices = [kind for kind in kinds if isinstance(kind, ValueLattice)]
     if len(lattices) < len(kinds):
         raise RequestError("a column is nominal", where="X", instead="send it by a PrivacyMap")
     return lattices
@@ -340,8 +344,8 @@ def _turn(known: Floats, whose: NDArray[np.intp]) -> Floats:
 
 
 def _dynamics(
-    turn: Floats, basis: Basis, known: Floats, sent: Floats, courses: Courses
-) -> tuple[Dynamics, Floats]:
+    turn: Floats, basis: TimeBasis, known: Floats, sent: Floats, courses: SubjectCourses
+) -> tuple[ClassDynamics, Floats]:
     """Return one class's dynamics, and (3 m, n) what sharpening stands on; see `SequenceCodec`."""
     functions, laws, parts = courses.over(basis), [], []
     later = courses.here[:, 1:]
@@ -352,10 +356,10 @@ def _dynamics(
         laws.append(law)
         parts.append((told.mean[:, 1:], heard.surprise[:, :-1], told.surprise[:, 1:]))
     columns = [one[later] for kind in zip(*parts, strict=True) for one in kind]
-    return Dynamics.of(turn, laws), np.stack(columns)
+    return ClassDynamics.of(turn, laws), np.stack(columns)
 
 
-def _sharpening(laws: Sequence[tuple[Dynamics, Floats]]) -> tuple[KnotheRosenblatt, ...]:
+def _sharpening(laws: Sequence[tuple[ClassDynamics, Floats]]) -> tuple[KnotheRosenblatt, ...]:
     """Fit, to all classes at once, surprises to the normal law, given what went before."""
     W = np.concatenate([left for _, left in laws], axis=1)
     codes = np.repeat(np.arange(len(laws)), [left.shape[1] for _, left in laws])

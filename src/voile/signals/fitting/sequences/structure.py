@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.signals.fitting.sequences.courses import Courses, fit_direction, likelihood
+from voile.signals.fitting.sequences.courses import SubjectCourses, fit_direction, likelihood
 from voile.signals.model.codec.pieces import Floats
-from voile.signals.model.sequences.basis import LONGEST, Basis
+from voile.signals.model.sequences.basis import LONGEST, TimeBasis
 
 HARMONICS = 2
 FREE = 12  # units of time: a season so short has any shape, which each harmonic adds to
@@ -25,7 +25,7 @@ def choose_basis(
     times: NDArray[np.int64],
     codes: NDArray[np.intp],
     period: int | None,
-) -> Basis:
+) -> TimeBasis:
     """Choose whether scores have a slope and a season: one answer for all classes.
 
     Parameters
@@ -36,25 +36,25 @@ def choose_basis(
 
     Subjects are dealt into two halves; laws of a class are fitted to one and tried on the other.
     """
-    together = Courses.of(whose, times)
+    together = SubjectCourses.of(whose, times)
     if together.rows.shape[1] < MOMENTS:
-        return Basis()
+        return TimeBasis()
     slope = float(max(np.ptp(np.where(together.here, together.times, 0), axis=1).max(), 1))
     if period is None:
-        period = _period(together, _joined(scores, codes))
+        period = _period(together, _join_scores(scores, codes))
     all_shapes = (period - 1) // 2
     shapes = {min(HARMONICS, all_shapes), all_shapes} if period <= FREE else {HARMONICS}
     seasons = [(0, 0)] + [(period, one) for one in sorted(shapes) if period]
-    best, most = Basis(), -np.inf
+    best, most = TimeBasis(), -np.inf
     for rise, (every, harmonics) in product((0.0, slope), seasons):
-        basis = Basis.of(rise, every, harmonics)
+        basis = TimeBasis.of(rise, every, harmonics)
         found = _held_out(scores, whose, times, codes, basis) - LEAST_GAIN * basis.size
         if found > most:
             best, most = basis, found
     return best
 
 
-def _joined(scores: Sequence[Floats], codes: NDArray[np.intp]) -> Floats:
+def _join_scores(scores: Sequence[Floats], codes: NDArray[np.intp]) -> Floats:
     out = np.empty((len(scores[0]), len(codes)))
     for which, own in enumerate(scores):
         out[:, codes == which] = own
@@ -66,26 +66,28 @@ def _held_out(
     whose: NDArray[np.intp],
     times: NDArray[np.int64],
     codes: NDArray[np.intp],
-    basis: Basis,
+    basis: TimeBasis,
 ) -> float:
     total = 0.0
     for which, own in enumerate(scores):
         mine, when = whose[codes == which], times[codes == which]
         second = np.unique(mine, return_inverse=True)[1] % 2 == 1
-        halves = [(Courses.of(mine[half], when[half]), own[:, half]) for half in (second, ~second)]
+        halves = [
+            (SubjectCourses.of(mine[half], when[half]), own[:, half]) for half in (second, ~second)
+        ]
         for (learnt, theirs), (tried, others) in (halves, halves[::-1]):
             laws = [fit_direction(learnt, basis, learnt.of_rows(y)) for y in theirs]
             total += likelihood(laws, tried, basis, others)
     return total
 
 
-def _period(courses: Courses, scores: Floats) -> int:
+def _period(courses: SubjectCourses, scores: Floats) -> int:
     """Return the period at which scores, less their trends, have most power; 0: none."""
     longest = int(np.ptp(np.where(courses.here, courses.times, courses.times[:, :1]), axis=1).max())
     periods = list(_periods(min(longest // 2, LONGEST)))
     if not periods:
         return 0
-    left = [_whitened(courses, _less_trend(courses, courses.of_rows(y))) for y in scores]
+    left = [_whiten_scores(courses, _less_trend(courses, courses.of_rows(y))) for y in scores]
     powers = []
     for period in periods:
         turn = np.exp(-2j * np.pi * (courses.times % period) / period) * courses.here
@@ -102,7 +104,7 @@ def _periods(longest: int) -> Iterator[int]:
         period = max(period + 1, int(period * (1 + 3 / PERIODS)))
 
 
-def _less_trend(courses: Courses, y: Floats) -> Floats:
+def _less_trend(courses: SubjectCourses, y: Floats) -> Floats:
     here = courses.here
     count = np.maximum(here.sum(axis=1, keepdims=True), 1)
     time = np.where(here, courses.times - courses.times[:, :1], 0).astype(np.float64)
@@ -113,7 +115,7 @@ def _less_trend(courses: Courses, y: Floats) -> Floats:
     return out
 
 
-def _whitened(courses: Courses, y: Floats) -> Floats:
+def _whiten_scores(courses: SubjectCourses, y: Floats) -> Floats:
     """Take off what a score keeps of the last, which else has most power at the longest period."""
     both = courses.here[:, 1:]
     before, after = y[:, :-1][both], y[:, 1:][both]

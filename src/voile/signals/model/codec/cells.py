@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from voile.signals.model.codec.lattice import MARGIN, OFF, Lattice
-from voile.signals.model.codec.triangular import Numbers, listed
+from voile.signals.model.codec.lattice import MARGIN, OFF, ValueLattice
+from voile.signals.model.codec.triangular import Numbers, list_terms
 
 
-class Cells:
+class ReadingCells:
     """Where the values of a reading lie on their lattices.
 
     rounded : takes a point; returns the position of the cell that each value lies in, as whole
@@ -31,7 +31,7 @@ class Cells:
     moved: Callable[[Sequence[float], Sequence[float]], Numbers]
     hold: Callable[[Sequence[float], Sequence[float]], bool]
 
-    def __init__(self, lattices: Sequence[Lattice]) -> None:
+    def __init__(self, lattices: Sequence[ValueLattice]) -> None:
         made: dict[str, Any] = {}
         exec(text(lattices), made)
         self.rounded, self.on, self.values, self.moved, self.hold = (
@@ -39,7 +39,7 @@ class Cells:
         )
 
 
-def text(lattices: Sequence[Lattice]) -> str:
+def text(lattices: Sequence[ValueLattice]) -> str:
     """Return the text of the functions.
 
     >>> print(text([Lattice(1, 10), Lattice(2, 1, 1)]))
@@ -78,19 +78,23 @@ def text(lattices: Sequence[Lattice]) -> str:
         on.append(f"abs({at} - {x}) <= {OFF * one.resolution!r} and {reach} < {2.0**52!r}")
         inside.append(f"abs({place} - {n}) < {0.5 - MARGIN / 2!r}")
     functions = {
-        "rounded(v)": ([v], [f"    return {listed(f'float(round({one}))' for one in places)}"]),
+        "rounded(v)": ([v], [f"    return {list_terms(f'float(round({one}))' for one in places)}"]),
         "on(k, v)": ([k, v], _all(on)),
-        "values(k)": ([k], [f"    return {listed(there)}"]),
-        "moved(k, u)": ([k, u], [f"    return {listed(moved)}"]),
+        "values(k)": ([k], [f"    return {list_terms(there)}"]),
+        "moved(k, u)": ([k, u], [f"    return {list_terms(moved)}"]),
         "hold(k, v)": ([k, v], _all(inside)),
     }
     lines = []
     for head, (vectors, body) in functions.items():
-        lines += [f"def {head}:", *(f"    {listed(one)} = {one[0][0]}" for one in vectors), *body]
+        lines += [
+            f"def {head}:",
+            *(f"    {list_terms(one)} = {one[0][0]}" for one in vectors),
+            *body,
+        ]
     return "\n".join(lines)
 
 
-def _place(lattice: Lattice, v: str) -> str:
+def _place(lattice: ValueLattice, v: str) -> str:
     """Say where a value lies, in cells: `scalar.place`."""
     cells = _times(v, lattice.per)
     if lattice.offset:
@@ -98,7 +102,7 @@ def _place(lattice: Lattice, v: str) -> str:
     return _over(cells, lattice.step)
 
 
-def _at(lattice: Lattice, k: str) -> str:
+def _at(lattice: ValueLattice, k: str) -> str:
     """Say what stands at a position: `scalar.at`."""
     whole = f"{float(lattice.offset)!r} + {_times(k, lattice.step)}"
     return whole if lattice.per == 1 else _over(f"({whole})", lattice.per)

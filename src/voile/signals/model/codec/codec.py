@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.signals.model.codec.columns import Scale, column_arrays, read_columns
-from voile.signals.model.codec.conditional import Conditional, MapStep, RowFrames, read_steps
+from voile.signals.model.codec.conditional import ConditionalFrame, MapStep, RowFrames, read_steps
 from voile.signals.model.codec.given import as_labels, as_table
-from voile.signals.model.codec.grain import rounded
-from voile.signals.model.codec.lattice import Lattice, RowDraws, dither
-from voile.signals.model.codec.lift import Lift
-from voile.signals.model.codec.nominal import Assignment
+from voile.signals.model.codec.grain import round_sent
+from voile.signals.model.codec.lattice import RowDraws, ValueLattice, dither
+from voile.signals.model.codec.lift import RelationLift
+from voile.signals.model.codec.nominal import ValueAssignment
 from voile.signals.model.codec.pieces import Floats
-from voile.signals.model.codec.place import CLASSES, Place
-from voile.signals.model.codec.posterior import Posterior, after, chances_of, log_densities
+from voile.signals.model.codec.place import CLASSES, ReadingPlace
+from voile.signals.model.codec.posterior import ClassPosterior, after, chances_of, log_densities
 from voile.signals.model.codec.side import (
     SideColumn,
     SideLevels,
@@ -32,8 +32,8 @@ from voile.signals.model.codec.side import (
     read_side,
     side_arrays,
 )
-from voile.signals.model.codec.single import Single, Singles
-from voile.signals.model.codec.steps import Arrays, Step
+from voile.signals.model.codec.single import SingleReading, SingleReadings
+from voile.signals.model.codec.steps import Arrays, CodecStep
 
 FORMATS = 1, 2, 3  # of maps without side columns, with, and with relations
 BATCH = 1 << 13  # readings worked on at once: they stay in the processor's cache
@@ -66,7 +66,7 @@ class Codec:
     steps: tuple[tuple[MapStep, ...], ...]
     places: int | None = None
     side: tuple[SideColumn, ...] = ()
-    lift: Lift | None = None
+    lift: RelationLift | None = None
 
     def __post_init__(self) -> None:
         if self.places is not None and not 0 <= self.places <= MOST_PLACES:
@@ -75,7 +75,7 @@ class Codec:
     @cached_property
     def numeric(self) -> NDArray[np.intp]:
         """The columns that hold numbers."""
-        return np.flatnonzero([isinstance(column, Lattice) for column in self.columns])
+        return np.flatnonzero([isinstance(column, ValueLattice) for column in self.columns])
 
     def encode(
         self,
@@ -83,7 +83,7 @@ class Codec:
         c: ArrayLike,
         *,
         known: ArrayLike | SideLevels | None = None,
-        protective: Protective | RowDraws | None = None,
+        protective: ProtectiveRandom | RowDraws | None = None,
     ) -> NDArray[Any]:
         """Return what is sent for readings of known classes.
 
@@ -106,7 +106,7 @@ class Codec:
 
         Cost: O(n d) for a map of one layer, plus O(n d^2) for the conditional means.
         """
-        protective = protective or Protective()
+        protective = protective or ProtectiveRandom()
         table = self._table(X)
         single = self._single(table, c, known)
         sent = single and single.send(table[0].tolist(), protective)
@@ -117,8 +117,8 @@ class Codec:
         for which, rows in self._by_class(c, len(table)):
             for j in range(len(self.columns)):
                 column = self.columns[j]
-                if isinstance(column, Assignment):
-                    out[rows, j] = column.encode(_strings(table[rows, j]), which, Place(j))
+                if isinstance(column, ValueAssignment):
+                    out[rows, j] = column.encode(_strings(table[rows, j]), which, ReadingPlace(j))
             for batch in _batches(rows):
                 self._send(table, out, which, batch, levels, protective)
         return out if np.ndim(X) > 1 else out[:, 0]
@@ -130,13 +130,16 @@ class Codec:
         which: int,
         rows: NDArray[np.intp],
         levels: SideLevels,
-        protective: Protective | RowDraws,
+        protective: ProtectiveRandom | RowDraws,
     ) -> None:
         """Fill in the numeric columns of one batch of one class, and look whether they decode."""
         X, lattices = self._numbers(table, rows), self._lattices()
         if not lattices:
             return
-        k = [lattice.positions(x, Place(j)) for (j, lattice), x in zip(lattices, X, strict=True)]
+        k = [
+            lattice.positions(x, ReadingPlace(j))
+            for (j, lattice), x in zip(lattices, X, strict=True)
+        ]
         if not self.steps[which]:  # nothing is hidden, so nothing needs dither
             on = [lattice.values(p) for (_, lattice), p in zip(lattices, k, strict=True)]
             out[np.ix_(rows, self.numeric)] = np.stack(on, axis=1)
@@ -151,14 +154,14 @@ class Codec:
             parts = zip(lattices, k, u, strict=True)
             V = np.stack([lattice.values(p[todo] + t) for (_, lattice), p, t in parts])
             at = levels.take(rows[todo])
-            Z[:, todo] = rounded(self.forward(V, which, at), self.places)
+            Z[:, todo] = round_sent(self.forward(V, which, at), self.places)
             parts = zip(lattices, k, self.inverse(Z[:, todo], which, at), strict=True)
             lost = np.stack([~lattice.within(x, p[todo]) for (_, lattice), p, x in parts])
             if not lost.any():
                 out[np.ix_(rows, self.numeric)] = Z.T
                 return
             todo = todo[lost.any(axis=0)]
-        raise self._lost(lattices[int(lost.any(axis=1).argmax())][0], int(rows[todo[0]]))
+        raise self._refuse_lost(lattices[int(lost.any(axis=1).argmax())][0], int(rows[todo[0]]))
 
     def reach(self, X: Floats, which: int, at: SideLevels | None = None) -> Floats:
         """Return how many cells, (d, n), rounding to `places` may move readings apart.
@@ -178,9 +181,9 @@ class Codec:
             wide[[j for j in range(len(X)) if j not in base]] = 0
         return wide
 
-    def _lost(self, column: int, row: int) -> RequestError:
+    def _refuse_lost(self, column: int, row: int) -> RequestError:
         """Return the refusal of a reading that would not come back."""
-        where = Place(column, row)
+        where = ReadingPlace(column, row)
         if self.places is None:
             remedy = "set it aside, or fit with a coarser resolution"
             what = "a reading lies too far out to be carried exactly"
@@ -198,15 +201,15 @@ class Codec:
         """
         table = self._table(Z)
         single = self._single(table, c, known)
-        read = single and single.read(table[0].tolist())
+        read = single and single.decode_message(table[0].tolist())
         if read:
             return np.array([read] if np.ndim(Z) > 1 else read)
         levels = self.levels(known, len(table))
         out = np.empty_like(table)
         for which, rows in self._by_class(c, len(table)):
             for j, column in enumerate(self.columns):
-                if isinstance(column, Assignment):
-                    out[rows, j] = column.decode(_strings(table[rows, j]), which, Place(j))
+                if isinstance(column, ValueAssignment):
+                    out[rows, j] = column.decode(_strings(table[rows, j]), which, ReadingPlace(j))
             for batch in _batches(rows):
                 X = self.inverse(self._numbers(table, batch), which, levels.take(batch))
                 for (j, lattice), x in zip(self._lattices(), X, strict=True):
@@ -220,7 +223,7 @@ class Codec:
         model: Codec,
         *,
         known: ArrayLike | SideLevels | None = None,
-    ) -> Posterior:
+    ) -> ClassPosterior:
         """Say what messages may mean to a recipient who is not sure of the class.
 
         Parameters
@@ -242,7 +245,7 @@ class Codec:
         readings = np.stack([self.decode(table, label, known=known) for label in self.classes])
         numbers = self._numbers(table, np.arange(len(table)))
         logs = self.log_densities(numbers, model, self.levels(known, len(table)))
-        return Posterior(after(before, logs), readings)
+        return ClassPosterior(after(before, logs), readings)
 
     def log_densities(self, V: Floats, model: Codec, at: SideLevels | None = None) -> Floats:
         """Return the log-density of (d, n) messages in each class, (n, k), but for a constant.
@@ -300,11 +303,11 @@ class Codec:
         V[base] = _in_turn(V[base], [step.inverse for step in steps])
         return self.lift.inverse(V, None if at is None else at.values)
 
-    def _steps(self, which: int, at: SideLevels | None) -> list[Step | RowFrames]:
+    def _steps(self, which: int, at: SideLevels | None) -> list[CodecStep | RowFrames]:
         """Return a class's steps, the conditional ones at the levels of each point."""
-        found: list[Step | RowFrames] = []
+        found: list[CodecStep | RowFrames] = []
         for step in self.steps[which]:
-            if isinstance(step, Conditional):
+            if isinstance(step, ConditionalFrame):
                 assert at is not None  # `levels` saw to it
                 found.append(step.at(at))
             else:
@@ -315,7 +318,7 @@ class Codec:
         """Return where n rows of side columns lie, or refuse them."""
         return read_levels(known, self.side, n, first=len(self.columns))
 
-    def _single(self, table: NDArray[Any], c: ArrayLike, known: object) -> Single | None:
+    def _single(self, table: NDArray[Any], c: ArrayLike, known: object) -> SingleReading | None:
         """Return what takes one reading of a class, if this is one and nothing is unusual."""
         labels = np.asarray(c)
         if len(table) != 1 or labels.size != 1 or labels.dtype.kind not in "iuUO":
@@ -325,17 +328,19 @@ class Codec:
         return singles.at(known) if singles else None
 
     @cached_property
-    def _singles(self) -> dict[int | str, Singles]:
+    def _singles(self) -> dict[int | str, SingleReadings]:
         """By class; none where values are nominal, decimal, or sent as they are."""
         if self.places is not None or len(self.numeric) < len(self.columns):
             return {}
         lattices = tuple(lattice for _, lattice in self._lattices())
         pairs = zip(self.classes.tolist(), self.steps, strict=True)
         side, lift = self.side, self.lift
-        return {label: Singles(lattices, steps, side, lift) for label, steps in pairs if steps}
+        return {
+            label: SingleReadings(lattices, steps, side, lift) for label, steps in pairs if steps
+        }
 
-    def _lattices(self) -> list[tuple[int, Lattice]]:
-        return [(j, col) for j, col in enumerate(self.columns) if isinstance(col, Lattice)]
+    def _lattices(self) -> list[tuple[int, ValueLattice]]:
+        return [(j, col) for j, col in enumerate(self.columns) if isinstance(col, ValueLattice)]
 
     def _table(self, X: ArrayLike) -> NDArray[Any]:
         return as_table(X, len(self.columns), mixed=len(self.numeric) < len(self.columns))
@@ -348,7 +353,7 @@ class Codec:
             column, row = np.argwhere(bad)[0]
             raise RequestError(
                 "a reading is missing or infinite",
-                where=Place(int(self.numeric[column]), int(rows[row])),
+                where=ReadingPlace(int(self.numeric[column]), int(rows[row])),
                 instead="set such rows aside",
             )
         return X
@@ -389,7 +394,7 @@ class Codec:
                 raise RequestError("the map is of another version of voile")
             columns, steps = read_columns(arrays), read_steps(arrays)
             places = int(arrays["places"]) if "places" in arrays else None
-            lift = Lift.from_arrays(arrays, columns)
+            lift = RelationLift.from_arrays(arrays, columns)
             classes = np.asarray(arrays["classes"])
             codec = cls(classes, columns, steps, places, read_side(arrays), lift)
         except (LookupError, ValueError, TypeError, np.linalg.LinAlgError) as wrong:

@@ -8,18 +8,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.signals.model.codec.lattice import Lattice
-from voile.signals.model.codec.nominal import Assignment
+from voile.signals.model.codec.lattice import ValueLattice
+from voile.signals.model.codec.nominal import ValueAssignment
 from voile.signals.model.codec.steps import Arrays
 
-Scale: TypeAlias = Lattice | Assignment
+Scale: TypeAlias = ValueLattice | ValueAssignment
 
 
 def column_arrays(columns: Sequence[Scale]) -> Arrays:
     """Return columns as plain arrays, by `column.NUMBER.PART`."""
     arrays: Arrays = {}
     for j, column in enumerate(columns):
-        if isinstance(column, Lattice):
+        if isinstance(column, ValueLattice):
             arrays[f"column.{j}.lattice"] = np.array([column.step, column.per, column.offset])
         else:
             arrays[f"column.{j}.values"] = column.values
@@ -33,7 +33,7 @@ def read_columns(arrays: Mapping[str, NDArray[Any]]) -> tuple[Scale, ...]:
     while any(key.startswith(f"column.{len(columns)}.") for key in arrays):
         key = f"column.{len(columns)}"
         if f"{key}.lattice" in arrays:
-            columns.append(Lattice(*(int(part) for part in arrays[f"{key}.lattice"])))
+            columns.append(ValueLattice(*(int(part) for part in arrays[f"{key}.lattice"])))
         else:
-            columns.append(Assignment(arrays[f"{key}.values"], arrays[f"{key}.sent"]))
+            columns.append(ValueAssignment(arrays[f"{key}.values"], arrays[f"{key}.sent"]))
     return tuple(columns)

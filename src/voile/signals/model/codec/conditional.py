@@ -16,10 +16,10 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.side import SideColumn, SideLevels
-from voile.signals.model.codec.steps import STEPS, Affine, Arrays, Step
+from voile.signals.model.codec.steps import STEPS, AffineMap, Arrays, CodecStep
 
 UNIT = 2.0**-24  # of shifts and slopes
 OCTAVE = 256  # steps of a spread from one power of 2 to the next
@@ -28,7 +28,7 @@ MOST = 1 << 36  # the largest entry of a table: products with widths stay whole 
 
 
 @dataclass(frozen=True, eq=False)
-class SideTables(Brief):
+class SideTables(BriefRepr):
     """What the sums of tables are at each level, or pair of levels, of some side columns.
 
     terms : (t, 2) the side columns of each table; the second is -1 where it is one.
@@ -64,7 +64,7 @@ class SideTables(Brief):
             int(self.levels[a] * (self.levels[b] if b >= 0 else 1)) for a, b in self.terms.tolist()
         ]
 
-    def read(self, at: SideLevels) -> NDArray[np.int64]:
+    def look_up_sums(self, at: SideLevels) -> NDArray[np.int64]:
         """Return the sums, (outputs, n): between levels in proportion, rounded down."""
         total = np.zeros((len(self.tables), at.left.shape[1]), dtype=np.int64)
         first = 0
@@ -99,7 +99,7 @@ def _sum(
 
 
 @dataclass(frozen=True, eq=False)
-class Conditional:
+class ConditionalFrame:
     """w -> (share L(k) + matrix) w + share m(k) + shift: a frame, and how much of it depends on k.
 
     Rows of `tables` are d shifts, d spreads, then d times d slopes of which those of a column on
@@ -130,7 +130,7 @@ class Conditional:
             raise ValueError("a table is of a side column that there is none of")
 
     @classmethod
-    def of(cls, order: NDArray[np.int64], side: SideTables) -> Conditional:
+    def of(cls, order: NDArray[np.int64], side: SideTables) -> ConditionalFrame:
         """Return the frame of these tables: all of it depends on the side columns."""
         d = len(order)
         return cls(
@@ -150,10 +150,10 @@ class Conditional:
     def side(self) -> SideTables:
         return SideTables(self.terms, self.tables, self.levels, self.widths)
 
-    def turn(self) -> Conditional:
+    def turn(self) -> ConditionalFrame:
         return replace(self, turned=1 - self.turned)
 
-    def towards(self, other: Affine, strength: float) -> Conditional:
+    def towards(self, other: AffineMap, strength: float) -> ConditionalFrame:
         """Return (1 - strength) of the frame, and `strength` of another, the same for all."""
         matrix, shift = strength * other.matrix, strength * other.shift
         return replace(self, share=np.array(1.0 - strength), matrix=matrix, shift=shift)
@@ -161,7 +161,7 @@ class Conditional:
     def at(self, levels: SideLevels) -> RowFrames:
         """Return the frame of each row."""
         d, n = len(self.order), levels.left.shape[1]
-        total = self.side.read(levels)
+        total = self.side.look_up_sums(levels)
         share = float(self.share)
         moved = share * (total[:d] * UNIT) + self.shift[:, None]
         fine, octave = total[d : 2 * d] & (OCTAVE - 1), total[d : 2 * d] // OCTAVE
@@ -170,10 +170,10 @@ class Conditional:
         diagonal = share * spread + np.diagonal(self.matrix)[:, None]
         return RowFrames(self.order, moved, diagonal, slope, bool(self.turned))
 
-    def typical(self, levels: SideLevels) -> Affine:
+    def typical(self, levels: SideLevels) -> AffineMap:
         """Return the mean of the rows' frames, without slopes."""
         rows = self.at(levels)
-        return Affine(np.diag(rows.diagonal.mean(axis=1)), rows.moved.mean(axis=1))
+        return AffineMap(np.diag(rows.diagonal.mean(axis=1)), rows.moved.mean(axis=1))
 
     def to_arrays(self) -> Arrays:
         names = ("order", "terms", "tables", "levels", "widths", "ladder", "share", "matrix")
@@ -199,16 +199,16 @@ class RowFrames:
     def _out(self, W: Floats) -> Floats:
         V = np.empty_like(W)
         for place, j in enumerate(self.order):
-            V[j] = self._moved(W, place) + self.diagonal[j] * W[j]
+            V[j] = self._move_column(W, place) + self.diagonal[j] * W[j]
         return V
 
     def _into(self, V: Floats) -> Floats:
         W = np.empty_like(V)
         for place, j in enumerate(self.order):
-            W[j] = (V[j] - self._moved(W, place)) / self.diagonal[j]
+            W[j] = (V[j] - self._move_column(W, place)) / self.diagonal[j]
         return W
 
-    def _moved(self, W: Floats, place: int) -> Floats:
+    def _move_column(self, W: Floats, place: int) -> Floats:
         j = self.order[place]
         moved: Floats = self.moved[j]
         for i in self.order[:place]:
@@ -221,7 +221,7 @@ class RowFrames:
         return np.asarray(np.log(self.diagonal).sum(axis=0))
 
 
-MapStep: TypeAlias = Step | Conditional
+MapStep: TypeAlias = CodecStep | ConditionalFrame
 
 
 def read_steps(arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[MapStep, ...], ...]:
@@ -233,6 +233,6 @@ def read_steps(arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[MapStep, ...],
             parts.setdefault((int(which), int(place), kind), {})[name] = arrays[key]
     classes: list[list[MapStep]] = [[] for _ in arrays["classes"]]
     for (label, _, kind), given in sorted(parts.items(), key=lambda part: part[0]):
-        step = Conditional if kind == Conditional.kind else STEPS[kind]
+        step = ConditionalFrame if kind == ConditionalFrame.kind else STEPS[kind]
         classes[label].append(step(**given))
     return tuple(tuple(steps) for steps in classes)

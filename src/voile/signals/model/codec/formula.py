@@ -29,7 +29,7 @@ OPERATIONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
 
 
 @dataclass(frozen=True)
-class Formula:
+class ColumnFormula:
     """A formula of named columns; a name that is no Python identifier stands in quotes.
 
     >>> Formula("weight / 'body height' ** 2").names
@@ -58,10 +58,10 @@ class Formula:
         found = (_name(node) for node in _nodes(self._tree))
         return tuple(dict.fromkeys(name for name in found if name))
 
-    def renamed(self, names: Mapping[str, str]) -> Formula:
+    def rename_columns(self, names: Mapping[str, str]) -> ColumnFormula:
         """Return the same formula of columns with other names, all identifiers."""
         tree = ast.parse(self.text, mode="eval").body
-        return Formula(ast.unparse(_Renaming(names).visit(tree)))
+        return ColumnFormula(ast.unparse(_NameRenaming(names).visit(tree)))
 
     def evaluate(self, columns: Mapping[str, Floats]) -> Floats:
         """Return the value in each row; NaN or infinite where it has none."""
@@ -73,7 +73,7 @@ class Formula:
         return float(_value(self._tree, columns, sqrt))
 
 
-class _Renaming(ast.NodeTransformer):
+class _NameRenaming(ast.NodeTransformer):
     def __init__(self, names: Mapping[str, str]) -> None:
         self.names = names
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from voile.signals.model.codec.pieces import Floats
 
-GRAIN = 2.0**-44  # what is sent is a multiple of it: see `rounded`
+GRAIN = 2.0**-44  # what is sent is a multiple of it: see `round_sent`
 
 
-def rounded(Z: Floats, places: int | None = None) -> Floats:
+def round_sent(Z: Floats, places: int | None = None) -> Floats:
     """Round what is sent, so that float64's own lattice does not reveal the class.
 
     A class's map reaches only some of the float64 values near a message, those that stand for a

@@ -45,7 +45,7 @@ class KnownMac:
         rows = zip(keys, names, cells, np.asarray(Z).tolist(), strict=True)
         return [
             hmac.digest(
-                key, b"".join(_framed([name.encode(), *k, *map(_sent, z)])), "sha256"
+                key, b"".join(_frame_parts([name.encode(), *k, *map(_encode_value, z)])), "sha256"
             ).hex()[:LENGTH]
             for key, name, k, z in rows
         ]
@@ -55,15 +55,15 @@ def known_proof(key: bytes, side: Sequence[SideColumn], cells: Sequence[object])
     """Return the 32 bytes that two ends share if they have one key and the same side columns."""
     pairs = zip(side, cells, strict=False)  # a map refuses too few or too many by itself
     parts = [one.canonical(np.array([cell], dtype=object))[0] for one, cell in pairs]
-    return hmac.digest(key, b"".join(_framed([b"known columns", *parts])), "sha256")
+    return hmac.digest(key, b"".join(_frame_parts([b"known columns", *parts])), "sha256")
 
 
-def _framed(parts: Sequence[bytes]) -> Iterator[bytes]:
+def _frame_parts(parts: Sequence[bytes]) -> Iterator[bytes]:
     """Put each part's length before it, so that no two rows are written the same."""
     for part in parts:
         yield struct.pack(">I", len(part))
         yield part
 
 
-def _sent(value: float | str) -> bytes:
+def _encode_value(value: float | str) -> bytes:
     return value.encode() if isinstance(value, str) else struct.pack("<d", value + 0.0)

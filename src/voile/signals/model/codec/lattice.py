@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.signals.model.codec.pieces import Codes, Floats
-from voile.signals.model.codec.place import Place
+from voile.signals.model.codec.place import ReadingPlace
 
 PLACES = 9
 # How far from the ends of its cell a dithered reading stays, in cells: far above rounding errors,
@@ -31,7 +31,7 @@ NOISE = 4  # what arithmetic may have added, in units of the largest reading's l
 
 
 @dataclass(frozen=True)
-class Lattice:
+class ValueLattice:
     """The values (offset + step k) / per, k any whole number: all exact in float64.
 
     70.1 on the lattice of tenths is 701 / 10, one correctly rounded division of whole numbers,
@@ -47,7 +47,7 @@ class Lattice:
         return self.step / self.per
 
     @classmethod
-    def declared(cls, resolution: float, x: Floats, where: Place) -> Lattice:
+    def from_resolution(cls, resolution: float, x: Floats, where: ReadingPlace) -> ValueLattice:
         """Take a resolution at its word, if the column's readings bear it out."""
         if not (math.isfinite(resolution) and resolution > 0):
             raise RequestError("a resolution must be more than 0", where=where)
@@ -69,7 +69,7 @@ class Lattice:
         return lattice
 
     @classmethod
-    def found(cls, x: Floats, where: Place) -> Lattice:
+    def find_coarsest(cls, x: Floats, where: ReadingPlace) -> ValueLattice:
         """Find the coarsest decimal lattice that all of `x`, (n,), lies on."""
         noise = NOISE * np.spacing(np.abs(x).max())
         for places in range(PLACES + 1):
@@ -85,7 +85,7 @@ class Lattice:
             "no resolution was found", where=where, instead="declare one, e.g. resolution=0.1"
         )
 
-    def positions(self, x: Floats, where: Place) -> NDArray[np.int64]:
+    def positions(self, x: Floats, where: ReadingPlace) -> NDArray[np.int64]:
         """Return k of each reading, (n,)."""
         k = np.rint((x * self.per - self.offset) / self.step)
         reach = np.abs(k) * self.step + self.step + self.offset < 2.0**52
@@ -129,7 +129,7 @@ class RowDraws:
     keys: Sequence[bytes]
 
     @classmethod
-    def keyed(cls, key: bytes, rows: Iterable[object]) -> RowDraws:
+    def from_key(cls, key: bytes, rows: Iterable[object]) -> RowDraws:
         """Derive the rows' keys from one, by all that makes rows differ: plain Python values."""
         return cls([hmac.digest(key, repr(row).encode(), "sha256") for row in rows])
 
@@ -142,7 +142,7 @@ class RowDraws:
         return b"".join(hashlib.shake_256(key + turn).digest(each) for key in self.keys)
 
 
-def dither(d: int, n: int, protective: Protective | RowDraws, attempt: int = 0) -> Floats:
+def dither(d: int, n: int, protective: ProtectiveRandom | RowDraws, attempt: int = 0) -> Floats:
     """Draw (d, n) points of a cell, -1/2 to 1/2, each from 53 fresh protective bits."""
     if isinstance(protective, RowDraws):
         drawn = np.frombuffer(protective.bytes(8 * d * n, attempt), dtype="<u8").reshape(n, d).T

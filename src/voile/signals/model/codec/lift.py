@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
-from voile.signals.model.codec.formula import Formula
-from voile.signals.model.codec.lattice import Lattice
+from voile.core.brief import BriefRepr
+from voile.signals.model.codec.formula import ColumnFormula
+from voile.signals.model.codec.lattice import ValueLattice
 from voile.signals.model.codec.pieces import Floats
-from voile.signals.model.codec.scalar import Path, Point, at, place
+from voile.signals.model.codec.scalar import Point, StepPath, at, place
 from voile.signals.model.codec.steps import Arrays
 
 DIGITS = 10
@@ -38,7 +38,7 @@ SPREAD = sqrt(12.0)  # the width of a uniform law of standard deviation 1
 
 
 @dataclass(frozen=True, eq=False)
-class LiftedColumn(Brief):
+class LiftedColumn(BriefRepr):
     """A derived column: its relation, and the widths of its distances from it.
 
     formula : of `x0`, `x1`, ... the numeric columns, and `k0`, `k1`, ... the side columns.
@@ -48,7 +48,7 @@ class LiftedColumn(Brief):
     """
 
     column: int
-    formula: Formula
+    formula: ColumnFormula
     first: int
     widths: NDArray[np.int64]
     mean: float = 0.0  # of the messages, and their standard deviation
@@ -89,7 +89,7 @@ class LiftedColumn(Brief):
 
 
 @dataclass(frozen=True, eq=False)
-class Lift(Brief):
+class RelationLift(BriefRepr):
     """What is common to all classes, before their maps: relations, and heaped last digits.
 
     lifted : derived columns; a relation contains columns that are not derived, or derived before.
@@ -97,13 +97,13 @@ class Lift(Brief):
         column where people round, so that a heaped value has a cell as wide as it is frequent.
     """
 
-    lattices: tuple[Lattice, ...]
+    lattices: tuple[ValueLattice, ...]
     lifted: tuple[LiftedColumn, ...]
     digits: NDArray[np.int64]
 
     def __post_init__(self) -> None:
         d = len(self.lattices)
-        if self.digits.shape != (d, DIGITS) or not set(self.derived) < set(range(d)):
+        if self.digits.shape != (d, DIGITS) or not set(self.derived_columns) < set(range(d)):
             raise ValueError("relations do not fit the columns")
         sums = self.digits.sum(axis=1)
         if not np.isin(sums, (0, WHOLE)).all() or (self.digits[sums > 0] <= 0).any():
@@ -115,16 +115,16 @@ class Lift(Brief):
             known.add(f"x{one.column}")
 
     @cached_property
-    def derived(self) -> list[int]:
+    def derived_columns(self) -> list[int]:
         """The columns that are lifted."""
         return [one.column for one in self.lifted]
 
     @cached_property
     def base(self) -> list[int]:
         """The columns that the class's map takes."""
-        return [j for j in range(len(self.lattices)) if j not in self.derived]
+        return [j for j in range(len(self.lattices)) if j not in self.derived_columns]
 
-    def shown(self, mean: Floats, spread: Floats) -> Lift:
+    def standardise_messages(self, mean: Floats, spread: Floats) -> RelationLift:
         """Return the lift whose messages have these means and spreads, (d,)."""
         lifted = [
             replace(one, mean=float(mean[one.column]), spread=float(spread[one.column]))
@@ -132,16 +132,16 @@ class Lift(Brief):
         ]
         return replace(self, lifted=tuple(lifted))
 
-    def reordered(self, order: Sequence[int]) -> Lift:
+    def reorder_columns(self, order: Sequence[int]) -> RelationLift:
         """Return the lift of the same columns in another order: place i is column order[i]."""
         names = {f"x{j}": f"x{place}" for place, j in enumerate(order)}
         lifted = []
         for one in self.lifted:
             side = {name: name for name in one.formula.names if name[0] == "k"}
-            formula = one.formula.renamed(names | side)
+            formula = one.formula.rename_columns(names | side)
             lifted.append(replace(one, column=list(order).index(one.column), formula=formula))
         lattices = tuple(self.lattices[j] for j in order)
-        return Lift(lattices, tuple(lifted), self.digits[list(order)])
+        return RelationLift(lattices, tuple(lifted), self.digits[list(order)])
 
     def widen(self, column: int, v: Floats) -> Floats:
         """Return dithered readings of a base column, heaped ones spread out."""
@@ -156,7 +156,7 @@ class Lift(Brief):
         for j in self.base:
             out[j] = self.widen(j, V[j])
         for one in self.lifted:
-            out[one.column] = one.forward(p[one.column], self._expected(one, columns))
+            out[one.column] = one.forward(p[one.column], self._expect_column(one, columns))
         return out
 
     def inverse(self, Z: Floats, known: Floats | None) -> Floats:
@@ -168,11 +168,11 @@ class Lift(Brief):
         columns = self._columns(p, known)
         for one in self.lifted:
             j = one.column
-            p[j] = one.inverse(Z[j], self._expected(one, columns))
+            p[j] = one.inverse(Z[j], self._expect_column(one, columns))
             columns[f"x{j}"] = self.lattices[j].values(np.rint(p[j]))
         out = np.array(Z, dtype=np.float64)
         for j in range(len(p)):
-            if j in self.derived or self.digits[j, 0]:
+            if j in self.derived_columns or self.digits[j, 0]:
                 out[j] = self.lattices[j].values(p[j])
         return out
 
@@ -181,7 +181,7 @@ class Lift(Brief):
         columns = {f"x{j}": one.values(np.rint(p[j])) for j, one in enumerate(self.lattices)}
         return columns | {f"k{j}": k for j, k in enumerate(() if known is None else known)}
 
-    def _expected(self, one: LiftedColumn, columns: Mapping[str, Floats]) -> Floats:
+    def _expect_column(self, one: LiftedColumn, columns: Mapping[str, Floats]) -> Floats:
         return expect_positions(one.formula, self.lattices[one.column], columns)
 
     def to_arrays(self) -> Arrays:
@@ -195,7 +195,9 @@ class Lift(Brief):
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], columns: Sequence[Any]) -> Lift | None:
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], columns: Sequence[Any]
+    ) -> RelationLift | None:
         """Rebuild the lift of a codec's columns; None where it has none."""
         if "lift.digits" not in arrays:
             return None
@@ -204,18 +206,20 @@ class Lift(Brief):
             key = f"lift.{len(lifted)}"
             column, first = (int(one) for one in arrays[f"{key}.whole"])
             mean, spread = (float(one) for one in arrays[f"{key}.looks"])
-            formula = Formula(str(arrays[f"{key}.formula"][0]))
+            formula = ColumnFormula(str(arrays[f"{key}.formula"][0]))
             lifted.append(
                 LiftedColumn(column, formula, first, arrays[f"{key}.widths"], mean, spread)
             )
-        lattices = tuple(one for one in columns if isinstance(one, Lattice))
+        lattices = tuple(one for one in columns if isinstance(one, ValueLattice))
         return cls(lattices, tuple(lifted), arrays["lift.digits"])
 
 
 class LiftedPath:
-    """A lift and a class's path, one reading at a time in plain Python: the bits of `Lift`."""
+    """A lift and a class's path, one reading at a time in plain Python: the bits of
+    `RelationLift`.
+    """
 
-    def __init__(self, lift: Lift, known: Sequence[float], path: Path) -> None:
+    def __init__(self, lift: RelationLift, known: Sequence[float], path: StepPath) -> None:
         self._lift, self._path, self._base = lift, path, lift.base
         self._known = {f"k{j}": value for j, value in enumerate(known)}
         self._heaped = [j for j in lift.base if lift.digits[j, 0]]
@@ -227,10 +231,10 @@ class LiftedPath:
         p = [place(lattice, x) for lattice, x in zip(lift.lattices, v, strict=True)]
         whole = [float(round(x)) for x in p]
         columns = self._columns(whole)
-        out = self._warped(list(v), p, widen_digits)
+        out = self._warp_positions(list(v), p, widen_digits)
         for one, edges in zip(lift.lifted, self._edges, strict=True):
             j, size = one.column, one.widths.shape[1]
-            g, row = self._expected(one, columns)
+            g, row = self._expect_position(one, columns)
             at = int(min(max(whole[j] - g - one.first, 0), size - 1)) + size * row
             start, end = edges[at], edges[at + 1]
             share = start + (p[j] - whole[j] + 0.5) * (end - start) - row
@@ -240,12 +244,12 @@ class LiftedPath:
     def inverse(self, v: Point) -> Point:
         lift, out = self._lift, self._inner(list(v), self._path.inverse)
         p = [place(lattice, x) for lattice, x in zip(lift.lattices, out, strict=True)]
-        out = self._warped(out, p, narrow_digits)
+        out = self._warp_positions(out, p, narrow_digits)
         p = [place(lattice, x) for lattice, x in zip(lift.lattices, out, strict=True)]
         columns = self._columns([float(round(x)) for x in p])
         for one, edges in zip(lift.lifted, self._edges, strict=True):
             j, size = one.column, one.widths.shape[1]
-            g, row = self._expected(one, columns)
+            g, row = self._expect_position(one, columns)
             first = size * row
             place_ = (v[j] - one.mean) / (one.spread * SPREAD) + 0.5
             share = row + min(max(place_, 0.0), 1.0)
@@ -261,7 +265,9 @@ class LiftedPath:
         values = map(at, self._lift.lattices, whole)
         return {**dict(zip(self._names, values, strict=True)), **self._known}
 
-    def _expected(self, one: LiftedColumn, columns: Mapping[str, float]) -> tuple[float, int]:
+    def _expect_position(
+        self, one: LiftedColumn, columns: Mapping[str, float]
+    ) -> tuple[float, int]:
         """Return the relation's position and the row of the table: `find_rows` of one reading."""
         lattice, rows = self._lift.lattices[one.column], len(one.widths)
         try:
@@ -277,7 +283,7 @@ class LiftedPath:
             return g, int(g % DIGITS)
         return g, min(max(int((exact - g + 0.5) * EIGHTHS), 0), EIGHTHS - 1)
 
-    def _warped(self, v: list[float], p: Sequence[float], way: Any) -> list[float]:
+    def _warp_positions(self, v: list[float], p: Sequence[float], way: Any) -> list[float]:
         for j in self._heaped:
             moved = way(np.array([p[j]]), self._lift.digits[j])
             v[j] = at(self._lift.lattices[j], float(moved[0]))
@@ -289,7 +295,9 @@ class LiftedPath:
         return v
 
 
-def expect_positions(formula: Formula, lattice: Lattice, columns: Mapping[str, Floats]) -> Floats:
+def expect_positions(
+    formula: ColumnFormula, lattice: ValueLattice, columns: Mapping[str, Floats]
+) -> Floats:
     """Return the position on a column's lattice that a relation gives; 0 where it gives none."""
     exact = _place(lattice, formula.evaluate(columns))
     return np.where(np.abs(np.rint(exact)) < FARTHEST, exact, 0.0)
@@ -326,5 +334,5 @@ def _digits(widths: NDArray[np.int64]) -> tuple[Floats, Floats]:
     return np.asarray(before * (DIGITS / WHOLE)), np.asarray(widths * (DIGITS / WHOLE))
 
 
-def _place(lattice: Lattice, v: Floats) -> Floats:
+def _place(lattice: ValueLattice, v: Floats) -> Floats:
     return np.asarray((v * lattice.per - lattice.offset) / lattice.step)

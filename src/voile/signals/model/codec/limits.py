@@ -27,7 +27,7 @@ class ReadingLimits:
         low, high = (0, len(self.words) - 1) if self.words else self.bounds or (values, values)
         return np.logical_not((low <= values) & (values <= high))
 
-    def shown(self, value: float) -> str | float:
+    def write_value(self, value: float) -> str | float:
         """Return a value as the source has it; one that is not a number as text, for JSON."""
         if not isfinite(value):
             return str(value)

@@ -12,22 +12,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
-from voile.signals.model.codec.place import Place
+from voile.signals.model.codec.place import ReadingPlace
 
 NOMINAL = "nominal"  # what is declared of such a column, where others have a resolution
 
 
 @dataclass(frozen=True, eq=False)
-class Assignment(Brief):
+class ValueAssignment(BriefRepr):
     """Which value stands for which, in each class."""
 
     values: NDArray[np.str_]  # (m,) strings, all values of the column, sorted
     sent: NDArray[np.int64]  # (classes, m): value i of class c is sent as value sent[c, i]
 
     @classmethod
-    def of(cls, column: NDArray[np.str_], classes: NDArray[np.intp], n: int) -> Assignment:
+    def of(cls, column: NDArray[np.str_], classes: NDArray[np.intp], n: int) -> ValueAssignment:
         """Fit to a column's values, (rows,), and the class of each, 0 <= class < n.
 
         A class's commonest value is sent as the commonest of all, and so on down; values of equal
@@ -42,19 +42,21 @@ class Assignment(Brief):
             row[np.argsort(-own, kind="stable")] = common
         return cls(values, sent)
 
-    def plain(self) -> Assignment:
+    def plain(self) -> ValueAssignment:
         """Return the assignment of each value to itself: strength 0."""
-        return Assignment(self.values, np.tile(np.arange(len(self.values)), (len(self.sent), 1)))
+        return ValueAssignment(
+            self.values, np.tile(np.arange(len(self.values)), (len(self.sent), 1))
+        )
 
-    def encode(self, column: NDArray[np.str_], which: int, where: Place) -> NDArray[np.str_]:
+    def encode(self, column: NDArray[np.str_], which: int, where: ReadingPlace) -> NDArray[np.str_]:
         sent: NDArray[np.str_] = self.values[self.sent[which][self._codes(column, where)]]
         return sent
 
-    def decode(self, column: NDArray[np.str_], which: int, where: Place) -> NDArray[np.str_]:
+    def decode(self, column: NDArray[np.str_], which: int, where: ReadingPlace) -> NDArray[np.str_]:
         back = np.argsort(self.sent[which])
         return np.asarray(self.values[back[self._codes(column, where)]])
 
-    def _codes(self, column: NDArray[np.str_], where: Place) -> NDArray[np.intp]:
+    def _codes(self, column: NDArray[np.str_], where: ReadingPlace) -> NDArray[np.intp]:
         at = np.minimum(np.searchsorted(self.values, column), len(self.values) - 1)
         unseen = self.values[at] != column
         if unseen.any():

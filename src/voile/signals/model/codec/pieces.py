@@ -14,7 +14,7 @@ FEW = 512  # for fewer values, one compiled call beats many vectorised ones
 DRAWERS = 1 << 12
 
 
-class Pieces:
+class LinearPieces:
     """A function of straight pieces through the knots (x, y); its end pieces go on for ever.
 
     To find the piece of each of many values, the range is cut into even drawers, each labelled
@@ -27,7 +27,7 @@ class Pieces:
         self.slope = np.diff(y) / np.diff(x)
         self._drawers: tuple[NDArray[np.intp], float, int] | None = None
 
-    def read(self, v: Floats, piece: NDArray[np.intp] | None = None) -> Floats:
+    def evaluate_at(self, v: Floats, piece: NDArray[np.intp] | None = None) -> Floats:
         """Return the function at `v`, (n,); the piece of each value may be known already."""
         piece = self.piece(v) if piece is None else piece
         return self.y.take(piece) + self.slope.take(piece) * (v - self.x.take(piece))

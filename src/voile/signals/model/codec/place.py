@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-class Place(str):
+class ReadingPlace(str):
     """A column of readings, or the classes, and a row of them, as a library's caller counts them.
 
     It is the text of an error's `where`, and remembers what it counts: the reader of a
@@ -18,21 +18,21 @@ class Place(str):
     column: int | None
     row: int | None
 
-    def __new__(cls, column: int | None = None, row: int | None = None) -> Place:
+    def __new__(cls, column: int | None = None, row: int | None = None) -> ReadingPlace:
         """Write it as arrays have it."""
         name = "c" if column is None else f"column {column}"
         made = super().__new__(cls, name if row is None else f"{name}, row {row + 1:,}")
         made.column, made.row = column, row
         return made
 
-    def __reduce__(self) -> tuple[type[Place], tuple[int | None, int | None]]:
+    def __reduce__(self) -> tuple[type[ReadingPlace], tuple[int | None, int | None]]:
         """Let an error of a worker arrive with its place."""
-        return Place, (self.column, self.row)
+        return ReadingPlace, (self.column, self.row)
 
-    def at(self, row: int) -> Place:
-        return Place(self.column, row)
+    def at(self, row: int) -> ReadingPlace:
+        return ReadingPlace(self.column, row)
 
-    def called(
+    def describe_place(
         self, columns: Sequence[str], classes: str, rows: Sequence[int] | None = None
     ) -> str:
         """Say it by the names of columns, and by the numbers of rows in the source, from 0."""
@@ -43,4 +43,4 @@ class Place(str):
         return f"{name}, row {row + 1:,}"
 
 
-CLASSES = Place()
+CLASSES = ReadingPlace()

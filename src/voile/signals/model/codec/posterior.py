@@ -17,7 +17,7 @@ OFF = 1e-6  # what chances may miss of 1
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class ClassPosterior:
     chances: Floats  # (n, k) p(c | z, s) of each class
     readings: NDArray[Any]  # (k, n, d) of each class: reading k of message i has chance [i, k]
 

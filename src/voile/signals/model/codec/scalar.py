@@ -13,8 +13,8 @@ from math import isfinite
 from typing import Protocol, TypeAlias
 
 from voile.core.errors import RequestError
-from voile.keys.random import Protective
-from voile.signals.model.codec.lattice import MARGIN, OFF, Lattice, RowDraws
+from voile.keys.random import ProtectiveRandom
+from voile.signals.model.codec.lattice import MARGIN, OFF, RowDraws, ValueLattice
 
 Point: TypeAlias = Sequence[float]
 INSIDE = 1 - 2 * MARGIN
@@ -28,7 +28,7 @@ class ScalarStep(Protocol):
     def inverse(self, v: Point, /) -> Point: ...
 
 
-class Path:
+class StepPath:
     """Some steps in a row, forth and back: O(log g) a curve."""
 
     forward: Callable[[Point], Point]
@@ -51,18 +51,18 @@ def _in_turn(ways: Sequence[Callable[[Point], Point]]) -> Callable[[Point], Poin
     return go
 
 
-def at(lattice: Lattice, k: float) -> float:
-    """Return the value at a position, whole or within a cell: `Lattice.values`, of one."""
+def at(lattice: ValueLattice, k: float) -> float:
+    """Return the value at a position, whole or within a cell: `ValueLattice.values`, of one."""
     return (lattice.offset + lattice.step * k) / lattice.per
 
 
-def is_on(lattice: Lattice, k: int, v: float) -> bool:
-    """Say whether a value is that of a position: `Lattice.positions`, of one."""
+def is_on(lattice: ValueLattice, k: int, v: float) -> bool:
+    """Say whether a value is that of a position: `ValueLattice.positions`, of one."""
     reach = abs(k) * lattice.step + lattice.step + lattice.offset
     return reach < 2.0**52 and abs(at(lattice, k) - v) <= OFF * lattice.resolution
 
 
-def on_lattice(lattice: Lattice, v: float, where: str) -> float:
+def on_lattice(lattice: ValueLattice, v: float, where: str) -> float:
     """Return the value of the lattice that a reading is, or raise a RequestError."""
     if not isfinite(v):
         raise RequestError("a reading is missing or infinite", where=where, instead="set it aside")
@@ -76,7 +76,7 @@ def on_lattice(lattice: Lattice, v: float, where: str) -> float:
     return at(lattice, round(k))
 
 
-def place(lattice: Lattice, v: float) -> float:
+def place(lattice: ValueLattice, v: float) -> float:
     """Return where a point lies, in cells; who checks and who decodes must round the same number.
 
     Far out the products themselves are rounded: a point well within its cell may come to lie on
@@ -85,7 +85,7 @@ def place(lattice: Lattice, v: float) -> float:
     return (v * lattice.per - lattice.offset) / lattice.step
 
 
-def drawn(n: int, protective: Protective | RowDraws) -> list[float]:
+def draw_dither(n: int, protective: ProtectiveRandom | RowDraws) -> list[float]:
     """Draw n points of a cell: `lattice.dither`, of few."""
     whole = struct.unpack(f"<{n}Q", protective.bytes(8 * n))
     return [((bits >> 11) * 2.0**-53 - 0.5) * INSIDE for bits in whole]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from math import ldexp, nan
 from typing import TypeAlias
 
-from voile.signals.model.codec.conditional import LADDER, OCTAVE, UNIT, Conditional
+from voile.signals.model.codec.conditional import LADDER, OCTAVE, UNIT, ConditionalFrame
 from voile.signals.model.codec.scalar import Point, at, is_on, place
 from voile.signals.model.codec.side import NameLevels, NumberGrid, SideColumn, is_missing
 
@@ -61,7 +61,7 @@ def _of_name(column: NameLevels) -> Callable[[object], Level | None]:
 class CellFrames:
     """A conditional step of one point at a time, once its side columns are known."""
 
-    def __init__(self, step: Conditional) -> None:
+    def __init__(self, step: ConditionalFrame) -> None:
         d = len(step.order)
         self._order: list[int] = step.order.tolist()
         self._before = [self._order[:place] for place in range(d)]
@@ -77,7 +77,7 @@ class CellFrames:
         self._shift: list[float] = step.shift.tolist()
         self._turned = bool(step.turned)
 
-    def _cells(self, step: Conditional) -> list[tuple[int, int, list[list[int]]]]:
+    def _cells(self, step: ConditionalFrame) -> list[tuple[int, int, list[list[int]]]]:
         """Return per term its side columns, and per cell the outputs that count."""
         found, first = [], 0
         for (a, b), size in zip(step.terms.tolist(), step.side.cells, strict=True):
@@ -87,7 +87,7 @@ class CellFrames:
         return found
 
     def at(self, levels: Sequence[Level]) -> _CellFrame:
-        """Return the frame at these levels: `Conditional.at`, of one row."""
+        """Return the frame at these levels: `ConditionalFrame.at`, of one row."""
         total = [0] * len(self._used)
         for a, b, rows in self._terms:
             corners, width = _corners(levels[a], self._widths[a]), self._widths[a]

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
-from voile.signals.model.codec.lattice import OFF, Lattice
+from voile.signals.model.codec.lattice import OFF, ValueLattice
 from voile.signals.model.codec.pieces import Codes
-from voile.signals.model.codec.place import Place
+from voile.signals.model.codec.place import ReadingPlace
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class SideLevels:
     def take(self, rows: Codes) -> SideLevels:
         return SideLevels(self.left[:, rows], self.share[:, rows], self.values[:, rows])
 
-    def spread(self, rows: Codes, n: int) -> SideLevels:
+    def spread_rows(self, rows: Codes, n: int) -> SideLevels:
         """Return the levels of n rows: these at `rows`, and level 0 of the others."""
         left, share = (np.zeros((len(self.left), n), dtype=np.int64) for _ in range(2))
         left[:, rows], share[:, rows] = self.left, self.share
@@ -44,7 +44,7 @@ class SideLevels:
         return SideLevels(left, share, values)
 
     @classmethod
-    def joined(cls, parts: Sequence[SideLevels], columns: int) -> SideLevels:
+    def join_parts(cls, parts: Sequence[SideLevels], columns: int) -> SideLevels:
         none = np.zeros((columns, 0), dtype=np.int64)
         names = "left", "share", "values"
         every = ([none, *(getattr(one, name) for one in parts)] for name in names)
@@ -52,13 +52,13 @@ class SideLevels:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberGrid(Brief):
+class NumberGrid(BriefRepr):
     """A side column of numbers: even nodes, between which tables are read in proportion.
 
     Numbers beyond the grid are read at its ends. The level after the last node: missing.
     """
 
-    lattice: Lattice
+    lattice: ValueLattice
     first: int  # the first node, as a position on the lattice
     width: int  # positions from node to node, >= 1
     nodes: int  # >= 1
@@ -67,7 +67,7 @@ class NumberGrid(Brief):
     def levels(self) -> int:
         return self.nodes + 1
 
-    def read(self, column: NDArray[Any], where: Place) -> tuple[NDArray[Any], ...]:
+    def read_levels(self, column: NDArray[Any], where: ReadingPlace) -> tuple[NDArray[Any], ...]:
         values = _numbers(column, where)
         missing = np.isnan(values)
         there = np.where(missing, self.lattice.offset / self.lattice.per, values)
@@ -79,14 +79,14 @@ class NumberGrid(Brief):
 
     def off(self, column: NDArray[Any]) -> NDArray[np.bool_]:
         """Say which numbers are none of the column's lattice; missing ones are."""
-        values = _numbers(column, Place())
+        values = _numbers(column, ReadingPlace())
         there = ~np.isnan(values)
         near = self.lattice.nearest(np.where(there, values, 0.0))
         return there & (np.abs(near - values) > OFF * self.lattice.resolution)
 
     def strangers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
         """Say which numbers lie further beyond the grid than it is long, as months for years do."""
-        values = _numbers(column, Place())
+        values = _numbers(column, ReadingPlace())
         low, span = self.first, max(self.nodes - 1, 1) * self.width
         ends = self.lattice.values(np.array([low - span, low + 2 * span], dtype=np.float64))
         return np.asarray((values < ends[0]) | (values > ends[1]))
@@ -97,7 +97,7 @@ class NumberGrid(Brief):
         for cell in column:
             try:
                 value = np.array([0.0 if is_missing(cell) else float(cell)])
-                place = int(self.lattice.positions(value, Place())[0])
+                place = int(self.lattice.positions(value, ReadingPlace())[0])
                 found.append(b"" if is_missing(cell) else f"number {place}".encode())
             except (TypeError, ValueError, RequestError):
                 found.append(f"text {cell}".encode())
@@ -111,7 +111,7 @@ class NumberGrid(Brief):
 
 
 @dataclass(frozen=True, eq=False)
-class NameLevels(Brief):
+class NameLevels(BriefRepr):
     """A side column of names: a level each, one for all rare or unseen ones, one for missing."""
 
     values: NDArray[np.str_]  # (m,) sorted
@@ -121,7 +121,7 @@ class NameLevels(Brief):
     def levels(self) -> int:
         return len(self.values) + 2
 
-    def read(self, column: NDArray[Any], where: Place) -> tuple[NDArray[Any], ...]:
+    def read_levels(self, column: NDArray[Any], where: ReadingPlace) -> tuple[NDArray[Any], ...]:
         m = len(self.values)
         missing = np.array([is_missing(one) for one in column], dtype=np.bool_)
         names = np.where(missing, "", column).astype(str)
@@ -133,7 +133,7 @@ class NameLevels(Brief):
 
     def strangers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
         """Say which names have no level of their own."""
-        return np.asarray(self.read(column, Place())[0] == len(self.values))
+        return np.asarray(self.read_levels(column, ReadingPlace())[0] == len(self.values))
 
     def canonical(self, column: NDArray[Any]) -> list[bytes]:
         return [b"" if is_missing(cell) else f"text {cell}".encode() for cell in column]
@@ -165,7 +165,7 @@ def read_levels(
             where="known",
             instead="give the columns that the map was fitted with, in their order",
         )
-    parts = [one.read(table[:, j], Place(first + j)) for j, one in enumerate(columns)]
+    parts = [one.read_levels(table[:, j], ReadingPlace(first + j)) for j, one in enumerate(columns)]
     left, share, values = zip(*parts, strict=True) if parts else ((), (), ())
     shape = (len(columns), n)
     return SideLevels(
@@ -195,7 +195,7 @@ def is_missing(value: object) -> bool:
     return isinstance(value, str) and not value.strip()
 
 
-def _numbers(column: NDArray[Any], where: Place) -> NDArray[np.float64]:
+def _numbers(column: NDArray[Any], where: ReadingPlace) -> NDArray[np.float64]:
     try:
         values = np.array([np.nan if is_missing(one) else float(one) for one in column])
     except (TypeError, ValueError):
@@ -250,7 +250,7 @@ def read_side(arrays: Mapping[str, NDArray[Any]]) -> tuple[SideColumn, ...]:
         key = f"side.{len(columns)}"
         if f"{key}.grid" in arrays:
             step, per, offset, first, width, nodes = (int(one) for one in arrays[f"{key}.grid"])
-            columns.append(NumberGrid(Lattice(step, per, offset), first, width, nodes))
+            columns.append(NumberGrid(ValueLattice(step, per, offset), first, width, nodes))
         else:
             columns.append(NameLevels(arrays[f"{key}.names"]))
     return tuple(columns)

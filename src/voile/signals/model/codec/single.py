@@ -12,44 +12,46 @@ from functools import lru_cache
 
 import numpy as np
 
-from voile.keys.random import Protective
-from voile.signals.model.codec.cells import Cells
-from voile.signals.model.codec.conditional import Conditional, MapStep
+from voile.keys.random import ProtectiveRandom
+from voile.signals.model.codec.cells import ReadingCells
+from voile.signals.model.codec.conditional import ConditionalFrame, MapStep
 from voile.signals.model.codec.grain import GRAIN
-from voile.signals.model.codec.lattice import Lattice, RowDraws
-from voile.signals.model.codec.lift import Lift, LiftedPath
-from voile.signals.model.codec.scalar import Path, ScalarStep, drawn
+from voile.signals.model.codec.lattice import RowDraws, ValueLattice
+from voile.signals.model.codec.lift import LiftedPath, RelationLift
+from voile.signals.model.codec.scalar import ScalarStep, StepPath, draw_dither
 from voile.signals.model.codec.scalar_side import CellFrames, Level, level_of
 from voile.signals.model.codec.side import SideColumn, SideLevels
-from voile.signals.model.codec.steps import Step
+from voile.signals.model.codec.steps import CodecStep
 from voile.signals.model.codec.written_steps import WrittenSteps
 
 CELLS = 1024  # levels of side columns whose maps are held
 
 
 @dataclass(frozen=True, eq=False)
-class Single:
+class SingleReading:
     """Send and read one reading at a time by the map of one class.
 
     Cost: O(d^2 + d log g).
     """
 
-    cells: Cells
+    cells: ReadingCells
     path: ScalarStep
 
-    def send(self, x: Sequence[float], protective: Protective | RowDraws) -> list[float] | None:
+    def send(
+        self, x: Sequence[float], protective: ProtectiveRandom | RowDraws
+    ) -> list[float] | None:
         """Return the message of a reading; None of one that is off its lattice or lost."""
         try:
             k = self.cells.rounded(x)
             if not self.cells.on(k, x):
                 return None
-            scores = self.path.forward(self.cells.moved(k, drawn(len(k), protective)))
+            scores = self.path.forward(self.cells.moved(k, draw_dither(len(k), protective)))
             sent = [round(v / GRAIN) * GRAIN for v in scores]
         except (ValueError, OverflowError):  # what is missing or infinite has no place
             return None
         return sent if self.cells.hold(k, self.path.inverse(sent)) else None
 
-    def read(self, z: Sequence[float]) -> Sequence[float] | None:
+    def decode_message(self, z: Sequence[float]) -> Sequence[float] | None:
         """Return the reading of a message; None where it has none."""
         try:
             return self.cells.values(self.cells.rounded(self.path.inverse(z)))
@@ -57,30 +59,30 @@ class Single:
             return None
 
 
-class Singles:
+class SingleReadings:
     """What takes one reading of a class, at the levels of its side columns if there are any."""
 
     def __init__(
         self,
-        lattices: tuple[Lattice, ...],
+        lattices: tuple[ValueLattice, ...],
         steps: Sequence[MapStep],
         side: Sequence[SideColumn],
-        lift: Lift | None = None,
+        lift: RelationLift | None = None,
     ) -> None:
         size = len(lift.base) if lift else len(lattices)
-        parts, cells = list(_parts(steps, size)), Cells(lattices)
+        parts, cells = list(_parts(steps, size)), ReadingCells(lattices)
         self._levels = [level_of(column) for column in side]
 
-        def single(levels: tuple[Level, ...]) -> Single:
+        def single(levels: tuple[Level, ...]) -> SingleReading:
             each = [one.at(levels) if isinstance(one, CellFrames) else one for one in parts]
-            path = Path(each)
+            path = StepPath(each)
             if lift:
-                return Single(cells, LiftedPath(lift, [value for *_, value in levels], path))
-            return Single(cells, path)
+                return SingleReading(cells, LiftedPath(lift, [value for *_, value in levels], path))
+            return SingleReading(cells, path)
 
         self._single = lru_cache(CELLS)(single)
 
-    def at(self, known: object) -> Single | None:
+    def at(self, known: object) -> SingleReading | None:
         """Return what takes a reading with these side columns; None where they are unusual."""
         if known is None or isinstance(known, SideLevels):
             return None if known is not None or self._levels else self._single(())
@@ -94,9 +96,9 @@ class Singles:
 
 def _parts(steps: Sequence[MapStep], d: int) -> Iterator[CellFrames | WrittenSteps]:
     """Write out in one what lies between steps that side columns change."""
-    row: list[Step] = []
+    row: list[CodecStep] = []
     for step in steps:
-        if not isinstance(step, Conditional):
+        if not isinstance(step, ConditionalFrame):
             row.append(step)
             continue
         if row:

@@ -16,15 +16,15 @@ from typing import ClassVar, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
-from voile.signals.model.codec.pieces import Floats, Pieces
+from voile.core.brief import BriefRepr
+from voile.signals.model.codec.pieces import Floats, LinearPieces
 
 Arrays: TypeAlias = dict[str, NDArray[np.generic]]
 
 SAME = 1e-12  # of a curve's span: knots nearer than this are one
 
 
-class Step(Protocol):
+class CodecStep(Protocol):
     """Map (d, n) readings injectively, and back."""
 
     kind: ClassVar[str]
@@ -40,7 +40,7 @@ class Step(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Curve(Brief):
+class PieceCurve(BriefRepr):
     """An increasing curve of straight pieces: knots `x` to `y`, both (g,) and rising, g >= 2."""
 
     x: Floats
@@ -52,25 +52,25 @@ class Curve(Brief):
             raise ValueError("the knots of a curve do not rise")
 
     @cached_property
-    def _there(self) -> Pieces:
-        return Pieces(self.x, self.y)
+    def _there(self) -> LinearPieces:
+        return LinearPieces(self.x, self.y)
 
     @cached_property
-    def _back(self) -> Pieces:
-        return Pieces(self.y, self.x)
+    def _back(self) -> LinearPieces:
+        return LinearPieces(self.y, self.x)
 
     def __call__(self, v: Floats) -> Floats:
         """Return what the curve makes of `v`, (n,); its end pieces go on for ever."""
-        return self._there.read(v)
+        return self._there.evaluate_at(v)
 
     def inverse(self, v: Floats) -> Floats:
-        return self._back.read(v)
+        return self._back.evaluate_at(v)
 
-    def turned(self) -> Curve:
-        return Curve(self.y, self.x)
+    def invert_curve(self) -> PieceCurve:
+        return PieceCurve(self.y, self.x)
 
 
-def between(a: Curve, b: Curve, strength: float) -> Curve:
+def between(a: PieceCurve, b: PieceCurve, strength: float) -> PieceCurve:
     """Return (1 - strength) a + strength b, straight between the knots of either.
 
     Of knots that all but coincide one is kept, and a knot is added on each end piece: no slope
@@ -80,11 +80,11 @@ def between(a: Curve, b: Curve, strength: float) -> Curve:
     span = x[-1] - x[0]
     x = x[np.append(True, np.diff(x) > SAME * span)]
     x = np.concatenate([[x[0] - span], x, [x[-1] + span]])
-    return Curve(x, (1 - strength) * a(x) + strength * b(x))
+    return PieceCurve(x, (1 - strength) * a(x) + strength * b(x))
 
 
 @dataclass(frozen=True, eq=False)
-class Affine(Brief):
+class AffineMap(BriefRepr):
     """v -> matrix v + shift; matrix (d, d) is regular, shift (d,)."""
 
     kind: ClassVar[str] = "affine"
@@ -105,11 +105,11 @@ class Affine(Brief):
     def inverse(self, V: Floats) -> Floats:
         return _times(self._back, V - self.shift[:, None])
 
-    def then(self, other: Affine) -> Affine:
-        return Affine(other.matrix @ self.matrix, other.matrix @ self.shift + other.shift)
+    def then(self, other: AffineMap) -> AffineMap:
+        return AffineMap(other.matrix @ self.matrix, other.matrix @ self.shift + other.shift)
 
-    def turned(self) -> Affine:
-        return Affine(self._back, -self._back @ self.shift)
+    def invert_map(self) -> AffineMap:
+        return AffineMap(self._back, -self._back @ self.shift)
 
     def to_arrays(self) -> Arrays:
         return {"matrix": self.matrix, "shift": self.shift}
@@ -126,20 +126,20 @@ def _times(matrix: Floats, V: Floats) -> Floats:
     return out
 
 
-def mix(a: Affine, b: Affine, strength: float) -> Affine:
+def mix(a: AffineMap, b: AffineMap, strength: float) -> AffineMap:
     """Return (1 - strength) a + strength b.
 
     Regular where both matrices are symmetric and positive, or both triangular with a positive
     diagonal: such matrices stay so in between.
     """
-    return Affine(
+    return AffineMap(
         (1 - strength) * a.matrix + strength * b.matrix,
         (1 - strength) * a.shift + strength * b.shift,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Bend:
+class ColumnBend:
     """Bend each column by a curve of its own: knots `x` and `y`, (d, g), each row rising."""
 
     kind: ClassVar[str] = "bend"
@@ -151,11 +151,11 @@ class Bend:
             raise ValueError("a bend has more columns of one side than of the other")
 
     @cached_property
-    def curves(self) -> tuple[Curve, ...]:
-        return tuple(Curve(x, y) for x, y in zip(self.x, self.y, strict=False))
+    def curves(self) -> tuple[PieceCurve, ...]:
+        return tuple(PieceCurve(x, y) for x, y in zip(self.x, self.y, strict=False))
 
     @classmethod
-    def of(cls, curves: tuple[Curve, ...]) -> Bend:
+    def of(cls, curves: tuple[PieceCurve, ...]) -> ColumnBend:
         """Join curves of any number of knots; the shorter ones get more of their own line."""
         size = max(len(curve.x) for curve in curves)
         longer = [_with_knots(curve, size) for curve in curves]
@@ -171,13 +171,13 @@ class Bend:
         return {"x": self.x, "y": self.y}
 
 
-def _with_knots(curve: Curve, size: int) -> Curve:
+def _with_knots(curve: PieceCurve, size: int) -> PieceCurve:
     """Return the same curve with `size` knots, the new ones on its first piece of line."""
     more = size - len(curve.x)
     if not more:
         return curve
     x = np.concatenate([np.linspace(curve.x[0], curve.x[1], more + 2)[:-1], curve.x[1:]])
-    return Curve(x, curve(x))
+    return PieceCurve(x, curve(x))
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +196,7 @@ class KnotheRosenblatt:
     mean: Floats  # (d, d, g) additive conditional mean of column j at column i's z
     scale: Floats  # (d, d, g), above 0, one over the conditional spread
     curve: Floats  # (d, g), each row rising: the marginal map of what remains
-    _curves: list[Curve] = field(init=False, repr=False)
+    _curves: list[PieceCurve] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         d, g = len(self.order), len(self.grid)
@@ -205,16 +205,16 @@ class KnotheRosenblatt:
             raise ValueError("the tables of a triangular map do not fit its columns")
         if not (self.scale > 0).all():
             raise ValueError("a conditional spread is not above 0")
-        object.__setattr__(self, "_curves", [Curve(self.grid, row) for row in self.curve])
+        object.__setattr__(self, "_curves", [PieceCurve(self.grid, row) for row in self.curve])
 
     @cached_property
-    def _tables(self) -> dict[tuple[int, int], tuple[Pieces, Pieces]]:
+    def _tables(self) -> dict[tuple[int, int], tuple[LinearPieces, LinearPieces]]:
         """Mean and scale of column j given column i."""
         pairs = [(j, i) for place, j in enumerate(self.order) for i in self.order[:place]]
         return {
             (int(j), int(i)): (
-                Pieces(self.grid, self.mean[j, i]),
-                Pieces(self.grid, self.scale[j, i]),
+                LinearPieces(self.grid, self.mean[j, i]),
+                LinearPieces(self.grid, self.scale[j, i]),
             )
             for j, i in pairs
         }
@@ -222,18 +222,18 @@ class KnotheRosenblatt:
     def forward(self, V: Floats) -> Floats:
         Z = np.empty_like(V)
         for place, j in enumerate(self.order):
-            shift, scale = self._given(Z, j, self.order[:place])
+            shift, scale = self._condition_column(Z, j, self.order[:place])
             Z[j] = self._curves[j]((V[j] - shift) * scale)
         return Z
 
     def inverse(self, V: Floats) -> Floats:
         X = np.empty_like(V)
         for place, j in enumerate(self.order):
-            shift, scale = self._given(V, j, self.order[:place])
+            shift, scale = self._condition_column(V, j, self.order[:place])
             X[j] = self._curves[j].inverse(V[j]) / scale + shift
         return X
 
-    def _given(
+    def _condition_column(
         self, Z: Floats, j: np.int64, before: NDArray[np.int64]
     ) -> tuple[Floats | float, Floats | float]:
         """Return conditional mean and one over the conditional spread of column j."""
@@ -243,15 +243,15 @@ class KnotheRosenblatt:
             mean, spread = self._tables[int(j), int(i)]
             held = np.clip(Z[i], self.grid[0], self.grid[-1])  # beyond, both stay as they are
             piece = mean.piece(held)
-            shift = shift + mean.read(held, piece)
-            scale = scale * spread.read(held, piece)
+            shift = shift + mean.evaluate_at(held, piece)
+            scale = scale * spread.evaluate_at(held, piece)
         return shift, scale
 
     def log_slope(self, V: Floats, Z: Floats) -> Floats:
         """Return the logarithm of each column's slope at V, which the step takes to Z."""
         logs = np.empty_like(V)
         for place, j in enumerate(self.order):
-            _, scale = self._given(Z, j, self.order[:place])
+            _, scale = self._condition_column(Z, j, self.order[:place])
             piece = np.searchsorted(self.curve[j], Z[j]).clip(1, len(self.grid) - 1) - 1
             slope = np.diff(self.curve[j]) / np.diff(self.grid)
             logs[j] = np.log(slope[piece]) + np.log(scale)
@@ -272,6 +272,6 @@ class KnotheRosenblatt:
         return {name: getattr(self, name) for name in names}
 
 
-STEPS: Mapping[str, type[Affine] | type[Bend] | type[KnotheRosenblatt]] = {
-    step.kind: step for step in (Affine, Bend, KnotheRosenblatt)
+STEPS: Mapping[str, type[AffineMap] | type[ColumnBend] | type[KnotheRosenblatt]] = {
+    step.kind: step for step in (AffineMap, ColumnBend, KnotheRosenblatt)
 }

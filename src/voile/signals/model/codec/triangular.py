@@ -18,7 +18,7 @@ Numbers: TypeAlias = tuple[float, ...]
 Before: TypeAlias = Mapping[int, Sequence[int]]  # of each column, in order, those it depends on
 
 
-class Triangular:
+class TriangularMap:
     """The later columns of a Knothe-Rosenblatt map, the first `known` of them being known.
 
     given : takes the first columns; returns their z, and what these make of the others: a shift
@@ -105,15 +105,17 @@ def text(before: Before, known: int) -> str:
         return v1,
     """
     first, others = list(before)[:known], list(before)[known:]
-    lines = ["def given(v):", *_taken("v", first), *one_way("z", first, before)]
+    lines = ["def given(v):", *_unpack_names("v", first), *one_way("z", first, before)]
     framed = [j for j in others if set(before[j]) & set(first)]
     frames = [part for j in framed for part in _sums(j, [i for i in before[j] if i in first])]
-    lines.append(f"    return ({listed(f'z{j}' for j in sorted(first))}), ({listed(frames)})")
+    lines.append(
+        f"    return ({list_terms(f'z{j}' for j in sorted(first))}), ({list_terms(frames)})"
+    )
     for head, source, target in (("forward", "v", "z"), ("inverse", "z", "v")):
-        lines += [f"def {head}({source}, frames):", *_taken(source, others)]
-        lines += [f"    {listed(f's{j}, t{j}' for j in framed)} = frames"] if framed else []
+        lines += [f"def {head}({source}, frames):", *_unpack_names(source, others)]
+        lines += [f"    {list_terms(f's{j}, t{j}' for j in framed)} = frames"] if framed else []
         lines += one_way(target, others, before, framed)
-        lines.append(f"    return {listed(f'{target}{j}' for j in sorted(others))}")
+        lines.append(f"    return {list_terms(f'{target}{j}' for j in sorted(others))}")
     return "\n".join(lines)
 
 
@@ -125,11 +127,14 @@ def one_way(
     for j in columns:
         start = (f"s{j}", f"t{j}") if j in framed else ()
         frame = _sums(j, [i for i in before[j] if i in columns], start)
-        lines += [*(_there if target == "z" else _back)(j, frame, s), *_located(j, before, s)]
+        lines += [
+            *(_there if target == "z" else _back)(j, frame, s),
+            *_look_up_column(j, before, s),
+        ]
     return lines
 
 
-def read(target: str, source: str, rows: str, inner: str) -> list[str]:
+def write_curve_lookup(target: str, source: str, rows: str, inner: str) -> list[str]:
     """Return the lines that read a curve."""
     return [
         f"    at, y, slope = {rows}[bisect({inner}, {source})]",
@@ -137,12 +142,12 @@ def read(target: str, source: str, rows: str, inner: str) -> list[str]:
     ]
 
 
-def listed(terms: Iterable[str]) -> str:
+def list_terms(terms: Iterable[str]) -> str:
     return "".join(f"{term}, " for term in terms).rstrip(" ")
 
 
-def _taken(name: str, columns: Sequence[int]) -> list[str]:
-    return [f"    {listed(f'{name}{j}' for j in sorted(columns))} = {name}"] if columns else []
+def _unpack_names(name: str, columns: Sequence[int]) -> list[str]:
+    return [f"    {list_terms(f'{name}{j}' for j in sorted(columns))} = {name}"] if columns else []
 
 
 def _after(before: Before, i: int) -> list[int]:
@@ -163,16 +168,16 @@ def _sums(j: int, columns: Sequence[int], start: Sequence[str] = ()) -> Sequence
 def _there(j: int, frame: Sequence[str], s: str) -> list[str]:
     """Take a column to its z."""
     framed = f"    x = (v{j} - {frame[0]}) * {frame[1]}" if frame else f"    x = v{j}"
-    return [framed, *read(f"z{j}", "x", f"there{s}{j}", f"inner{s}")]
+    return [framed, *write_curve_lookup(f"z{j}", "x", f"there{s}{j}", f"inner{s}")]
 
 
 def _back(j: int, frame: Sequence[str], s: str) -> list[str]:
     """Take a column back from its z."""
     framed = f"    v{j} = x / {frame[1]} + {frame[0]}" if frame else f"    v{j} = x"
-    return [*read("x", f"z{j}", f"back{s}{j}", f"inner{s}{j}"), framed]
+    return [*write_curve_lookup("x", f"z{j}", f"back{s}{j}", f"inner{s}{j}"), framed]
 
 
-def _located(i: int, before: Before, s: str) -> list[str]:
+def _look_up_column(i: int, before: Before, s: str) -> list[str]:
     """Look up what a column makes of those that depend on it; beyond the grid it stays as it is."""
     parts = [f"{letter}{j}_{i}" for j in _after(before, i) for letter in "abcd"]
     if not parts:
@@ -180,6 +185,6 @@ def _located(i: int, before: Before, s: str) -> list[str]:
     z, low, high = f"z{i}", f"low{s}", f"high{s}"
     return [
         f"    held = {z} if {low} <= {z} <= {high} else {low} if {z} < {low} else {high}",
-        f"    at, {listed(parts)} = rows{s}{i}[bisect(inner{s}, held)]",
+        f"    at, {list_terms(parts)} = rows{s}{i}[bisect(inner{s}, held)]",
         f"    r{i} = held - at",
     ]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from voile.signals.model.codec import triangular
-from voile.signals.model.codec.steps import Affine, Bend, KnotheRosenblatt, Step
+from voile.signals.model.codec.steps import AffineMap, CodecStep, ColumnBend, KnotheRosenblatt
 
 Written: TypeAlias = tuple[list[str], list[str], dict[str, Any]]  # there, back, what these read
 
@@ -22,39 +22,39 @@ class WrittenSteps:
     forward: Callable[[Sequence[float]], triangular.Numbers]
     inverse: Callable[[Sequence[float]], triangular.Numbers]
 
-    def __init__(self, steps: Sequence[Step], d: int) -> None:
-        written = [_written(step, f"{number}_") for number, step in enumerate(steps)]
+    def __init__(self, steps: Sequence[CodecStep], d: int) -> None:
+        written = [_write_step(step, f"{number}_") for number, step in enumerate(steps)]
         made: dict[str, Any] = {"bisect": bisect_right}
         there: list[str] = []
         back: list[str] = []
         for on, off, read_here in written:
             there, back = [*there, *on], [*off, *back]
             made |= read_here
-        v = triangular.listed(f"v{j}" for j in range(d))
+        v = triangular.list_terms(f"v{j}" for j in range(d))
         for name, lines in (("forward", there), ("inverse", back)):
             exec("\n".join([f"def {name}(v):", f"    {v} = v", *lines, f"    return {v}"]), made)
         self.forward, self.inverse = made["forward"], made["inverse"]
 
 
-def _written(step: Step, s: str) -> Written:
+def _write_step(step: CodecStep, s: str) -> Written:
     """Return the lines of a step, each way from v to v, and what they read, `s` in the names.
 
     >>> import numpy as np
     >>> print(*_written(Affine(np.array([[2.0]]), np.zeros(1)), "0_")[0])
         v0, = 0.0 + there0_0_0 * v0 + shift0_0,
     """
-    if isinstance(step, Affine):
+    if isinstance(step, AffineMap):
         return _affine(step, s)
-    if isinstance(step, Bend):
+    if isinstance(step, ColumnBend):
         return _bend(step, s)
     if isinstance(step, KnotheRosenblatt):
         return _triangular(step, s)
     raise TypeError(f"no step {step.kind!r}")
 
 
-def _affine(step: Affine, s: str) -> Written:
+def _affine(step: AffineMap, s: str) -> Written:
     """Sum term by term, but for those of 0."""
-    matrices = {"there": step.matrix.tolist(), "back": step.turned().matrix.tolist()}
+    matrices = {"there": step.matrix.tolist(), "back": step.invert_map().matrix.tolist()}
     made = {f"shift{s}{j}": shift for j, shift in enumerate(step.shift.tolist())}
     sums: dict[str, list[str]] = {}
     for way, rows in matrices.items():
@@ -67,15 +67,15 @@ def _affine(step: Affine, s: str) -> Written:
     shifts = [f"shift{s}{j}" for j in range(len(v))]
     shifted = [f"{total} + {shift}" for total, shift in zip(sums["there"], shifts, strict=True)]
     before = [f"{one} - {shift}" for one, shift in zip(v, shifts, strict=True)]
-    to = f"    {triangular.listed(v)} ="
+    to = f"    {triangular.list_terms(v)} ="
     return (
-        [f"{to} {triangular.listed(shifted)}"],
-        [f"{to} {triangular.listed(before)}", f"{to} {triangular.listed(sums['back'])}"],
+        [f"{to} {triangular.list_terms(shifted)}"],
+        [f"{to} {triangular.list_terms(before)}", f"{to} {triangular.list_terms(sums['back'])}"],
         made,
     )
 
 
-def _bend(step: Bend, s: str) -> Written:
+def _bend(step: ColumnBend, s: str) -> Written:
     there, back = [], []
     made: dict[str, Any] = {}
     for j, curve in enumerate(step.curves):
@@ -84,8 +84,8 @@ def _bend(step: Bend, s: str) -> Written:
             there += _line(f"v{j}", *on[0])
             back += _line(f"v{j}", *off[0])
             continue
-        there += triangular.read(f"v{j}", f"v{j}", f"there{s}{j}", f"x{s}{j}")
-        back += triangular.read(f"v{j}", f"v{j}", f"back{s}{j}", f"y{s}{j}")
+        there += triangular.write_curve_lookup(f"v{j}", f"v{j}", f"there{s}{j}", f"x{s}{j}")
+        back += triangular.write_curve_lookup(f"v{j}", f"v{j}", f"back{s}{j}", f"y{s}{j}")
         made |= {f"there{s}{j}": on, f"x{s}{j}": curve.x[1:-1].tolist()}
         made |= {f"back{s}{j}": off, f"y{s}{j}": curve.y[1:-1].tolist()}
     return there, back, made
@@ -98,5 +98,5 @@ def _line(v: str, at: float, y: float, slope: float) -> list[str]:
 def _triangular(step: KnotheRosenblatt, s: str) -> Written:
     before = triangular.before_each(step)
     there, back = (triangular.one_way(target, list(before), before, s=s) for target in "zv")
-    v, z = (triangular.listed(f"{name}{j}" for j in before) for name in "vz")
+    v, z = (triangular.list_terms(f"{name}{j}" for j in before) for name in "vz")
     return [*there, f"    {v} = {z}"], [f"    {z} = {v}", *back], triangular.tables(step, before, s)

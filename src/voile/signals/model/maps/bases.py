@@ -12,11 +12,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from voile.signals.model.codec.conditional import Conditional, MapStep
-from voile.signals.model.codec.lift import Lift
+from voile.signals.model.codec.conditional import ConditionalFrame, MapStep
+from voile.signals.model.codec.lift import RelationLift
 from voile.signals.model.codec.pieces import Floats
-from voile.signals.model.codec.steps import Affine, Bend, Curve, between, mix
-from voile.signals.model.maps.fitted import SCORES, Fitted, SideFrames
+from voile.signals.model.codec.steps import AffineMap, ColumnBend, PieceCurve, between, mix
+from voile.signals.model.maps.fitted import SCORES, FittedLaws, SideFrames
 
 Law: TypeAlias = Callable[[Floats], Floats]
 
@@ -35,17 +35,17 @@ BASES: Mapping[str, Law | None] = {
 }
 
 
-def show_lift(lift: Lift, base: str) -> Lift:
+def show_lift(lift: RelationLift, base: str) -> RelationLift:
     """Return the lift with messages of a base's looks: of the barycentre, the column's own."""
     if BASES[base] is None:
         return lift
     d = len(lift.lattices)
     mean, spread = (0.5, 12**-0.5) if base == "uniform" else (0.0, 1.0)
-    return lift.shown(np.full(d, mean), np.full(d, spread))
+    return lift.standardise_messages(np.full(d, mean), np.full(d, spread))
 
 
 def class_steps(
-    fitted: Fitted, base: str, strength: float, personal: Sequence[Affine] | None = None
+    fitted: FittedLaws, base: str, strength: float, personal: Sequence[AffineMap] | None = None
 ) -> tuple[tuple[MapStep, ...], ...]:
     """Return each class's steps, from readings to what is sent; of one subject, `personal` too.
 
@@ -62,9 +62,9 @@ def class_steps(
     >>> V.tolist()
     [[0.0, 1.0]]
     """
-    enter = Bend.of(fitted.coordinates)
+    enter = ColumnBend.of(fitted.coordinates)
     middle = fitted.barycentre()
-    towards, leave = _shown(fitted, middle, BASES[base], strength)
+    towards, leave = _encode_last_steps(fitted, middle, BASES[base], strength)
     nothing = _nothing(len(middle.shift))
     mine = [(mix(nothing, one, strength),) for one in personal or ()]
     side = fitted.side
@@ -72,12 +72,12 @@ def class_steps(
         (
             enter,
             *(side.into(which) if side else ()),
-            frame.turned(),
+            frame.invert_map(),
             *(layer.at(strength) for layer in layers),
             *(mine[which] if mine else ()),
-            *_joined(
+            *_compose_steps(
                 mix(frame, middle, strength),
-                *_left(side, which, nothing, strength),
+                *_leave_own_frame(side, which, nothing, strength),
                 towards,
             ),
             leave,
@@ -86,9 +86,9 @@ def class_steps(
     )
 
 
-def _shown(
-    fitted: Fitted, middle: Affine, law: Law | None, strength: float
-) -> tuple[Affine | Conditional, Bend]:
+def _encode_last_steps(
+    fitted: FittedLaws, middle: AffineMap, law: Law | None, strength: float
+) -> tuple[AffineMap | ConditionalFrame, ColumnBend]:
     """Return the last two steps, common to all classes: leave the barycentre, take on looks.
 
     A barycentre follows side columns only where they travel in the clear: to an adversary who
@@ -96,18 +96,20 @@ def _shown(
     """
     side = fitted.side
     shared = side.shared if side else None
-    back = tuple(curve.turned() for curve in fitted.coordinates)
+    back = tuple(curve.invert_curve() for curve in fitted.coordinates)
     if law is None:
         if side is None:
-            return _nothing(len(middle.shift)), Bend.of(back)
+            return _nothing(len(middle.shift)), ColumnBend.of(back)
         follows = side.shared if side.in_clear else _leaving(shared, side.typical, strength)
-        return follows, Bend.of(back)
-    looks = (Curve(values, law(SCORES)) for values in fitted.law)
+        return follows, ColumnBend.of(back)
+    looks = (PieceCurve(values, law(SCORES)) for values in fitted.law)
     curves = tuple(between(a, b, strength) for a, b in zip(back, looks, strict=True))
-    return _leaving(shared, middle.turned(), strength), Bend.of(curves)
+    return _leaving(shared, middle.invert_map(), strength), ColumnBend.of(curves)
 
 
-def _leaving(frame: Conditional | None, other: Affine, strength: float) -> Affine | Conditional:
+def _leaving(
+    frame: ConditionalFrame | None, other: AffineMap, strength: float
+) -> AffineMap | ConditionalFrame:
     """Return a step from a conditional frame: `strength` of the way to another, the same for all.
 
     Without side columns the frame is the identity.
@@ -118,25 +120,27 @@ def _leaving(frame: Conditional | None, other: Affine, strength: float) -> Affin
     return other if strength == 1 else frame.towards(other, strength)
 
 
-def _left(
-    side: SideFrames | None, which: int, nothing: Affine, strength: float
-) -> tuple[Affine | Conditional, ...]:
+def _leave_own_frame(
+    side: SideFrames | None, which: int, nothing: AffineMap, strength: float
+) -> tuple[AffineMap | ConditionalFrame, ...]:
     """Return how what a class adds to the frame is left, where it adds anything."""
     own = side.own[which] if side else None
     return () if own is None else (_leaving(own, nothing, strength),)
 
 
-def _joined(*steps: Affine | Conditional) -> tuple[Affine | Conditional, ...]:
+def _compose_steps(
+    *steps: AffineMap | ConditionalFrame,
+) -> tuple[AffineMap | ConditionalFrame, ...]:
     """Compose affine maps that follow each other."""
-    found: list[Affine | Conditional] = []
+    found: list[AffineMap | ConditionalFrame] = []
     for step in steps:
         last = found[-1] if found else None
-        if isinstance(step, Affine) and isinstance(last, Affine):
+        if isinstance(step, AffineMap) and isinstance(last, AffineMap):
             found[-1] = last.then(step)
         else:
             found.append(step)
     return tuple(found)
 
 
-def _nothing(d: int) -> Affine:
-    return Affine(np.eye(d), np.zeros(d))
+def _nothing(d: int) -> AffineMap:
+    return AffineMap(np.eye(d), np.zeros(d))

@@ -8,39 +8,39 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.keys.random import RandomState, streams
 from voile.signals.model.codec.codec import FARTHEST
-from voile.signals.model.codec.conditional import Conditional
-from voile.signals.model.codec.lift import Lift
+from voile.signals.model.codec.conditional import ConditionalFrame
+from voile.signals.model.codec.lift import RelationLift
 from voile.signals.model.codec.pieces import Floats
-from voile.signals.model.codec.place import Place
+from voile.signals.model.codec.place import ReadingPlace
 from voile.signals.model.codec.side import SideColumn, SideLevels
-from voile.signals.model.codec.steps import Affine, Curve, KnotheRosenblatt
+from voile.signals.model.codec.steps import AffineMap, KnotheRosenblatt, PieceCurve
 
 # Normal scores at which laws are tabulated: beyond, curves go on straight.
 SCORES = np.linspace(-FARTHEST, FARTHEST, 171)
 
 
 @dataclass(frozen=True, eq=False)
-class SideFrames(Brief):
+class SideFrames(BriefRepr):
     """Frames that depend on side columns: what is outside of them depends on the class alone."""
 
-    shared: Conditional  # of all classes
-    own: tuple[Conditional | None, ...]  # per class what it adds, inside the shared frame
-    typical: Affine  # the mean of the shared frames, for a base that does not follow them
+    shared: ConditionalFrame  # of all classes
+    own: tuple[ConditionalFrame | None, ...]  # per class what it adds, inside the shared frame
+    typical: AffineMap  # the mean of the shared frames, for a base that does not follow them
     in_clear: bool = False  # whether the side columns travel, so that a base may follow them
     choice: Any = None  # how smooth the shared frame is, of a fit; not stored
 
-    def into(self, which: int) -> tuple[Conditional, ...]:
+    def into(self, which: int) -> tuple[ConditionalFrame, ...]:
         """Return the steps from readings of a class to standard values."""
         own = self.own[which]
         return (self.shared.turn(), *(() if own is None else (own.turn(),)))
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted(Brief):
+class FittedLaws(BriefRepr):
     """Say how each class becomes the same law.
 
     frames : per class the affine map from the common law to its readings: mean and spread. All
@@ -49,27 +49,27 @@ class Fitted(Brief):
     """
 
     shares: Floats  # (k,) shares of the classes, sum 1
-    frames: tuple[Affine, ...]
+    frames: tuple[AffineMap, ...]
     layers: tuple[
         tuple[KnotheRosenblatt, ...], ...
     ]  # per class; they take what is left, in the frame, to the law
     law: Floats  # (d, len(SCORES)) the value of the common law at each normal score, per column
-    coordinates: tuple[Curve, ...]  # per column the curve to work in, e.g. a logarithm
+    coordinates: tuple[PieceCurve, ...]  # per column the curve to work in, e.g. a logarithm
     epsilon: float | None = None  # of a map that 0.1.0 fitted to noisy counts; None of all others
     side: SideFrames | None = None  # of a map that is conditional; it stands before the frames
     choices: Any = None  # what the method chose, which fits to parts of the people take; not stored
 
-    def barycentre(self) -> Affine:
+    def barycentre(self) -> AffineMap:
         """Return the mean frame, each class weighing its share."""
         weigh = self.shares
-        return Affine(
+        return AffineMap(
             np.einsum("c,cij->ij", weigh, np.stack([frame.matrix for frame in self.frames])),
             weigh @ np.stack([frame.shift for frame in self.frames]),
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class ClassSample:
     X: Floats  # (n, d) readings, each on its column's lattice
     c: NDArray[np.intp]  # (n,) classes, 0 to k - 1, each there
     subjects: NDArray[np.intp]  # (n,) whose reading it is, 0 to the number of subjects - 1
@@ -77,7 +77,7 @@ class Sample:
     beliefs: tuple[Floats, Floats] | None = None  # distinct p(c | s), (g, k), and p(s), (g,)
     side: tuple[SideColumn, ...] = ()  # the side columns, and where the readings lie on them
     levels: SideLevels | None = None
-    lift: Lift | None = None  # that these are the base columns of
+    lift: RelationLift | None = None  # that these are the base columns of
 
     @property
     def shares(self) -> Floats:
@@ -91,7 +91,7 @@ class Sample:
     def by_class(self) -> list[Floats]:
         return [self.X[self.c == k] for k in range(self.c.max() + 1)]
 
-    def dithered(self, random_state: RandomState) -> Sample:
+    def add_dither(self, random_state: RandomState) -> ClassSample:
         """Return the sample as it is when sent: spread within the rounding cells."""
         (rng,) = streams(random_state, "dither of the fit")
         X = self.X + rng.uniform(-0.5, 0.5, self.X.shape) * self.cells
@@ -100,26 +100,26 @@ class Sample:
         return replace(self, X=X)
 
 
-class Method(Protocol):
+class MapMethod(Protocol):
     """Learn from readings what each class looks like."""
 
-    def fit(self, sample: Sample, random_state: RandomState, /) -> Fitted:
+    def fit(self, sample: ClassSample, random_state: RandomState, /) -> FittedLaws:
         """Fit, or raise a RequestError where the readings are not what the method stands for."""
 
 
-def refuse_below(sample: Sample, low: float, method: str) -> None:
+def refuse_below(sample: ClassSample, low: float, method: str) -> None:
     bad = (low > sample.X).any(axis=0)
     if bad.any():
         raise RequestError(
             "readings are not above 0" if low else "readings are below 0",
-            where=Place(int(bad.argmax())),
+            where=ReadingPlace(int(bad.argmax())),
             instead=f"use another method than {method}",
         )
 
 
-def plain(d: int) -> tuple[Curve, ...]:
+def plain(d: int) -> tuple[PieceCurve, ...]:
     ends = np.array([-1.0, 1.0])
-    return (Curve(ends, ends),) * d
+    return (PieceCurve(ends, ends),) * d
 
 
 def normal_law(d: int) -> Floats:

@@ -12,24 +12,30 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.columns import Scale
-from voile.signals.model.codec.conditional import Conditional, MapStep
-from voile.signals.model.codec.lattice import Lattice
-from voile.signals.model.codec.lift import Lift
-from voile.signals.model.codec.nominal import Assignment
+from voile.signals.model.codec.conditional import ConditionalFrame, MapStep
+from voile.signals.model.codec.lattice import ValueLattice
+from voile.signals.model.codec.lift import RelationLift
+from voile.signals.model.codec.nominal import ValueAssignment
 from voile.signals.model.codec.side import SideColumn
-from voile.signals.model.codec.steps import Affine, Arrays, Curve, KnotheRosenblatt, Step
+from voile.signals.model.codec.steps import (
+    AffineMap,
+    Arrays,
+    CodecStep,
+    KnotheRosenblatt,
+    PieceCurve,
+)
 from voile.signals.model.maps.bases import class_steps, show_lift
-from voile.signals.model.maps.fitted import Fitted, SideFrames
+from voile.signals.model.maps.fitted import FittedLaws, SideFrames
 
 TEXT = "text"
 
 
 @dataclass(frozen=True, eq=False)
-class StoredMap(Brief):
+class StoredMap(BriefRepr):
     """A fitted map made of its parts: another strength or base costs no other fit."""
 
     shows = (
@@ -39,11 +45,11 @@ class StoredMap(Brief):
 
     classes_: NDArray[Any]  # (k,) sorted
     columns: tuple[Scale, ...]  # per column its lattice or assignment
-    fitted_: Fitted | None  # of the numeric columns; None where there are none
+    fitted_: FittedLaws | None  # of the numeric columns; None where there are none
     side: tuple[SideColumn, ...] = ()  # the side columns that the map depends on
     base: str = "normal"
     strength: float = 1.0
-    lift: Lift | None = None  # the relations among the numeric columns
+    lift: RelationLift | None = None  # the relations among the numeric columns
 
     def at(self, base: str, strength: float) -> StoredMap:
         return replace(self, base=base, strength=strength)
@@ -58,12 +64,14 @@ class StoredMap(Brief):
         *,
         base: str,
         strength: float,
-        personal: Sequence[Affine] | None = None,
+        personal: Sequence[AffineMap] | None = None,
         places: int | None = None,
     ) -> Codec:
         nothing: tuple[tuple[MapStep, ...], ...] = ((),) * len(self.classes_)
         if strength == 0:
-            plain = (one.plain() if isinstance(one, Assignment) else one for one in self.columns)
+            plain = (
+                one.plain() if isinstance(one, ValueAssignment) else one for one in self.columns
+            )
             return Codec(self.classes_, tuple(plain), nothing, side=self.side)
         steps = class_steps(self.fitted_, base, strength, personal) if self.fitted_ else nothing
         lift = self.lift and show_lift(self.lift, base)
@@ -72,7 +80,7 @@ class StoredMap(Brief):
     @property
     def spans(self) -> tuple[bool, ...]:
         """Per column whether it holds numbers."""
-        return tuple(isinstance(column, Lattice) for column in self.columns)
+        return tuple(isinstance(column, ValueLattice) for column in self.columns)
 
     def to_arrays(self) -> Arrays:
         nothing = ((),) * len(self.classes_)
@@ -88,12 +96,12 @@ class StoredMap(Brief):
         return cls(codec.classes, codec.columns, fitted, codec.side, lift=codec.lift)
 
 
-def _arrays_of(fitted: Fitted) -> Arrays:
+def _arrays_of(fitted: FittedLaws) -> Arrays:
     arrays: Arrays = {"fitted.shares": fitted.shares, "fitted.law": fitted.law}
     if fitted.epsilon is not None:
         arrays["fitted.epsilon"] = np.array(fitted.epsilon)
     for which, (frame, layers) in enumerate(zip(fitted.frames, fitted.layers, strict=True)):
-        parts: dict[str, Step] = {"frame": frame}
+        parts: dict[str, CodecStep] = {"frame": frame}
         parts |= {f"layer.{k}": layer for k, layer in enumerate(layers)}
         for place, step in parts.items():
             for name, array in step.to_arrays().items():
@@ -106,7 +114,10 @@ def _arrays_of(fitted: Fitted) -> Arrays:
 
 
 def _arrays_of_side(side: SideFrames) -> Arrays:
-    parts: dict[str, Step | Conditional] = {"shared": side.shared, "typical": side.typical}
+    parts: dict[str, CodecStep | ConditionalFrame] = {
+        "shared": side.shared,
+        "typical": side.typical,
+    }
     parts |= {f"own.{which}": one for which, one in enumerate(side.own) if one is not None}
     arrays: Arrays = {"fitted.side.in_clear": np.array(int(side.in_clear))}
     for place, step in parts.items():
@@ -115,7 +126,7 @@ def _arrays_of_side(side: SideFrames) -> Arrays:
     return arrays
 
 
-def _fitted_of(arrays: Mapping[str, NDArray[Any]]) -> Fitted:
+def _fitted_of(arrays: Mapping[str, NDArray[Any]]) -> FittedLaws:
     def part(place: str) -> dict[str, Any]:
         start = f"fitted.{place}."
         return {key[len(start) :]: x for key, x in arrays.items() if key.startswith(start)}
@@ -131,21 +142,21 @@ def _fitted_of(arrays: Mapping[str, NDArray[Any]]) -> Fitted:
             return None
         own = [part(f"side.own.{which}") for which in classes]
         return SideFrames(
-            Conditional(**part("side.shared")),
-            tuple(Conditional(**one) if one else None for one in own),
-            Affine(**part("side.typical")),
+            ConditionalFrame(**part("side.shared")),
+            tuple(ConditionalFrame(**one) if one else None for one in own),
+            AffineMap(**part("side.typical")),
             bool(arrays["fitted.side.in_clear"]),
         )
 
     try:
         shares, law = arrays["fitted.shares"], arrays["fitted.law"]
         classes = range(len(shares))
-        return Fitted(
+        return FittedLaws(
             np.asarray(shares, dtype=np.float64),
-            tuple(Affine(**part(f"{which}.frame")) for which in classes),
+            tuple(AffineMap(**part(f"{which}.frame")) for which in classes),
             tuple(layers(which) for which in classes),
             np.asarray(law, dtype=np.float64),
-            tuple(Curve(**part(f"coordinate.{j}")) for j in range(len(law))),
+            tuple(PieceCurve(**part(f"coordinate.{j}")) for j in range(len(law))),
             float(arrays["fitted.epsilon"]) if "fitted.epsilon" in arrays else None,
             side(classes),
         )

@@ -79,7 +79,7 @@ class SideSettings(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
-class CellValues:
+class ReadingCellValues:
     values: NDArray[Any]  # (n,) float64, NaN where there is none; of nominal columns text
     missing: NDArray[np.bool_]  # (n,) bool: null, not a number, or infinite
     strange: NDArray[np.bool_]  # (n,) bool: what the column cannot hold, such as text among numbers
@@ -106,12 +106,12 @@ class KnownColumn:
     def lacks(self) -> str:
         return "no text" if self.settings.nominal else "no number"
 
-    def cells(self, column: pa.Array) -> CellValues:
+    def cells(self, column: pa.Array) -> ReadingCellValues:
         """Read cells; a missing one is None among the values."""
         read = _names(column) if self.settings.nominal else _numbers(column)
         values = read.values.astype(object)
         values[read.missing | read.strange] = None
-        return CellValues(values, read.missing, read.strange)
+        return ReadingCellValues(values, read.missing, read.strange)
 
 
 @dataclass(frozen=True)
@@ -137,19 +137,19 @@ class ReadingColumn:
             return "none of its values in their order"
         return "no text" if self.settings.nominal else "no number"
 
-    def cells(self, column: pa.Array) -> CellValues:
+    def cells(self, column: pa.Array) -> ReadingCellValues:
         if self.settings.nominal:
             return _names(column)
         if self.settings.ordinal is not None:
             return _places(column, self.settings.ordinal)
         return _numbers(column)
 
-    def messages(self, column: pa.Array) -> CellValues:
+    def messages(self, column: pa.Array) -> ReadingCellValues:
         """Read a column of what was sent."""
         return _names(column) if self.settings.nominal else _numbers(column)
 
     @property
-    def decoded(self) -> ReadingLimits:
+    def decoded_limits(self) -> ReadingLimits:
         """What its readings can be once they are decoded."""
         return ReadingLimits(self.column, self.settings.ordinal or (), self.settings.bounds)
 
@@ -162,9 +162,11 @@ class ReadingColumn:
             return np.zeros(len(values), dtype=np.bool_)
         numbers = values.astype(np.float64)
         held = ReadingLimits(self.column, bounds=_ends(type_))
-        return np.asarray(self.decoded.is_outside(numbers) | held.is_outside(numbers))
+        return np.asarray(self.decoded_limits.is_outside(numbers) | held.is_outside(numbers))
 
-    def restored(self, values: NDArray[Any], blank: NDArray[np.bool_], type_: pa.DataType) -> Any:
+    def restore_type(
+        self, values: NDArray[Any], blank: NDArray[np.bool_], type_: pa.DataType
+    ) -> Any:
         """Return decoded values, none outside, as the source's type; text becomes numbers."""
         if self.settings.nominal:
             return pa.array(values.astype(str), mask=blank).cast(type_)
@@ -235,24 +237,24 @@ def _true(mask: pa.Array) -> NDArray[np.bool_]:
     return np.asarray(pc.fill_null(mask, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
-def _names(column: pa.Array) -> CellValues:
+def _names(column: pa.Array) -> ReadingCellValues:
     text = column.cast(pa.string())
     missing = _true(text.is_null())
     values = np.array(pc.fill_null(text, "").to_pylist(), dtype=object)
-    return CellValues(values, missing, np.zeros(len(column), dtype=np.bool_))
+    return ReadingCellValues(values, missing, np.zeros(len(column), dtype=np.bool_))
 
 
-def _places(column: pa.Array, names: tuple[str, ...]) -> CellValues:
+def _places(column: pa.Array, names: tuple[str, ...]) -> ReadingCellValues:
     text = column.cast(pa.string())
     missing = _true(text.is_null())
     place = pc.index_in(text, pa.array(names, pa.string()))
     strange = _true(place.is_null()) & ~missing
     values = pc.fill_null(place, 0).to_numpy(zero_copy_only=False).astype(np.float64)
     values[missing | strange] = np.nan
-    return CellValues(values, missing, strange)
+    return ReadingCellValues(values, missing, strange)
 
 
-def _numbers(column: pa.Array) -> CellValues:
+def _numbers(column: pa.Array) -> ReadingCellValues:
     strange = np.zeros(len(column), dtype=np.bool_)
     if _is_text(column.type):
         text = column.cast(pa.string())
@@ -265,11 +267,11 @@ def _numbers(column: pa.Array) -> CellValues:
         column = column.cast(pa.string())
     elif not _is_number(column.type):
         everything = np.ones(len(column), dtype=np.bool_)
-        return CellValues(np.full(len(column), np.nan), ~everything, everything)
+        return ReadingCellValues(np.full(len(column), np.nan), ~everything, everything)
     values = np.array(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
     missing = ~np.isfinite(values) & ~strange
     values[missing] = np.nan
-    return CellValues(values + 0.0, missing, strange)  # -0.0 becomes 0.0
+    return ReadingCellValues(values + 0.0, missing, strange)  # -0.0 becomes 0.0
 
 
 def _ends(type_: pa.DataType) -> tuple[float, float]:

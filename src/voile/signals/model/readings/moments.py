@@ -49,7 +49,7 @@ def rank_moments(
     return np.asarray(found.to_numpy(), dtype=np.intp)
 
 
-class Ticks(NamedTuple):
+class ReadingTicks(NamedTuple):
     """When readings were taken."""
 
     values: NDArray[np.int64]  # (n,)
@@ -61,7 +61,7 @@ class TimeUnit:
     """What a map counts time in."""
 
     ticks: int
-    per: int  # as in `Ticks`
+    per: int  # as in `ReadingTicks`
 
     @property
     def is_of_dates(self) -> bool:
@@ -91,7 +91,7 @@ class TimeUnit:
         return ticks // self.ticks
 
 
-def count_ticks(times: Sequence[pa.Array], column: str) -> Ticks:
+def count_ticks(times: Sequence[pa.Array], column: str) -> ReadingTicks:
     """Return moments in ticks: seconds of dates and times, thousandths of numbers.
 
     >>> count_ticks([pa.array(["2026-03-10", "2026-03-09"])], "day").values.tolist()
@@ -104,16 +104,16 @@ def count_ticks(times: Sequence[pa.Array], column: str) -> Ticks:
         values = moments.cast(pa.float64()).to_numpy(zero_copy_only=False) * PER_NUMBER
         if not (np.abs(values) <= LATEST).all():
             raise RequestError("a time is out of range", where=f"column {column}", instead=REMEDY)
-        return Ticks(np.rint(values).astype(np.int64), PER_NUMBER)
+        return ReadingTicks(np.rint(values).astype(np.int64), PER_NUMBER)
     if of.is_time(moments.type):  # of day
         moments = moments.cast(pa.time64("ns")).cast(pa.int64())
-        return Ticks(np.asarray(moments.to_numpy(), dtype=np.int64) // 10**9, DAY)
+        return ReadingTicks(np.asarray(moments.to_numpy(), dtype=np.int64) // 10**9, DAY)
     kind = "timedelta64[s]" if of.is_duration(moments.type) else "datetime64[s]"
     found = moments.to_numpy(zero_copy_only=False).astype(kind)
-    return Ticks(np.asarray(found.astype(np.int64), dtype=np.int64), DAY)
+    return ReadingTicks(np.asarray(found.astype(np.int64), dtype=np.int64), DAY)
 
 
-def unit_of(times: Ticks, whose: NDArray[np.intp]) -> TimeUnit:
+def unit_of(times: ReadingTicks, whose: NDArray[np.intp]) -> TimeUnit:
     """Return the unit of time in which readings of a subject follow each other.
 
     All gaps are whole units, or units are fine and handy ones: an hour where readings come daily,
@@ -150,7 +150,7 @@ def _whole(
     def where(row: int) -> str:
         return f"column {column}" if rows is None else f"row {rows[row] + 1:,}, column {column}"
 
-    moments = _meant(pa.chunked_array(times).combine_chunks(), where)
+    moments = _convert_moments(pa.chunked_array(times).combine_chunks(), where)
     missing = pc.is_null(moments, nan_is_null=True)
     if pc.any(missing, min_count=0).as_py():
         raise RequestError(
@@ -161,7 +161,7 @@ def _whole(
     return moments
 
 
-def _meant(moments: pa.Array, where: Callable[[int], str]) -> pa.Array:
+def _convert_moments(moments: pa.Array, where: Callable[[int], str]) -> pa.Array:
     """Return moments as a type whose order is that of time."""
     of = pa.types
     if of.is_dictionary(moments.type):
@@ -170,14 +170,14 @@ def _meant(moments: pa.Array, where: Callable[[int], str]) -> pa.Array:
         moments = moments.cast(pa.string())
     if of.is_string(moments.type):
         blank = pc.equal(pc.utf8_trim_whitespace(moments), "")
-        return _read(pc.if_else(blank, None, moments), where)
+        return _parse_text(pc.if_else(blank, None, moments), where)
     plain = of.is_integer, of.is_floating, of.is_decimal, of.is_date, of.is_timestamp
     if not any(test(moments.type) for test in (*plain, of.is_time, of.is_duration, of.is_null)):
         raise RequestError(f"{moments.type} is not a time", where=where(0), instead=REMEDY)
     return moments
 
 
-def _read(text: pa.Array, where: Callable[[int], str]) -> pa.Array:
+def _parse_text(text: pa.Array, where: Callable[[int], str]) -> pa.Array:
     numbers = pc.all(pc.match_substring_regex(text, NUMBER), min_count=0).as_py()
     for type_ in NUMBERS if numbers else DATES:
         if (found := _cast(text, type_)) is not None:

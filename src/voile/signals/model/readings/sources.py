@@ -12,28 +12,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.signals.model.codec.formula import Formula
-from voile.signals.model.codec.place import Place
+from voile.signals.model.codec.formula import ColumnFormula
+from voile.signals.model.codec.place import ReadingPlace
 from voile.signals.model.readings.forms import (
-    CellValues,
     KnownColumn,
+    ReadingCellValues,
     ReadingColumn,
     has_decimal_comma,
 )
 from voile.signals.model.readings.merging import PrivateSettings
-from voile.signals.model.readings.moments import Ticks, count_ticks, order_rows, rank_moments
+from voile.signals.model.readings.moments import ReadingTicks, count_ticks, order_rows, rank_moments
 
 UNTREATED = ("quasi", "items", "weight")
 FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for each, no class
 
 
 @dataclass(frozen=True, eq=False)
-class SourceReadings(Brief):
+class SourceReadings(BriefRepr):
     """Readings in an order that does not follow the source's."""
 
     table: NDArray[Any]  # (n, d) float64; objects where a column is nominal
@@ -44,11 +44,11 @@ class SourceReadings(Brief):
     names: NDArray[np.str_]  # of the subjects, by their numbers
     left_out: int  # rows without a class, a subject or a whole reading
     known: NDArray[np.object_]  # (n, q) side columns, None where missing
-    times: Ticks | None = None  # when each was, where a column says so
+    times: ReadingTicks | None = None  # when each was, where a column says so
 
     def take(self, rows: NDArray[Any]) -> SourceReadings:
         names = ("table", "labels", "whose", "moments", "number", "known")
-        times = self.times and Ticks(self.times.values[rows], self.times.per)
+        times = self.times and ReadingTicks(self.times.values[rows], self.times.per)
         return replace(self, times=times, **{name: getattr(self, name)[rows] for name in names})
 
     @property
@@ -63,13 +63,13 @@ class SourceReadings(Brief):
 
 
 @dataclass(frozen=True, eq=False)
-class BatchReadings(Brief):
+class BatchReadings(BriefRepr):
     """What a batch holds, row by row."""
 
-    cells: tuple[CellValues, ...]
+    cells: tuple[ReadingCellValues, ...]
     labels: NDArray[np.object_]
     subjects: NDArray[np.object_]
-    sides: tuple[CellValues, ...] = ()  # of columns that the adversary is taken to know
+    sides: tuple[ReadingCellValues, ...] = ()  # of columns that the adversary is taken to know
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -100,7 +100,7 @@ class BatchReadings(Brief):
     def table(self, rows: NDArray[Any]) -> NDArray[Any]:
         return np.stack([one.values[rows] for one in self.cells], axis=1)
 
-    def known(self, rows: NDArray[Any]) -> NDArray[np.object_]:
+    def side_values(self, rows: NDArray[Any]) -> NDArray[np.object_]:
         """Return the side columns of rows, (n, q)."""
         found = np.empty((len(np.arange(len(self.labels))[rows]), len(self.sides)), dtype=object)
         for j, one in enumerate(self.sides):
@@ -109,7 +109,7 @@ class BatchReadings(Brief):
 
 
 @dataclass(frozen=True)
-class SignalReader(Brief):
+class SignalReader(BriefRepr):
     shows = ("columns",)
 
     roles: Roles  # of every column
@@ -137,22 +137,22 @@ class SignalReader(Brief):
         return self.roles.of("private")[0]
 
     @cached_property
-    def merged(self) -> Mapping[str, str]:
+    def merged_names(self) -> Mapping[str, str]:
         """What each class that is merged with others is called."""
         return PrivateSettings.of(self.roles, self.private).names
 
     def classes(self, column: pa.Array) -> NDArray[np.object_]:
         """Return a column of classes as text, those merged by their common name."""
         labels = classes_of(column, self.private)
-        named = [self.merged.get(one, one) for one in labels] if self.merged else labels
+        named = [self.merged_names.get(one, one) for one in labels] if self.merged_names else labels
         return np.array(named, dtype=object)
 
-    def named(self, error: RequestError, rows: SourceReadings) -> RequestError:
+    def name_place(self, error: RequestError, rows: SourceReadings) -> RequestError:
         """Say where in the source it is: the library counts columns, and rows in their order."""
-        if not isinstance(error.where, Place):
+        if not isinstance(error.where, ReadingPlace):
             return error
         names = (*self.columns, *(one.column for one in self.sides))
-        where = error.where.called(names, self.private, rows.number.tolist())
+        where = error.where.describe_place(names, self.private, rows.number.tolist())
         return type(error)(error.what, where=where, instead=error.instead)
 
     @property
@@ -186,7 +186,7 @@ class SignalReader(Brief):
             if form.settings.relation is None:
                 continue
             try:
-                formula = Formula(form.settings.relation)
+                formula = ColumnFormula(form.settings.relation)
             except RequestError as error:
                 where = f"roles, column {form.column}"
                 raise RequestError(error.what, where=where, instead=error.instead) from None
@@ -197,7 +197,7 @@ class SignalReader(Brief):
                     where=f"roles, column {form.column}",
                     instead="give it the role reading or known, or leave the relation out",
                 )
-            found[place] = formula.renamed(names).text
+            found[place] = formula.rename_columns(names).text
         return found
 
     def check(self, source: Source) -> None:
@@ -240,7 +240,9 @@ class SignalReader(Brief):
             tuple(one.cells(batch.column(one.column)) for one in self.sides),
         )
 
-    def read(self, source: Source, *, strict: bool = True, partial: bool = False) -> SourceReadings:
+    def read_rows(
+        self, source: Source, *, strict: bool = True, partial: bool = False
+    ) -> SourceReadings:
         """Read all rows that have a class, a subject and every reading; `partial`: some reading.
 
         Where `strict`, rows of those held out are left alone, and a cell that its column cannot
@@ -253,7 +255,9 @@ class SignalReader(Brief):
                 self._refuse_strange(one, batch, number, source.name)
             good = one.some if partial else one.good
             read += len(good)
-            seen.append((one.table(good), one.labels[good], one.subjects[good], one.known(good)))
+            seen.append(
+                (one.table(good), one.labels[good], one.subjects[good], one.side_values(good))
+            )
             numbers.append(number[good])
             times.append(batch.column(self.time).filter(pa.array(good)) if self.time else None)
         tables, labels, subjects, known = zip(*seen, strict=True) if seen else ((), (), (), ())
@@ -268,7 +272,7 @@ class SignalReader(Brief):
         ticks = None
         if self.time:
             moments, ticks = rank_moments(times, self.time, number), count_ticks(times, self.time)
-        return _ordered(
+        return _order_rows(
             np.concatenate(tables),
             np.concatenate(labels).astype(str),
             np.concatenate(subjects).astype(str),
@@ -290,7 +294,7 @@ class SignalReader(Brief):
             number = np.arange(first, first + len(batch))
             first += len(batch)
             if strict:
-                used = ~self.hold_out.held(batch, int(number[0]) if len(number) else 0)
+                used = ~self.hold_out.find_held(batch, int(number[0]) if len(number) else 0)
                 batch, number = batch.filter(pa.array(used)), number[used]
             yield batch, number
 
@@ -312,12 +316,12 @@ class SignalReader(Brief):
                 )
 
 
-def _ordered(
+def _order_rows(
     table: NDArray[Any],
     labels: NDArray[np.str_],
     subjects: NDArray[np.str_],
     moments: NDArray[np.intp],
-    ticks: Ticks | None,
+    ticks: ReadingTicks | None,
     number: NDArray[np.int64],
     known: NDArray[np.object_],
     *,

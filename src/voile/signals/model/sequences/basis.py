@@ -16,7 +16,7 @@ LONGEST = 10_000  # units of time in a season, at most: a codec holds a row for 
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class TimeBasis:
     """The functions of time whose sum, weighed by each subject's coefficients, a score follows.
 
     Every class has the same, so that they reveal nothing of the class. A season is a table, since
@@ -35,7 +35,7 @@ class Basis:
             raise ValueError("a slope or a season is out of range")
 
     @classmethod
-    def of(cls, slope: float, period: int, harmonics: int) -> Basis:
+    def of(cls, slope: float, period: int, harmonics: int) -> TimeBasis:
         """Return the basis with a slope, if it is not 0, and a season, if a period is not."""
         if not period:
             return cls(slope)

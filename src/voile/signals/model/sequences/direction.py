@@ -40,7 +40,7 @@ class DirectionState(NamedTuple):
         return [self.coefficients, rows, *self[2:]]
 
 
-class Forecast(NamedTuple):
+class ScoreForecast(NamedTuple):
     """The law of a score to come: normal, of this mean and standard deviation."""
 
     mean: float
@@ -49,12 +49,12 @@ class Forecast(NamedTuple):
     doubt: Numbers  # (K K,) of the coefficients, drift included
 
 
-Forecasting: TypeAlias = Callable[..., Forecast]
-Learning: TypeAlias = Callable[["DirectionState | None", int, Forecast, float], DirectionState]
+Forecasting: TypeAlias = Callable[..., ScoreForecast]
+Learning: TypeAlias = Callable[["DirectionState | None", int, ScoreForecast, float], DirectionState]
 
 
 @dataclass(frozen=True)
-class Direction:
+class DirectionLaw:
     """The law of one direction, of one class."""
 
     mean: tuple[float, ...]  # (K,) of the coefficients
@@ -69,21 +69,21 @@ class Direction:
 
         Its mean alone where there was a score before, and the reading does not hold it.
         """
-        found: Forecasting = self._written["forecast"]
+        found: Forecasting = self._compiled_functions["forecast"]
         return found
 
     @cached_property
     def learn(self) -> Learning:
         """Return what is known once a score is."""
-        found: Learning = self._written["learn"]
+        found: Learning = self._compiled_functions["learn"]
         return found
 
     @cached_property
-    def _written(self) -> dict[str, Any]:
+    def _compiled_functions(self) -> dict[str, Any]:
         """Both functions, and what they read."""
         made = {
             "mean": self.mean,
-            "prior": _joined(self.covariance),
+            "prior": _flatten_rows(self.covariance),
             "swing": self.swing,
             "kept": self.kept,
             "drift": self.drift,
@@ -93,7 +93,7 @@ class Direction:
             "sqrt": sqrt,
             "nan": nan,
             "new": tuple.__new__,
-            "Forecast": Forecast,
+            "ScoreForecast": ScoreForecast,
             "State": DirectionState,
         }
         exec(steps(len(self.mean), drifts=self.drift > 0), made)
@@ -111,10 +111,10 @@ def read_state(saved: object, size: int) -> DirectionState:
         raise ValueError("what is known of a score is of another map")
     if moment(time) < moment(since):
         raise ValueError("a reading is before the first")
-    return DirectionState(means, _joined(rows), last, surprise, time, since)
+    return DirectionState(means, _flatten_rows(rows), last, surprise, time, since)
 
 
-def _joined(rows: Iterable[Row]) -> Numbers:
+def _flatten_rows(rows: Iterable[Row]) -> Numbers:
     return tuple([value for row in rows for value in row])
 
 

@@ -17,7 +17,7 @@ LARGEST = 2.0**52  # of what is sent: beyond any reading on its lattice, below w
 CHECK = re.compile(r"[0-9a-f]{16}|")
 
 
-class Message(NamedTuple):
+class ReadingMessage(NamedTuple):
     """One reading under way."""
 
     session: str  # the session's name, public
@@ -38,7 +38,7 @@ class Message(NamedTuple):
         return self.number - 1 if self.time is None else self.time
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Message:
+    def from_json(cls, data: Mapping[str, Any]) -> ReadingMessage:
         try:
             number, after = whole(data["number"]), whole(data["after"])
             check, values = _check(data["check"]), numbers(data["values"])
@@ -49,7 +49,7 @@ class Message(NamedTuple):
             raise RequestError("this is not a message of a session") from wrong
 
 
-class Receipt(NamedTuple):
+class MessageReceipt(NamedTuple):
     """Say that all messages up to `number` have come; `check` is the digest of these."""
 
     session: str
@@ -60,7 +60,7 @@ class Receipt(NamedTuple):
         return self._asdict()
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Receipt:
+    def from_json(cls, data: Mapping[str, Any]) -> MessageReceipt:
         try:
             return cls(_name(data["session"]), whole(data["number"]), _check(data["check"]))
         except (LookupError, TypeError, ValueError) as wrong:
@@ -119,7 +119,7 @@ def beginning(session: str, mark: str, proof: bytes = b"") -> str:
     return found.hexdigest()[:16]
 
 
-def chain(check: str, message: Message) -> str:
+def chain(check: str, message: ReadingMessage) -> str:
     """Return the digest with one more message.
 
     Of what anyone can overhear, never of a reading: a digest of readings could be tried out.

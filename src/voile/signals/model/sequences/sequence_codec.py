@@ -18,17 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.signals.model.codec.cells import Cells
+from voile.signals.model.codec.cells import ReadingCells
 from voile.signals.model.codec.codec import Codec
-from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.lattice import ValueLattice
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.place import CLASSES
 from voile.signals.model.codec.scalar import Point, ScalarStep
-from voile.signals.model.codec.single import Singles
+from voile.signals.model.codec.single import SingleReadings
 from voile.signals.model.codec.steps import Arrays, KnotheRosenblatt
-from voile.signals.model.codec.triangular import Triangular
-from voile.signals.model.sequences.basis import Basis
-from voile.signals.model.sequences.direction import Direction, DirectionState, Forecast
+from voile.signals.model.codec.triangular import TriangularMap
+from voile.signals.model.sequences.basis import TimeBasis
+from voile.signals.model.sequences.direction import DirectionLaw, DirectionState, ScoreForecast
 from voile.signals.model.sequences.written_out import Numbers, Row, times
 
 T = TypeVar("T")
@@ -39,11 +39,11 @@ State: TypeAlias = Sequence[DirectionState | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Dynamics:
+class ClassDynamics:
     """How one class's scores go on: turned so that directions go on each by itself."""
 
     turn: Floats  # (m, m) a rotation of the m varying scores
-    mean: Floats  # (m, K) of each direction; see `Direction`
+    mean: Floats  # (m, K) of each direction; see `DirectionLaw`
     covariance: Floats  # (m, K, K) of the same, as all that follow
     swing: Floats  # (m,)
     kept: Floats  # (m,)
@@ -64,24 +64,24 @@ class Dynamics:
             raise ValueError("a variance, or what is kept of a swing, is out of range")
 
     @classmethod
-    def of(cls, turn: Floats, directions: Sequence[Direction]) -> Dynamics:
+    def of(cls, turn: Floats, directions: Sequence[DirectionLaw]) -> ClassDynamics:
         """Put the directions of a class together."""
         names = ("mean", "covariance", "swing", "kept", "drift")
         return cls(turn, *(np.array([getattr(one, name) for one in directions]) for name in names))
 
     @cached_property
-    def directions(self) -> tuple[Direction, ...]:
+    def directions(self) -> tuple[DirectionLaw, ...]:
         """The directions, one a varying score."""
         parts = (self.mean, self.covariance, self.swing, self.kept, self.drift)
         return tuple(
-            Direction(tuple(mean), tuple(map(tuple, covariance)), swing, kept, drift)
+            DirectionLaw(tuple(mean), tuple(map(tuple, covariance)), swing, kept, drift)
             for mean, covariance, swing, kept, drift in zip(
                 *(part.tolist() for part in parts), strict=True
             )
         )
 
     @cached_property
-    def turned(self) -> Callable[[Row], Numbers]:
+    def score_transform(self) -> Callable[[Row], Numbers]:
         """What takes scores to the directions."""
         return partial(times(len(self.turn)), self.turn.ravel().tolist())
 
@@ -129,17 +129,19 @@ class SequenceCodec:
     codec: Codec
     order: tuple[int, ...]
     invariants: int
-    dynamics: tuple[Dynamics, ...]
+    dynamics: tuple[ClassDynamics, ...]
     parts: tuple[SequencePart, ...]
-    basis: Basis
+    basis: TimeBasis
     timed: bool = False
 
     def __post_init__(self) -> None:
         d = len(self.codec.columns)
         if len(self.codec.numeric) != d or sorted(self.order) != list(range(d)):
             raise ValueError("a sequence needs numbers alone, each column once")
-        m = d - self.invariants - self.derived
-        if self.codec.lift and self.codec.lift.derived != [*range(d - self.derived, d)]:
+        m = d - self.invariants - self.derived_count
+        if self.codec.lift and self.codec.lift.derived_columns != [
+            *range(d - self.derived_count, d)
+        ]:
             raise ValueError("derived columns are not last")
         if any(each.mean.shape != (m, self.basis.size) for each in self.dynamics):
             raise ValueError("the dynamics do not fit the columns that vary")
@@ -151,7 +153,7 @@ class SequenceCodec:
                 raise ValueError("the parts of readings do not fit the columns that vary")
         if self.partial and (
             self.invariants
-            or self.derived
+            or self.derived_count
             or any((law.turn != np.eye(m)).any() for law in self.dynamics)
         ):
             raise ValueError("readings in part are turned, derived, or have invariants")
@@ -159,21 +161,21 @@ class SequenceCodec:
     @classmethod
     def forgetful(cls, codec: Codec, order: tuple[int, ...], invariants: int) -> SequenceCodec:
         """Return a map that sends each reading as if nothing had come before it."""
-        derived = len(codec.lift.derived) if codec.lift else 0
+        derived = len(codec.lift.derived_columns) if codec.lift else 0
         m, grid = len(order) - invariants - derived, np.array([-1.0, 1.0])
         flat = np.zeros((3 * m, 3 * m, 2))
         as_it_is = np.broadcast_to(grid, (3 * m, 2)).copy()
         same = KnotheRosenblatt(np.arange(3 * m), grid, flat, flat + 1, as_it_is)
-        swings = Direction((0.0,), ((0.0,),), swing=1.0, kept=0.0, drift=0.0)
-        alone = Dynamics.of(np.eye(m), [swings] * m)
+        swings = DirectionLaw((0.0,), ((0.0,),), swing=1.0, kept=0.0, drift=0.0)
+        alone = ClassDynamics.of(np.eye(m), [swings] * m)
         k = len(codec.classes)
         part = SequencePart(tuple(range(m)), (same,) * k)
-        return cls(codec, order, invariants, (alone,) * k, (part,), Basis())
+        return cls(codec, order, invariants, (alone,) * k, (part,), TimeBasis())
 
     @cached_property
-    def derived(self) -> int:
+    def derived_count(self) -> int:
         """How many columns are derived: they are sent by themselves, without a forecast."""
-        return len(self.codec.lift.derived) if self.codec.lift else 0
+        return len(self.codec.lift.derived_columns) if self.codec.lift else 0
 
     @cached_property
     def partial(self) -> bool:
@@ -191,14 +193,14 @@ class SequenceCodec:
         return tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
 
     @cached_property
-    def lattices(self) -> tuple[Lattice, ...]:
+    def lattices(self) -> tuple[ValueLattice, ...]:
         """The lattice of each column of the codec."""
-        return tuple(column for column in self.codec.columns if isinstance(column, Lattice))
+        return tuple(column for column in self.codec.columns if isinstance(column, ValueLattice))
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> ReadingCells:
         """The same lattices, a reading at a time."""
-        return Cells(self.lattices)
+        return ReadingCells(self.lattices)
 
     @cached_property
     def fillers(self) -> tuple[float, ...]:
@@ -218,15 +220,15 @@ class SequenceCodec:
         )
 
     @cached_property
-    def _singles(self) -> tuple[Singles, ...]:
+    def _singles(self) -> tuple[SingleReadings, ...]:
         side, lift = self.codec.side, self.codec.lift
-        return tuple(Singles(self.lattices, steps, side, lift) for steps in self.codec.steps)
+        return tuple(SingleReadings(self.lattices, steps, side, lift) for steps in self.codec.steps)
 
     @cached_property
-    def _sharpening(self) -> tuple[Mapping[tuple[int, ...], Triangular], ...]:
-        known = 2 * (len(self.order) - self.invariants - self.derived)
+    def _sharpening(self) -> tuple[Mapping[tuple[int, ...], TriangularMap], ...]:
+        known = 2 * (len(self.order) - self.invariants - self.derived_count)
         return tuple(
-            {one.columns: Triangular(one.sharpening[which], known) for one in self.parts}
+            {one.columns: TriangularMap(one.sharpening[which], known) for one in self.parts}
             for which in range(len(self.codec.classes))
         )
 
@@ -271,8 +273,8 @@ class SequenceCodec:
         if "sequence.order" in arrays and "part.0.columns" not in arrays:
             raise RequestError("a map of sequences is of an earlier voile", instead="fit it again")
         try:
-            dynamics = _rebuilt(Dynamics, arrays, "dynamics", *DYNAMICS)
-            basis = Basis(float(arrays["sequence.slope"]), arrays["sequence.season"])
+            dynamics = _rebuilt(ClassDynamics, arrays, "dynamics", *DYNAMICS)
+            basis = TimeBasis(float(arrays["sequence.slope"]), arrays["sequence.season"])
             parts: list[SequencePart] = []
             while f"part.{len(parts)}.columns" in arrays:
                 where = f"part.{len(parts)}"
@@ -295,13 +297,13 @@ def _rebuilt(
     return tuple(kind(*each) for each in zip(*parts, strict=True))
 
 
-class Outlook(NamedTuple):
+class ReadingOutlook(NamedTuple):
     """What is expected of one reading: a forecast per direction, and what sharpening knows."""
 
-    laws: tuple[Forecast, ...]
+    laws: tuple[ScoreForecast, ...]
     known: tuple[float, ...] | None  # None of a subject's first reading, if it is whole
     columns: tuple[int, ...]  # that the reading holds, of those that vary
-    frames: tuple[float, ...] = ()  # what `known` makes of these columns: see `Triangular.given`
+    frames: tuple[float, ...] = ()  # what `known` makes of these columns: see `TriangularMap.given`
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,28 +311,30 @@ class SequenceLaw:
     """How one class's sequences become new normal scores, and back, a reading at a time."""
 
     path: ScalarStep
-    dynamics: Dynamics
-    sharpening: Mapping[tuple[int, ...], Triangular]  # by the columns that a reading holds
-    basis: Basis
+    dynamics: ClassDynamics
+    sharpening: Mapping[tuple[int, ...], TriangularMap]  # by the columns that a reading holds
+    basis: TimeBasis
     remembers: bool = True  # whether what came before changes how a reading is sent
 
     def begin(self) -> State:
         return (None,) * len(self.dynamics.directions)
 
-    def outlook(self, state: State, time: int, columns: tuple[int, ...] | None = None) -> Outlook:
+    def outlook(
+        self, state: State, time: int, columns: tuple[int, ...] | None = None
+    ) -> ReadingOutlook:
         """Return what is expected of a reading, later than the state's; None: of all columns."""
         held = columns or tuple(range(len(state)))
         laws = self.forecasts(state, time, held)
         if len(self.sharpening) == 1 and state[0] is None:
-            return Outlook(laws, None, held)
-        known, frames = self.sharpening[held].given(self.known(laws, state))
-        return Outlook(laws, known, held, frames)
+            return ReadingOutlook(laws, None, held)
+        known, frames = self.sharpening[held].given(self.list_conditions(laws, state))
+        return ReadingOutlook(laws, known, held, frames)
 
-    def known(self, laws: Sequence[Forecast], state: State) -> list[float]:
+    def list_conditions(self, laws: Sequence[ScoreForecast], state: State) -> list[float]:
         """Return what sharpening stands on: forecasts, and each column's last surprise."""
         return [law.mean for law in laws] + [one.surprise if one else 0.0 for one in state]
 
-    def forecasts(self, state: State, time: int, held: Sequence[int]) -> tuple[Forecast, ...]:
+    def forecasts(self, state: State, time: int, held: Sequence[int]) -> tuple[ScoreForecast, ...]:
         """Return the forecasts of all directions, of those not held their means alone."""
         found, span = [], None
         for j, (each, one) in enumerate(zip(self.dynamics.directions, state, strict=True)):
@@ -341,19 +345,19 @@ class SequenceLaw:
             found.append(each.forecast(one, time, now, before, j in held))
         return tuple(found)
 
-    def hide(self, outlook: Outlook, scores: Point) -> Point:
+    def hide(self, outlook: ReadingOutlook, scores: Point) -> Point:
         """Return what is sent for the scores of a reading; those it does not hold do not count.
 
         Scores of derived columns come last, and are sent as they are.
         """
         laws, known, columns, frames = outlook
-        along, derived = self.dynamics.turned(scores[: len(laws)]), scores[len(laws) :]
+        along, derived = self.dynamics.score_transform(scores[: len(laws)]), scores[len(laws) :]
         left = [(along[j] - laws[j].mean) / laws[j].spread for j in columns]
         if known is None:
             return [*left, *derived]
         return [*self.sharpening[columns].forward(left, frames), *derived]
 
-    def show(self, outlook: Outlook, sent: Point) -> Point:
+    def show(self, outlook: ReadingOutlook, sent: Point) -> Point:
         """Return the scores of what is sent; of those that it does not hold the forecasts."""
         laws, known, columns, frames = outlook
         own, derived = sent[: len(columns)], sent[len(columns) :]
@@ -363,12 +367,12 @@ class SequenceLaw:
             along[j] += laws[j].spread * x
         return [*self.dynamics.back(along), *derived]
 
-    def learn(self, state: State, time: int, outlook: Outlook, scores: Point) -> State:
+    def learn(self, state: State, time: int, outlook: ReadingOutlook, scores: Point) -> State:
         """Return what is known once a reading is; `outlook` is the state's at that time."""
         if not self.remembers:
             return state
         laws, _, columns, _ = outlook
-        along = self.dynamics.turned(scores[: len(laws)])
+        along = self.dynamics.score_transform(scores[: len(laws)])
         directions, after = self.dynamics.directions, list(state)
         for j in columns:
             after[j] = directions[j].learn(state[j], time, laws[j], along[j])

@@ -7,29 +7,29 @@ from math import nan
 from typing import Any
 
 from voile.core.errors import RequestError
-from voile.keys.random import Protective
+from voile.keys.random import ProtectiveRandom
 from voile.keys.secret import Secret
 from voile.signals.model.codec.grain import GRAIN
 from voile.signals.model.codec.limits import RANGE
-from voile.signals.model.codec.scalar import Point, drawn
+from voile.signals.model.codec.scalar import Point, draw_dither
 from voile.signals.model.sequences.messages import (
     LATEST,
-    Message,
-    Receipt,
+    MessageReceipt,
+    ReadingMessage,
     beginning,
     chain,
     is_sound,
     moment,
     whole,
 )
-from voile.signals.model.sequences.sequence_codec import Outlook, SequenceCodec, State
+from voile.signals.model.sequences.sequence_codec import ReadingOutlook, SequenceCodec, State
 from voile.signals.model.sequences.state import (
-    Known,
-    Reading,
+    KnownColumns,
     ReceivedReading,
+    SequenceReading,
     SharedState,
     Values,
-    filled,
+    fill_point,
     in_order,
     nearest_of,
     on_lattices,
@@ -37,7 +37,7 @@ from voile.signals.model.sequences.state import (
 )
 
 FORMAT = 4
-NOTHING_KNOWN = Known()
+NOTHING_KNOWN = KnownColumns()
 
 
 class Session:
@@ -98,9 +98,9 @@ class Session:
         *,
         ahead: int = 1,
         secret: Secret | None = None,
-        known: Known = NOTHING_KNOWN,
+        known: KnownColumns = NOTHING_KNOWN,
         before: int = 0,
-        protective: Protective | None = None,
+        protective: ProtectiveRandom | None = None,
     ) -> None:
         if ahead < 1:
             raise RequestError("at least one message must be under way", where="ahead")
@@ -111,16 +111,18 @@ class Session:
         self._which = codec.which(c)
         self.known = known
         self._law = codec.law(self._which, known.cells)
-        self._secret, self._protective = secret, protective or Protective()
+        self._secret, self._protective = secret, protective or ProtectiveRandom()
         self._names = tuple(f"column {j}" for j in codec.order)
-        self._all = tuple(range(len(codec.order) - codec.invariants - codec.derived))
+        self._all = tuple(range(len(codec.order) - codec.invariants - codec.derived_count))
         check = beginning(name, codec.mark, known.proof)
         # the bases that messages under way may stand on, the latest last
         self._bases = [SharedState(0, check, (), None, self._law.begin())]
-        self._latest: tuple[State, tuple[int, tuple[int, ...]], Outlook] | None = None
-        self._waiting: list[Reading] = []  # the sender's: no messages yet
-        self._out: list[tuple[Message, Values]] = []  # the sender's: not yet acknowledged
-        self._early: dict[int, tuple[Message, Values, Point]] = {}  # the recipient's: beyond a gap
+        self._latest: tuple[State, tuple[int, tuple[int, ...]], ReadingOutlook] | None = None
+        self._waiting: list[SequenceReading] = []  # the sender's: no messages yet
+        self._out: list[tuple[ReadingMessage, Values]] = []  # the sender's: not yet acknowledged
+        self._early: dict[
+            int, tuple[ReadingMessage, Values, Point]
+        ] = {}  # the recipient's: beyond a gap
 
     def send(self, x: Sequence[float | None], time: int | None = None) -> None:
         """Take the next reading; it waits for its turn in `pending`.
@@ -139,14 +141,14 @@ class Session:
         if self.codec.partial:
             columns = tuple([j for j in self._all if given[j] == given[j]])
             self._check(columns)
-            given = filled(self.codec, given, columns)
+            given = fill_point(self.codec, given, columns)
         values = on_lattices(self.codec, given, self._names)
         k = self.codec.invariants
         first = self._first() if k else ()
         if first and values[:k] != first[:k]:
             remedy = "begin a new session"
             raise RequestError("an invariant has changed", where="X", instead=remedy)
-        self._waiting.append(Reading(self._later(time), values, columns))
+        self._waiting.append(SequenceReading(self._later(time), values, columns))
 
     def _later(self, time: int | None) -> int | None:
         """Return when a reading was taken: one unit after the one before it, at least."""
@@ -164,7 +166,7 @@ class Session:
             raise RequestError("a time is not a whole number of units", where="time")
         return when
 
-    def pending(self) -> tuple[Message, ...]:
+    def pending(self) -> tuple[ReadingMessage, ...]:
         """Return the messages to hand on now, or again: those not acknowledged, at most `ahead`.
 
         The same bytes each time, so that repeating one reveals nothing.
@@ -174,7 +176,7 @@ class Session:
             self._out.append((self._message(reading), reading.values))
         return tuple([message for message, _ in self._out])
 
-    def acknowledge(self, receipt: Receipt) -> None:
+    def acknowledge(self, receipt: MessageReceipt) -> None:
         """Take a receipt; an old one changes nothing."""
         base = self._bases[-1]
         if receipt.session != self.name:
@@ -189,21 +191,21 @@ class Session:
             raise RequestError("a receipt is for messages never sent", instead=remedy)
         self._bases, self._out = [base], self._out[len(done) :]
 
-    def expected(self) -> Receipt:
+    def expect_receipt(self) -> MessageReceipt:
         """Return the receipt for all that is under way, as the sender would have it."""
         base = self._bases[-1]
         check = base.check
         for message, _ in self._out:
             check = chain(check, message)
-        return Receipt(self.name, base.number + len(self._out), check)
+        return MessageReceipt(self.name, base.number + len(self._out), check)
 
-    def differs(self, message: Message) -> bool:
+    def differs(self, message: ReadingMessage) -> bool:
         """Whether a message begins a session of other side columns, or of another key."""
         first = self._bases[0]
         begins = not (message.after or first.number)
         return bool(self.known.cells) and begins and message.check != first.check
 
-    def receive(self, message: Message) -> ReceivedReading | None:
+    def receive(self, message: ReadingMessage) -> ReceivedReading | None:
         """Return the reading that a message carries; None if it had come before."""
         if message.session != self.name:
             raise RequestError("a message is of another session")
@@ -216,7 +218,11 @@ class Session:
                 instead="correct them where they are wrong, and begin a new session",
             )
         columns = self._all if message.columns is None else message.columns
-        size = len(columns) + self.codec.derived + (0 if message.after else self.codec.invariants)
+        size = (
+            len(columns)
+            + self.codec.derived_count
+            + (0 if message.after else self.codec.invariants)
+        )
         place = message.after - self._bases[0].number
         if not 0 <= place < len(self._bases) or message.number > message.after + self.ahead:
             remedy = "load this end as last saved, or begin a new session"
@@ -233,8 +239,8 @@ class Session:
             remedy = "begin a new session with the same map at both ends"
             raise RequestError("a message is of another map, or out of step", instead=remedy)
         outlook = self._outlook(base, when, columns)
-        point = nearest_of(self.codec, self._read(base, outlook, message.values))
-        values = tuple(filled(self.codec, point, columns)) if self.codec.partial else point
+        point = nearest_of(self.codec, self._decode_point(base, outlook, message.values))
+        values = tuple(fill_point(self.codec, point, columns)) if self.codec.partial else point
         scores = self._law.path.forward(values)
         looked = scores if columns == self._all else [scores[j] for j in columns]
         outside = not is_sound(looked, RANGE)
@@ -249,10 +255,10 @@ class Session:
         self._early, self._bases = early, bases[-self.ahead :]
         return read
 
-    def receipt(self) -> Receipt:
+    def receipt(self) -> MessageReceipt:
         """Return what to hand back: up to where all has come."""
         base = self._bases[-1]
-        return Receipt(self.name, base.number, base.check)
+        return MessageReceipt(self.name, base.number, base.check)
 
     def _first(self) -> Values:
         """Return the invariants as far as they are known."""
@@ -261,7 +267,7 @@ class Session:
         out = [values for _, values in self._out]
         return next(iter([*out, *(one.values for one in self._waiting)]), ())
 
-    def _message(self, reading: Reading) -> Message:
+    def _message(self, reading: SequenceReading) -> ReadingMessage:
         """Make the next message of a reading, and look whether it decodes with room to spare."""
         base, k = self._bases[-1], self.codec.invariants
         time, values, columns = reading
@@ -269,7 +275,9 @@ class Session:
         outlook = self._outlook(base, number - 1 if time is None else time, columns)
         cells, path = self.codec.cells, self._law.path
         positions = cells.rounded(values)
-        moved = cells.moved(positions, drawn(len(values), self._dither(outlook, number, values)))
+        moved = cells.moved(
+            positions, draw_dither(len(values), self._dither(outlook, number, values))
+        )
         scores = path.forward((*values[:k], *moved[k:]))
         sent = tuple(self._law.hide(outlook, scores[k:]))
         if not base.number:
@@ -278,10 +286,10 @@ class Session:
             sent = (*fixed, *sent)
         sent = tuple([round(value / GRAIN) * GRAIN for value in sent])
         held = None if columns == self._all else columns
-        message = Message(self.name, number, base.number, base.check, sent, time, held)
-        shown = self._read(base, outlook, sent)
+        message = ReadingMessage(self.name, number, base.number, base.check, sent, time, held)
+        shown = self._decode_point(base, outlook, sent)
         if held:
-            shown = filled(self.codec, shown, held)
+            shown = fill_point(self.codec, shown, held)
         if not (is_sound(sent) and cells.hold(positions, shown)):
             raise RequestError(
                 "a reading lies too far out to be carried exactly",
@@ -290,7 +298,7 @@ class Session:
             )
         return message
 
-    def _outlook(self, base: SharedState, time: int, columns: tuple[int, ...]) -> Outlook:
+    def _outlook(self, base: SharedState, time: int, columns: tuple[int, ...]) -> ReadingOutlook:
         """Return what is expected of a reading; what it was sent by, it is learnt by too."""
         latest, given = self._latest, (time, columns)
         if latest is None or latest[0] is not base.state or latest[1] != given:
@@ -298,7 +306,7 @@ class Session:
             return self._latest[2]
         return latest[2]
 
-    def _dither(self, outlook: Outlook, number: int, values: Values) -> Protective:
+    def _dither(self, outlook: ReadingOutlook, number: int, values: Values) -> ProtectiveRandom:
         """Return what dither is drawn from; of a secret, the same again for the same reading.
 
         Never the same for another reading, or by another map: the two would cancel it.
@@ -307,14 +315,14 @@ class Session:
             return self._protective
         hides = [law[:2] for law in outlook.laws], outlook.known, outlook.columns
         what = self.codec.mark, self._which, self._before + number, hides, values, *self.known.proof
-        return Protective.keyed(self._secret, purpose=repr(what))
+        return ProtectiveRandom.from_secret(self._secret, purpose=repr(what))
 
     @property
-    def acknowledged(self) -> int:
+    def acknowledged_count(self) -> int:
         """How many readings came through, in this session and those before it."""
         return self._before + self._bases[-1].number
 
-    def _read(self, base: SharedState, outlook: Outlook, sent: Values) -> Point:
+    def _decode_point(self, base: SharedState, outlook: ReadingOutlook, sent: Values) -> Point:
         """Return what is said, invariants first, within the rounding cells."""
         k, path = self.codec.invariants, self._law.path
         if not k:
@@ -328,7 +336,7 @@ class Session:
         return [*moved, *path.inverse([*held, *self._law.show(outlook, sent)])[k:]]
 
     def _after(
-        self, base: SharedState, message: Message, values: Values, scores: Point
+        self, base: SharedState, message: ReadingMessage, values: Values, scores: Point
     ) -> SharedState:
         """Return what is known once one more reading has come; both ends know its last bit."""
         k = self.codec.invariants
@@ -374,19 +382,21 @@ class Session:
             label = codec.codec.classes[whole(data["class"])]
             ahead, before = whole(data["ahead"]), whole(data["before"])
             name = str(data["name"])
-            known = Known.from_json(*data["known"])
+            known = KnownColumns.from_json(*data["known"])
             session = cls(
                 codec, label, name, ahead=ahead, secret=secret, known=known, before=before
             )
             session._bases = [SharedState.from_json(codec, *each) for each in data["bases"]]
             session._waiting = [
-                Reading(None if time is None else moment(time), point_of(codec, values), tuple(j))
+                SequenceReading(
+                    None if time is None else moment(time), point_of(codec, values), tuple(j)
+                )
                 for time, values, j in data["waiting"]
             ]
             for one in session._waiting:
                 session._check(one.columns)
             session._out, early = (
-                [(Message.from_json(one), point_of(codec, v)) for one, v in data[place]]
+                [(ReadingMessage.from_json(one), point_of(codec, v)) for one, v in data[place]]
                 for place in ("out", "early")
             )
             session._early = {m.number: (m, v, session._law.path.forward(v)) for m, v in early}

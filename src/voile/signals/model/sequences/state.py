@@ -23,7 +23,7 @@ class ReceivedReading(NamedTuple):
     time: int | None = None  # when it was taken, in the map's units, where it has some
 
 
-class Reading(NamedTuple):
+class SequenceReading(NamedTuple):
     """What is to be sent."""
 
     time: int | None
@@ -59,7 +59,7 @@ class SharedState(NamedTuple):
     ) -> SharedState:
         """Read what `json` made of one, or raise a ValueError."""
         held, k = numbers(fixed), codec.invariants
-        if len(held) not in (0, k) or len(state) != len(codec.order) - k - codec.derived:
+        if len(held) not in (0, k) or len(state) != len(codec.order) - k - codec.derived_count:
             raise ValueError("a base is of other columns")
         size = codec.basis.size
         states = tuple([None if one is None else read_state(one, size) for one in state])
@@ -69,14 +69,14 @@ class SharedState(NamedTuple):
         return cls(whole(number), str(check), held, when, states)
 
 
-class Known(NamedTuple):
+class KnownColumns(NamedTuple):
     """One subject's side columns, and the proof that both ends have the same: see `known_proof`."""
 
     cells: tuple[Cell, ...] = ()
     proof: bytes = b""
 
     @classmethod
-    def of(cls, codec: SequenceCodec, cells: Sequence[Cell], key: bytes) -> Known:
+    def of(cls, codec: SequenceCodec, cells: Sequence[Cell], key: bytes) -> KnownColumns:
         """Prove side columns under a key that both ends have, and nobody else; none of none."""
         if not cells:
             return cls()
@@ -86,7 +86,7 @@ class Known(NamedTuple):
         return [self.cells, self.proof.hex()]
 
     @classmethod
-    def from_json(cls, cells: Sequence[object], proof: str) -> Known:
+    def from_json(cls, cells: Sequence[object], proof: str) -> KnownColumns:
         return cls(tuple(map(_cell, cells)), bytes.fromhex(proof))
 
 
@@ -124,7 +124,7 @@ def on_lattices(codec: SequenceCodec, given: Point, names: Sequence[str]) -> Val
     return tuple([on_lattice(lattice, v, name) for lattice, v, name in parts])  # says what is wrong
 
 
-def filled(codec: SequenceCodec, point: Point, columns: tuple[int, ...]) -> list[float]:
+def fill_point(codec: SequenceCodec, point: Point, columns: tuple[int, ...]) -> list[float]:
     """Return a reading with some value of the lattice where it lacks one: it does not count."""
     if len(columns) == len(point) - codec.invariants:
         return list(point)

@@ -43,8 +43,8 @@ def product(size: int) -> str:
         return 0.0 + p0 * a0 + p1 * a1, 0.0 + p2 * a0 + p3 * a1,
     """
     (a,), p = _vectors(size, "a"), _matrix(size, "p")
-    lines = ["def times(p, a):", *_taken(p, a)]
-    return "\n".join([*lines, f"    return {_listed(_products(p, a))}"])
+    lines = ["def times(p, a):", *_unpack_vectors(p, a)]
+    return "\n".join([*lines, f"    return {_list_terms(_products(p, a))}"])
 
 
 def text(size: int, *, drifts: bool) -> str:
@@ -100,11 +100,11 @@ def text(size: int, *, drifts: bool) -> str:
     p, q = _matrix(size, "p"), _matrix(size, "q")
     drifted = [
         "    if state is not None:",
-        f"        {_listed(q)} = prior",
+        f"        {_list_terms(q)} = prior",
         "        t = drift * gap",
-        f"        p = {_listed(p)} = {_listed(_joined(p, '+', q, ' * t'))}",
+        f"        p = {_list_terms(p)} = {_list_terms(_combine_vectors(p, '+', q, ' * t'))}",
     ]
-    outer = _joined(p, "-", [f"{one} * {other}" for one in h for other in g])
+    outer = _combine_vectors(p, "-", [f"{one} * {other}" for one in h for other in g])
     lines = [
         "def forecast(state, time, a, b, held=True):",
         "    if state is None:",
@@ -113,16 +113,16 @@ def text(size: int, *, drifts: bool) -> str:
         "        c, p, y, _, at, _ = state",
         "        gap = time - at",
         "        k = kept if gap == 1 else power(kept, gap)",
-        *_taken(a, b, c),
-        f"    {_listed(x)} = {_listed(_joined(a, '-', b, ' * k'))}",
+        *_unpack_vectors(a, b, c),
+        f"    {_list_terms(x)} = {_list_terms(_combine_vectors(a, '-', b, ' * k'))}",
         f"    m = k * y + ({_dot(x, c)})",
         "    if not held and state is not None:",
         "        return new(Forecast, (m, nan, (), ()))",
-        *_taken(p),
+        *_unpack_vectors(p),
         *(drifted if drifts else []),
-        f"    {_listed(g)} = {_listed(_products(p, x))}",
+        f"    {_list_terms(g)} = {_list_terms(_products(p, x))}",
         f"    s = sqrt({_dot(g, x)} + swing * (1 - k * k))",
-        f"    return new(Forecast, (m, s, ({_listed(g)}), p))",
+        f"    return new(Forecast, (m, s, ({_list_terms(g)}), p))",
         "def learn(state, time, forecast, score):",
         "    m, s, g, p = forecast",
         "    u = (score - m) / s",
@@ -133,12 +133,12 @@ def text(size: int, *, drifts: bool) -> str:
         "        c, _, _, before, _, since = state",
         "        if -clear <= before <= clear:",
         "            h = share_of(u)",
-        *_taken(c, p, g),
+        *_unpack_vectors(c, p, g),
         "    t = h * u / s",
-        f"    c = {_listed(_joined(c, '+', g, ' * t'))}",
+        f"    c = {_list_terms(_combine_vectors(c, '+', g, ' * t'))}",
         "    t = h / (s * s)",
-        f"    {_listed(h)} = {_listed([f'{one} * t' for one in g])}",
-        f"    p = {_listed(outer)}",
+        f"    {_list_terms(h)} = {_list_terms([f'{one} * t' for one in g])}",
+        f"    p = {_list_terms(outer)}",
         "    return new(State, (c, p, m + h * u * s, 0.0 if state is None else u, time, since))",
     ]
     return "\n".join(lines)
@@ -152,16 +152,16 @@ def _matrix(size: int, letter: str) -> list[str]:
     return [f"{letter}{i}" for i in range(size * size)]
 
 
-def _taken(*vectors: Sequence[str]) -> list[str]:
+def _unpack_vectors(*vectors: Sequence[str]) -> list[str]:
     """Return the lines that take vectors apart, each named by its letter."""
-    return [f"    {_listed(one)} = {one[0][0]}" for one in vectors]
+    return [f"    {_list_terms(one)} = {one[0][0]}" for one in vectors]
 
 
-def _listed(terms: Sequence[str]) -> str:
+def _list_terms(terms: Sequence[str]) -> str:
     return ", ".join(terms) + ","
 
 
-def _joined(a: Sequence[str], sign: str, b: Sequence[str], more: str = "") -> list[str]:
+def _combine_vectors(a: Sequence[str], sign: str, b: Sequence[str], more: str = "") -> list[str]:
     return [f"{x} {sign} {y}{more}" for x, y in zip(a, b, strict=True)]
 
 

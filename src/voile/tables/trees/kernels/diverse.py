@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 
 from voile.core.compiled import bare
-from voile.tables.trees.kernels.inputs import Box, Floats, SamplePeople, Scratch, Sensitive
+from voile.tables.trees.kernels.inputs import (
+    BoxScratch,
+    Floats,
+    GrowingBox,
+    SamplePeople,
+    SensitiveRows,
+)
 
 SLACK = 1e-9
 
 
 @bare
-def is_diverse(values: Floats, total: Floats, minus: bool, rules: Sensitive) -> bool:
+def is_diverse(values: Floats, total: Floats, minus: bool, rules: SensitiveRows) -> bool:
     """Whether a box of these counts, or of `total` less these, shows enough of each column."""
     for s in range(len(rules.start) - 1):
         first, last = rules.start[s], rules.start[s + 1]
@@ -41,7 +47,9 @@ def is_diverse(values: Floats, total: Floats, minus: bool, rules: Sensitive) -> 
 
 
 @bare
-def show(people: SamplePeople, box: Box, sensitive: Sensitive, scratch: Scratch) -> None:
+def show(
+    people: SamplePeople, box: GrowingBox, sensitive: SensitiveRows, scratch: BoxScratch
+) -> None:
     """Count the sensitive values of a box."""
     scratch.shown[0] = 0.0
     for r in range(box.first, box.last):
@@ -49,14 +57,16 @@ def show(people: SamplePeople, box: Box, sensitive: Sensitive, scratch: Scratch)
 
 
 @bare
-def add_row(row: int, sensitive: Sensitive, shown: Floats) -> None:
+def add_row(row: int, sensitive: SensitiveRows, shown: Floats) -> None:
     """Count the sensitive values of a row of the sample."""
     for at in range(sensitive.first[row], sensitive.first[row + 1]):
         shown[sensitive.value[at]] += sensitive.subjects[at]
 
 
 @bare
-def sort_rows(people: SamplePeople, box: Box, j: int, begin: int, scratch: Scratch) -> None:
+def sort_rows(
+    people: SamplePeople, box: GrowingBox, j: int, begin: int, scratch: BoxScratch
+) -> None:
     """Sort a box's rows by column j, in `order`; none is below a cut yet."""
     ends = scratch.ends
     ends[begin + box.low[j] : begin + box.high[j] + 1] = 0
@@ -75,11 +85,11 @@ def sort_rows(people: SamplePeople, box: Box, j: int, begin: int, scratch: Scrat
 @bare
 def parts_are_diverse(
     people: SamplePeople,
-    box: Box,
+    box: GrowingBox,
     j: int,
     rows: tuple[int, int],
-    sensitive: Sensitive,
-    scratch: Scratch,
+    sensitive: SensitiveRows,
+    scratch: BoxScratch,
 ) -> bool:
     """Whether both parts show enough, once the sorted rows up to rows[1] - 1 are below the cut.
 

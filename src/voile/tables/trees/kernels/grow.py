@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled
+from voile.core.compiled import bare, compile_kernel
 from voile.tables.trees.kernels.inputs import (
-    Allowed,
-    Box,
+    AllowedBoxes,
+    BoxScratch,
     Codes,
+    CutWorth,
     Floats,
+    GrowingBox,
     Ints,
     SamplePeople,
-    Scratch,
-    Sensitive,
-    Worth,
+    SensitiveRows,
 )
 from voile.tables.trees.kernels.sets import goes_left, last_of, least_of, width_of
 from voile.tables.trees.kernels.split import best_cut
@@ -24,9 +24,13 @@ from voile.tables.trees.kernels.sums import group_of, n_log_n
 Nodes = NDArray[np.int32]
 
 
-@compiled
+@compile_kernel
 def grow(
-    people: SamplePeople, worth: Worth, allowed: Allowed, sensitive: Sensitive, most: int
+    people: SamplePeople,
+    worth: CutWorth,
+    allowed: AllowedBoxes,
+    sensitive: SensitiveRows,
+    most: int,
 ) -> tuple[Nodes, Nodes, Nodes, Floats]:
     """Cut greedily until no cut is allowed; at most `most` boxes, those that are cut included.
 
@@ -43,7 +47,7 @@ def grow(
     cut = np.zeros(most, dtype=np.int32)
     part = np.full(most, -1, dtype=np.int32)
     figures = np.zeros((most, 5 + d))
-    scratch = Scratch(
+    scratch = BoxScratch(
         np.zeros(start[d]),
         np.zeros(start[d]),
         np.zeros(start[d], dtype=np.int64),
@@ -67,7 +71,7 @@ def grow(
         waiting -= 1
         number, first, last, near, far = ahead[waiting]
         low, high, inside = lows[waiting].copy(), highs[waiting].copy(), insides[waiting].copy()
-        box = Box(first, last, low, high, inside, figures[number])
+        box = GrowingBox(first, last, low, high, inside, figures[number])
         count(people, worth, allowed, box, near, far, scratch)
         may_part = last - first > 1 and box.figures[0] >= 2 * allowed.least_n
         if last == first or not (may_part or allowed.empty) or made + 2 > most:
@@ -100,12 +104,12 @@ def grow(
 @bare
 def count(
     people: SamplePeople,
-    worth: Worth,
-    allowed: Allowed,
-    box: Box,
+    worth: CutWorth,
+    allowed: AllowedBoxes,
+    box: GrowingBox,
     near: int,
     far: int,
-    scratch: Scratch,
+    scratch: BoxScratch,
 ) -> None:
     """Count a box's subjects and people by the values of each column, and add up its figures."""
     start = allowed.start
@@ -135,7 +139,7 @@ def count(
 
 @bare
 def count_crowd(
-    people: SamplePeople, near: int, far: int, start: Ints, box: Box, crowd: Floats
+    people: SamplePeople, near: int, far: int, start: Ints, box: GrowingBox, crowd: Floats
 ) -> float:
     """Count a box's people up to each value of each column that has several in the box."""
     for j in range(len(box.low)):
@@ -149,7 +153,13 @@ def count_crowd(
 
 @bare
 def tally(
-    codes: Codes, weight: Floats, first: int, last: int, start: Ints, box: Box, values: Floats
+    codes: Codes,
+    weight: Floats,
+    first: int,
+    last: int,
+    start: Ints,
+    box: GrowingBox,
+    values: Floats,
 ) -> float:
     """Add rows first..last - 1 up by the values of each column that has several in the box."""
     total = 0.0

@@ -29,7 +29,7 @@ class SamplePeople(NamedTuple):
     factor: float
 
 
-class Worth(NamedTuple):
+class CutWorth(NamedTuple):
     """What the figures of a box weigh while a tree grows.
 
     Of relative risk, `risk` / subject of 1 / g; of eq. 4, `spread` a nat in boxes of more than
@@ -48,7 +48,7 @@ class Worth(NamedTuple):
     log: Floats
 
 
-class Allowed(NamedTuple):
+class AllowedBoxes(NamedTuple):
     """Which boxes and cuts are allowed.
 
     least_n, least_g : subjects and people of a box, at least.
@@ -71,7 +71,7 @@ class Allowed(NamedTuple):
     free: NDArray[np.bool_]
 
 
-class Sensitive(NamedTuple):
+class SensitiveRows(NamedTuple):
     """Sensitive values of the sample's rows, and what each box must show of them.
 
     first : (m + 1,), value, subjects : of row i the values first[i] to first[i + 1], in CSR form;
@@ -93,7 +93,7 @@ class Sensitive(NamedTuple):
     whole: Floats
 
 
-class Box(NamedTuple):
+class GrowingBox(NamedTuple):
     """One box while it is looked at: its rows of the sample, its values, its figures.
 
     low, high : (d,) its least and its last value. inside : (d,) of columns without an order which
@@ -108,7 +108,7 @@ class Box(NamedTuple):
     figures: Floats
 
 
-class Scratch(NamedTuple):
+class BoxScratch(NamedTuple):
     """Room that every box uses in turn.
 
     values : (sum of sizes,) subjects by value of each column; 0 between boxes.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled
+from voile.core.compiled import compile_kernel
 from voile.tables.trees.kernels.inputs import Codes, Floats, Ints
 from voile.tables.trees.kernels.sets import goes_left, last_of, least_of
 
@@ -13,7 +13,7 @@ Nodes = NDArray[np.int32]
 Bits = NDArray[np.bool_]
 
 
-@compiled
+@compile_kernel
 def bounds(
     sizes: Nodes, free: Bits, column: Nodes, cut: Nodes, part: Nodes
 ) -> tuple[Nodes, Nodes, Ints]:
@@ -48,7 +48,7 @@ def bounds(
     return low, high, inside
 
 
-@compiled
+@compile_kernel
 def place(codes: Codes, free: Bits, column: Nodes, cut: Nodes, part: Nodes) -> Nodes:
     """Return the number of the uncut box of each row, (m,); -1 of a row with a value below 0.
 
@@ -67,7 +67,7 @@ def place(codes: Codes, free: Bits, column: Nodes, cut: Nodes, part: Nodes) -> N
     return found
 
 
-@compiled
+@compile_kernel
 def add_up(
     codes: Codes, weight: Floats, free: Bits, column: Nodes, cut: Nodes, part: Nodes
 ) -> Floats:

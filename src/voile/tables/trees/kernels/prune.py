@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled
+from voile.core.compiled import bare, compile_kernel
 from voile.tables.trees.kernels.inputs import Floats
 
 Nodes = NDArray[np.int32]
@@ -20,7 +20,7 @@ FLAT = 1e-12
 DEEPEST = 64  # a leftist heap of n has a right spine of log2(n + 1) at most
 
 
-@compiled
+@compile_kernel
 def weakest_links(part: Nodes, risk: Floats, loss: Floats) -> Floats:
     """Return of each box the weight at which its cut goes.
 
@@ -51,7 +51,7 @@ def weakest_links(part: Nodes, risk: Floats, loss: Floats) -> Floats:
     return weight
 
 
-@compiled
+@compile_kernel
 def last_cut(part: Nodes, weight: Floats, links: NDArray[np.int64]) -> Nodes:
     """Return up to how many links pruned each box is cut; -1 of a box that is not cut.
 

@@ -7,13 +7,13 @@ import math
 from voile.core.compiled import bare
 from voile.tables.trees.kernels.diverse import add_row, is_diverse
 from voile.tables.trees.kernels.inputs import (
-    Allowed,
-    Box,
+    AllowedBoxes,
+    BoxScratch,
+    CutWorth,
     Floats,
+    GrowingBox,
     SamplePeople,
-    Scratch,
-    Sensitive,
-    Worth,
+    SensitiveRows,
 )
 from voile.tables.trees.kernels.sums import n_log_n, risk_added, weights_of
 
@@ -60,13 +60,13 @@ def last_of(values: int) -> int:
 
 
 @bare
-def width_of(box: Box, j: int, allowed: Allowed) -> int:
+def width_of(box: GrowingBox, j: int, allowed: AllowedBoxes) -> int:
     """Return how many values of a column a box has."""
     return size_of(box.inside[j]) if allowed.free[j] else box.high[j] - box.low[j] + 1
 
 
 @bare
-def set_from(i: int, j: int, box: Box, scratch: Scratch) -> int:
+def set_from(i: int, j: int, box: GrowingBox, scratch: BoxScratch) -> int:
     """Return the i-th value that the sample has in the box, and those without a record after it.
 
     The first takes those before it as well: which part they go to rests on the order alone.
@@ -77,7 +77,7 @@ def set_from(i: int, j: int, box: Box, scratch: Scratch) -> int:
 
 
 @bare
-def people_of(values: int, j: int, box: Box, begin: int, crowd: Floats) -> float:
+def people_of(values: int, j: int, box: GrowingBox, begin: int, crowd: Floats) -> float:
     """Return the people of the values of a set."""
     total = 0.0
     for v in range(box.low[j], box.high[j] + 1):
@@ -89,11 +89,11 @@ def people_of(values: int, j: int, box: Box, begin: int, crowd: Floats) -> float
 @bare
 def best_set(
     people: SamplePeople,
-    worth: Worth,
-    allowed: Allowed,
-    sensitive: Sensitive,
-    box: Box,
-    scratch: Scratch,
+    worth: CutWorth,
+    allowed: AllowedBoxes,
+    sensitive: SensitiveRows,
+    box: GrowingBox,
+    scratch: BoxScratch,
     j: int,
     best: float,
 ) -> tuple[float, int]:
@@ -127,7 +127,7 @@ def best_set(
 
 
 @bare
-def chosen_of(chosen: int, j: int, box: Box, scratch: Scratch) -> tuple[float, int]:
+def chosen_of(chosen: int, j: int, box: GrowingBox, scratch: BoxScratch) -> tuple[float, int]:
     """Return the subjects and the values of a set of those values that the sample has."""
     left, values, first = 0.0, 0, scratch.until[j]
     for i in range(scratch.until[j + 1] - first - 1):
@@ -139,7 +139,12 @@ def chosen_of(chosen: int, j: int, box: Box, scratch: Scratch) -> tuple[float, i
 
 @bare
 def sets_are_diverse(
-    people: SamplePeople, box: Box, j: int, values: int, sensitive: Sensitive, scratch: Scratch
+    people: SamplePeople,
+    box: GrowingBox,
+    j: int,
+    values: int,
+    sensitive: SensitiveRows,
+    scratch: BoxScratch,
 ) -> bool:
     """Whether the rows with these values, and the others, both show enough."""
     below, both = scratch.shown[1], scratch.shown[0]

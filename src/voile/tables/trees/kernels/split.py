@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from voile.core.compiled import bare
 from voile.tables.trees.kernels.diverse import parts_are_diverse, show, sort_rows
 from voile.tables.trees.kernels.inputs import (
-    Allowed,
-    Box,
+    AllowedBoxes,
+    BoxScratch,
+    CutWorth,
     Floats,
+    GrowingBox,
     SamplePeople,
-    Scratch,
-    Sensitive,
-    Worth,
+    SensitiveRows,
 )
 from voile.tables.trees.kernels.sets import best_set
 from voile.tables.trees.kernels.sums import group_of, n_log_n, risk_added, weights_of
@@ -25,11 +25,11 @@ from voile.tables.trees.kernels.sums import group_of, n_log_n, risk_added, weigh
 @bare
 def best_cut(
     people: SamplePeople,
-    worth: Worth,
-    allowed: Allowed,
-    sensitive: Sensitive,
-    box: Box,
-    scratch: Scratch,
+    worth: CutWorth,
+    allowed: AllowedBoxes,
+    sensitive: SensitiveRows,
+    box: GrowingBox,
+    scratch: BoxScratch,
 ) -> tuple[int, int]:
     """Return the column and the value after which a cut gains most; (-1, 0) where none may be.
 
@@ -62,11 +62,11 @@ def best_cut(
 @bare
 def best_of_column(
     people: SamplePeople,
-    worth: Worth,
-    allowed: Allowed,
-    sensitive: Sensitive,
-    box: Box,
-    scratch: Scratch,
+    worth: CutWorth,
+    allowed: AllowedBoxes,
+    sensitive: SensitiveRows,
+    box: GrowingBox,
+    scratch: BoxScratch,
     j: int,
     best: float,
 ) -> tuple[float, int]:
@@ -106,14 +106,16 @@ def best_of_column(
 
 
 @bare
-def wide_of(c: int, left: float, j: int, box: Box, log: Floats) -> float:
+def wide_of(c: int, left: float, j: int, box: GrowingBox, log: Floats) -> float:
     """Return the sum of n log width of two parts, cut after value c of column j."""
     right = box.figures[0] - left
     return float(left * log[c - box.low[j] + 1] + right * log[box.high[j] - c])
 
 
 @bare
-def place_in_gap(a: int, b: int, j: int, box: Box, allowed: Allowed, scratch: Scratch) -> int:
+def place_in_gap(
+    a: int, b: int, j: int, box: GrowingBox, allowed: AllowedBoxes, scratch: BoxScratch
+) -> int:
     """Return after which value of a..b - 1 to cut, where the sample has a and b and none between.
 
     Null is cut off by itself. Else the cut where the population's density changes most; of
@@ -132,10 +134,10 @@ def place_in_gap(a: int, b: int, j: int, box: Box, allowed: Allowed, scratch: Sc
 @bare
 def best_of_edges(
     people: SamplePeople,
-    worth: Worth,
-    allowed: Allowed,
-    box: Box,
-    scratch: Scratch,
+    worth: CutWorth,
+    allowed: AllowedBoxes,
+    box: GrowingBox,
+    scratch: BoxScratch,
     j: int,
     best: float,
 ) -> tuple[float, int]:
@@ -161,7 +163,9 @@ def best_of_edges(
 
 
 @bare
-def where_density_changes(a: int, b: int, j: int, box: Box, begin: int, crowd: Floats) -> int:
+def where_density_changes(
+    a: int, b: int, j: int, box: GrowingBox, begin: int, crowd: Floats
+) -> int:
     """Return after which value of a..b - 1 the likelihood of two even parts is largest."""
     best, found = -math.inf, a
     for c in range(a, b):

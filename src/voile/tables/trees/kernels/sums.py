@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from voile.core.compiled import bare
-from voile.tables.trees.kernels.inputs import Box, Floats, Worth
+from voile.tables.trees.kernels.inputs import CutWorth, Floats, GrowingBox
 
 
 @bare
@@ -24,7 +24,7 @@ def group_of(n: float, people: float) -> float:
 
 
 @bare
-def weights_of(worth: Worth, box: Box, j: int) -> tuple[float, float]:
+def weights_of(worth: CutWorth, box: GrowingBox, j: int) -> tuple[float, float]:
     """Return what a nat of eq. 4, and one of n log n, weighs when a box is cut in column j."""
     if box.figures[0] > worth.large:
         return worth.spread, worth.spread - worth.hidden[j]
@@ -32,7 +32,7 @@ def weights_of(worth: Worth, box: Box, j: int) -> tuple[float, float]:
 
 
 @bare
-def risk_added(box: Box, left: float, below: float, least_g: float) -> float:
+def risk_added(box: GrowingBox, left: float, below: float, least_g: float) -> float:
     """Return what a part of `left` subjects and `below` people, and the other, add to n / g.
 
     Infinite where one has fewer people than `least_g`.

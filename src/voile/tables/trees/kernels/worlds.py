@@ -13,16 +13,16 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled, inner
+from voile.core.compiled import bare, compile_kernel, inner
 from voile.tables.trees.kernels.diverse import is_diverse
-from voile.tables.trees.kernels.inputs import Floats, Ints, Sensitive
+from voile.tables.trees.kernels.inputs import Floats, Ints, SensitiveRows
 
 Bits = NDArray[np.bool_]
 
 
-@compiled
+@compile_kernel
 def drawn_worlds(
-    value: Ints, above: Bits, otherwise: Floats, rules: Sensitive, draws: int, seed: int
+    value: Ints, above: Bits, otherwise: Floats, rules: SensitiveRows, draws: int, seed: int
 ) -> tuple[Floats, float]:
     """Return (people, values) what worlds weigh in which each has each value, by random order.
 
@@ -47,9 +47,9 @@ def drawn_worlds(
     return found, summed * summed / squared if squared > 0.0 else 0.0
 
 
-@compiled
+@compile_kernel
 def possible_worlds(
-    value: Ints, above: Bits, otherwise: Floats, rules: Sensitive, steps: int, seed: int
+    value: Ints, above: Bits, otherwise: Floats, rules: SensitiveRows, steps: int, seed: int
 ) -> Floats:
     """Return (people, values) how often each has each value, in worlds as likely as they weigh.
 
@@ -92,8 +92,10 @@ def possible_worlds(
     return found
 
 
-@compiled
-def chance_of_breaking(value: Ints, above: Bits, rules: Sensitive, draws: int, seed: int) -> Floats:
+@compile_kernel
+def chance_of_breaking(
+    value: Ints, above: Bits, rules: SensitiveRows, draws: int, seed: int
+) -> Floats:
     """Return of each cut in how many worlds, all equally likely, it breaks a rule: a share."""
     np.random.seed(seed)
     total, found = np.zeros(len(rules.whole)), np.zeros(len(above))
@@ -117,7 +119,7 @@ def _below(has: Ints, above: Bits, kinds: int) -> Floats:
 
 
 @bare
-def _is_allowed(below: Floats, total: Floats, rules: Sensitive) -> bool:
+def _is_allowed(below: Floats, total: Floats, rules: SensitiveRows) -> bool:
     """Whether both sides of a cut keep the rules; a side without people has none to keep."""
     n, whole = below.sum(), total.sum()
     left = n == 0.0 or is_diverse(below, total, False, rules)
