@@ -281,7 +281,7 @@ FAULTS = [
     InjectedFault(
         "voile.tables.recoding.recoder:PersonRecoder.__call__", label_the_next_row, PERSON
     ),
-    InjectedFault(f"{PUBLISHED}:Published.entries", reversed_entries, ("global",)),
+    InjectedFault(f"{PUBLISHED}:PublishedPolicy.entries", reversed_entries, ("global",)),
     InjectedFault(f"{PUBLISHED}_boxes:PublishedBoxes.entries", reversed_entries, FAMILIES[1:]),
     InjectedFault("voile.tables.people.counts:row_keys", halved, ROWS),
     InjectedFault("voile.tables.trees.climbing:climb", stay_uncut, FAMILIES[1:]),
