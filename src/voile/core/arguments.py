@@ -114,7 +114,7 @@ def _check_kind(name: str, value: object, annotation: str) -> None:
             raise RequestError(
                 f"{name_kind(value)} is not a list", where=name, instead="give a list"
             )
-    elif "Progress" in kinds and not callable(value):
+    elif "ProgressHook" in kinds and not callable(value):
         raise RequestError(
             f"{name_kind(value)} is not a function", where=name, instead="leave it out"
         )

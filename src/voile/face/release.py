@@ -185,9 +185,10 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
         **options: Any,
     ) -> AttackResults:
         with as_keywords():
-            source = _one_original(original, options.pop("truth", None))
+            truth = options.pop("truth", None)
             given = check_options(model, options)
             own = checked_own(seed=(seed, NonNegativeInt))
+            source = _one_original(original, truth)
             check_seal(release, Secret.find(key_file))
             opened = module.open(source)
             found = module.attack(release, opened, given, seed=own["seed"], progress=progress)

@@ -93,7 +93,7 @@ class DirectionLaw:
             "sqrt": sqrt,
             "nan": nan,
             "new": tuple.__new__,
-            "ScoreForecast": ScoreForecast,
+            "Forecast": ScoreForecast,
             "State": DirectionState,
         }
         exec(steps(len(self.mean), drifts=self.drift > 0), made)
