@@ -13,11 +13,11 @@ HEAVY = ("numba", "sklearn", "joblib", "voile.documents.learners", "voile.docume
 CHOOSE = """
 from voile.documents.verbs.choose import choose
 from voile.release.choice import Choice
-choose(Kit.load(place), Choice(policy=0))
+choose(StoredKit.load(place), Choice(policy=0))
 """
 KIT = """
 from voile.documents.verbs.report import sections
-sections(Kit.load(place), (), audience="public")
+sections(StoredKit.load(place), (), audience="public")
 """
 RELEASE = """
 from voile.documents.verbs.report import sections
