@@ -45,7 +45,7 @@ def frontier(screen: CommandScreen, kit: StoredKit, module: AnyModule, *, all: b
 def pick_spread(rows: Sequence[Any], most: int) -> list[Any]:
     """Pick at most `most` rows at even distances, the first and the last among them.
 
-    >>> spread(range(10), 4), spread("ab", 4)
+    >>> pick_spread(range(10), 4), pick_spread("ab", 4)
     ([0, 3, 6, 9], ['a', 'b'])
     """
     if len(rows) <= most:

@@ -13,7 +13,7 @@ class BriefRepr:
 
     >>> from dataclasses import dataclass
     >>> @dataclass
-    ... class Patient(Brief):
+    ... class Patient(BriefRepr):
     ...     shows = ("ward",)
     ...     ward: str
     ...     name: str

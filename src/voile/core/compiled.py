@@ -24,7 +24,7 @@ def compile_kernel(kernel: Kernel) -> Kernel:
     changed, not those of the kernels it calls. So the name carries a digest of its whole folder,
     and of how it is compiled; a kernel calls none of other folders.
 
-    >>> compiled(lambda x: x + 1)(2)
+    >>> compile_kernel(lambda x: x + 1)(2)
     3
     """
     return _compile(kernel)
@@ -46,7 +46,7 @@ def bare(kernel: Kernel) -> Kernel:
 def is_kept(kernel: Callable[..., object]) -> bool:
     """Whether some run kept machine code of a kernel, so that its first call need not compile.
 
-    >>> is_kept(compiled(lambda x: x + 1))
+    >>> is_kept(compile_kernel(lambda x: x + 1))
     False
     """
     place = kernel.stats.cache_path  # type: ignore[attr-defined]

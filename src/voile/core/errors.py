@@ -106,7 +106,7 @@ def printable(text: str) -> str:
 def name_kind(thing: object) -> str:
     """Name what was given by its kind, for an error: never by its value.
 
-    >>> named(3), named({}), named(None)
+    >>> name_kind(3), name_kind({}), name_kind(None)
     ('an int', 'a dict', 'None')
     """
     kind = type(thing).__name__

@@ -11,7 +11,7 @@ from voile.core.errors import RequestError, nearest
 class EstimatorParameters:
     """Get and set the parameters of a constructor that only stores them.
 
-    >>> class Shift(Parameters):
+    >>> class Shift(EstimatorParameters):
     ...     def __init__(self, days=1):
     ...         self.days = days
     >>> Shift().set_params(days=3).get_params()

@@ -68,7 +68,7 @@ class Rate:
         ----------
         successes, trials : x_d and n_d of each cluster; means over repeats need not be whole.
 
-        >>> round(Rate.clustered([5, 0, 0, 0], [5, 5, 5, 5]).deff, 4)
+        >>> round(Rate.from_clusters([5, 0, 0, 0], [5, 5, 5, 5]).deff, 4)
         16.6667
         """
         own = [(x, n) for x, n in zip(successes, trials, strict=True) if n > 0]

@@ -132,7 +132,7 @@ class Frontier(NotebookDrawing):
         RequestError : not exactly one limit was given, or it is NaN.
 
         >>> Frontier.of([.2, .5], [.7, .4], np.array(["a", "b"])).at(risk=.3)
-        Point(index=0, risk=0.2, loss=0.7, policy=np.str_('a'))
+        FrontierPoint(index=0, risk=0.2, loss=0.7, policy=np.str_('a'))
         """
         limit = risk if loss is None else loss
         if (

@@ -15,7 +15,7 @@ class ProgressHook(Protocol):
 class ProgressSteps:
     """Name one step of several after the other, each with its place among them.
 
-    >>> step = Steps(lambda task, done, total=None: print(task), 2)
+    >>> step = ProgressSteps(lambda task, done, total=None: print(task), 2)
     >>> step("linking"), step("singling out")
     linking (1 of 2)
     singling out (2 of 2)

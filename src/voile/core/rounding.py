@@ -31,9 +31,9 @@ def round_number(value: N, towards: Towards = "nearest") -> N:
     The last bits of a sum do not count: what differs from two digits by one part in 10^12 has
     two digits.
 
-    >>> [rounded(x) for x in (0.000123, 0.03841, 0.9303, 32_561, 84)]
+    >>> [round_number(x) for x in (0.000123, 0.03841, 0.9303, 32_561, 84)]
     [0.00012, 0.038, 0.93, 33000, 84]
-    >>> rounded(0.0301, "up"), rounded(0.0301, "down"), rounded(0.1 + 0.2, "up")
+    >>> round_number(0.0301, "up"), round_number(0.0301, "down"), round_number(0.1 + 0.2, "up")
     (0.031, 0.03, 0.3)
     """
     if not isfinite(value):
@@ -71,7 +71,7 @@ class StatingRules:
     people : the figures that one person more or less changes by one.
     exact : what a reader of the release can count: as it is.
 
-    >>> state = Stating(at_least=frozenset({"k"}), people=frozenset({"uniques"}))
+    >>> state = StatingRules(at_least=frozenset({"k"}), people=frozenset({"uniques"}))
     >>> [state(128.0, "k"), state(43, "uniques"), state(32_561, ""), state(0.0301, "loss")]
     [120.0, 50, 33000, 0.031]
     """
@@ -125,7 +125,7 @@ class StatedNumber(float):
     exact : by which alone it is judged whether the figure counts few people: 10 of 997 are few,
         and 0.011 of about 1,000 are not. It is never written.
 
-    >>> Stated(0.011, exact=0.01003)
+    >>> StatedNumber(0.011, exact=0.01003)
     0.011
     """
 
@@ -141,7 +141,7 @@ class StatedNumber(float):
 def exact(value: float) -> float:
     """Return what a figure was before it was rounded for the public.
 
-    >>> exact(Stated(0.011, exact=0.01003)), exact(0.5)
+    >>> exact(StatedNumber(0.011, exact=0.01003)), exact(0.5)
     (0.01003, 0.5)
     """
     return value.exact if isinstance(value, StatedNumber) else value
@@ -150,7 +150,9 @@ def exact(value: float) -> float:
 def for_audience(thing: T, audience: Literal["public", "internal"], stating: StatingRules) -> T:
     """Return what a report is written from: for the public, figures as they are stated there.
 
-    >>> for_audience([0.12345], "public", Stating()), for_audience([0.12345], "internal", Stating())
+    >>> for_audience([0.12345], "public", StatingRules()), for_audience(
+    ...     [0.12345], "internal", StatingRules()
+    ... )
     ([0.13], [0.12345])
     """
 

@@ -70,7 +70,8 @@ class NumberForm:
     def of(cls, form: str) -> NumberForm | None:
         """Read a form; None where it is none.
 
-        >>> NumberForm.of("1.234,5 kg").read(" 12.034,25 KG"), NumberForm.of("1234").read("1234.5")
+        >>> kilos, whole = NumberForm.of("1.234,5 kg"), NumberForm.of("1234")
+        >>> kilos.read_number(" 12.034,25 KG"), whole.read_number("1234.5")
         (Decimal('12034.25'), None)
         """
         found = NUMBER.fullmatch(form.strip())

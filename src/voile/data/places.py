@@ -127,7 +127,7 @@ def with_places(given: Any, types: Collection[Any], place: Callable[[Any], Any])
     ['a=lists/x.txt', {'b': 'lists/y.txt', 'c': ('Ann',)}]
     >>> with_places(("x.txt", "y.txt"), {Place}, "in/{}".format)
     ('in/x.txt', 'in/y.txt')
-    >>> with_places(("Ann", "Ben"), {Phrases}, "in/{}".format)
+    >>> with_places(("Ann", "Ben"), {PhrasesPlace}, "in/{}".format)
     ('Ann', 'Ben')
     """
     is_named = not {NamedPhrases, NamedFolders}.isdisjoint(types)

@@ -266,9 +266,9 @@ def _find_nested(kind: Any) -> str | None:
     """Name a type that has named parts: a struct, a map, or lists of them.
 
     >>> import pyarrow as pa
-    >>> _nested(pa.list_(pa.list_(pa.struct({"name": pa.string()}))))
+    >>> _find_nested(pa.list_(pa.list_(pa.struct({"name": pa.string()}))))
     'list of structs'
-    >>> _nested(pa.list_(pa.string()))
+    >>> _find_nested(pa.list_(pa.string()))
     """
     from pyarrow import types
 

@@ -80,7 +80,7 @@ def decision_section(signatures: Sequence[StatementSignature], says: str = "") -
 def sentence(criterion: JudgedCriterion) -> str:
     """Say a verdict with what it is by.
 
-    >>> sentence(Criterion(name="text-left", verdict="meets", reason="no text is released"))
+    >>> sentence(JudgedCriterion(name="text-left", verdict="meets", reason="no text is released"))
     'Identifiers left in text: meets (no text is released).'
     """
     title = f"{TITLES[criterion.name]}: {criterion.verdict}"

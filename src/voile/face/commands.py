@@ -78,7 +78,7 @@ def _attacks(evidence: Sequence[Evidence], others: Collection[str]) -> Sequence[
 def format_command(words: Sequence[str]) -> str:
     """Write a command as one types it, its options on lines of their own where it is long.
 
-    >>> typed(["voile", "report", "my release.csv", "--out", "report.html"])
+    >>> format_command(["voile", "report", "my release.csv", "--out", "report.html"])
     "voile report 'my release.csv' --out report.html"
     """
     parts = [words[0]]

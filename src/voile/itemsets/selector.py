@@ -81,7 +81,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     >>> selector.get_feature_names_out().tolist(), selector.anonymity_
     (['x1', 'x2'], 2)
     >>> selector.blocked_["x0"]
-    Blocked(itemset=('x0', 'x2'), present=(True, True), support=1)
+    BlockedFeature(itemset=('x0', 'x2'), present=(True, True), support=1)
     """
 
     k: int = 5

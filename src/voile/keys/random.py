@@ -97,10 +97,10 @@ class ProtectiveRandom:
     itself is not cryptographic, and who sees a long run of one generator's raw output could
     continue that run, though no other's. Take keys from `bytes`.
 
-    >>> rows = Protective().generator().permutation(5)
+    >>> rows = ProtectiveRandom().generator().permutation(5)
     >>> sorted(rows.tolist())
     [0, 1, 2, 3, 4]
-    >>> len(Protective().bytes(32))
+    >>> len(ProtectiveRandom().bytes(32))
     32
     """
 

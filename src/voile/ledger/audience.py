@@ -23,7 +23,7 @@ class LedgerAudience(BriefRepr):
 
     apart : pairs of names.
 
-    >>> audience = Audience((("Site A", "Site B"),))
+    >>> audience = LedgerAudience((("Site A", "Site B"),))
     >>> audience.name_of("Site B, May"), audience.name_of("Site C")
     ('Site B', None)
     >>> [sorted(one) for one in audience.coalitions("Site B")]

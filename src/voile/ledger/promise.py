@@ -14,7 +14,7 @@ SLACK = 1e-9
 def format_people(people: float) -> str:
     """Write a number of people: three digits, or all before the point.
 
-    >>> [written(x) for x in (84.27, 959.3, 1236.4, 0.04567)]
+    >>> [format_people(x) for x in (84.27, 959.3, 1236.4, 0.04567)]
     ['84.3', '959', '1,236', '0.0457']
     """
     return f"{people:,.0f}" if people >= 100 else f"{people:.3g}"

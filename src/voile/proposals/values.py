@@ -89,11 +89,11 @@ def find_date_forms(values: FrequentValues) -> Sequence[str] | None:
     None where most values are not dates; none at all where they are dates of several forms.
 
     >>> import pyarrow as pa
-    >>> find_date_forms(Values(pa.chunked_array([["31.12.1999", "01.02.2000"]])))
+    >>> find_date_forms(FrequentValues(pa.chunked_array([["31.12.1999", "01.02.2000"]])))
     ['%d.%m.%Y']
-    >>> find_date_forms(Values(pa.chunked_array([["31.12.1999", "2000-02-01"]])))
+    >>> find_date_forms(FrequentValues(pa.chunked_array([["31.12.1999", "2000-02-01"]])))
     []
-    >>> find_date_forms(Values(pa.chunked_array([["31", "blue"]])))
+    >>> find_date_forms(FrequentValues(pa.chunked_array([["31", "blue"]])))
     """
     # form by form: `strptime` keeps what it has compiled of the last five alone
     fitting = {form: {one for one in values.texts if _is_date(one, form)} for form in FORMS}

@@ -69,8 +69,8 @@ class CriterionMeasurement:
 def format_figure(name: Name, figure: CriterionMeasurement) -> str:
     """Write a figure with its interval, or that it is certified; a risk as one in so many, too.
 
-    >>> risk = Measurement("largest risk", "1.7%", CERTIFIED, 0.017, "manifest: max_risk")
-    >>> shown("re-identification", risk), shown("singling-out", risk)
+    >>> risk = CriterionMeasurement("largest risk", "1.7%", CERTIFIED, 0.017, "manifest: max_risk")
+    >>> format_figure("re-identification", risk), format_figure("singling-out", risk)
     ('1.7% (1 in 59), certified', '1.7%, certified')
     """
     if figure.interval != CERTIFIED:

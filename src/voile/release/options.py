@@ -66,7 +66,7 @@ def check_options(model: type[M], given: Mapping[str, Any], spelt: Callable[[str
 
     spelt : how the user writes an option's name: ``--hold-out`` on the command line.
 
-    >>> checked(ApplyOptions, {"keep_oder": True})
+    >>> check_options(ApplyOptions, {"keep_oder": True})
     Traceback (most recent call last):
     voile.core.errors.RequestError: no such option: keep_oder; did you mean keep_order?
     """
@@ -106,7 +106,7 @@ def with_options(kit: StoredKit, options: BaseModel, verb: str | None = None) ->
 def list_stored(options: BaseModel) -> dict[str, Any]:
     """Return the options that a user gave; of each place that one names, None.
 
-    >>> stored(ApplyOptions(key_file="/home/me/key", keep_order=True, formulas="keep"))
+    >>> list_stored(ApplyOptions(key_file="/home/me/key", keep_order=True, formulas="keep"))
     {'keep_order': True, 'key_file': None}
     """
     kept: dict[str, Any] = {}

@@ -21,7 +21,7 @@ _ZEROS = re.compile(r"\.?0+(?=%?$)")
 def join_names(names: Sequence[str]) -> str:
     """Join names as a sentence does; one at least.
 
-    >>> listed(["age", "sex", "race"])
+    >>> join_names(["age", "sex", "race"])
     'age, sex and race'
     """
     *most, last = names
@@ -202,11 +202,11 @@ def _points(value: float) -> str:
 def format_count(count: Count, audience: Audience) -> str:
     """Write a count, of its whole where it has one.
 
-    >>> [counted(Count(4), audience) for audience in ("internal", "public")]
+    >>> [format_count(Count(4), audience) for audience in ("internal", "public")]
     ['4', 'fewer than 11']
-    >>> [counted(Count(x, 1200), "public") for x in (4, 40, 1196, 1200)]
+    >>> [format_count(Count(x, 1200), "public") for x in (4, 40, 1196, 1200)]
     ['fewer than 11 of 1,200', '40 of 1,200', 'all but fewer than 11 of 1,200', '1,200 of 1,200']
-    >>> counted(Count(1234), "public")
+    >>> format_count(Count(1234), "public")
     '1,200'
     """
     whole = count.value if count.whole is None else count.whole
@@ -240,7 +240,7 @@ def format_note(note: Note, audience: Audience) -> str:
     """Write a note; a public reader is shown no count of 1 to 10.
 
     >>> note = Note("Cut off after examining {tokens} tokens.", {"tokens": Count(4)})
-    >>> said(note, "internal"), said(note, "public")
+    >>> format_note(note, "internal"), format_note(note, "public")
     ('Cut off after examining 4 tokens.', 'Cut off after examining fewer than 11 tokens.')
     """
     values = {name: _format_value(value, name, audience) for name, value in note.values.items()}

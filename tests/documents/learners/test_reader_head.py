@@ -83,7 +83,7 @@ PROGRAM = """
 import hashlib
 from tests.documents.learners.made import made
 from voile.documents.learners.reader_head import ReaderLearner
-head = ReaderLearner.installed().fit(made(200, length=30, noise=0.1))
+head = ReaderLearner.from_installed().fit(made(200, length=30, noise=0.1))
 arrays = {**head.to_arrays(), "margins": head.margins(made(50, seed=2, length=30))}
 print(hashlib.sha256(b"".join(arrays[name].tobytes() for name in sorted(arrays))).hexdigest())
 """

@@ -224,9 +224,9 @@ def test_the_worst_attack_is_on_the_first_screen(release):
     assert "in the source 60%" in figure.meaning
 
 
-CHOOSE = "choose(Kit.load(place), Choice(policy=1))"
-KIT = "sections(Kit.load(place), (), audience='public')"
-RELEASE = "sections(Release.open(place), (), audience='internal')"
+CHOOSE = "choose(StoredKit.load(place), Choice(policy=1))"
+KIT = "sections(StoredKit.load(place), (), audience='public')"
+RELEASE = "sections(StoredRelease.open(place), (), audience='internal')"
 WITHOUT = """
 import sys
 from voile.itemsets.verbs.choose import choose

@@ -27,11 +27,11 @@ class DatabaseAddress:
     url : what libpq connects to. It holds no password: libpq finds that by itself.
     table : "name" or "schema.name", as they are stored, never folded or quoted.
 
-    >>> Address.parse("postgresql://db.example/clinic::visits")
-    Address(url='postgresql://db.example/clinic', table='visits')
-    >>> Address.parse("service=clinic::research.visits").name
+    >>> DatabaseAddress.parse("postgresql://db.example/clinic::visits")
+    DatabaseAddress(url='postgresql://db.example/clinic', table='visits')
+    >>> DatabaseAddress.parse("service=clinic::research.visits").name
     'clinic::research.visits'
-    >>> print(Address.parse("visits.csv"))
+    >>> print(DatabaseAddress.parse("visits.csv"))
     None
     """
 

@@ -163,7 +163,7 @@ def _check_fields(frame: DataFrame, table: str) -> None:
 def _quote_name(name: str) -> str:
     """Quote a name as Spark does.
 
-    >>> _quoted("tick`")
+    >>> _quote_name("tick`")
     '`tick```'
     """
     return f"`{name.replace('`', '``')}`"
@@ -172,7 +172,7 @@ def _quote_name(name: str) -> str:
 def _requote_names(sql: str) -> str:
     """Quote the names of standard SQL as Spark does, which knows no quotes within double quotes.
 
-    >>> _requoted('SELECT "a ""b"" c" FROM source')
+    >>> _requote_names('SELECT "a ""b"" c" FROM source')
     'SELECT `a "b" c` FROM source'
     """
     return re.sub('"((?:[^"]|"")*)"', lambda name: _quote_name(name[1].replace('""', '"')), sql)

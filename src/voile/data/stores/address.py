@@ -88,9 +88,9 @@ def hide_secrets(text: str) -> str:
 
     Of one whose host is none, as where a key or a password holds a slash, nothing else is shown.
 
-    >>> shown("https://ann:pw@host/visits.csv?X-Amz-Signature=1f")
+    >>> hide_secrets("https://ann:pw@host/visits.csv?X-Amz-Signature=1f")
     'https://host/visits.csv'
-    >>> shown("s3:/bucket/a#b.csv"), shown("s3://KEY:sec/ret@bucket/a.csv")
+    >>> hide_secrets("s3:/bucket/a#b.csv"), hide_secrets("s3://KEY:sec/ret@bucket/a.csv")
     ('s3://bucket/a#b.csv', 's3://...')
     """
     match = ADDRESS.match(text)

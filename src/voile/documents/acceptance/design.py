@@ -116,7 +116,7 @@ def design(
     most `level`. None: no amount of reading proves it.
 
     >>> design(10_000, 9, 1.0, .05, 1)
-    Design(units=10000, allowed=9, recall=1.0, turns=(2588,))
+    SampleDesign(units=10000, allowed=9, recall=1.0, turns=(2588,))
     >>> design(10_000, 9, 1.0, .05, 3).turns
     (2691, 3995, 4939)
     """

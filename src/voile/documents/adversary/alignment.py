@@ -26,7 +26,7 @@ def align(original: str, published: str) -> tuple[PublishedEdit, ...]:
     Cost: O(n m) in the pieces of both texts at worst, near O(n) where little was replaced.
 
     >>> align("Ann May came.", "[NAME] came.")
-    (Edit(start=0, end=6, source_start=0, source_end=7, label='', by=()),)
+    (PublishedEdit(start=0, end=6, source_start=0, source_end=7, label='', by=()),)
     """
     ours, theirs = PIECE.findall(published), PIECE.findall(original)
     at, there = _starts(ours), _starts(theirs)

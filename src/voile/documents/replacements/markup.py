@@ -47,7 +47,7 @@ def keep_json(text: str, made: PublishedText) -> PublishedText:
     >>> from voile.documents.replacements.marks import LabelMarks
     >>> from voile.documents.text.document import Document
     >>> note = '{"mrn": 88374, "name": "Anna"}'
-    >>> made = LabelMarks()(Document(note), [Removal(8, 13, "ID"), Removal(24, 28, "NAME")])
+    >>> made = LabelMarks()(Document(note), [TextRemoval(8, 13, "ID"), TextRemoval(24, 28, "NAME")])
     >>> keep_json(note, made).text
     '{"mrn": "[ID]", "name": "[NAME]"}'
     """

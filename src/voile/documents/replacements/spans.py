@@ -26,7 +26,7 @@ def settle_spans(text: str, *sources: Iterable[TextRemoval]) -> list[TextRemoval
 
     Cost: O(m log m), m spans.
 
-    >>> number, year = Removal(0, 14, "PHONE"), Removal(9, 18, "DATE")
+    >>> number, year = TextRemoval(0, 14, "PHONE"), TextRemoval(9, 18, "DATE")
     >>> for one in settle_spans("0170 5550 2021 May", [number], [year]):
     ...     print(one.start, one.end, one.label)
     0 14 PHONE

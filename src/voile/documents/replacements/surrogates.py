@@ -71,7 +71,7 @@ class Surrogates:
     chance of one in the length of their list. Cost: O(length + removals).
 
     >>> replacer = Surrogates(Secret(bytes(32)))
-    >>> removals = [Removal(0, 14, "NAME"), Removal(22, 33, "DATE")]
+    >>> removals = [TextRemoval(0, 14, "NAME"), TextRemoval(22, 33, "DATE")]
     >>> replacer(Document("Mrs ANNA SMITH came on 1 May 1999.", subject="7"), removals).text
     'Mrs BRIANNA BRIDGEMAN came on 3 March 2000.'
     """

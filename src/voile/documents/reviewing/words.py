@@ -16,7 +16,7 @@ Place = tuple[int, int]
 def words_of(text: str, spans: Sequence[ShownSpan] = ()) -> list[Place]:
     """Return where each word of a line is; a span's ends cut words as well.
 
-    >>> words_of("Ana-Luz left", [Shown(0, 2, "NAME")])
+    >>> words_of("Ana-Luz left", [ShownSpan(0, 2, "NAME")])
     [(0, 2), (2, 3), (3, 4), (4, 7), (8, 12)]
     """
     tokens = tokenise([text])
@@ -30,9 +30,9 @@ def words_of(text: str, spans: Sequence[ShownSpan] = ()) -> list[Place]:
 def mark(text: str, spans: Sequence[ShownSpan], place: Place, label: str) -> tuple[ShownSpan, ...]:
     """Return the spans with one more, which takes the characters it needs from others.
 
-    >>> mark("Dr Ana Ruiz", [Shown(0, 6, "TITLE")], (3, 11), "NAME")
-    (Shown(start=0, end=2, label='TITLE', by='', doubt=0.0), Shown(start=3, end=11, label='NAME', \
-by='', doubt=0.0))
+    >>> mark("Dr Ana Ruiz", [ShownSpan(0, 6, "TITLE")], (3, 11), "NAME")
+    (ShownSpan(start=0, end=2, label='TITLE', by='', doubt=0.0), ShownSpan(start=3, end=11, \
+label='NAME', by='', doubt=0.0))
     """
     return tuple(sorted([*clear(text, spans, place), ShownSpan(*place, label)]))
 

@@ -75,7 +75,7 @@ def gain(attacker: TokenConfusion, inspections: int) -> Fraction:
 
     Example 1 of the paper, printed as 1.11:
 
-    >>> gain(Confusion(tp=3, fp=6, tn=15, fn=2), inspections=20)
+    >>> gain(TokenConfusion(tp=3, fp=6, tn=15, fn=2), inspections=20)
     Fraction(949, 850)
     """
     return utility(attacker, inspections) / utility(attacker, inspections, first="random")

@@ -21,7 +21,7 @@ def bounds_of_run(
 ) -> tuple[TheoryBound, ...]:
     """Return Theorems 2-4 and Lemmas 2-3 for what was published, and 4-6 from its training data.
 
-    >>> for bound in bounds_of_run(Confusion(tp=2, fp=6, tn=91, fn=1), 10, miss_cost=3):
+    >>> for bound in bounds_of_run(TokenConfusion(tp=2, fp=6, tn=91, fn=1), 10, miss_cost=3):
     ...     print(bound)
     Theorem 2: a local optimum iff TP_A = 0 or FP_A / TP_A >= L/C: 3 >= 3
     Theorem 3: TP_A <= C/L (1 - alpha) n: vacuous: P holds only 3 identifiers (2 <= 32.3333)

@@ -135,7 +135,7 @@ def exposure(
 
     >>> exposure(np.array([[1, 1], [1, 1], [1, 0], [0, 0]]), features=[0], y=[0, 0, 1, 1])
     ... # doctest: +NORMALIZE_WHITESPACE
-    Exposure(subjects=4, rows=4, features=1, anonymity=3, exact_anonymity=1, unique_rows=1,
+    FeatureExposure(subjects=4, rows=4, features=1, anonymity=3, exact_anonymity=1, unique_rows=1,
              empty_rows=1, label_diversity=2)
     """
     rows = _project_published(X, features)

@@ -40,8 +40,8 @@ class LadderStep:
     def from_decimal(cls, step: Decimal) -> LadderStep:
         """Read a step as a user declares it.
 
-        >>> Step.declared(Decimal("0.25")), Step.declared(Decimal(500))
-        (Step(size=25, power=-2), Step(size=5, power=2))
+        >>> LadderStep.from_decimal(Decimal("0.25")), LadderStep.from_decimal(Decimal(500))
+        (LadderStep(size=25, power=-2), LadderStep(size=5, power=2))
         """
         sign, digits, power = step.normalize().as_tuple()
         if sign or not isinstance(power, int) or not any(digits):
@@ -94,7 +94,7 @@ def candidates(
     number the others are divided too. Between two cells that hold rows it is the roundest multiple.
 
     >>> ages = np.array([17.0, 18.0, 30.0, 64.0])
-    >>> candidates(ages, np.array([1, 1, 1, 1]), Step(1, 0))
+    >>> candidates(ages, np.array([1, 1, 1, 1]), LadderStep(1, 0))
     (18.0, 20.0, 50.0)
     """
     cells, of = np.unique(step.cells(numbers), return_inverse=True)

@@ -85,8 +85,8 @@ class RangesForm(CategoriesForm):
     def is_whole(self, kept: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
         """Whether the intervals kept are disjoint and cover all rows, or none is kept.
 
-        >>> ends = [Interval(*one) for one in [(None, 18), (None, 30), (30, None)]]
-        >>> age = Ranges.of("age", Scale("number", True), ends)
+        >>> ends = [NumberInterval(*one) for one in [(None, 18), (None, 30), (30, None)]]
+        >>> age = RangesForm.of("age", NumberScale("number", True), ends)
         >>> [age.is_whole(np.array(kept)) for kept in ([0, 1, 1], [1, 1, 1], [0, 0, 1], [0, 0, 0])]
         [True, False, False, True]
         """

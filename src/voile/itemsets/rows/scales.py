@@ -92,7 +92,9 @@ class NumberScale:
     def write(self, number: float) -> str:
         """Write a number in full, a month as ISO 8601 does.
 
-        >>> Scale("number", whole=False).write(1.5), Scale("date", whole=True).write(24_005)
+        >>> NumberScale("number", whole=False).write(1.5), NumberScale(
+        ...     "date", whole=True
+        ... ).write(24_005)
         ('1.5', '2000-06')
         """
         if self.kind == "number":
@@ -103,12 +105,12 @@ class NumberScale:
     def name(self, interval: NumberInterval) -> str:
         """Name an interval as a reader would say it.
 
-        >>> age = Scale("number", whole=True)
-        >>> [age.name(Interval(*ends)) for ends in ((18, 30), (30, 31), (31, None))]
+        >>> age = NumberScale("number", whole=True)
+        >>> [age.name(NumberInterval(*ends)) for ends in ((18, 30), (30, 31), (31, None))]
         ['18 to 29', '30', '31 and above']
-        >>> age.name(Interval(None, 18)), age.name(Interval(None, 18, unknown=True))
+        >>> age.name(NumberInterval(None, 18)), age.name(NumberInterval(None, 18, unknown=True))
         ('below 18', 'below 18 or not known')
-        >>> Scale("number", whole=False).name(Interval(1.5, 2))
+        >>> NumberScale("number", whole=False).name(NumberInterval(1.5, 2))
         '1.5 to below 2'
         """
         named = self._name(interval.low, interval.high)

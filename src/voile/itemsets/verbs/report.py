@@ -304,7 +304,7 @@ def _losses(row: Data) -> Iterator[tuple[str, str]]:
 def _write_reached(asked: int, reached: int) -> str:
     """Write the k that a policy reaches, and the one that was asked for where it is another.
 
-    >>> _reached(11, 14), _reached(11, 11)
+    >>> _write_reached(11, 14), _write_reached(11, 11)
     ('14 (11 asked for)', '11')
     """
     return f"{reached:,}" + f" ({asked:,} asked for)" * (reached != asked)

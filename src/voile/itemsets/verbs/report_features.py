@@ -65,7 +65,7 @@ def list_features(names: Sequence[str]) -> str:
 def _shorten_name(name: str) -> str:
     """Return a feature's name, cut where it is long.
 
-    >>> _named("bread="), _named("x" * 5_000)[-21:]
+    >>> _shorten_name("bread="), _shorten_name("x" * 5_000)[-21:]
     ('bread', 'x… (5,000 characters)')
     """
     name = name.removesuffix("=")

@@ -63,7 +63,7 @@ def linear(values: Iterable[float], *, target: int = TICKS) -> PlotAxis:
 def build_axis(values: Iterable[float]) -> PlotAxis:
     """Return an axis from the least to the greatest value, with round ticks inside.
 
-    >>> axis = spread([3.0, 11.0])
+    >>> axis = build_axis([3.0, 11.0])
     >>> axis.low, axis.high, axis.ticks
     (3.0, 11.0, (4.0, 6.0, 8.0, 10.0))
     """

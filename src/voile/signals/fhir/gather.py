@@ -213,7 +213,7 @@ def _time(held: object, place: str) -> int | None:
 def places_of(lattice: ValueLattice) -> int:
     """Return how many decimal places a lattice's values have.
 
-    >>> places_of(Lattice(1, 10)), places_of(Lattice(1, 4)), places_of(Lattice(5, 1))
+    >>> places_of(ValueLattice(1, 10)), places_of(ValueLattice(1, 4)), places_of(ValueLattice(5, 1))
     (1, 2, 0)
     """
     return next(places for places in range(MOST_DECIMALS + 1) if 10**places % lattice.per == 0)

@@ -31,7 +31,7 @@ class TextClue:
 def read_clues(text: str) -> Iterator[TextClue]:
     """Yield what an adversary reads in a text; of words for both sexes none.
 
-    >>> [(one.what, *one.cells) for one in read("She turned eighteen . Aged 40 to 49 .")]
+    >>> [(one.what, *one.cells) for one in read_clues("She turned eighteen . Aged 40 to 49 .")]
     [('age', '18'), ('sex', 'f')]
     """
     places = {*_AGES.slices(text), *(found.span(1) for found in _YEARS.finditer(text))}

@@ -67,12 +67,13 @@ _OF_A_COUNT = re.compile(r"in\s+the\s+\d0s", re.IGNORECASE)
 class AgeReader(MentionReader):
     """Read an age as one year, a decade or its third as their years; what implies one is no value.
 
-    >>> Ages().read("47-year-old"), Ages().read("47th").cells, Ages().read("retired")
-    (Found(start=0, end=2, cells=('47',)), ('47',), None)
-    >>> Ages().read("in the mid-fifties").cells
+    >>> read = AgeReader().read_mention
+    >>> read("47-year-old"), read("47th").cells, read("retired")
+    (FoundMention(start=0, end=2, cells=('47',)), ('47',), None)
+    >>> AgeReader().read_mention("in the mid-fifties").cells
     ('54', '55', '56')
     >>> text = "Turned eighteen , now in her forties , retired . On aspirin for 10 years ."
-    >>> [text[a:b] for a, b in Ages().slices(text)]
+    >>> [text[a:b] for a, b in AgeReader().slices(text)]
     ['eighteen', 'forties', 'retired']
     """
 

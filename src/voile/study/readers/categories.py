@@ -43,10 +43,10 @@ class CategoryReader:
 
     column : decides by its name which codes have words. cells : the column's values.
 
-    >>> found = Categories("race", ["White", "Black", "Hispanic", "Two or more"])
-    >>> sorted(found.read("A hispanic white male , African American father ."))
+    >>> found = CategoryReader("race", ["White", "Black", "Hispanic", "Two or more"])
+    >>> sorted(found.find_values("A hispanic white male , African American father ."))
     ['Black', 'Hispanic', 'White']
-    >>> sorted(Categories("marital_status", ["M", "S"]).read("He is single ."))
+    >>> sorted(CategoryReader("marital_status", ["M", "S"]).find_values("He is single ."))
     ['S']
     """
 

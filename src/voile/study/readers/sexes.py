@@ -41,8 +41,8 @@ class SexReader(MentionReader):
 
     values : the column's cells, such as F and M.
 
-    >>> sexes = Sexes(["F", "M", "O"])
-    >>> sexes.read("She").cells, sexes.read("They").cells, sexes.neutral("She")
+    >>> sexes = SexReader(["F", "M", "O"])
+    >>> sexes.read_mention("She").cells, sexes.read_mention("They").cells, sexes.neutral("She")
     (('F',), ('F', 'M', 'O'), 'They')
     """
 

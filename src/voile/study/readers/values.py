@@ -31,8 +31,8 @@ class ValueReader(MentionReader):
     meanings : words -> cells: of a city its ZIP codes, of a nurse an occupation. They are looked
         for in the texts as well.
 
-    >>> places = Values(["Knox"], {"Oakfield": ("00214", "00219")})
-    >>> [places.read(one).cells for one in ("KNOX", "oakfield", "Elm")]
+    >>> places = ValueReader(["Knox"], {"Oakfield": ("00214", "00219")})
+    >>> [places.read_mention(one).cells for one in ("KNOX", "oakfield", "Elm")]
     [('Knox',), ('00214', '00219'), ('Elm',)]
     >>> list(places.slices("Back to Oakfield , in Knox ."))
     [(8, 16)]
@@ -67,7 +67,8 @@ class ZipCodes(ValueReader):
 
     The words of a list, such as cities, are found and read beside them.
 
-    >>> ZipCodes().read("00214-1234").cells, list(ZipCodes().slices("At 00214-1234 , zip 00214 ."))
+    >>> codes = ZipCodes()
+    >>> codes.read_mention("00214-1234").cells, list(codes.slices("At 00214-1234 , zip 00214 ."))
     (('00214',), [(3, 13), (20, 25)])
     """
 

@@ -196,7 +196,7 @@ def _rows(table: UnreleasedColumns, column: _LookupColumn) -> Iterator[tuple[str
 def _list_forms(kind: Kind, cell: object) -> Iterable[str]:
     """Yield the forms of a cell that are looked for; of a name with digits behind it also without.
 
-    >>> list(_written("name", "Lamar193 Torp")), list(_written("id", "Na"))
+    >>> list(_list_forms("name", "Lamar193 Torp")), list(_list_forms("id", "Na"))
     (['Lamar193 Torp', 'Lamar Torp'], [])
     """
     for text in texts_of(cell):

@@ -51,8 +51,8 @@ def overlap(source: AnalysisEstimates, release: AnalysisEstimates) -> Floats:
     0 where they do not meet, or where the release does not determine the number; NaN where the
     source does not.
 
-    >>> one = Estimates(("age",), np.array([1.0]), np.array([0.0]), np.array([2.0]))
-    >>> two = Estimates(("age",), np.array([2.0]), np.array([1.0]), np.array([3.0]))
+    >>> one = AnalysisEstimates(("age",), np.array([1.0]), np.array([0.0]), np.array([2.0]))
+    >>> two = AnalysisEstimates(("age",), np.array([2.0]), np.array([1.0]), np.array([3.0]))
     >>> overlap(one, two).tolist()
     [0.5]
     """

@@ -36,7 +36,7 @@ def uniques(records: IntervalRecords) -> tuple[NDArray[np.int32], NDArray[np.int
 
     A missing value is a value of its own. Cost: O(q n log n).
 
-    >>> r = Records(np.array([[0], [0], [1], [1]], dtype=np.int32), np.array([5, 6, 7, 7]))
+    >>> r = IntervalRecords(np.array([[0], [0], [1], [1]], dtype=np.int32), np.array([5, 6, 7, 7]))
     >>> [x.tolist() for x in uniques(r)]
     [[[1]], [7]]
     """

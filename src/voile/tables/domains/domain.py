@@ -110,7 +110,7 @@ class ValueDomain(BriefRepr):
     def labels(self, bounds: Sequence[tuple[int, int]]) -> tuple[str, ...]:
         """Write each interval of values (first, last), both included, all in one style.
 
-        >>> age = Domain("age", tuple(range(106)), Parser("integer"))
+        >>> age = ValueDomain("age", tuple(range(106)), CellParser("integer"))
         >>> age.labels([(0, 17), (18, 44), (45, 105)])
         ('0-17', '18-44', '45-105')
         >>> age.labels([(0, 0), (1, 12), (13, 105)])
@@ -124,7 +124,8 @@ class ValueDomain(BriefRepr):
     def labels_of(self, sets: NDArray[np.bool_]) -> tuple[str, ...]:
         """Write sets of values, (sets, values): intervals as such, others as lists.
 
-        >>> job = Domain("job", ("cook", "judge", "nurse", None), Parser("listed"), free=True)
+        >>> job = ValueDomain("job", ("cook", "judge", "nurse", None),
+        ...                   CellParser("listed"), free=True)
         >>> job.labels_of(np.array([[True, False, True, False], [False, True, False, True]]))
         ('cook|nurse', 'judge|missing')
         """

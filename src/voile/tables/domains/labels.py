@@ -144,7 +144,7 @@ def _ranks(values: Sequence[Any]) -> NDArray[np.intp]:
 def label_interval(values: Sequence[Any], first: int, last: int, style: RangeStyle) -> str:
     """Write values `first`..`last`; null, when it is among them, as ``missing``.
 
-    >>> label_interval((0, 1, None), 0, 2, Style())
+    >>> label_interval((0, 1, None), 0, 2, RangeStyle())
     '0-1|missing'
     """
     shown = list(values[first : last + 1])

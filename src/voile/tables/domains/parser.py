@@ -54,11 +54,11 @@ class CellParser:
     def __call__(self, raw: Any) -> Value:
         """Return the canonical value of a raw cell; None for null; raise `NotInKind` otherwise.
 
-        >>> Parser("integer")(" 007"), Parser("date", by="month")("1990-03-31")
+        >>> CellParser("integer")(" 007"), CellParser("date", by="month")("1990-03-31")
         (7, '1990-03')
-        >>> Parser("integer", forms=("1234y",), top=Decimal(90))("97y")
+        >>> CellParser("integer", forms=("1234y",), top=Decimal(90))("97y")
         90
-        >>> Parser("decimal", edges=(Decimal("18.5"), Decimal(25)))("21.7")
+        >>> CellParser("decimal", edges=(Decimal("18.5"), Decimal(25)))("21.7")
         Decimal('18.5')
         """
         if raw is None or (self.missing and self._is_missing(raw)):
@@ -117,7 +117,7 @@ class CellParser:
     def restore(self, text: str | None) -> Value:
         """Return a value from the text that `str` made of it.
 
-        >>> Parser("date", by="year", forms=("%d.%m.%Y",)).restore("1990")
+        >>> CellParser("date", by="year", forms=("%d.%m.%Y",)).restore("1990")
         1990
         """
         if text == str(BELOW_ALL) and self.edges:

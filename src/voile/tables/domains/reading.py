@@ -204,7 +204,7 @@ def choose_edges(
     An edge is the roundest number between two neighbours.
 
     >>> some = [Decimal(x) for x in ("1.5", "2.25", "7", "30")]
-    >>> [str(x) for x in choose_edges(some, np.ones(4), 2, Parser("decimal"))]
+    >>> [str(x) for x in choose_edges(some, np.ones(4), 2, CellParser("decimal"))]
     ['5']
     """
     reached = np.cumsum(subjects)

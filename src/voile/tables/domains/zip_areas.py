@@ -92,7 +92,7 @@ def explain_off_lattice(domain: ValueDomain, areas: ZipAreas) -> str | None:
     small areas are, too: a policy merges neighbours only.
 
     >>> from voile.tables.domains.parser import CellParser
-    >>> zips = Domain("zip", ("37010", "03601", "37011"), CellParser("listed"))
+    >>> zips = ValueDomain("zip", ("37010", "03601", "37011"), CellParser("listed"))
     >>> explain_off_lattice(zips, count_areas(zips, np.array([30_000, 5, 30_000])))
     'this order of ZIP codes tears 1 of 2 three-digit areas apart'
     """

@@ -53,7 +53,7 @@ class CellNotation:
         """Return which values a cell's text stands for, (values,); None where it cannot be read.
 
         >>> from voile.tables.domains.parser import CellParser
-        >>> age = Notation(Domain("age", (20, 21, 22, 23, 30), CellParser("integer")))
+        >>> age = CellNotation(ValueDomain("age", (20, 21, 22, 23, 30), CellParser("integer")))
         >>> [age(cell).tolist() for cell in ("20-22", "(20, 23]", ">=23")]
         ... # doctest: +NORMALIZE_WHITESPACE
         [[True, True, True, False, False], [False, True, True, True, False],

@@ -49,9 +49,9 @@ def update_probability(frontier: Frontier, rectangle: FigureRectangle) -> float:
     share of its height is taken, of no height that of its width; a point counts 0 or 1.
 
     >>> frontier = Frontier.of([0, .5, 1], [1, .5, 0], np.zeros((3, 1)))
-    >>> update_probability(frontier, Rectangle(.1, .3, .2, .4))
+    >>> update_probability(frontier, FigureRectangle(.1, .3, .2, .4))
     1.0
-    >>> round(update_probability(frontier, Rectangle(.4, .6, .4, .8)), 3)
+    >>> round(update_probability(frontier, FigureRectangle(.4, .6, .4, .8)), 3)
     0.625
     """
     left, right = rectangle.least_risk, rectangle.most_risk

@@ -56,7 +56,7 @@ def fit_margins(
     Margins that disagree on what both count are refused. Two such tables of memory.
 
     >>> men_women, young_old = np.array([30.0, 70.0]), np.array([40.0, 60.0])
-    >>> fitted = fit_margins((2, 2), [Margin((0,), men_women), Margin((1,), young_old)])
+    >>> fitted = fit_margins((2, 2), [PeopleMargin((0,), men_women), PeopleMargin((1,), young_old)])
     >>> fitted.counts.round(6).tolist()
     [[12.0, 18.0], [28.0, 42.0]]
     """

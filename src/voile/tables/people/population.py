@@ -100,7 +100,7 @@ def from_counts(domains: Sequence[ValueDomain], codes: Codes, people: Floats) ->
     """Take counts by all quasi-identifiers as they are; equal rows add up, empty ones go.
 
     >>> from voile.tables.domains.parser import CellParser
-    >>> ages = Domain("age", (30, 31, 32), CellParser("number"))
+    >>> ages = ValueDomain("age", (30, 31, 32), CellParser("number"))
     >>> found = from_counts([ages], np.array([[2], [0], [2]], np.int32), np.array([1.0, 4.0, 2.0]))
     >>> found.codes.tolist(), found.people.tolist(), found.how
     ([[0], [2]], [4.0, 3.0], 'counted by age')

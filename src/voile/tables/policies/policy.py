@@ -44,7 +44,7 @@ class Policy(BriefRepr):
     notes : how it was made, in sentences.
 
     >>> from voile.tables.domains.parser import CellParser
-    >>> age = Domain("age", tuple(range(106)), CellParser("integer"))
+    >>> age = ValueDomain("age", tuple(range(106)), CellParser("integer"))
     >>> policy = Policy((age,), np.isin(np.arange(105), [17, 44]))
     >>> print(policy.describe())
     age 0-17 18-44 45-105

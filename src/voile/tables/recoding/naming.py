@@ -63,8 +63,8 @@ def name_intervals(
     """Name the intervals that rows of a release are in, in order.
 
     >>> from voile.tables.domains.parser import CellParser
-    >>> age = Domain("age", (20, 21, 45, 59, 108), CellParser("integer"))
-    >>> whole = [Interval(0, 1, ""), Interval(2, 3, ""), Interval(4, 4, "")]
+    >>> age = ValueDomain("age", (20, 21, 45, 59, 108), CellParser("integer"))
+    >>> whole = [DomainInterval(0, 1, ""), DomainInterval(2, 3, ""), DomainInterval(4, 4, "")]
     >>> [n.label for n in name_intervals(age, whole, np.array([1, 1, 1, 0, 0], dtype=bool))]
     ['under 30', '30 and over']
     """

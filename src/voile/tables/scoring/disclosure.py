@@ -102,7 +102,7 @@ def disclosure(
     Of a release of nothing all risks are 0, and k, l and the like are infinite.
 
     >>> sizes = np.array([1.0, 3.0])
-    >>> found = disclosure(Classes(sizes, np.array([10.0, 12.0]), np.zeros((2, 0))))
+    >>> found = disclosure(EquivalenceClasses(sizes, np.array([10.0, 12.0]), np.zeros((2, 0))))
     >>> found["k"], found["k_map"], found["expected_matches"], found["prosecutor_mean"]
     (1.0, 10.0, 0.35, 0.5)
     """

@@ -106,11 +106,11 @@ class PolicyEvaluator:
     def evaluate(self, policies: Policies) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return relative risk and normalised loss of each policy, (m, n_bits) bool.
 
-        >>> counts = Counts(
+        >>> counts = CombinationCounts(
         ...     sizes=(2,), codes=np.array([[0], [1]], np.int32), sample=np.array([1.0, 3.0]),
         ...     population=np.array([2.0, 6.0]), sensitive=np.zeros((2, 0)),
         ... )
-        >>> risk, loss = Evaluator(counts).evaluate(np.array([[False], [True]]))
+        >>> risk, loss = PolicyEvaluator(counts).evaluate(np.array([[False], [True]]))
         >>> risk.tolist(), loss.tolist()
         ([0.5, 1.0], [1.0, 0.0])
         """

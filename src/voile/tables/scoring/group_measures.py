@@ -97,7 +97,7 @@ class GroupMeasure(DisplayMeasure):
     ...     "rare", "Records in groups of fewer than 5", "subjects", "sum of n over groups, g < 5",
     ...     generalising="falls", each=lambda groups: groups.subjects * (groups.group < 5),
     ... )
-    >>> rare.each(Groups(np.array([2.0, 3.0]), np.array([4.0, 9.0]), np.ones(2))).tolist()
+    >>> rare.each(RecordGroups(np.array([2.0, 3.0]), np.array([4.0, 9.0]), np.ones(2))).tolist()
     [2.0, 0.0]
     """
 
@@ -225,7 +225,7 @@ def matches(*, power: float = 1.0, under: float | None = None) -> GroupMeasure:
         not 5 times: the matches right by chance twice. With 0 subjects are counted.
     under : > 1; groups as large or larger count nothing. None counts all.
 
-    >>> matches(power=2).each(Groups(np.array([2.0]), np.array([4.0]), np.ones(1))).tolist()
+    >>> matches(power=2).each(RecordGroups(np.array([2.0]), np.array([4.0]), np.ones(1))).tolist()
     [0.125]
     """
     if not 0 <= power < np.inf:

@@ -74,12 +74,12 @@ def losses(
     --------
     Two values, held by one and by three people, merged:
 
-    >>> counts = Counts(
+    >>> counts = CombinationCounts(
     ...     sizes=(2,), codes=np.array([[0], [1]], np.int32), sample=np.array([1.0, 3.0]),
     ...     population=np.array([1.0, 3.0]), sensitive=np.zeros((2, 0)),
     ... )
     >>> box, both, kept = np.array([[0]]), np.array([[True, True]]), np.array([True])
-    >>> losses(counts, Grouping(np.array([0, 0]), box, (both,), kept))
+    >>> losses(counts, CombinationGrouping(np.array([0, 0]), box, (both,), kept))
     {'distribution': 1.0, 'resolution': 1.0, 'ncp': 1.0}
     """
     n = _sums(grouping.group, counts.sample, len(grouping.kept))

@@ -28,11 +28,11 @@ class TreePolicy(BriefRepr):
     merged : boxes of the whole tree that a person left uncut, rising.
 
     >>> from voile.tables.domains.parser import CellParser
-    >>> age = Domain("age", tuple(range(106)), CellParser("integer"))
-    >>> sex = Domain("sex", ("f", "m"), CellParser("text"))
+    >>> age = ValueDomain("age", tuple(range(106)), CellParser("integer"))
+    >>> sex = ValueDomain("sex", ("f", "m"), CellParser("text"))
     >>> one = np.array([0, 1, -1, -1, -1], np.int32)
     >>> part = np.array([1, 3, -1, -1, -1], np.int32)
-    >>> tree = Tree((106, 2), one, np.array([49, 0, 0, 0, 0], np.int32), part, part)
+    >>> tree = BoxTree((106, 2), one, np.array([49, 0, 0, 0, 0], np.int32), part, part)
     >>> policy = TreePolicy((age, sex), tree, 0, 0)
     >>> print(policy.describe())
     age 50-105, sex f|m

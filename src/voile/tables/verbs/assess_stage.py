@@ -294,7 +294,7 @@ class ForeignTablesStage(TablesStage):
 def name_rows(rows: NDArray[np.int64]) -> str:
     """Name the first of some rows by number, the first row of data being 1.
 
-    >>> numbered(np.array([20])), numbered(np.arange(5))
+    >>> name_rows(np.array([20])), name_rows(np.arange(5))
     ('row 21', 'rows 1, 2 and 3, and others')
     """
     first = [f"{row + 1:,}" for row in rows[:EXAMPLES]]

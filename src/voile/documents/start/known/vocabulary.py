@@ -34,7 +34,7 @@ _WEIGHTS = np.cumprod(np.full(_TYPO_TO + 1, BASE, np.uint64))  # of letters by t
 def classify_form(form: str) -> int:
     """Return how a form is written: `SMALL`, `CAPITAL` or `CAPITALS`; `NO_WORD` of a sign.
 
-    >>> [written(form) for form in ("ana", "Ana", "ANA", "A", "12")]
+    >>> [classify_form(form) for form in ("ana", "Ana", "ANA", "A", "12")]
     [1, 2, 3, 2, 0]
     """
     if not any(map(str.isalpha, form)):

@@ -59,7 +59,7 @@ MOST_FORMS = TokenRemover.MOST_FORMS
 class LanguageRules:
     """Propose what the rules of a language find, and further mentions of names found surely.
 
-    >>> rules = Rules("english")
+    >>> rules = LanguageRules("english")
     >>> note = Document("Seen by Dr. Ossk. Ossk wrote.")
     >>> [(one.start, one.end, str(one.by[0])) for one in rules.propose([note])[0]]
     [(12, 16, 'rule title'), (18, 22, 'rule repeat')]

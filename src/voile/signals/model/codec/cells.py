@@ -42,7 +42,7 @@ class ReadingCells:
 def text(lattices: Sequence[ValueLattice]) -> str:
     """Return the text of the functions.
 
-    >>> print(text([Lattice(1, 10), Lattice(2, 1, 1)]))
+    >>> print(text([ValueLattice(1, 10), ValueLattice(2, 1, 1)]))
     def rounded(v):
         v0, v1, = v
         return float(round(v0 * 10.0)), float(round((v1 - 1.0) / 2.0)),

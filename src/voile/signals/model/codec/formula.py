@@ -32,7 +32,7 @@ OPERATIONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
 class ColumnFormula:
     """A formula of named columns; a name that is no Python identifier stands in quotes.
 
-    >>> Formula("weight / 'body height' ** 2").names
+    >>> ColumnFormula("weight / 'body height' ** 2").names
     ('weight', 'body height')
     """
 

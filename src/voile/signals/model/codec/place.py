@@ -11,7 +11,9 @@ class ReadingPlace(str):
     It is the text of an error's `where`, and remembers what it counts: the reader of a
     source says it by the source's names.
 
-    >>> Place(1, 6), Place(row=6), Place(1, 6).called(("pulse", "weight"), "ill")
+    >>> ReadingPlace(1, 6), ReadingPlace(row=6), ReadingPlace(1, 6).describe_place(
+    ...     ("pulse", "weight"), "ill"
+    ... )
     ('column 1, row 7', 'c, row 7', 'column weight, row 7')
     """
 

@@ -40,7 +40,7 @@ def _write_step(step: CodecStep, s: str) -> Written:
     """Return the lines of a step, each way from v to v, and what they read, `s` in the names.
 
     >>> import numpy as np
-    >>> print(*_written(Affine(np.array([[2.0]]), np.zeros(1)), "0_")[0])
+    >>> print(*_write_step(AffineMap(np.array([[2.0]]), np.zeros(1)), "0_")[0])
         v0, = 0.0 + there0_0_0 * v0 + shift0_0,
     """
     if isinstance(step, AffineMap):

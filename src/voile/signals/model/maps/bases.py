@@ -53,8 +53,8 @@ def class_steps(
     a step that a later one undoes, and the full map; each is injective for every strength.
 
     >>> from voile.signals.model.maps.fitted import normal_law, plain
-    >>> frame = Affine(np.array([[2.0]]), np.array([5.0]))
-    >>> fitted = Fitted(np.ones(1), (frame,), ((),), normal_law(1), plain(1))
+    >>> frame = AffineMap(np.array([[2.0]]), np.array([5.0]))
+    >>> fitted = FittedLaws(np.ones(1), (frame,), ((),), normal_law(1), plain(1))
     >>> (steps,) = class_steps(fitted, "normal", 1.0)
     >>> V = np.array([[5.0, 7.0]])
     >>> for step in steps:

@@ -97,7 +97,7 @@ def count_ticks(times: Sequence[pa.Array], column: str) -> ReadingTicks:
     >>> count_ticks([pa.array(["2026-03-10", "2026-03-09"])], "day").values.tolist()
     [1773100800, 1773014400]
     >>> count_ticks([pa.array([1.5, 2])], "hour")
-    Ticks(values=array([1500, 2000]), per=1000)
+    ReadingTicks(values=array([1500, 2000]), per=1000)
     """
     moments, of = _whole(times, column), pa.types
     if of.is_integer(moments.type) or of.is_floating(moments.type) or of.is_decimal(moments.type):

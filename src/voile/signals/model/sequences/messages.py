@@ -124,7 +124,7 @@ def chain(check: str, message: ReadingMessage) -> str:
 
     Of what anyone can overhear, never of a reading: a digest of readings could be tried out.
 
-    >>> one, other = (Message("a", 1, 0, "", values) for values in ((1.0,), (1.0, 2.0)))
+    >>> one, other = (ReadingMessage("a", 1, 0, "", values) for values in ((1.0,), (1.0, 2.0)))
     >>> chain("", one) == chain("", other)
     False
     """
