@@ -26,7 +26,7 @@ COMMON = (
     "contained",
 )
 """Elements that many types have, which the list leaves out."""
-_BACKBONES = ("BackboneElement", "TypeElement")
+_BACKBONES = ("BackboneElement", "Element")
 _ELEMENT = re.compile(r"(\w+):(#?[\w.]+)(!?)(\*?)(?:\?(\w+))?(?:=(\S+))?")
 
 
