@@ -8,6 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from voile.gate.analysts import ENTROPY, LABELS
+from voile.gate.source_risks import find_source_figures
 from voile.report.charts.numbers import share
 from voile.report.wording import share_and_odds
 from voile.workbench.planned_commands import Move, VerbCall
@@ -65,8 +67,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
         lede = _lede(counts)
         blocks.append({"block": "figures", "figures": _figures(figures)})
         if view.kind.has_groups:
-            blocks.append(_compare(view.manifest["story"]))
-            blocks.append(_columns(view.manifest["story"]["lost"]["columns"]))
+            blocks.append(_compare(figures))
+            blocks.append(_columns(figures))
         blocks.append(_rows(view))
         blocks.append(_files(view))
     if state.state == "stale":
@@ -107,15 +109,13 @@ def _figures(figures: Any) -> list[dict[str, str]]:
     return shown
 
 
-def _compare(story: Any) -> dict[str, Any]:
+def _compare(figures: Any) -> dict[str, Any]:
     """Return what linkage and uniqueness were in the source, and are in the release."""
+    source = find_source_figures(figures)
     rows = [
         [
             label,
-            *(
-                _write(one.get(name), is_share=is_share)
-                for one in (story["before"], story["after"])
-            ),
+            *(_write(one.get(name), is_share=is_share) for one in (source, figures)),
         ]
         for name, label, is_share in MEASURES
     ]
@@ -133,16 +133,17 @@ def _write(value: float | None, *, is_share: bool) -> str:
     return share(value) if is_share else f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
 
 
-def _columns(columns: Any) -> dict[str, Any]:
+def _columns(figures: Any) -> dict[str, Any]:
     """Return how many labels each column that others may know has now."""
     rows = [
-        [one["column"], f"{one['values']:,}", f"{one['groups']:,}", share(one["entropy"])]
-        for one in columns
+        [column, f"{labels:,.0f}", share(figures[f"{ENTROPY}({column})"])]
+        for name, labels in figures.items()
+        if name.startswith(f"{LABELS}(") and (column := name[len(LABELS) + 1 : -1])
     ]
     return {
         "block": "table",
         "title": "What each column becomes",
-        "head": ["Column", "Values before", "Labels after", "Entropy kept"],
+        "head": ["Column", "Labels", "Entropy kept"],
         "rows": rows,
     }
 
