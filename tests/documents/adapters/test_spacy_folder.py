@@ -132,6 +132,6 @@ def _as_msgpack(evil):
 def test_a_long_text_is_read_in_chunks(pipeline):
     text = "Ann " * 30_000
     assert "".join(part[0] for part in CHUNK.finditer(text)) == text
-    pieces = opened(pipeline).read(text)
+    pieces = opened(pipeline).read_text(text)
     assert pieces.starts.tolist() == list(range(0, 120_000, 4))
     assert {text[a:b] for a, b in zip(pieces.starts, pieces.ends, strict=True)} == {"Ann"}

@@ -54,7 +54,7 @@ def test_equals_come_in_random_order():
 
 @given(walks())
 def test_finding_never_stops_and_ends_at_all_that_is_left(walk):
-    found = walk.found(np.arange(60))
+    found = walk.count_found(np.arange(60))
     steps = np.diff(found)
     assert found[0] == 0
     assert ((steps == 0) | (steps == 1)).all()

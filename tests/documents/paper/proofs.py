@@ -65,7 +65,7 @@ def best_of_negatives(
     Proof: U = L B FN / (FN + TN), the best L min(B, FN), so their ratio is
     (FN + TN) / max(B, FN); and FP_A >= L/C TP_A >= L/C leaves FN + TN <= n - 1 - L/C.
 
-    >>> best_of_negatives(Confusion(tp=1, fp=50, tn=850, fn=99), 850, miss_cost=50).value
+    >>> best_of_negatives(TokenConfusion(tp=1, fp=50, tn=850, fn=99), 850, miss_cost=50).value
     Fraction(949, 850)
     """
     name, statement = "Best of negatives", "best/U <= (n - 1 - L/C) / max(B, FN_A)"

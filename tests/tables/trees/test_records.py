@@ -106,7 +106,7 @@ def resolution(policy, people, numbers):
         counts = np.unique(values, return_counts=True)[1]
         return len(values) * np.log(len(values)) - (counts * np.log(counts)).sum()
 
-    for records, tree in zip(people.records(numbers), policy.pruned, strict=True):
+    for records, tree in zip(people.records(numbers), policy.pruned_trees, strict=True):
         box = tree.place(records.codes)
         places = records.codes.reshape(len(box), records.number, -1)
         for one in np.unique(box):
