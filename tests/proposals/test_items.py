@@ -157,7 +157,7 @@ cells = {
     "bits": st.sampled_from([0, 1]),
     "few": st.integers(-2, 3),
     "many": st.integers(0, 10**6),
-    "floats": st.sampled_from([0.0, 1.0, -0.0]) | st.floats(-9, 9),
+    "floats": (st.sampled_from([0.0, 1.0]) | st.floats(-9, 9)).map(lambda x: x + 0.0),
     "text": st.sampled_from(["0", "1", "TRUE", "x y", ""]),
     "numbers": st.sampled_from([" 12", "1e3", "-.5", "7."]),
     "items": st.lists(st.sampled_from(["tea", "rum"]), max_size=3),
@@ -181,7 +181,7 @@ def test_what_is_proposed_is_read_without_a_complaint(data):
     if not roles.of("items"):
         return
     if roles.of("undecided"):
-        with pytest.raises(RequestError, match="is undecided"):
+        with pytest.raises(RequestError, match="undecided"):
             reading.check(source)
         return
     reading.check(source)

@@ -63,9 +63,9 @@ def test_a_bad_line_and_ends_that_die_bring_every_reading_once_and_right(
         if rng.random() < 0.1:
             clinic.close()
             clinic = recipient(tmp_path, codec=codec, subjects=subjects)
-        if not device.left() and turn > 20:
+        if not device.has_waiting() and turn > 20:
             break
-    assert not device.left()
+    assert not device.has_waiting()
     assert not device.refused
     assert not clinic.refused
     check_all_came(written(tmp_path), taken)
@@ -129,7 +129,7 @@ def test_a_turn_that_fails_leaves_both_ends_as_they_were(tmp_path, monkeypatch):
     clinic.turn(device.turn(replies))
     device.turn(clinic.receipts())
     assert [line["weight"] for line in written(tmp_path)] == [70.0, 70.5]
-    assert not device.left()
+    assert not device.has_waiting()
     device.close()
     clinic.close()
 
@@ -150,7 +150,7 @@ def test_there_is_no_receipt_of_what_a_full_disk_did_not_take(tmp_path, monkeypa
             clinic.turn(posts)
     assert (written(tmp_path), clinic.receipts(), clinic.received) == ([], [], 0)
     device.turn(clinic.turn(posts))
-    assert ([line["weight"] for line in written(tmp_path)], device.left()) == ([70.0], False)
+    assert ([line["weight"] for line in written(tmp_path)], device.has_waiting()) == ([70.0], False)
     device.close()
     clinic.close()
 
@@ -198,7 +198,7 @@ def test_a_gap_asks_again_and_what_is_there_is_not_sent_twice(tmp_path):
     assert not reply_of(reply).again
     assert [line["weight"] for line in written(tmp_path)] == [70.0, 72.0, 71.0]
     assert device.turn([reply]) == []
-    assert not device.left()
+    assert not device.has_waiting()
     device.close()
     clinic.close()
 
@@ -280,7 +280,7 @@ def test_a_reading_that_its_session_refuses_is_set_aside_and_the_rest_goes_on(tm
         posts = device.turn(clinic.turn(posts))
     assert device.unfit == ["an invariant has changed"]
     assert device.counts() == {"spooled": 0, "unfit": 1}
-    assert not device.left()
+    assert not device.has_waiting()
     assert [line["weight"] for line in written(tmp_path)] == [70.0, 71.0]
     device.close()
     clinic.close()
@@ -340,7 +340,7 @@ with np.load(sys.argv[1], allow_pickle=False) as arrays:
     codec = SequenceCodec.from_arrays(arrays)
 single = codec.codec
 assert single.decode(single.encode([[170.0, 70.0]], ["calm"]), ["calm"]).tolist() == [[170.0, 70.0]]
-with Sender(sys.argv[2], codec, Enrolment.read(sys.argv[3])) as sender:
+with Sender(sys.argv[2], codec, Enrolment.read_file(sys.argv[3])) as sender:
     Link(Broker("127.0.0.1", 1), None, sender)
     sender.take([Outgoing("A", "calm", (170.0, 70.0))])
     sys.stdout.buffer.write(sender.turn()[0].payload)

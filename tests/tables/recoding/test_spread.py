@@ -94,7 +94,7 @@ def test_the_expected_number_is_the_mean_of_its_values_by_weight(seed):
     for place, _, _, spread in spreads(codes):
         if DOMAINS[place].column != "age":
             continue
-        for interval, cell in enumerate(spread.expected.to_pylist()):
+        for interval, cell in enumerate(spread.expected_cells.to_pylist()):
             nth = np.arange(spread.sizes[interval])
             values, weights = spread.values(np.full(len(nth), interval, np.int32), nth)
             assert weights.sum() == pytest.approx(1)

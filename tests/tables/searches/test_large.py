@@ -52,7 +52,7 @@ def test_a_policys_own_cells_sum_up_to_the_kernels_figures(small_space, limits):
     loss = ours.loss.each
     for policy in drawn_policies(ours.n_bits):
         cells = ours.cells.coarsen_charged(policy, loss.spread, np.array(loss.charges))
-        listed = ours.cells.charged(loss.spread, np.array(loss.charges)).coarsen(policy)
+        listed = ours.cells.charge_details(loss.spread, np.array(loss.charges)).coarsen(policy)
         assert len(listed.details) == len(cells.details)
         assert ours.cells.count_under(policy) == len(cells.p)
         wanted = CompiledScorer(listed, ours.rules).figures(np.ones((1, listed.n_bits), bool))[0]
