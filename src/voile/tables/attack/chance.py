@@ -89,7 +89,9 @@ class StrangerChance:
         An entry that is looked at as the record's own is left out of the count.
         """
         agree, comparable = patterns.at_least
-        return _chances(agree, comparable, self.sizes, lambda columns, *_: self.laws[columns])
+        plain = AgreementLaw()  # of a set that no entry of the register has whole
+        law = self.laws.get
+        return _chances(agree, comparable, self.sizes, lambda columns, *_: law(columns, plain))
 
 
 def _chances(
