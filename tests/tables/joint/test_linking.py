@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables.joint.worlds import PEOPLE, shown, space_of
 
-from voile.ledger.linking import GroupPairs, linked_matches
-from voile.tables.joint.figures import ShownRelease, joint_figures
-from voile.tables.joint.linking import count_linked_matches
+from voile.ledger.linking import GroupPairs as Pairs
+from voile.ledger.linking import linked_matches
+from voile.tables.joint.figures import ShownRelease as Shown
+from voile.tables.joint.figures import joint_figures
+from voile.tables.joint.linking import count_linked_matches as linked
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.policy import Policy
 
@@ -34,7 +36,7 @@ def test_linking_is_never_above_the_union(sample, others, data):
     many = data.draw(st.integers(0, 2))
     draw = st.lists(st.integers(0, 2), min_size=len(sample), max_size=len(sample))
     shared = [np.array(data.draw(draw)) for _ in range(many)]
-    found = count_linked_matches(space, rows_of(space, sample), one, other, shared)
+    found = linked(space, rows_of(space, sample), one, other, shared)
     assert found <= joint_figures(space, [one, other]).matches + 1e-9
     third = data.draw(shown(space))
     assert found <= joint_figures(space, [one, other, third]).matches + 1e-9
@@ -45,9 +47,9 @@ def test_linking_is_never_above_the_union(sample, others, data):
 def test_a_shared_name_links_every_row_of_releases_that_suppress_nothing(sample, others, data):
     space = space_of(sample, others)
     bits = st.lists(st.booleans(), min_size=space.n_bits, max_size=space.n_bits)
-    pair = [ShownRelease(Policy(space.domains, np.array(data.draw(bits)))) for _ in range(2)]
+    pair = [Shown(Policy(space.domains, np.array(data.draw(bits)))) for _ in range(2)]
     names = [np.arange(len(sample))]
-    found = count_linked_matches(space, rows_of(space, sample), *pair, names)
+    found = linked(space, rows_of(space, sample), *pair, names)
     assert found == pytest.approx(joint_figures(space, pair).matches)
 
 
@@ -81,7 +83,7 @@ def test_it_is_the_long_way(rows, outside):
             best = [sum(own.values()) / alone[a]]
         low, high = low + min(best), high + max(best)  # of guesses that promise the same, any
     one, other = (np.array([pair[i] for pair in pairs]) for i in (0, 1))
-    known = GroupPairs(one, other, np.array([float(people[pair]) for pair in pairs]))
+    known = Pairs(one, other, np.array([float(people[pair]) for pair in pairs]))
     assert low - 1e-9 <= linked_matches(first, second, shared, alone, known) <= high + 1e-9
 
 
@@ -90,7 +92,5 @@ def test_suppressed_rows_are_not_linked():
     space = space_of(sample)
     whole = Policy(space.domains, np.ones(space.n_bits, np.bool_))
     rules = Constraints(k=5, suppress=0.9)
-    found = count_linked_matches(
-        space, rows_of(space, sample), ShownRelease.of(whole, rules), ShownRelease(whole), []
-    )
+    found = linked(space, rows_of(space, sample), Shown.of(whole, rules), Shown(whole), [])
     assert found == pytest.approx(3.0)
