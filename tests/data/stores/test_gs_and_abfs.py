@@ -180,7 +180,7 @@ def test_with_wrong_credentials(store: Store, monkeypatch: pytest.MonkeyPatch) -
     address = store.put("v.csv", CSV)
     monkeypatch.setenv("AZURE_STORAGE_KEY", "bm90IHRoZSBrZXk=")
     file_system.cache_clear()
-    said = "the store does not accept the credentials; set them anew"
+    said = "the store does not accept the credentials; set new credentials"
     assert refusal(address) == f"{address}: {said}"
 
 

@@ -183,7 +183,7 @@ def test_credentials_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Mon
     file_system.cache_clear()
     for address in ("gs://box/v.csv", "abfs://box/v.csv"):
         said = refused(address)
-        assert said == f"{address}: the store does not accept the credentials; set them anew"
+        assert said == f"{address}: the store does not accept the credentials; set new credentials"
     file_system.cache_clear()
 
 

@@ -32,7 +32,7 @@ REASONS = {
     r"|UNAUTHENTICATED|AuthenticationFailed|MISSING_AUTHENTICATION|ValidationError|OAuth2|Base64"
     r"|failed to authenticate": (
         "the store does not accept the credentials",
-        "set them anew",
+        "set new credentials",
     ),
     r"ACCESS_DENIED|AccessDenied|Authorization(?!Header)\w+|PERMISSION_DENIED|Forbidden": (
         "these credentials have no right to it",
