@@ -99,7 +99,7 @@ def list_short_names(paths: Iterable[Path]) -> Iterator[tuple[str, Path, int, st
 
 
 def compare_ceilings(short: Iterable[tuple[str, Path, int, str]]) -> Iterator[str]:
-    """Yield each kind of name above its ceiling, with its places, and each ceiling that is too high."""
+    """Yield each kind of name above its ceiling, with its places, and each loose ceiling."""
     places: dict[str, list[str]] = {kind: [] for kind in CEILINGS}
     for kind, path, line, name in short:
         places[kind].append(f"  {path.relative_to(ROOT)}:{line}: {name}")
