@@ -315,7 +315,7 @@ FRAMED = ("kit", "frontier", "policy", "release", "evidence", "one", "report")
 
 
 def test_everything_draws_itself_in_a_notebook(
-    case: Case, held: Release, found: AttackResults
+    case: Case, held: Release, found: AttackResults, tmp_path: Path
 ) -> None:
     kit, report = case.kit, held.report(found)
     shown = (kit, kit.frontier, case.middle(), held, found, found[0], report)
@@ -326,6 +326,10 @@ def test_everything_draws_itself_in_a_notebook(
         assert "\n" not in repr(thing), name
     page = unescape(kit.frontier._repr_html_())
     assert page.count("<title>policy ") == len(kit.frontier)
+    saved = kit.frontier.plot().save(tmp_path / "frontier.html").read_text("utf-8")
+    assert saved.count("<title>policy ") == len(kit.frontier)
+    names = held.to_arrow().column_names
+    assert names == list(held.to_pandas().columns) == list(held.to_polars().columns)
     assert list(kit.frontier.to_pandas().columns) == kit.frontier.to_arrow().column_names
     assert len(kit.frontier.to_polars()) == len(kit.frontier) == kit.policies
 

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier, FrontierPoint
 from voile.data import to_frame
+from voile.face.report import ReportPage
 from voile.report.charts.numbers import share
 from voile.report.notebook import frame_blocks
+from voile.report.page import render_part
 from voile.report.sections import FrontierChart
 
 if TYPE_CHECKING:
@@ -88,12 +90,26 @@ class KitFrontier:
     def _repr_html_(self) -> str:
         return self.draw_policies(f"{len(self):,} policies that no other beats")
 
+    def plot(self) -> ReportPage:
+        """Draw every policy, with the axes and the reference policies of the report.
+
+        The chart is private, as the kit: it contains exact risks and losses.
+
+        Returns
+        -------
+        A page that a notebook shows; its `save` writes one HTML file.
+        """
+        title = f"{len(self):,} policies that no other beats (private, as the kit)"
+        return ReportPage(title, "internal", render_part(title, self._charts(), "internal"))
+
     def draw_policies(self, title: str) -> str:
-        """Draw every policy, with the axes and the reference policies of the public report."""
+        """Draw every policy as a frame of a notebook's output."""
+        return frame_blocks(f"{title} (private, as the kit)", self._charts(), "internal")
+
+    def _charts(self) -> list[FrontierChart]:
         sections = self._module.report(self._kit, (), audience="public")
         charts = [b for one in sections for b in one.blocks if isinstance(b, FrontierChart)]
-        shown = [self._with_every_policy(one) for one in charts[:1]]
-        return frame_blocks(f"{title} (private, as the kit)", shown, "internal")
+        return [self._with_every_policy(one) for one in charts[:1]]
 
     def _with_every_policy(self, chart: FrontierChart) -> FrontierChart:
         risk, loss = self.risk.tolist(), self.loss.tolist()

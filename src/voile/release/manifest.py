@@ -152,16 +152,32 @@ class StoredRelease(BriefRepr):
     @property
     def frame(self) -> Any:
         """Its rows, as the kind of frame that the source came as; Arrow where it was a file."""
-        import pyarrow as pa
-
         from voile.data import to_frame
 
         if self.like == "spark" and isinstance(self.path, Path) and self.path.is_dir():
             from voile.data.spark.session import open_session
 
             return open_session().read.parquet(str(self.path.absolute()))
+        return to_frame(self.to_arrow(), like=self.like)
+
+    def to_arrow(self) -> pa.Table:
+        """Return the released rows as an Arrow table."""
+        import pyarrow as pa
+
         rows = self.rows()
-        return to_frame(pa.Table.from_batches(rows.batches(), rows.schema()), like=self.like)
+        return pa.Table.from_batches(rows.batches(), rows.schema())
+
+    def to_pandas(self) -> Any:
+        """Return the released rows as a pandas frame."""
+        from voile.data import to_frame
+
+        return to_frame(self.to_arrow(), like="pandas")
+
+    def to_polars(self) -> Any:
+        """Return the released rows as a Polars frame."""
+        from voile.data import to_frame
+
+        return to_frame(self.to_arrow(), like="polars")
 
     @property
     def folder(self) -> AnyPath:
