@@ -73,7 +73,21 @@ def recount(
         found["people_under_11"] = sum(x < 11 for x in people)
     for column in sensitive:
         found |= recount_values(rows, who, groups, column)
+    for place, column in enumerate(labels):
+        wider = {n: (*own[:place], *own[place + 1 :]) for n, own in groups.items()}
+        found[f"prosecutor_mean_without({column})"] = recount_mean_risk(wider, who)
     return found
+
+
+def recount_mean_risk(groups: Mapping[int, Hashable], who: Who) -> float:
+    """Return the mean over people of 1 / the people in the smallest group of their rows."""
+    members = defaultdict(set)
+    for n, group in groups.items():
+        members[group].add(who[n])
+    least = {}
+    for n, group in groups.items():
+        least[who[n]] = min(least.get(who[n], len(who)), len(members[group]))
+    return sum(1 / x for x in least.values()) / len(least)
 
 
 def count_unique(rows: Rows, who: Who, known: Sequence[str]) -> int:

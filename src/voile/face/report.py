@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,8 +78,10 @@ def report_of(
         page = render(
             title,
             (
-                *_enough(subject, module, evidence),
-                *module.report(subject, evidence, audience=audience),
+                *_arrange(
+                    module.report(subject, evidence, audience=audience),
+                    _enough(subject, module, evidence),
+                ),
                 Section("reproduce", "How to reproduce", (Commands(lines),)),
             ),
             audience=audience,
@@ -92,9 +94,18 @@ def report_of(
 def _enough(
     subject: StoredKit | StoredRelease, module: AnyModule, evidence: Sequence[Evidence]
 ) -> Iterator[Section]:
-    """Begin with what a determination would judge; a kit has released nothing yet."""
+    """Yield the figures that a determination judges; a kit has no release yet."""
     if isinstance(subject, StoredRelease):
         yield is_it_enough(subject.public, module.criteria, evidence)
+
+
+def _arrange(own: Sequence[Section], enough: Iterable[Section]) -> Iterator[Section]:
+    """Put the headline figures and the frontier on the first page, then the standards."""
+    frontier = [replace(one, first=True) for one in own if one.key == "frontier"]
+    yield from (one for one in own if one.first)
+    yield from frontier
+    yield from enough
+    yield from (one for one in own if not one.first and one.key != "frontier")
 
 
 def today() -> date:

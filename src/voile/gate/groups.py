@@ -83,11 +83,11 @@ class ReleasedGroups:
         suppressed: Mapping[str, Collection[str | int]],
         connection: DuckDBPyConnection,
     ) -> None:
-        self._labels, self.columns = tuple(labels), columns
+        self.label_names, self.columns = tuple(labels), columns
         self._has_people, self._connection = has_people, connection
         order = [ORDER] * (ORDER in rows.columns)
         used = dict.fromkeys([*columns.sensitive, *columns.known, *columns.others, *order])
-        names = [name for name in used if name not in self._labels]
+        names = [name for name in used if name not in self.label_names]
         self._values = {name: f"v{place}" for place, name in enumerate(names)}
         self._joining = [*columns.others, *order]
         self._keys = [f"k{place}" for place in range(max(len(labels), 1))]
@@ -96,7 +96,9 @@ class ReleasedGroups:
 
     def _load_rows(self, rows: Source, suppressed: Mapping[str, Collection[str | int]]) -> None:
         """Make the table `numbered` of groups, and the table `rows`; read the release twice."""
-        named = [identifier(name) for name in self._labels] or ["0"]  # without labels, one group
+        named = [identifier(name) for name in self.label_names] or [
+            "0"
+        ]  # without labels, one group
         own = ", ".join(f"{name} AS {key}" for name, key in zip(named, self._keys, strict=True))
         cells = {name: ", ".join(map(_literal, texts)) for name, texts in suppressed.items()}
         empty = [
@@ -108,7 +110,7 @@ class ReleasedGroups:
             self._connection,
             f"SELECT row_number() OVER (ORDER BY {', '.join(self._keys)}) AS g, * "
             f"FROM (SELECT DISTINCT {own} FROM source {where})",
-            columns=self._labels or [*rows.columns][:1],
+            columns=self.label_names or [*rows.columns][:1],
             into="numbered",
         )
         values = "".join(
@@ -124,7 +126,7 @@ class ReleasedGroups:
             self._connection,
             f"SELECT g, {identifier(PERSON) if who else 'NULL::BIGINT'} AS person{values} "
             f"FROM source LEFT JOIN numbered ON {same}",
-            columns=[*self._labels, *self._values, *who] or [*rows.columns][:1],
+            columns=[*self.label_names, *self._values, *who] or [*rows.columns][:1],
             into="rows",
         )
 
@@ -150,7 +152,7 @@ class ReleasedGroups:
         """The labels of each group, in a fixed order."""
         table = self._connection.execute(f"SELECT {', '.join(self._keys)} FROM groups ORDER BY g")
         found = table.to_arrow_table()
-        return pa.table(dict(zip(self._labels, found.columns, strict=False)))
+        return pa.table(dict(zip(self.label_names, found.columns, strict=False)))
 
     @property
     def people(self) -> Floats:
@@ -180,6 +182,29 @@ class ReleasedGroups:
             f"SELECT sum(held)::DOUBLE AS held, n, r FROM ({each}) GROUP BY n, r ORDER BY n, r"
         )
         return PeopleAtRisk(found["held"], found["n"], found["r"])
+
+    def people_without(self, column: str) -> PeopleAtRisk:
+        """Count people by the smallest group of their rows, of groups that ignore one label."""
+        keys = [k for k, name in zip(self._keys, self.label_names, strict=False) if name != column]
+        others = ", ".join(keys) or "0"
+        groups = f"SELECT g, min(g) OVER (PARTITION BY {others}) AS w, people FROM groups"
+        lone = (
+            "SELECT g, count(*) AS held FROM persons WHERE groups = 1 GROUP BY g"
+            if self._has_people
+            else "SELECT g, people AS held FROM groups"
+        )
+        several = "SELECT pairs.g, person FROM pairs JOIN persons USING (person) WHERE groups > 1"
+        found = self._fetch(
+            f"WITH wider AS ({groups}), lone AS (SELECT w, sum(held) AS held FROM ({lone}) "
+            "JOIN wider USING (g) GROUP BY w), several AS (SELECT DISTINCT w, person FROM "
+            f"({several}) JOIN wider USING (g)), "
+            "sizes AS (SELECT w, sum(n) AS n FROM (SELECT w, held AS n FROM lone UNION ALL "
+            "SELECT w, count(*) FROM several GROUP BY w) GROUP BY w), "
+            "each AS (SELECT held, n FROM lone JOIN sizes USING (w) UNION ALL "
+            "SELECT 1, min(n) FROM several JOIN sizes USING (w) GROUP BY person) "
+            "SELECT sum(held)::DOUBLE AS held, n::DOUBLE AS n FROM each GROUP BY n ORDER BY n"
+        )
+        return PeopleAtRisk(found["held"], found["n"], found["n"])
 
     def by_value(self, column: str) -> ValueCounts:
         """Count people by group and by value of a column.

@@ -16,6 +16,7 @@ from voile.gate.records import RecordClasses
 from voile.gate.sensitive import measure_sensitive
 
 SMALL_GROUP = 11
+RISK_WITHOUT = "prosecutor_mean_without"
 SOURCE = StatedAdversary("has the source", "release and source")
 ONE_ROW = StatedAdversary(
     "knows the quasi-identifiers of one row of a person who is in the release"
@@ -59,6 +60,7 @@ def measure_table(
     records = groups.classes_of_records()
     return (
         *measure_people(at_risk),
+        *_without_each_label(groups),
         *_of_groups(groups, register, suppressed),
         *(one for column in groups.columns.sensitive for one in _of_sensitive(groups, column)),
         *_of_every_column(groups.count_unique(), at_risk.subjects),
@@ -95,6 +97,15 @@ def _of_journalist(at_risk: PeopleAtRisk) -> Iterator[GateFinding]:
         yield REGISTER.finds(name, most, "probability")
     for name in ("mean_risk", "journalist_mean", "marketer"):
         yield REGISTER.finds(name, mean, "probability")
+
+
+def _without_each_label(groups: ReleasedGroups) -> Iterator[GateFinding]:
+    """Yield the mean risk of people to an adversary who knows all labels but one."""
+    for column in groups.label_names:
+        at_risk = groups.people_without(column)
+        mean = float((at_risk.people / at_risk.group).sum()) / max(at_risk.subjects, 1)
+        adversary = StatedAdversary(f"{ONE_ROW.knows}, except {column}")
+        yield adversary.finds(RISK_WITHOUT, mean, "probability", of=column)
 
 
 def _of_groups(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voile.report.sections import Grid, Prose
-from voile.tables.verbs.report_figures import optimality_gap
+from voile.tables.verbs.report_figures import optimality_gap, risks
 
 
 def proof(gaps, **columns):
@@ -61,3 +61,19 @@ def test_the_chosen_policy_stands_beside_what_is_proved_of_its_risk():
 
 def test_an_attack_alone_has_no_such_part():
     assert optimality_gap({}) is None
+
+
+def test_columns_are_listed_by_their_contribution_to_the_risk():
+    figures = {
+        "prosecutor_mean": 0.2,
+        "prosecutor_mean_without(sex)": 0.15,
+        "prosecutor_mean_without(zip)": 0.05,
+        "subjects": 40.0,
+        "share_under_11": 0.5,
+        "expected_matches": 8.0,
+    }
+    data = {"before": figures, "subjects": 40, "population": "the data", "assumptions": ()}
+    section = risks(data, figures, "public")
+    (grid,) = (b for b in section.blocks if isinstance(b, Grid) and "Contribution" in b.caption)
+    assert [row[0] for row in grid.rows] == ["zip", "sex"]
+    assert [row[2] for row in grid.rows] == ["75%", "25%"]

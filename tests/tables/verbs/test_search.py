@@ -15,7 +15,7 @@ from voile.tables.paper.bisect import BisectSearch
 from voile.tables.paper.sublattice import SublatticeSearch
 from voile.tables.people.counts import CombinationCounts, Constraints
 from voile.tables.scoring.evaluator import PolicyEvaluator
-from voile.tables.verbs.search import METHODS, search
+from voile.tables.verbs.search import METHODS, FewFoundWarning, search
 
 
 @dataclass(frozen=True)
@@ -140,14 +140,20 @@ def test_stops_at_the_evaluations_asked_for(small_space, method, evaluations):
 
 
 @pytest.mark.parametrize("method", [*METHODS, SublatticeSearch(threshold=0.5), BisectSearch(0.9)])
-def test_every_search_refuses_fewer_evaluations_than_one_chain_has(small_space, method):
-    for evaluations in (0, 6):
-        with pytest.raises(RequestError, match="fewer than the 7 policies of one chain"):
-            search(small_space(1), method=method, evaluations=evaluations)
-    space = small_space(1, **some_cuts(0))
-    with pytest.raises(RequestError, match=r"4 evaluations .* 5 policies of one chain"):
-        search(space, method=method, evaluations=4)
-    assert search(space, method=method, evaluations=5).evaluations == 5
+def test_every_search_announces_fewer_evaluations_than_one_chain_has(small_space, method):
+    with pytest.raises(RequestError, match="at least 1"):
+        search(small_space(1), method=method, evaluations=0)
+    space, general = small_space(1), None
+    for evaluations in (1, 3, 6):
+        with pytest.warns(FewFoundWarning, match="below the 7 policies"):
+            found = search(space, method=method, evaluations=evaluations)
+        assert found.evaluations == evaluations
+        general = found.frontier.policies[0] if general is None else general
+        assert (found.frontier.policies[0] == general).all()
+    assert not general.any()
+    with pytest.warns(FewFoundWarning, match=r"\(4\) is below the 5 policies"):
+        search(small_space(1, **some_cuts(0)), method=method, evaluations=4)
+    assert search(small_space(1, **some_cuts(0)), method=method, evaluations=5).evaluations == 5
 
 
 def test_a_random_chain_goes_on_as_long_as_it_is_told(small_space):

@@ -23,7 +23,7 @@ from voile.tables.searches.result import SearchCheckpoint
 from voile.tables.verbs.content import KIND, RequestedMeasure, TablesContent
 from voile.tables.verbs.forests import announce_compiling
 from voile.tables.verbs.options import FitOptions
-from voile.tables.verbs.search import Method, SearchResult, search
+from voile.tables.verbs.search import FewFoundWarning, Method, SearchResult, search
 
 SAFE_HARBOR = "safe-harbor"
 GLOBAL = "global policies"
@@ -33,10 +33,6 @@ FEW_FOUND = (
     "take --method quick"
 )
 CHAINED = ("random-chain", "sublattice", "bisect")
-
-
-class FewFoundWarning(UserWarning):
-    """A search found few policies under the constraints. Allow suppression, or fit trees."""
 
 
 def check_method(options: FitOptions) -> None:

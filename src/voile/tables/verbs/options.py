@@ -107,7 +107,7 @@ class FitOptions(voile.release.options.FitOptions):
     start_from: Path | None = Field(
         None, description="kit of the same columns and values, with whose policies to start"
     )
-    evaluations: int | None = Field(None, ge=1, description="limit of policies scored")
+    evaluations: int | None = Field(None, ge=1, description="limit of global policies scored")
     seconds: float | None = Field(None, gt=0, description="time limit of the search in seconds")
     lower_bound_seconds: float | None = Field(
         None, gt=0, description="time limit for computing a lower bound, in seconds"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,8 +28,8 @@ from voile.tables.verbs.person_records import ROWS_ALONE
 from voile.tables.verbs.promises import least_people
 
 ROW_BY_ROW = (
-    "some people have several rows, and {} holds the constraints for each row alone (apply with "
-    "--no-pseudonyms, or leave these out to hold them for all rows of a person together)"
+    "some people have several rows: with {}, the constraints hold for each row alone (apply with "
+    "--no-pseudonyms, or omit {} to protect all rows of a person together)"
 )
 ABSENT = {
     "safe-harbor": "its risk is counted per row, and this fit promises per person",
@@ -40,6 +40,10 @@ ABSENT = {
 
 class PromiseWarning(UserWarning):
     """Some people have several rows, so the fit counts people. `--promise row` counts rows."""
+
+
+def _refer_to(names: Sequence[str]) -> str:
+    return "this option" if len(names) == 1 else "these options"
 
 
 def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bool:
@@ -65,7 +69,7 @@ def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bo
     if alone := _needs_rows(source, roles, options):
         if options.promise is None:
             if source.origin.kind != "spark" and _several_rows(source, roles.subject):
-                warn(ROW_BY_ROW.format(join_names(alone)), PromiseWarning)
+                warn(ROW_BY_ROW.format(join_names(alone), _refer_to(alone)), PromiseWarning)
             return False
         raise RequestError(
             f"a promise per person does not go with {join_names(alone)}",

@@ -191,9 +191,8 @@ def _summary(
     decided += explain_regrowing(evidence, audience)
     blocks: tuple[Block, ...] = (
         *accepted,
-        Prose(three_sentences(data, figures, why, audience)),
         Figures(shown),
-        Prose(tuple(decided)),
+        Prose((*three_sentences(data, figures, why, audience), *decided)),
         _fates(private["counts"]),
     )
     return Section("summary", "In short", blocks, first=True)

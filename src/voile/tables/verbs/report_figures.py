@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voile.gate.source_risks import find_source_figures
+from voile.gate.table import RISK_WITHOUT
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
 from voile.report.suppression import FEW
 from voile.report.wording import join_names, needs_suppression, share, share_and_odds, share_of
@@ -126,6 +127,7 @@ def risks(
         blocks.append(Prose((PER_PERSON,)))
     if after:
         blocks.append(_shares(data, before, after, audience))
+    blocks += _contributions(after)
     blocks.append(Prose((f"The population is {data['population']}.", *data["assumptions"])))
     for when in ("source", "release"):
         if data.get(f"uniques_{when}"):
@@ -136,6 +138,31 @@ def risks(
             said.append(_estimated_uniques(uniques, after["sample_uniques"], audience))
         blocks.append(Prose((*said, ASSUMPTION)))
     return Section("risk", "Risk before and after", tuple(blocks))
+
+
+def _contributions(figures: Mapping[str, float]) -> Iterator[Grid | Prose]:
+    """Show the risk to an adversary who knows all columns but one, the largest fall first."""
+    begin = f"{RISK_WITHOUT}("
+    without = {name[len(begin) : -1]: x for name, x in figures.items() if name.startswith(begin)}
+    whole = figures.get("prosecutor_mean", 0.0)
+    if len(without) > 1 and whole > 0:
+        rows = tuple(
+            (column, share_and_odds(risk), share(1.0 - risk / whole))
+            for column, risk in sorted(without.items(), key=lambda one: one[1])
+        )
+        yield Grid(
+            ("column", "average risk without it", "contribution"),
+            rows,
+            "Contribution of each column to the average risk (prosecutor)",
+            (1, 2),
+        )
+        yield Prose(
+            (
+                f"The average risk is {share_and_odds(whole)} if the adversary knows all columns. "
+                "A contribution is the share of this risk that disappears if the adversary does "
+                "not know the column. Contributions need not add up to 100%.",
+            )
+        )
 
 
 def _people(data: Mapping[str, Any], side: Mapping[str, float]) -> float:

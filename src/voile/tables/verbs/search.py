@@ -9,6 +9,7 @@ import numpy as np
 from voile.core.errors import InfeasibleError, RequestError, nearest
 from voile.core.frontier import Frontier
 from voile.core.interruption import ctrl_c
+from voile.core.warn import warn
 from voile.tables.paper.chains import RandomChain
 from voile.tables.paper.sublattice import SublatticeSearch
 from voile.tables.scoring.evaluator import PolicyEvaluator
@@ -67,8 +68,8 @@ def search(
         `random-chain` (Algorithm 1); `sublattice` (Algorithm 2); `exhaustive` (up to 2**20
         policies). Or a method with parameters of its own, such as
         `SublatticeSearch(threshold=0.5)`.
-    evaluations : largest number of policies scored, at least those of one maximal chain: cuts
-        that are neither required nor forbidden, and one more; where None, what the method needs.
+    evaluations : largest number of policies scored, >= 1; None: as many as the method needs. Below
+        the length of a maximal chain (free split points, plus 1) a warning announces few policies.
     seconds : when to stop, > 0; looked at between batches, so passed by up to one of them.
     random_state : seed or generator, for the methods that draw.
     start : the frontier of an earlier search, to go on from; see `continue_from`.
@@ -93,7 +94,7 @@ def search(
         raise RequestError("seconds must be more than 0")
     explore = METHODS[method] if isinstance(method, str) else method
     refuse_estimated(space.evaluator.risk)
-    _refuse_part_of_a_chain(space.evaluator, evaluations)
+    _warn_of_few(space.evaluator, evaluations)
     run = TablesSearchRun(
         space.evaluator,
         evaluations=evaluations,
@@ -143,10 +144,21 @@ def _frontier(run: TablesSearchRun) -> Frontier:
     return Frontier.of(scores.risk.round(DIGITS), scores.loss.round(DIGITS), close)
 
 
-def _refuse_part_of_a_chain(evaluator: PolicyEvaluator, evaluations: int | None) -> None:
+def _warn_of_few(evaluator: PolicyEvaluator, evaluations: int | None) -> None:
+    """Refuse a limit of no policy, and announce one below the length of a maximal chain."""
+    if evaluations is None:
+        return
+    if evaluations < 1:
+        raise RequestError("evaluations must be at least 1")
     chain = int((~evaluator.required & ~evaluator.forbidden).sum()) + 1
-    if evaluations is not None and evaluations < chain:
-        raise RequestError(
-            f"{evaluations:,} evaluations are fewer than the {chain:,} policies of one chain",
-            instead="ask for at least as many",
+    if evaluations < chain:
+        warn(
+            f"the limit of evaluations ({evaluations:,}) is below the {chain:,} policies between "
+            "the most general and the most detailed one, so few policies were scored: allow at "
+            f"least {chain:,} evaluations",
+            FewFoundWarning,
         )
+
+
+class FewFoundWarning(UserWarning):
+    """A search found few policies: allow more evaluations or suppression, or fit trees."""
