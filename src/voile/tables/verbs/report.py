@@ -192,7 +192,8 @@ def _summary(
     blocks: tuple[Block, ...] = (
         *accepted,
         Figures(shown),
-        Prose((*three_sentences(data, figures, why, audience), *decided)),
+        Prose(three_sentences(data, figures, why, audience)),
+        Prose(tuple(decided)),
         _fates(private["counts"]),
     )
     return Section("summary", "In short", blocks, first=True)

@@ -199,7 +199,7 @@ def test_the_report_counts_the_people_of_this_release_not_those_of_the_fit(
     figures = release.private["figures"]
     people, found = f"{figures['subjects']:.0f}", format_expected(figures["expected_matches"])
     assert figures["subjects"] < release.private["story"]["subjects"] / 2
-    (said, shown, *_) = sections(release, [], audience="internal")[0].blocks
+    (shown, said, *_) = sections(release, [], audience="internal")[0].blocks
     assert f"re-identify about {found} of the {people} people in the release" in said.paragraphs[0]
     assert shown.figures[0].meaning == f"of {people} in the release"
     assert shown.figures[3].value == share(figures["unique_with_kept"] / figures["subjects"])
