@@ -168,3 +168,31 @@ def test_a_command_that_ends_soon_after_it_read_a_kit_ends_with_its_own_code(tmp
     words += ["--policy", "99", "--out", tmp_path / "policy.toml"]
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
     assert done.stdout.split() == [b"2"] * 12  # the kit lacks a part: said at once
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--json", "verify", "nothing.csv"],
+        ["verify", "--json", "nothing.csv"],
+        ["verify", "nothing.csv", "--json", "--quiet"],
+    ],
+)
+def test_general_options_stand_anywhere(voile: Any, words: list[str]) -> None:
+    ran = voile(*words)
+    assert ran.code == 2
+    assert "nothing.csv" in ran.json["error"]["what"] + ran.json["error"]["where"]
+
+
+def test_a_word_after_two_dashes_is_no_general_option(voile: Any) -> None:
+    ran = voile("verify", "--", "--json")
+    assert ran.code == 2
+    assert ran.out == ""
+
+
+def test_each_command_refers_to_the_general_options(voile: Any) -> None:
+    ran = voile("tables", "choose", "--help")
+    assert ran.out.rstrip().endswith(
+        "General options: --json, --quiet, --debug (see voile --help)."
+    )
+    assert ran.out.count("--json") == 1

@@ -205,7 +205,7 @@ ALONE = {
     "attack": {"table", "encoding", "out", "force", "progress"},
 }
 """What one face alone has: a path's reading is `open_source`'s, an exit code a command's alone."""
-EVERYWHERE = {"json", "quiet", "debug", "_click_default_help", "kit", "release"}
+EVERYWHERE = {"_click_default_help", "kit", "release"}
 
 
 @pytest.mark.parametrize("verb", ["fit", "apply", "attack"])

@@ -76,7 +76,7 @@ def test_the_verbs_that_signals_alone_have_take_the_options_of_the_command(name)
     there = {str(param.name) for param in command.get_params(click.Context(command))}
     call = getattr(vs, name)
     here = set(signature(call).parameters)
-    assert here == there - {"table", "encoding", "json", "quiet", "debug", "_click_default_help"}
+    assert here == there - {"table", "encoding", "_click_default_help"}
     assert all(f"{option} : " in call.__doc__ for option in here)
     with pytest.raises(RequestError, match="no such option: brokr"):
         call(

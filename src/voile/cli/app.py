@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import click
 
 from voile.cli.demo import demo
@@ -10,7 +12,7 @@ from voile.cli.inspect import inspect
 from voile.cli.kind import kind_group
 from voile.cli.ledger import ledger
 from voile.cli.open import open_command
-from voile.cli.parameters import VerbGroup, VoileCommand
+from voile.cli.parameters import GENERAL, VerbGroup, VoileCommand
 from voile.cli.report import report
 from voile.cli.reveal import reveal
 from voile.cli.roles import roles
@@ -31,7 +33,15 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
         context.exit()
 
 
+def _describe_general(run: Callable[[], None]) -> Callable[[], None]:
+    """List the general options in the help; `VerbGroup` reads them."""
+    for name, help in reversed(GENERAL.items()):
+        run = click.option(name, is_flag=True, expose_value=False, help=help)(run)
+    return run
+
+
 @click.group(cls=VerbGroup, context_settings=CONTEXT)
+@_describe_general
 @click.option(
     "--version",
     is_flag=True,

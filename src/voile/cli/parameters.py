@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from voile.cli.destination import DestinationOption, check_destinations
 from voile.cli.screen import CommandScreen
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
     from voile.data.files.outputs import OutputKind
     from voile.release.kit import StoredKit
 
-EVERYWHERE = ("json", "quiet", "debug")
+GENERAL = {
+    "--json": "Print the result as one JSON object.",
+    "--quiet": "Print no messages and no progress.",
+    "--debug": "Show where an error arose; its text may contain data.",
+}
+"""The options of every command, which may stand anywhere among its arguments."""
+GIVEN = "voile.general"
 Run = Callable[..., int | None]
 
 
@@ -24,12 +31,12 @@ class VoileCommand(click.Command):
     """A command that every verb of voile's is: `run(screen, **parameters)` gives its exit code."""
 
     def __init__(self, name: str, run: Run, params: list[click.Parameter]) -> None:
-        super().__init__(name, params=[*params, *_everywhere()], help=run.__doc__)
+        super().__init__(name, params=params, help=run.__doc__)
         self._run = run
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; an address, or an output that may not be written, is refused."""
-        rest = super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, take_general(ctx, args))
         if not ctx.resilient_parsing:
             _check_addresses(self.get_params(ctx), ctx.params)
             check_destinations(self.get_params(ctx), ctx.params)
@@ -37,20 +44,48 @@ class VoileCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> int | None:
         """Run it; an interruption passes as `click.Abort`, without click's own blank line."""
-        given = {name: value for name, value in ctx.params.items() if name not in EVERYWHERE}
-        screen = CommandScreen(json=ctx.params["json"], quiet=ctx.params["quiet"])
+        general = ctx.meta[GIVEN]
+        screen = CommandScreen(json="--json" in general, quiet="--quiet" in general)
         try:
-            return self._run(screen, **given)
+            return self._run(screen, **ctx.params)
         except KeyboardInterrupt:
             raise click.Abort from None
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Refer to the general options."""
+        formatter.write_paragraph()
+        formatter.write_text(f"General options: {', '.join(GENERAL)} (see voile --help).")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the general options as well."""
+        general = [CompletionItem(name) for name in GENERAL if name.startswith(incomplete or " ")]
+        return [*super().shell_complete(ctx, incomplete), *general]
 
 
 class VerbGroup(click.Group):
     """Commands in the order of the flow rather than of the alphabet."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the general options out before the command's own are read."""
+        return super().parse_args(ctx, take_general(ctx, args))
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order in which they were added."""
         return list(self.commands)
+
+
+def take_general(ctx: click.Context, args: list[str]) -> list[str]:
+    """Return the arguments without the general options, which the context keeps."""
+    given, rest = split_general(args)
+    ctx.meta.setdefault(GIVEN, set()).update(given)
+    return rest
+
+
+def split_general(args: Sequence[str]) -> tuple[set[str], list[str]]:
+    """Return the general options among the arguments before `--`, and the other arguments."""
+    end = args.index("--") if "--" in args else len(args)
+    rest = [one for one in args[:end] if one not in GENERAL]
+    return GENERAL.keys() & set(args[:end]), [*rest, *args[end:]]
 
 
 class SourcePath(click.Path):
@@ -173,12 +208,3 @@ def _is_release(param: click.Parameter) -> bool:
     from voile.data.files.outputs import RELEASE
 
     return isinstance(param, DestinationOption) and param.output is RELEASE
-
-
-def _everywhere() -> list[click.Parameter]:
-    helps: dict[str, Any] = {
-        "json": "Print the result as one JSON object.",
-        "quiet": "No messages, no progress.",
-        "debug": "Show where an error arose; its text may hold data.",
-    }
-    return [flag(name, helps[name]) for name in EVERYWHERE]

@@ -16,6 +16,7 @@ import click
 
 from voile.cli.app import command
 from voile.cli.interrupt import INTERRUPTED, leave
+from voile.cli.parameters import split_general
 from voile.cli.screen import SHOW_CURSOR, CommandScreen, tell
 from voile.core.errors import VoileError, printable
 from voile.core.interruption import acknowledge_interruption, ctrl_c
@@ -44,19 +45,20 @@ def run(arguments: Sequence[str]) -> int:
 
     An error is one sentence on standard error, and with `--json` an object on standard output.
     """
-    debug = "--debug" in arguments
+    general, _ = split_general(arguments)
+    debug = "--debug" in general
     try:
         with (
             acknowledge_interruption(lambda said: tell(f"voile: {said}"), _leave),
             ctrl_c(),
-            _warnings_shown(debug=debug, quiet="--quiet" in arguments),
+            _warnings_shown(debug=debug, quiet="--quiet" in general),
         ):
             code = command.main(list(arguments), prog_name="voile", standalone_mode=False, obj=run)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:
         if debug:
             traceback.print_exc()
-        return _explain(error, json="--json" in arguments)
+        return _explain(error, json="--json" in general)
     return code or DONE
 
 
