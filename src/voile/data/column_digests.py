@@ -26,8 +26,9 @@ ALIKE = (
 def digest_columns(source: Source, columns: Iterable[str] | None = None) -> dict[str, str]:
     """Hash the values of each column, in order: its kind and a SHA-256.
 
-    Formats differ in how they write a number, a day and a missing value: 1.0, 01 and 1 are alike, a
-    day and its midnight, null, NA and empty text. Columns of lists and structures have no digest.
+    Formats write numbers, days and missing values differently. 1.0, 01 and 1 give one hash. So do a
+    day and its midnight, and so do null, NA and empty text. Columns of lists and structures have no
+    digest.
 
     Cost: one pass over the columns, O(bytes of their values as text).
     """

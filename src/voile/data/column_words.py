@@ -1,4 +1,4 @@
-"""Words in a column's name that say what the column may be; `glossary.toml` holds them."""
+"""Words in a column's name that hint at its contents, from `glossary.toml`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ColumnWords(NamedTuple):
     phrases: frozenset[str]
 
     def found_in(self, name: str) -> str | None:
-        """Return the longest of these phrases that a column's name holds, as one word."""
+        """Return the longest of these phrases in a column's name, as one word."""
         return max((p for p in _phrases(name) if p in self.phrases), key=len, default=None)
 
 
@@ -64,7 +64,7 @@ def find_words(name: str) -> tuple[ColumnWords, str] | None:
 
 
 def is_of_places(name: str) -> bool:
-    """Whether a column's name says that its values are places.
+    """Return whether a column's name means that its values are places.
 
     >>> [is_of_places(name) for name in ("home_city", "city name", "city manager", "patient")]
     [True, True, False, False]

@@ -176,7 +176,7 @@ def sort_of(text: str) -> str | None:
 
 
 def read_as(kind: str, text: str, form: str) -> object:
-    """Return what a text reads as by a form; None where it does not."""
+    """Read a text by a form, and return the value. Return None if the text does not fit."""
     if kind in ("integer", "decimal"):
         number = NumberForm.of(form)
         return number.read_number(text) if number else None

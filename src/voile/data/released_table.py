@@ -1,11 +1,11 @@
-"""What released tables share: the file that stands for one, and its rows until they are published.
+"""The common part of released tables: the file for a table, and its rows until publication.
 
-    county.duckdb.visits.table                 the database, the table, and a hash of its rows
-    county.duckdb.visits.table.manifest.json   as beside any release
-    county.duckdb.visits.table.private/        as beside any release
+- county.duckdb.visits.table : the database, the table, and a hash of its rows
+- county.duckdb.visits.table.manifest.json : as for any release
+- county.duckdb.visits.table.private/ : as for any release
 
-Rows are written beside the staged file first, and certified there; a database sees them in one
-transaction, which reads them back. Other tables may change as they like: nothing is said of them.
+Rows are written and certified next to the staged file first. A database then gets them in one
+transaction, which reads them back. Changes of other tables are not checked.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def rows_path(path: Path) -> Path:
 
 
 def open_table(path: Path, find: Callable[[TablePointer], Source]) -> Source:
-    """Open the table that a file stands for; before it is published, its rows."""
+    """Open the table behind a file. Before publication, open its rows."""
     if rows_path(path).exists():
         return ArrowRows(path)
     pointer = TablePointer.read_file(path)

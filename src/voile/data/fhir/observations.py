@@ -96,7 +96,7 @@ class ObservationElement:
             numbers = NUMBER.findall(self.text, span.start, span.end) if span else []
             if any(Decimal(one.replace(",", ".")) == abs(Decimal(number)) for one in numbers):
                 raise RequestError(
-                    f"the value stands in the {name} as well",
+                    f"the {name} contains the value as well",
                     where=self.place,
                     instead=f"take the {name} out",
                 )

@@ -30,12 +30,11 @@ DATES = ("date", "dateTime", "instant", "Period", "Timing")
 
 
 class RuleFile(BaseModel):
-    """A rule as a file has it.
+    """Contain one rule of a rule file.
 
-    person : the references to the patient; a type without one is of no person. required : elements
-    without which a resource is not released, besides those that R4 requires. notes : attachments
-    that are released with the study's texts. withheld_codes : codes of resources and of their parts
-    that are not released.
+    person : the references to the patient. A type without one belongs to no person.
+    required : elements that a released resource must have, in addition to those of R4.
+
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class MemoryPath:
-    """A file or folder of a tree that is in memory; a file holds rows or bytes.
+    """A file or folder of a tree in memory. A file contains rows or bytes.
 
     It has those of `Path`'s methods that releases use. `open_writer` writes rows to it, and
     `open_source` reads them.

@@ -25,9 +25,10 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 class PartitionedSource(SeveralFiles):
     """The Parquet files of a folder as one table, read in order of their names.
 
-    Each ``name=value`` of a file's folders is a column, which needs a role as any other: of whole
-    numbers where every value is written as one ("007" is text), else of text, null where the folder
-    says so. Files that come, go or change while they are read are an error.
+    Each ``name=value`` of a file's folders is a column, which needs a role like any other. The
+    column contains whole numbers if every value is written as one ("007" is text), else text. It is
+    null where the folder's name marks null. Files that come, go or change while they are read are
+    an error.
     """
 
     def __init__(self, path: Path | StorePath) -> None:
@@ -113,7 +114,7 @@ def _state(folder: Path | StorePath) -> list[tuple[object, ...]]:
 
 
 def _below(file: Path | StorePath, folder: Path | StorePath) -> PurePath:
-    """Return where a file lies in its folder."""
+    """Return a file's path within its folder."""
     if isinstance(file, StorePath) and isinstance(folder, StorePath):
         return file.relative_to(folder)
     assert isinstance(file, Path)
@@ -122,7 +123,7 @@ def _below(file: Path | StorePath, folder: Path | StorePath) -> PurePath:
 
 
 def keys_of(place: PurePath) -> dict[str, str | None]:
-    """Return what the folders of a file name.
+    """Return the keys in the names of a file's folders.
 
     >>> keys_of(Path("year=2024/city=S%C3%A3o/part-0.parquet"))
     {'year': '2024', 'city': 'São'}

@@ -1,9 +1,9 @@
-"""Word files (.docx), by python-docx: their text, a paragraph a line, and where it stands.
+"""Word files (.docx), by python-docx: their text, one line per paragraph, and its place.
 
-Read are headers, body with tables and text boxes, notes, comments and footers, in this order, as
-relationships name them; what tracked changes deleted or moved away is left, and hidden runs are
-dropped. Files that are
-encrypted, hold macros, declare document types, or grow beyond bounds are refused.
+The reader covers headers, body with tables and text boxes, notes, comments and footers, in this
+order. Relationships name these parts. Text that tracked changes deleted or moved away is left out,
+and hidden runs are dropped. Files that are encrypted, hold macros, declare document types, or grow
+beyond bounds are refused.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class WordFile:
 
 
 def kind_of(relationship: Any) -> str:
-    """Return what a relationship is, by the last word of its type."""
+    """Return the kind of a relationship: the last word of its type."""
     return str(relationship.reltype).rpartition("/")[2]
 
 
@@ -94,7 +94,7 @@ def tree_of(part: Part) -> Any:
 
 
 def _check(raw: bytes, name: str) -> None:
-    """Refuse what is not a plain Word file before its parts are read as XML."""
+    """Refuse any file but a plain Word file, before its parts are read as XML."""
     if raw.startswith(OLE):
         raise SourceError(
             "is encrypted, or of Word before 2007",

@@ -92,10 +92,10 @@ def _password() -> RequestError:
 
 
 def _whole(where: str, *, host_alone: bool) -> str:
-    """Give what follows `//`: of `//host/database`, or of `///database`, which is on this machine.
+    """Return the part after `//` of `//host/database`, or of `///database` on this machine.
 
-    After a `Path` both start with one slash, so an address always names its database: what stands
-    alone is a database then, and after two slashes a host.
+    After a `Path` both forms start with one slash, so an address always names its database. A
+    single part is then a database, and after two slashes a host.
     """
     place, mark, query = where.partition("?")
     parts = place.split("/")

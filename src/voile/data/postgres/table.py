@@ -1,4 +1,4 @@
-"""What a table of PostgreSQL holds, and the SELECT that reads it so that equal here is equal there.
+"""Describe a PostgreSQL table, and build its SELECT so that equal here is equal there.
 
 Text is compared by its bytes: a collation may take `a` and `A` for equal, citext does, and char(n)
 does not see trailing blanks. Counting and streaming read the same expressions, so both give the
@@ -64,7 +64,7 @@ class DatabaseColumn:
 
 @dataclass(frozen=True)
 class DatabaseTable:
-    """A table, view, partitioned or foreign table, and what is read of it.
+    """A table, view, partitioned or foreign table, and its readable columns.
 
     place : its quoted name, with its schema.
     columns : those that are read.
@@ -181,7 +181,7 @@ def _declared_type(modifier: int) -> pa.DataType:
 def _as_held(
     session: DatabaseSession, place: str, columns: list[DatabaseColumn]
 ) -> list[DatabaseColumn]:
-    """Fit types to what columns hold: the scale of decimals; text where no type holds all of it."""
+    """Fit types to the columns' values: the decimals' scale, or text if no type fits."""
     asked = [(column, _question(column)) for column in columns]
     questions = [question for _, parts in asked for question in parts]
     if not questions:

@@ -123,7 +123,7 @@ ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "REQUIRES_SINGLE_PART_NAMESPACE", "SCHEMA_N
 
 @contextmanager
 def settings(session: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
-    """Set a session's settings for a while, and put back what they were."""
+    """Set a session's settings for a while, and restore the earlier ones."""
     before = {name: session.conf.get(name, None) for name in values}
     try:
         for name, value in values.items():

@@ -32,7 +32,8 @@ class StorePath:
     """It holds no credential, so that it can be sent to workers, who find their own.
 
     scheme : s3, gs, abfs, https or http. account : of abfs, where the address names one.
-    key : bucket and key, as they are: nothing in them is decoded. Of the web what follows ``://``.
+    key : bucket and key, as they are: nothing in them is decoded. For the web, the part after
+        ``://``.
     """
 
     scheme: str
@@ -41,7 +42,7 @@ class StorePath:
 
     @classmethod
     def parse(cls, thing: object) -> Self | None:
-        """Read an address; None for what is none, or one of another scheme.
+        """Read an address. Return None for any other text, or for another scheme.
 
         Raises RequestError: it holds a credential, or names no key.
 
@@ -168,7 +169,7 @@ class StorePath:
         raise RequestError(f"there is no such {what}", where=str(self))
 
     def failures(self) -> AbstractContextManager[None]:
-        """Say in one sentence what a store answers while it is read."""
+        """Report a store's answer in one sentence while it is read."""
         return web.web_failures(self._url) if self.is_web else store_failures(str(self))
 
     def open_input(self) -> Any:
@@ -208,9 +209,9 @@ class StorePath:
         return bytes(held)
 
     def write(self, chunks: Iterable[bytes]) -> str:
-        """Write it; return the SHA-256 of what was written. It appears when the last is sent.
+        """Write it, and return the bytes' SHA-256. It appears when the last chunk is sent.
 
-        When sending fails, what was sent may be there: remove it.
+        If sending fails, sent chunks may remain: remove them.
         """
         digest = hashlib.sha256()
         with (

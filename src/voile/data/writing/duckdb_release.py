@@ -1,7 +1,7 @@
 """A release in a table of a DuckDB file, replaced as a table: no other table is touched.
 
 DuckDB lets one process write to a file. Nothing is copied: the table comes in one transaction of
-DuckDB's own, which a kill leaves done or undone; a file that was not there is made aside.
+DuckDB's own. A kill leaves it done or undone. A new file is made aside.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, named: tuple[str, str], rows: A
     same = (conform(batch, rows.schema()) for batch in given)
     if hash_rows(rows.schema(), same) != rows.fingerprint():
         raise VoileError(
-            "DuckDB does not give back what was written",
+            "DuckDB does not give back the written rows",
             where=".".join(named),
             instead="nothing was released; write a file",
         )
@@ -140,7 +140,7 @@ def _find_table(database: Path, schema: str, table: str) -> tuple[tuple[str, str
 
 
 def _stored_schema(schema: pa.Schema) -> pa.Schema:
-    """Give columns the types that DuckDB gives back; refuse what it has no type for."""
+    """Give columns the types that DuckDB gives back. Refuse a type that DuckDB lacks."""
     import duckdb
 
     with closing(duckdb.connect(config={**OFFLINE})) as connection:
