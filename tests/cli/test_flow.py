@@ -108,7 +108,7 @@ def test_a_release_that_was_changed_is_not_reported(
     release.write_text(release.read_text() + "\n")
     ran = voile("report", release, "--out", tmp_path / "page.html")
     assert (ran.code, "bytes" in ran.err, (tmp_path / "page.html").exists()) == (1, True, False)
-    assert "put it back as it was, or apply anew" in ran.err
+    assert "restore it, or apply again" in ran.err
 
 
 def test_choose_takes_exactly_one_way(voile: Any, files: Any, tmp_path: Path) -> None:

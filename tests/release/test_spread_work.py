@@ -159,7 +159,9 @@ def test_a_file_is_this_runs_and_of_its_name(tmp_path: Path) -> None:
     flipped = whole[:-1] + bytes([whole[-1] ^ 1])
     for data in (b"", whole[:20], whole[:-1], flipped, (tmp_path / "b").read_bytes()):
         (tmp_path / "a").write_bytes(data)
-        with pytest.raises(DamagedError, match="a: is not what this run wrote there; run again"):
+        with pytest.raises(
+            DamagedError, match="a: does not match the bytes that this run wrote; run again"
+        ):
             staged.load("a")
     (tmp_path / "a").write_bytes(whole)
     with pytest.raises(DamagedError, match="is not what this run wrote"):

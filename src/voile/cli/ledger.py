@@ -34,7 +34,7 @@ def _init(
 ) -> None:
     """Begin a ledger: what all releases of one source must keep together.
 
-    All recipients are taken to share what they have, but for those that --apart names. The ledger
+    All recipients are assumed to share their releases, but for those that --apart names. The ledger
     stays with the data holder: it holds no value of the data, and says what was released when.
     """
     from voile.ledger.audience import LedgerAudience

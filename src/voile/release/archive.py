@@ -22,7 +22,7 @@ LEDGER_FOLDER = "ledger"
 
 
 def private_folders(folders: Sequence[Path]) -> dict[str, Path]:
-    """Return where what stays private of each release lies, by its public manifest's SHA-256."""
+    """Return the private folder of each release, by its public manifest's SHA-256."""
     return dict(_find_private(folders))
 
 
@@ -45,7 +45,7 @@ def releases_in(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def close_published(opened: OpenLedger, folders: Sequence[Path]) -> list[int]:
-    """Close as *done* each open intent whose release lies in a folder; return their lines."""
+    """Close as *done* each open intent with its release in a folder. Return their lines."""
     lines = [x.number for x in opened.ledger.open if any(_lies_in(one, x) for one in folders)]
     for number in lines:
         opened.append("done", {"of": number})

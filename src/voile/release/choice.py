@@ -145,7 +145,7 @@ class Choice:
         return f"{_format_name(name)} {f'{value:.4g}' if isinstance(value, float) else value}"
 
     def to_data(self) -> dict[str, Any]:
-        """Return the one way that is given, as policy files and manifests hold it."""
+        """Return the one given choice, in the form of policy files and manifests."""
         for name in FLAGS:
             if getattr(self, name):
                 return {name: True}
@@ -153,7 +153,7 @@ class Choice:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> Choice:
-        """Read what a user has given; every mistake at once."""
+        """Read the user's choice, and report every mistake at once."""
         from pydantic import TypeAdapter, ValidationError
 
         from voile.release.options import request_error
@@ -194,7 +194,7 @@ def default_choice(kit: StoredKit) -> Choice:
 
 
 def default_in_words(kit: StoredKit) -> str:
-    """Say which policy a kit names for who chooses none, and what it is where the kit says so."""
+    """Name the policy that a kit applies by default, with its meaning if the kit contains one."""
     means = kit.facts.get("default_means")
     said = f": {means}" if isinstance(means, str) else ""
     return f"policy {default_choice(kit).policy} of the kit is applied, as none was chosen{said}"
@@ -224,7 +224,7 @@ def _as_option(name: str) -> str:
 
 
 def read_fields(model: type[T], fields: Mapping[str, Any]) -> T:
-    """Read a policy as its file says it: a frozen dataclass with `STRICT` names the fields.
+    """Read a policy from its file's fields. The model is a frozen dataclass with `STRICT`.
 
     Raises
     ------
@@ -243,11 +243,11 @@ class ChoosablePolicy(Protocol):
     """A wing's policy; two that do the same are equal."""
 
     def to_data(self) -> Mapping[str, Any]:
-        """Return what a policy file shows and lets a person correct."""
+        """Return the fields of a policy file, which a person may correct."""
 
 
 class KitPolicies(Protocol):
-    """What a wing reads of its kit: the policies of the frontier, by number, and their figures."""
+    """A kit's policies for a wing: those of the frontier, by number, and their figures."""
 
     @property
     def frontier(self) -> Frontier:
@@ -261,7 +261,7 @@ class KitPolicies(Protocol):
         """Return one of them."""
 
     def figures_of(self, number: int) -> Mapping[str, float]:
-        """Return what is known of one: risk, loss and other measures."""
+        """Return the known figures of one: risk, loss and other measures."""
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ class Chosen(BriefRepr):
         return cls(kit.kind, kit.id, number, choice, figures, policy)
 
     def as_read(self, policies: KitPolicies, policy: ChoosablePolicy) -> Chosen:
-        """Return it with the kit's figures, if the policy that its file says is one of the kit's.
+        """Return it with the kit's figures, if the policy in its file is one of the kit's.
 
         A person may have edited the file: into another of the kit, or into one of which nothing
         is known.

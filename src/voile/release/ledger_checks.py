@@ -21,7 +21,7 @@ def ledger_checks(
 ) -> Iterator[ReleaseCheck]:
     """Check a ledger whose lines follow on each other.
 
-    keys : of its secret, beside which its last head is kept.
+    keys : of its secret. The last head is kept next to the secret.
     manifests : of releases that were made under it; a folder stands for all in it.
     """
     yield ReleaseCheck("each line follows the one before", True)
@@ -37,7 +37,7 @@ def _ends_where_written_down(ledger: Ledger, keys: LedgerKeys | None) -> Release
         keys.check(ledger)
     except TamperedError as error:
         return ReleaseCheck(error.what, False)
-    return ReleaseCheck("the last line that was written down beside the secret is in it", True)
+    return ReleaseCheck("the last line recorded next to the secret is in it", True)
 
 
 def _each(manifests: Sequence[Path]) -> Iterator[Path]:
@@ -65,7 +65,7 @@ def _made_under(ledger: Ledger, path: Path) -> ReleaseCheck:
 
 
 def close_intents(opened: OpenLedger, folders: Sequence[Path]) -> list[tuple[int, Act]]:
-    """Close each open intent: *done* where its release lies in one of these folders, else *void*.
+    """Close each open intent: *done* where its release is in one of these folders, else *void*.
 
     An intent whose own folder is none of these stays open, and counts as released.
     """
@@ -78,7 +78,7 @@ def close_intents(opened: OpenLedger, folders: Sequence[Path]) -> list[tuple[int
 
 
 def describe_ledger(ledger: Ledger) -> dict[str, Any]:
-    """Return what a ledger says, line by line."""
+    """Return a ledger's content, entry by entry."""
     return {
         "ledger": str(ledger.path),
         "id": ledger.id,

@@ -1,7 +1,7 @@
-"""A release on disk and its two manifests: what a recipient may know, and what stays here.
+"""A release on disk and its two manifests: a public one for recipients, and a private one.
 
-Beside ``OUT`` lie ``OUT.manifest.json``, which goes with the release, and ``OUT.private/``, mode
-0700, which never does: a hash of the source lets anyone confirm a guess, a seed undoes noise.
+A release has two neighbours. ``OUT.manifest.json`` goes with the release. ``OUT.private/``, mode
+0700, never does: a hash of the source lets anyone confirm a guess, and a seed undoes noise.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RELEASE, MANIFEST = "release", "manifest"  # what the seal calls the two public 
 CONTROL, ASIDE = "control.parquet", "set-aside.csv"  # who was held out, what no policy speaks of
 PRIVATE_MANIFEST = "manifest.json"
 PEOPLE, WHO = "people.parquet", "person"
-"""Of a release in a ledger: whose rows it shows, by tokens under the ledger's key."""
+"""The people whose rows a release in a ledger shows, as tokens under the ledger's key."""
 APPLIED = (SEAL, PRIVATE_MANIFEST, ROWS, CONTROL, ASIDE)
 """What apply writes into every private folder."""
 FINDINGS = "findings"
@@ -58,7 +58,7 @@ PRIVATE = frozenset({"chosen", "counts", "figures", "sha256"})
 
 
 PARTS_OF, PUBLISHED = "parts", "published"
-"""Of a release in a store: its files' hashes, for all to see; and its address, for the holder."""
+"""For a release in a store: the public hashes of its files, and its address for the holder."""
 P = TypeVar("P", bound=AnyPath | StorePath)
 
 
@@ -110,7 +110,7 @@ class StoredRelease(BriefRepr):
     public : its manifest.
     private : the manifest that never leaves; None where only the release was received.
     like : the kind of frame that the source came as, and the release is shown as.
-    secret : what a release in memory is sealed under when it is saved.
+    secret : the secret that seals a release in memory when it is saved.
     """
 
     shows = (
@@ -191,11 +191,11 @@ class StoredRelease(BriefRepr):
         like: Frame = "arrow",
         secret: Secret | None = None,
     ) -> Self:
-        """Read the manifests beside a release.
+        """Read the manifests next to a release.
 
         Raises
         ------
-        RequestError : no release there, no manifest beside it, or one of a newer version.
+        RequestError : no release there, no manifest next to it, or one of a newer version.
         DamagedError : a manifest is damaged or lacks a part.
         """
         from voile.data.opening import split_output
@@ -227,7 +227,7 @@ class StoredRelease(BriefRepr):
         return cls(path, public, _read_manifest(private, PRIVATE) if is_own else None, like, secret)
 
     def rows(self) -> Source:
-        """Open what was released, without the apostrophes that make formulas text."""
+        """Open the released rows, without the apostrophes that make formulas text."""
         from voile.data.formulas import UnescapedSource
         from voile.data.opening import open_released
 
@@ -269,8 +269,8 @@ class StoredRelease(BriefRepr):
 
         Data under the name that they had then must have the same hash; a frame may have further
         columns. So must a file under another name with the same columns, in the same format. Other
-        data, as an annotated copy or a frame of a file's rows, need the same number of rows, and
-        the same values in each column that both have.
+        data, such as an annotated copy or a frame of a file's rows, need the same number of rows.
+        They also need the same values in each common column.
         """
         self.check_rows(rows, source.name)
         private = self.private or {}
@@ -331,7 +331,7 @@ class StoredRelease(BriefRepr):
             raise TamperedError(
                 "the release's bytes are not those its manifest names",
                 where=str(self.path),
-                instead="put it back as it was, or apply anew",
+                instead="restore it, or apply again",
             )
         if self.path.suffix in TABLES:
             self.rows()
@@ -342,9 +342,9 @@ def _read_manifest(path: AnyPath | StorePath, parts: frozenset[str]) -> dict[str
         manifest = read_json(path, "the manifest")
     except (FileNotFoundError, NotADirectoryError):
         raise RequestError(
-            "the release has no manifest beside it",
+            "the release has no manifest next to it",
             where=str(path),
-            instead="give what apply wrote, with the files beside it",
+            instead="give the release of apply, with the files next to it",
         ) from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise DamagedError("this is not a release's manifest", where=str(path))

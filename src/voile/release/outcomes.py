@@ -66,10 +66,10 @@ class BatchOutcome(BriefRepr, Generic[Notes]):
     """What became of a batch.
 
     columns : of the release, or what `finish` makes it of; as many rows as came in.
-    notes : what the wing notes of the rows.
+    notes : the wing's notes of the rows.
     aside : rows that no policy speaks of.
     suppressed : (n,) bool, rows that may not be released, if any.
-    beside : rows for files of the private folder, by name.
+    beside : rows for files of the private folder, by name of the file.
     """
 
     columns: Sequence[pa.Array]
@@ -126,7 +126,7 @@ class WrittenRelease(BriefRepr, Generic[Known]):
     truth : of each row its number in the source, and its person's token where there are subjects.
     known : what `conclude` returned.
     dropped : the distinct tokens of people of whom a row was suppressed.
-    scratch : a folder for what is needed only meanwhile; None in memory.
+    scratch : a folder for temporary files. None in memory.
     """
 
     path: AnyPath

@@ -62,7 +62,7 @@ class OwnVerb(Generic[G]):
     arguments : places that it reads, by name.
     outputs : places that it writes, and what; None for a folder that it goes on with.
     reads_source : its run also takes the table and the encoding of a source.
-    evidence : what the evidence that it writes of a release is called.
+    evidence : the name of the evidence that it writes of a release.
     """
 
     name: str

@@ -48,7 +48,7 @@ def reveal(
     purpose: str = "subject",
     clock: Callable[[], datetime] = now,
 ) -> str:
-    """Return the subject of a pseudonym, once the use is recorded beside the secret.
+    """Return the subject of a pseudonym, once the use is recorded next to the secret.
 
     The record, ``KEY.reveals``, is a chain of lines as a ledger's: the pseudonym, the reason and
     the time, never the name.

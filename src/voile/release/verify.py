@@ -1,6 +1,6 @@
-"""What every wing's releases are checked for: the seals, the counts of rows, figures and roles.
+"""The checks of every wing's releases: the seals, the counts of rows, figures and roles.
 
-A check holds, fails, or could not be made; its words then say what it would take.
+A check passes, fails, or could not be made. Its text then names the missing input.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def are_whole(checks: Iterable[ReleaseCheck]) -> bool:
 
 
 BEFORE, ABSENT = " before", "absent"
-"""Of a file that a seal names, the file that was there while attack replaced it."""
+"""The earlier version of a sealed file, while attack replaced it."""
 MALFORMED = (VoileError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 
 
@@ -304,7 +304,7 @@ def _is_of(told: float, exact: float | None) -> bool:
 def check_recount(
     release: StoredRelease, found: Mapping[str, float], *, left: str
 ) -> Iterator[ReleaseCheck]:
-    """Hold the certified figures to those counted anew; say which were not counted, and why."""
+    """Compare the certified figures with a new count. Name the uncounted figures and the reason."""
     certified = (release.private or {}).get("figures", {})
     for name in (again := [name for name in found if name in certified]):
         same = isclose(found[name], certified[name], rel_tol=1e-9)
