@@ -66,7 +66,7 @@ _AFTER: dict[str, dict[str, Any]] = {
     "--hold-back": {"is_flag": True, "help": "As it will be applied: new people wait."},
     "--recount": {
         "is_flag": True,
-        "help": "As it will be applied: count the rows of --source anew.",
+        "help": "As it will be applied: count the rows of --source again.",
     },
     "--recipient": {"help": "To whom it will go, as it will be applied [everybody]."},
 }

@@ -123,7 +123,7 @@ def _commands(out: Path) -> list[list[str]]:
 
 
 def _sentences(release: Path) -> tuple[str, ...]:
-    """Say as the public report does: the risk now, what was lost, how Safe Harbor compares."""
+    """Return the public report's sentences: risk, loss, and comparison with Safe Harbor."""
     from voile.release.manifest import StoredRelease
     from voile.report.sections import Prose
 

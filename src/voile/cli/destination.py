@@ -1,4 +1,4 @@
-"""Where a command writes: never over what it reads, nor over what voile did not write."""
+"""The output of a command. It never replaces an input, or a file that voile did not write."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ ARCHIVE = "releases"
 
 
 class CommandInput(NamedTuple):
-    """What a command reads: a file or folder, and a table in it."""
+    """An input of a command: a file or folder, and a table in it."""
 
     place: Path
     table: str | None
 
 
 class DestinationOption(click.Option):
-    """An option that says where a result goes.
+    """An option for the place of a result.
 
     Parameters
     ----------
-    output : what it is; None for a folder that a command goes on with.
+    output : the kind of result. None for a folder that a command continues to fill.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ def _inputs(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> Iter
 
 
 def _places(text: str, asked: str | None) -> Iterator[CommandInput]:
-    """Yield what a text may name: NAME=FILE, FORMAT:FILE, FILE::TABLE, a pattern of files."""
+    """Yield the inputs that a text may name: NAME=FILE, FORMAT:FILE, FILE::TABLE, a pattern."""
     for one in {text, text.partition("=")[2], text.partition(":")[2]}:
         path, _, table = one.partition("::")
         found = [path] if os.path.exists(path) else glob(path, recursive=True)

@@ -87,7 +87,7 @@ def flag(name: str, help: str) -> click.Option:
 def out(
     metavar: str, output: OutputKind, *, required: bool = True, default: str = ""
 ) -> list[click.Parameter]:
-    """Say where the result goes, and whether it may replace what voile wrote there."""
+    """Return the options for the result's place, and for replacing an output that voile wrote."""
     help = f"Where to write the {metavar.lower()}{default and f' [{default}]'}."
     return [
         DestinationOption("--out", metavar, output, help=help, required=required),
@@ -135,7 +135,7 @@ def open_and_report(
     encoding: str | None,
     kind: str | None = None,
 ) -> Source:
-    """Open a source as its kind does, and report what was found out about it."""
+    """Open a source as its kind does, and report the notes of opening."""
     from voile.modules import find_opener
 
     opened = find_opener(kind)(source, table=table, encoding=encoding)
@@ -169,7 +169,7 @@ def _check_addresses(params: list[click.Parameter], given: Mapping[str, Any]) ->
 
 
 def _is_release(param: click.Parameter) -> bool:
-    """Say whether an option says where a release goes, which may be a store."""
+    """Return whether an option names a release's destination, which may be a store."""
     from voile.data.files.outputs import RELEASE
 
     return isinstance(param, DestinationOption) and param.output is RELEASE

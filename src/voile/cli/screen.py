@@ -1,4 +1,4 @@
-"""What a command shows: results on standard output, messages and progress on standard error."""
+"""The output of a command: results on standard output, messages and progress on standard error."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class CommandScreen:
 
     @contextmanager
     def progress(self) -> Iterator[ProgressHook]:
-        """Give what a module reports its progress to: a bar on a terminal, lines otherwise.
+        """Return the hook for a module's progress: a bar on a terminal, lines otherwise.
 
         Lines of JSON where the variable VOILE_PROGRESS is json, for a program that shows them.
         """
@@ -96,8 +96,8 @@ def show_table(
 ) -> None:
     """Print a table: aligned on a terminal, tab-separated otherwise; figures of four digits.
 
-    On a terminal only the first columns that fit, and a line says so. The column that `wraps` may
-    be cut between its words.
+    A terminal shows only the first columns that fit, and a message reports this. The column that
+    `wraps` may be cut between its words.
     """
     if not file.isatty():
         for row in (columns, *rows):

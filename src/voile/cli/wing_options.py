@@ -45,7 +45,7 @@ class WingCommand(VoileCommand):
         return [_option(name, field) for name, field in fields_of(self.model).items()]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Put the wing's options after what the command must be told."""
+        """Put the wing's options after the command's required options."""
         own = super().get_params(ctx)
         may = [param for param in own if not param.required]
         return [*(param for param in own if param.required), *self.wing_params, *may]
@@ -94,7 +94,7 @@ class _TextType(click.ParamType[str]):
 
 
 class _OfferedChoice(click.Choice[str]):
-    """Offer the choices, and let pydantic refuse what is none of them."""
+    """Offer the choices, and let pydantic refuse any other value."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return value
