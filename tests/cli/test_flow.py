@@ -332,7 +332,7 @@ def test_an_interrupted_fit_keeps_what_it_has(
     monkeypatch.setattr("sys.stderr", err := Interrupting("searching", after=3))
     search = ["--method", "random-chain", "--evaluations", "1000000000"]
     assert run([str(word) for word in (*files.fit(kit), *search)]) == 130
-    told = "voile: interrupted; the kit holds what was found until then"
+    told = "voile: interrupted; the kit contains the policies found so far"
     assert err.getvalue().splitlines()[-1] == told
     assert StoredKit.load(kit).facts["stopped"] == "interrupted"
 

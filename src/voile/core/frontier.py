@@ -48,16 +48,16 @@ class Frontier(NotebookDrawing):
 
     @classmethod
     def of(cls, risk: ArrayLike, loss: ArrayLike, policies: Policies) -> Frontier:
-        """Keep what nothing strictly dominates.
+        """Keep the points that no other strictly dominates.
 
         One point dominates another when neither its risk nor its loss is higher and one of them
-        is lower. Of points equal in both, the first given is kept.
+        is lower. If points are equal in both, the first given is kept.
 
         Parameters
         ----------
         risk, loss : (m,) numbers in [0, 1].
-        policies : (m, ...) array, or a function that returns the rows of the indices it is
-            given, so that only what is kept need ever exist.
+        policies : (m, ...) array, or a function that returns the rows of given indices, so that
+            only the kept rows need ever exist.
 
         Raises
         ------
@@ -104,8 +104,8 @@ class Frontier(NotebookDrawing):
 
         Parameters
         ----------
-        log : measure along log10(risk) from `least_risk` to 1 and divide by that length, so
-            that the low-risk end, which the plain area hides, counts as much.
+        log : measure along log10(risk) from `least_risk` to 1, and divide by that length. The
+            low-risk end, which the plain area hides, then counts as much.
         least_risk : where the logarithmic axis starts, in (0, 1); a policy of lower risk stands
             at this end.
 

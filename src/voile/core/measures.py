@@ -1,4 +1,4 @@
-"""What a risk or a loss is: its name, unit, bounds, direction, monotonicity and source.
+"""Describe a risk or a loss: its name, unit, bounds, direction, monotonicity and source.
 
 A measure here is a description; the wings compute the numbers. A search may prune with a
 measure only when it declares the monotonicity that pruning needs.
@@ -27,7 +27,7 @@ class DisplayMeasure:
     formula : one line of plain text.
     bounds : legal interval, closed.
     better : whether ``lower`` or ``higher`` values protect (a risk) or keep (a loss) more.
-    generalising : what it does as a policy becomes more general: ``falls``, ``rises``, ``neither``.
+    generalising : its change as a policy becomes more general: ``falls``, ``rises``, ``neither``.
     source : the paper and equation it comes from.
     """
 

@@ -36,7 +36,7 @@ _WORDS = {
     "union_tag_not_found": "has no {discriminator}",
     "union_tag_invalid": "must have a {discriminator} of {expected_tags}",
 }
-"""What each of pydantic's errors says, by its type; others keep pydantic's words."""
+"""The text for each of pydantic's errors, by its type. Others keep pydantic's words."""
 
 
 MOST = 12
@@ -44,7 +44,7 @@ MOST = 12
 
 
 def mistakes(error: ValidationError, *within: str) -> str:
-    """Report each mistake once with its places, `within` a larger one, and what must be there."""
+    """Report each mistake once with its places, `within` a larger one, and the expected value."""
     found = error.errors(include_url=False)
     places: dict[str, list[str]] = {}
     for one in found[:MOST]:

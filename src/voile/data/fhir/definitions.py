@@ -37,7 +37,6 @@ class TypeElement:
     parent : the line of its own elements: its type, except for an inline part.
     choice : the common name of several elements, of which a resource has one.
     codes : the name of its required value set.
-
     """
 
     name: str

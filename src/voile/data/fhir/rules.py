@@ -30,13 +30,12 @@ DATES = ("date", "dateTime", "instant", "Period", "Timing")
 
 
 class RuleFile(BaseModel):
-    """Contain one rule of a rule file.
+    """One rule of a rule file.
 
     person : the references to the patient. A type without one belongs to no person.
     required : elements that a released resource must have, in addition to those of R4.
     notes : attachments that are released with the study's texts.
     withheld_codes : codes of resources and of their parts that are not released.
-
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
