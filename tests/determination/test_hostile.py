@@ -45,7 +45,7 @@ def test_every_mistake_is_named_at_once(context: Make) -> None:
         ({}, "no standard, no at_most"),
         ({"source": "x"}, "has a source and no at_most"),
         ({"standard": "ema-0070", "at_most": 0.1, "source": "x"}, "give one"),
-        ({"at_most": 0.1, "source": "x", "bounds": "mean"}, "does not say why"),
+        ({"at_most": 0.1, "source": "x", "bounds": "mean"}, "without a reason: give why"),
         ({"at_most": float("nan"), "source": "x"}, "at_most"),
         ({"at_most": 0.1, "source": "x", "who": "y"}, "is not known here"),
     ],

@@ -68,7 +68,7 @@ class DeterminationFolder:
 
     @property
     def sha256(self) -> str:
-        """The hash of the list of files: what each statement names."""
+        """The hash of the list of files, which each statement contains."""
         return hashlib.sha256(read_bytes(self.path / DETERMINATION_INDEX)).hexdigest()
 
     def list_changed(self) -> list[str]:
@@ -84,7 +84,7 @@ class DeterminationFolder:
 
     @property
     def determination(self) -> Determination:
-        """What was judged."""
+        """The judgement."""
         return Determination.read_file(self.path / DETERMINATION_FACTS)
 
     def statements(self) -> list[Path]:

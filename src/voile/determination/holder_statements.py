@@ -72,10 +72,10 @@ class IntruderTest(StrictModel):
 
     Parameters
     ----------
-    intruders : who acted as intruder. sources : used registers, web pages, knowledge.
+    intruders : the people who acted as intruders. sources : used registers, web pages, knowledge.
     started : the first day. hours : the time spent, > 0.
     claims, confirmed : identifications claimed, and those confirmed by the data holder.
-    checked_by : who compared the claims with the identities.
+    checked_by : the person who compared the claims with the identities.
     """
 
     intruders: Annotated[list[Text], Field(min_length=1, max_length=50)]

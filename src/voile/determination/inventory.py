@@ -110,7 +110,7 @@ def _treatments_of(
 
 
 def _treatment(what: str) -> str:
-    """Name the treatment by what the manifest has of a released column."""
+    """Name the treatment of a released column by its entry in the manifest."""
     if not what:
         return "dropped"
     if what.startswith("as in the source"):

@@ -31,13 +31,13 @@ NOT_MEASURED = "nothing was measured: no figure of the manifest and no attack an
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedCriterion:
-    """One verdict, with what it is by.
+    """One verdict, with its figure and its threshold.
 
     Parameters
     ----------
-    figure : the measurement; None where nothing was measured, and `reason` says why.
-    limit, origin : what the figure may be at most, and who says so; None: there is no threshold.
-    condition : what has to hold for the verdict, where it has conditions.
+    figure : the measurement. None without one; `reason` then contains the cause.
+    limit, origin : the threshold of the figure, and its source. None: there is no threshold.
+    condition : the condition of the verdict, if it has one.
     """
 
     __pydantic_config__ = FORBID
@@ -106,7 +106,7 @@ def _worst_figure(
 
 
 def _why_nothing(name: Name, public: Mapping[str, Any]) -> tuple[bool, str]:
-    """Say whether there is nothing to judge, or nothing that was measured, and how that is said."""
+    """Return whether there is no data to judge, and the sentence for the missing figure."""
     if name in APPLIES:
         roles, says = APPLIES[name]
         if not any(column["role"] in roles for column in public["columns"]):

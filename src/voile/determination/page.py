@@ -1,4 +1,4 @@
-"""A determination as a page: is it enough, for whom and until when; then what the release is."""
+"""A determination as a page: verdict, recipient and last day first, then the release."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def decision_section(signatures: Sequence[StatementSignature], says: str = "") -
 
 
 def sentence(criterion: JudgedCriterion) -> str:
-    """Say a verdict with what it is by.
+    """Write a verdict with its figure and its threshold.
 
     >>> sentence(JudgedCriterion(name="text-left", verdict="meets", reason="no text is released"))
     'Identifiers left in text: meets (no text is released).'
@@ -173,7 +173,7 @@ def _context(one: Determination) -> Section:
 
 
 def _attempt(one: Determination) -> Iterator[Prose]:
-    """Show the chance of an attempt as a factor of its own; no figure holds it."""
+    """Show the chance of an attempt as a separate factor. No figure includes it."""
     attempt = one.context.attempt
     if attempt is None:
         return

@@ -172,7 +172,7 @@ def _library() -> ModuleType:
 
 
 def _frame_signed(message: bytes, namespace: str, hash: str) -> bytes:
-    """Return what the key signs: the message's hash, bound to its namespace."""
+    """Return the bytes that the key signs: the message's hash, bound to its namespace."""
     digest = hashlib.new(hash, message).digest()
     parts = (namespace.encode(), b"", hash.encode(), digest)
     return MAGIC + b"".join(map(_string, parts))

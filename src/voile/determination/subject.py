@@ -1,4 +1,4 @@
-"""What a determination is about: a wing's release, or a study's, which is judged alike."""
+"""The subject of a determination: the release of a wing or of a study, judged alike."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JudgedRelease(Protocol):
 
     @property
     def kind(self) -> str:
-        """What it is a release of."""
+        """The kind of data of the release."""
 
     @property
     def name(self) -> str:
