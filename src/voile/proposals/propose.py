@@ -52,7 +52,7 @@ class ProposedRoles(Roles):
 
 @check_arguments
 def inspect(source: object, kind: str | None = None) -> ProposedRoles:
-    """Propose what each column of a source is; correct it before you use it.
+    """Propose a role for each column of a source. Correct the roles before you use them.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Propose roles for readings: which columns are read, whose they are, and what class they hide.
 
-Whatever is a number of many values, and no id, is a reading; all else is dropped unless its name
-says more, since what is kept beside a message can reveal the class.
+A column of many different numbers, except an id, is a reading. Any other column is dropped unless
+its name suggests a role, because a column released with a message can reveal the class.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _propose_column(
     if seen.kind == "date":
         why = "a date: give it as --time where people have several readings"
         return ColumnProposal(name, "drop", why)
-    why = f"kept beside a message, it may reveal the class; {seen.counts}"
+    why = f"kept with a message, it may reveal the class; {seen.counts}"
     return ColumnProposal(name, "drop", why)
 
 
@@ -78,7 +78,7 @@ def _of_numbers(seen: ColumnLook) -> ColumnProposal:
     if seen.number == "whole" and seen.width >= ID_WIDTH:
         why = f"whole numbers of {seen.width} digits each, as ids have; {seen.counts}"
         return ColumnProposal(seen.name, "drop", why)
-    why = f"numbers; {seen.counts}; its resolution is found"
+    why = f"numbers, {seen.counts}; voile finds its resolution"
     return ColumnProposal(seen.name, "reading", why)
 
 

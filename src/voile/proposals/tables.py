@@ -66,7 +66,7 @@ def _propose(seen: ColumnLook) -> ColumnProposal:
 
 
 def _settings(seen: ColumnLook) -> dict[str, Any]:
-    """Say how a quasi-identifier is read: its form, what is missing; how it is put into bins."""
+    """Propose the settings of a quasi-identifier: its form, its missing values, and its bins."""
     form = seen.written[0][1] if seen.written else next(iter(seen.forms), "")
     most = BINNED if find_words(seen.name) is None else NAMED_BINNED
     tree = _is_tree(seen)
@@ -95,18 +95,18 @@ def _role(seen: ColumnLook) -> Said:
     if why := identifying(seen):
         return "identifier", why
     if seen.kind in ("nested", "other"):
-        return "undecided", f"{_nature(seen)}: drop it, or give what is in it a column of its own"
+        return "undecided", f"{_nature(seen)}: drop it, or give its parts columns of their own"
     found = find_words(seen.name)
     named = found is not None and found[0].role == "quasi" and not ends_in(seen.name, "texts")
     if seen.free_text and not (named and seen.distinct <= min(CLASSES, FEW * seen.present)):
         return _of_text(seen)
     if found is not None and found[0].role == "weight" and seen.number:
-        return "drop", f'its name says "{found[1]}": {found[0].about}; in a survey, {WEIGHT}'
+        return "drop", f'its name contains "{found[1]}": {found[0].about}; in a survey, {WEIGHT}'
     if found is None or found[0].role in ("quasi", "weight"):
-        sign = found and f'its name says "{found[1]}": {found[0].about}'
+        sign = found and f'its name contains "{found[1]}": {found[0].about}'
         return _as_quasi(seen, sign or "")
     entry, word = found
-    return _as_it_is(seen, entry.role or "undecided", f'its name says "{word}": {entry.about}')
+    return _as_it_is(seen, entry.role or "undecided", f'its name contains "{word}": {entry.about}')
 
 
 def _nature(seen: ColumnLook) -> str:
@@ -158,7 +158,7 @@ def _ways(seen: ColumnLook) -> str:
 def _how(seen: ColumnLook) -> str:
     """Say how text is read, where it is not just text."""
     found = [f"written {printable(form)}" for _, form in seen.written]
-    found += ["codes, grouped by what they begin with"] * _is_tree(seen)
+    found += ["codes, grouped by their beginning"] * _is_tree(seen)
     return "".join(f"; {one}" for one in found)
 
 

@@ -1,4 +1,4 @@
-"""What the values of a column are by their looks: dates, e-mails, names, nested objects.
+"""Find the kind of a column's values by their form: dates, e-mails, names, nested objects.
 
 Values are looked at, and never repeated: only their kind is reported. Patterns and lists of names
 are those by which the documents wing finds identifiers in text.
@@ -76,7 +76,7 @@ def find_identifiers(values: FrequentValues) -> str | None:
 
 
 def are_names(values: FrequentValues) -> bool:
-    """Whether values are people's names, of which the shipped lists know some."""
+    """Return whether values are people's names, if the shipped lists contain some of them."""
     from voile.documents.start.known.looks import is_name
 
     names = {text for text in values.texts if is_name(text)}

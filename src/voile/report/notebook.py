@@ -18,7 +18,7 @@ FITTED = (
     "this.style.height = 0; "
     "this.style.height = this.contentDocument.documentElement.scrollHeight + 'px'"
 )
-"""What a frame does once it is loaded, where the notebook lets it."""
+"""The script of a loaded frame, if the notebook allows scripts."""
 
 
 def frame_page(page: str, *, title: str, height: int, fitted: bool = False) -> str:

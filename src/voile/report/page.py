@@ -47,7 +47,7 @@ def render(
 
     Parameters
     ----------
-    title : what the page is called.
+    title : the page's title.
     sections : its parts, in order; those marked ``first`` come first and fill page 1.
     audience : ``public`` drops every ``internal`` block, and the section or heading that is left
         with none; the page then says nothing of them. Its charts show two significant digits.

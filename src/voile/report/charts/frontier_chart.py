@@ -114,12 +114,12 @@ class _NumberPool(dict[Any, int]):
 
 
 def coarse(chart: FrontierChart) -> FrontierChart:
-    """Return what the public may see of a frontier: the least loss at a few levels of risk.
+    """Return the public view of a frontier: the least loss at a few levels of risk.
 
     Whoever knows all rows but one finds the last by the exact places of hundreds of policies. A
-    level's loss is rounded up, what is proved of it down, to steps of 5%. That all is lost at a
-    level is left out, unless there is nothing else to show. Of policies' details it sees those of
-    the marks.
+    level's loss is rounded up to steps of 5%, and its proved bound is rounded down. Levels with
+    total loss are left out, unless there is no other level. Only the marks keep their policies'
+    details.
     """
     policies = list(zip(chart.risk, chart.loss, strict=True))
     shown: list[Point] = []
@@ -146,7 +146,7 @@ def coarse(chart: FrontierChart) -> FrontierChart:
 
 
 def _list_proved(line: Sequence[Point]) -> Iterator[Point]:
-    """Yield for each level, the lowest first, what is proved of the next greater risk."""
+    """Yield each level, lowest first, with the proved bound at the next greater risk."""
     for level in LEVELS[::-1]:
         proved = [loss for risk, loss in line if risk >= level]
         if proved:
