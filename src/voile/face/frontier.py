@@ -113,7 +113,7 @@ class KitFrontier:
 
 
 def _is_shown(type_: pa.DataType) -> bool:
-    """Say whether a column holds numbers, single texts or lists of numbers."""
+    """Return whether a column contains numbers, single texts or lists of numbers."""
     from pyarrow import types
 
     numbers = type_.value_type if types.is_list(type_) else type_

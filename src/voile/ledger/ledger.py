@@ -46,8 +46,8 @@ class Ledger(BriefRepr):
     """A ledger as it was read.
 
     path : its file. chain : its lines.
-    coalition : the named recipients whose releases are looked at, beside those that everybody has;
-        None of all.
+    coalition : the named recipients whose releases count, in addition to those that everybody has.
+        None selects all.
     """
 
     shows = ("path",)
@@ -105,7 +105,7 @@ class Ledger(BriefRepr):
 
     @property
     def audience(self) -> LedgerAudience:
-        """Which recipients cannot share what they have."""
+        """The recipients who cannot share their releases."""
         return LedgerAudience.from_data(self.chain.lines[0].content.get("apart", ()))
 
     def before(self, coalition: Coalition) -> Ledger:
@@ -155,13 +155,13 @@ class Ledger(BriefRepr):
 
     @property
     def intents(self) -> list[LedgerLine]:
-        """What was to be released, of whatever end."""
+        """The intended releases, whatever their end."""
         return [line for line in self.chain.lines if line.content["act"] == "intent"]
 
 
 @dataclass(frozen=True, eq=False)
 class LedgerKeys(BriefRepr):
-    """What a secret is to one ledger: the key of its hashes, and where its last head is kept."""
+    """The use of a secret for one ledger: the key of its hashes, and the place of its last head."""
 
     key: bytes
     heads: KeptHeads
@@ -170,7 +170,7 @@ class LedgerKeys(BriefRepr):
     def of(cls, key_file: Path | None, ledger: str) -> LedgerKeys:
         if key_file is None:
             raise RequestError(
-                "a ledger's last line is written down beside the file of the secret",
+                "a ledger's last line is recorded next to the file of the secret",
                 instead="give that file with --key-file; VOILE_SECRET alone is not a place",
             )
         key, heads = Secret.from_file(key_file).derive("ledger", ledger), KeptHeads(Path(key_file))
@@ -213,7 +213,7 @@ def create(
 ) -> Ledger:
     """Write a ledger with nothing released yet; an existing file is never replaced.
 
-    audience : which recipients cannot share what they have; without it all may.
+    audience : the recipients who cannot share their releases. Without it, all may.
     """
     name = secrets.token_hex(8)
     keys = LedgerKeys.of(key_file, name)
@@ -248,7 +248,7 @@ class OpenLedger:
         self.ledger, self.keys, self._clock = ledger, keys, clock
 
     def append(self, act: Act, content: Mapping[str, Any]) -> LedgerLine:
-        """Write a line to its end, and write it down beside the secret.
+        """Write a line completely, and record it next to the secret.
 
         Raises
         ------
