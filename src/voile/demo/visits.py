@@ -58,9 +58,9 @@ DIAGNOSES = (
 def make_patients(seed: RandomState, register: pa.Table) -> pa.Table:
     """Make up a year of visits: one row a visit, by date, of 8% of the register's people.
 
-    Every patient keeps the register's values on all visits, age included: years completed on
-    the reference date, so that a population counted on that date holds every patient. One
-    in five comes twice or more, and then mostly with the same diagnosis.
+    Every patient keeps the register's values on all visits, including the age: years completed on
+    the reference date. So a population counted on that date contains every patient. One in five
+    comes twice or more, and then mostly with the same diagnosis.
 
     Columns: visit_id, the register's, visit_date, ward, diagnosis, length_of_stay (days).
     """

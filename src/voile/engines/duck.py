@@ -24,10 +24,10 @@ def connect(
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database in memory that spills to a folder of its own, mode 0700, gone afterwards.
 
-    memory : bytes, > 0; half of them are DuckDB's, so that an answer fits beside it.
+    memory : bytes, > 0; DuckDB gets half of them, so that an answer fits next to it.
     threads : >= 1; every core without it. Answers do not depend on it.
-    directory : where the folder is made; the system's temporary folder without it. Rows lie there
-        in the clear while a query runs: give the folder that the output is staged in.
+    directory : where the folder is made; the system's temporary folder without it. Rows are there
+        in the clear while a query runs: give the output's staging folder.
     """
     import duckdb
 

@@ -14,11 +14,12 @@ RETRIED = "WorkError: "
 
 
 def on_spark(work: Callable[[int], str], tasks: int) -> Sequence[str]:
-    """Run tasks on the workers of the active session; return what each gives, in their order.
+    """Run tasks on the workers of the active session. Return their results, in the order of tasks.
 
-    A plan, a log and the driver hold the numbers, what `work` returns and what it was bound to:
-    give it a folder's path and functions by name, and keep all else in the folder. A task that
-    fails is tried again, and one that is slow may run twice at once, as Spark's settings have it.
+    A plan, a log and the driver contain the numbers, the results of `work` and its bound arguments.
+    So give it a folder's path and functions by name, and keep all other data in the folder. A task
+    that fails is tried again, and one that is slow may run twice at once, as Spark's settings have
+    it.
 
     Raises
     ------

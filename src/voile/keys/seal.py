@@ -1,6 +1,6 @@
 """The seal of a release: the hash of every file as it was written, kept in the private folder.
 
-Whoever can write beside the release, but not into the folder, cannot change a byte unseen. Whoever
+Whoever can write next to the release, but not into the folder, cannot change a byte unseen. Whoever
 can write into the folder can write another seal, unless it was made under a secret.
 """
 
@@ -33,7 +33,7 @@ def file_sha256(path: Path) -> str:
 
 
 def _entry_sha256(path: Path) -> str:
-    """Hash a file; a link or a folder among a folder's files is none of what was written there."""
+    """Hash a file. A link or a folder among a folder's files is not an original file."""
     return file_sha256(path) if path.is_file() and not path.is_symlink() else "no file"
 
 
