@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 ARCHIVE = "releases"
-"""The option that names folders of earlier releases, in which the next may lie."""
+"""The option for folders of earlier releases. The next release may be in one of them."""
 
 
 class CommandInput(NamedTuple):
@@ -88,7 +88,7 @@ def _check(
 
 
 def _check_stored(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> None:
-    """Refuse an output in a store that is an input, lies in one, or holds one."""
+    """Refuse an output in a store that is an input, is in one, or contains one."""
     from voile.data.stores.path import StorePath
 
     every = [(param, StorePath.parse(given.get(str(param.name)))) for param in params]
@@ -120,7 +120,7 @@ def _check_table(place: str, read: Sequence[CommandInput]) -> None:
 
 
 def _check_apart(part: Path, read: CommandInput, *, replaced: bool) -> None:
-    """Refuse an output that is an input, lies in one, or is replaced with one in it."""
+    """Refuse an output that is an input, is in one, or would replace one in it."""
     place = read.place
     if _is_same(place, part):
         what = "is read by this command"
@@ -134,7 +134,7 @@ def _check_apart(part: Path, read: CommandInput, *, replaced: bool) -> None:
 
 
 def _is_within(inner: Path, outer: Path) -> bool:
-    """Say whether a path is another or lies below it, as it is written or as links lead."""
+    """Return whether a path is another or is below it, as written or through links."""
     ways = (inner.absolute(), Path(os.path.realpath(inner)))
     return any(_is_same(place, outer) for way in ways for place in (way, *way.parents))
 

@@ -49,7 +49,7 @@ UNKEYED = (
 
 
 class _KindGroup(VerbGroup):
-    """The commands of one kind: those that all kinds have, then its own."""
+    """The commands of one kind: the common ones, then its own."""
 
     def __init__(self, module: AnyModule) -> None:
         super().__init__(module.kind, help=f"Fit, choose, apply and attack {module.kind}.")
@@ -95,7 +95,7 @@ def _fit(module: AnyModule) -> click.Command:
     ) -> int:
         """Find the policies that no other beats.
 
-        Writes a kit: a folder with the policies and what applying them needs. Ctrl-C ends the
+        Writes a kit: a folder with the policies and the data for applying them. Ctrl-C ends the
         search, and the kit keeps the policies found so far.
         """
         from voile.data.roles import Roles

@@ -99,10 +99,10 @@ def _judge(
     recipient: str | None,
     key_file: Path,
 ) -> None:
-    """Judge a policy together with all that is out; nothing is written.
+    """Judge a policy together with all published releases. Nothing is written.
 
-    With --source, the rows are those to be released; without it, those that the kit was fitted on.
-    Exits with 0 where the promise is kept and with 2 where it would be broken.
+    --source contains the rows to be released. Without it, the rows of the fit count. Exits with 0
+    where the promise is kept and with 2 where it would be broken.
     """
     from voile.core.errors import RequestError
     from voile.ledger.judgement import judge_for

@@ -54,7 +54,7 @@ class VerbGroup(click.Group):
 
 
 class SourcePath(click.Path):
-    """A file or folder, here or in a store, or a table: what rows are read from."""
+    """A source of rows: a file or folder, here or in a store, or a table."""
 
 
 def argument(name: str) -> click.Argument:
@@ -63,7 +63,7 @@ def argument(name: str) -> click.Argument:
 
 
 def source_argument(name: str = "source") -> click.Argument:
-    """Take what rows are read from, as one word on the command line."""
+    """Take a source of rows, as one word on the command line."""
     return click.Argument([name], metavar=name.upper(), type=SourcePath())
 
 

@@ -74,7 +74,7 @@ def tell_attacked(screen: CommandScreen, found: Sequence[Evidence], place: Path)
 
 
 def show_evidence(screen: CommandScreen, found: Sequence[Evidence]) -> None:
-    """Show what attacks found, each rate with its 95% interval and its baseline.
+    """Show the findings of attacks, each rate with its 95% interval and its baseline.
 
     A quantity that was counted in many circumstances has one row: the circumstance with the most
     finds. A total is never compared with the kinds that it adds up.

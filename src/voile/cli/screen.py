@@ -47,7 +47,7 @@ class CommandScreen:
             tell(text)
 
     def show(self, text: str) -> None:
-        """Tell the user something as it is, lines unbroken; left out when quiet."""
+        """Print a message without breaking its lines, unless quiet."""
         if not self.quiet:
             print(text, file=sys.stderr)
 
@@ -253,7 +253,7 @@ class _JsonLines:
 
 
 class _ProgressBar:
-    """Progress as one bar: of the task under way, gone with it."""
+    """Progress as one bar for the present task, removed at its end."""
 
     def __enter__(self) -> _ProgressBar:
         from rich.console import Console

@@ -195,7 +195,7 @@ def _frontier(screen: CommandScreen, *, plan: str) -> None:
 def _attack(screen: CommandScreen, *, plan: str, register: str | None, parts: bool) -> None:
     """Attack all parts together: by the contents of each, by true dates, and with a register.
 
-    An acquaintance knows what parts show of a person, or some true dates. With a register, the
+    An acquaintance knows a person's values in some parts, or some true dates. With a register, the
     adversary links the released people by rows, and by ages and pronouns in texts. The private
     folder keeps these findings for `determine`, and those of --parts.
     """
@@ -255,7 +255,7 @@ def _determine(
     pdf: bool,
     force: bool,
 ) -> None:
-    """Judge the release of a plan for a recipient and a purpose: what people then sign.
+    """Judge the release of a plan for a recipient and a purpose. People then sign the result.
 
     The same as `voile determine` of the release's folder, with the plan's secret and ledger. Start
     with --template, which writes a context to fill in.
@@ -290,7 +290,7 @@ def _kit(screen: CommandScreen, *, plan: str, part: str, out: Path, force: bool)
 
 
 def _report(screen: CommandScreen, *, plan: str, out: Path, internal: bool, force: bool) -> None:
-    """Write the report of the release: the joint figures first, then those of each part.
+    """Write the report of the release: the joint figures first, then each part's figures.
 
     One HTML page that opens from disk without a network, and prints.
     """

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 
 class BriefRepr:
-    """Print the class, and of the attributes only those that `shows` names.
+    """Print the class, and only the attributes in `shows`.
 
     A subclass lists there the attributes that a public manifest may contain: a kind, a number of
     policies, a column's name. Never a value of the data, a key, or a count of people.

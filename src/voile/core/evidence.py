@@ -168,7 +168,7 @@ _FORMATS = re.compile(r"(,|\.\d[f%])?")
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence, or a part of one, and the values that stand in it.
+    """A sentence, or a part of one, and its values.
 
     Parameters
     ----------

@@ -106,8 +106,8 @@ class Frontier(NotebookDrawing):
         ----------
         log : measure along log10(risk) from `least_risk` to 1, and divide by that length. The
             low-risk end, which the plain area hides, then counts as much.
-        least_risk : where the logarithmic axis starts, in (0, 1); a policy of lower risk stands
-            at this end.
+        least_risk : the start of the logarithmic axis, in (0, 1). A policy of lower risk is at this
+            end.
 
         >>> Frontier.of([.25, 1], [.5, 0], np.zeros((2, 1))).area()
         0.625
@@ -194,7 +194,7 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 def _find_undominated(risk: NDArray[np.float64], loss: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the indices of what nothing dominates; a thin sample rejects most before the sort."""
+    """Return the indices of undominated points. A thin sample rejects most before the sort."""
     candidates = np.arange(len(risk))
     if len(risk) > 10_000:
         few = candidates[:: len(risk) // 1_000]

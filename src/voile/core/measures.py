@@ -41,7 +41,7 @@ class DisplayMeasure:
     source: str = ""
 
     def check(self, value: float) -> float:
-        """Return `value`, or raise ``ValueError`` when it lies outside the bounds or is NaN."""
+        """Return `value`, or raise ``ValueError`` if it is outside the bounds or NaN."""
         low, high = self.bounds
         within = min(max(value, low), high)
         if not math.isclose(value, within, rel_tol=1e-9, abs_tol=1e-9):

@@ -1,4 +1,4 @@
-"""Words for what pydantic finds wrong in a file, an option or a keyword: never the value itself."""
+"""Words for pydantic's errors in a file, an option or a keyword: never the value itself."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _as_text(column: Any, kind: Kind) -> Any:
 
 
 def _simplify(texts: Any) -> Any:
-    """Write numbers in text as they are written of numbers; each distinct text once."""
+    """Write numbers in text in the form of numeric columns. Convert each distinct text once."""
     coded = texts.dictionary_encode()
     distinct = coded.dictionary
     for old, new in ALIKE:

@@ -100,7 +100,7 @@ def split_name(name: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Write letters without accents; those of German as German writes them without."""
+    """Write letters without accents. German letters become their German replacements."""
     text = unicodedata.normalize("NFC", text)
     for letter, spelt in _SPELT.items():
         text = text.replace(letter, spelt)

@@ -58,7 +58,7 @@ Form = tuple[str, str]
 
 @dataclass(frozen=True)
 class NumberForm:
-    """How numbers are written: what stands before and after, between thousands, at the point."""
+    """The form of numbers: text before and after them, thousands separator, decimal point."""
 
     pattern: re.Pattern[str]
     group: str

@@ -30,7 +30,7 @@ PARQUET = ".parquet"
 TABLE = ".table"
 """The suffix of a file that represents a released table of the DuckDB file next to it."""
 TABLES = (POSTGRESQL, TABLE)
-"""What stands for a table: its rows are held to their hash whenever it is opened."""
+"""Suffixes of files that represent a table. Its rows are checked against their hash at opening."""
 
 
 Opener: TypeAlias = Callable[..., Source]
@@ -296,7 +296,7 @@ def check_address(thing: str | os.PathLike[str], *, written: bool = False) -> No
 
 
 def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:
-    """Take "file::table" apart; a table of PostgreSQL has a file of its name that stands for it.
+    """Take "file::table" apart; a table of PostgreSQL has a file with its name.
 
     >>> split_table("county.duckdb::patients")
     (PosixPath('county.duckdb'), 'patients')
@@ -311,7 +311,7 @@ def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:
 
 
 def split_output(out: str | os.PathLike[str]) -> tuple[Path, str | None]:
-    """Take an output apart: the file that it is known by, and the table that this stands for.
+    """Split an output into the file with its name, and the table that the file represents.
 
     >>> split_output("county.duckdb::research.visits")
     (PosixPath('county.duckdb.research.visits.table'), 'county.duckdb::research.visits')
@@ -360,9 +360,7 @@ def _one_table(where: str, named: str | None, asked: str | None) -> str | None:
 
 
 def _open_stored(path: StorePath, asked: dict[str, str]) -> Source:
-    """Open a path in a store or on the web: Parquet in place, any other format as a private
-    copy.
-    """
+    """Open a path in a store or on the web: Parquet in place, other formats as a private copy."""
     if (at := _open_version(path, asked)) is not None:
         return at
     if path.is_dir():

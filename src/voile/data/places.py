@@ -1,4 +1,4 @@
-"""What options name that a verb reads, and what Python may give in the place of a name."""
+"""The inputs of a verb that options name, and the objects that Python accepts instead."""
 
 from __future__ import annotations
 

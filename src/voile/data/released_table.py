@@ -31,7 +31,7 @@ MARK = "written by voile"
 
 @dataclass(frozen=True)
 class TablePointer:
-    """The file that stands for a released table: where it is, and the hash of its rows.
+    """The file that represents a released table: the table's place, and its rows' hash.
 
     database : an address of PostgreSQL, or the name of a file in the same folder.
     """
@@ -71,7 +71,7 @@ def open_table(path: Path, find: Callable[[TablePointer], Source]) -> Source:
 
 
 class TableWriter(BatchWriter):
-    """Write the rows of a table aside, and the file that stands for it, until it is published."""
+    """Stage the rows of a table and the file for it, until it is published."""
 
     def __init__(self, path: Path, schema: pa.Schema, database: str, table: str) -> None:
         self._path, self._schema = path, schema
@@ -82,7 +82,7 @@ class TableWriter(BatchWriter):
         self._rows.write(conform(batch, self._schema))
 
     def close(self) -> None:
-        """End the rows, and write the file that stands for the table."""
+        """Finish the rows, and write the file for the table."""
         self._rows.close()
         sha256 = ArrowRows(self._path).fingerprint()
         TablePointer(self._database, self._table, sha256).write(self._path)

@@ -33,9 +33,9 @@ Role = Literal[
 
 
 OWN: tuple[Role, ...] = ("quasi", "text", "items", "reading", "private", "known", "weight")
-"""Roles that one kind of data has, and others have not."""
+"""Roles that only one kind of data has."""
 AS_IT_IS: tuple[Role, ...] = ("sensitive", "label", "keep")
-"""Roles of columns that tables, itemsets and signals release as they are."""
+"""Roles of columns that tables, itemsets and signals release unchanged."""
 FEW = 3  # columns that a message names one by one
 
 
@@ -122,7 +122,7 @@ class Roles(BaseModel):
         return whole
 
     def check(self, present: Iterable[str] | Mapping[str, Any], *own: Role) -> None:
-        """Refuse a source whose columns are not those of the file, all mistakes at once.
+        """Refuse a source with other columns than the file, and report all mistakes at once.
 
         A column without a role is an error, since a kept column can undo the rest. So is a column
         with the role `undecided`, which inspect gives if it cannot decide. If no column fits, the
@@ -238,12 +238,12 @@ class Roles(BaseModel):
 
 
 def _by_text(columns: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Name columns by text: those of a frame may be whole numbers."""
+    """Name columns by text: a frame's names may be whole numbers."""
     return {str(name) if isinstance(name, int) else name: one for name, one in columns.items()}
 
 
 def _each_or_all(names: Sequence[str], one: str, several: str, what: str) -> list[str]:
-    """Report the same of one column, or of several at once; nothing of none."""
+    """Report the same fault of one column, or of several at once. Return nothing for no column."""
     if len(names) > 1:
         return [f"columns {', '.join(names)} {several} {what}"]
     return [f"column {name} {one} {what}" for name in names]

@@ -1,4 +1,4 @@
-"""Bytes by which a file of another format is known, whatever its name ends with."""
+"""The first bytes that show a file's format, whatever its suffix."""
 
 from __future__ import annotations
 

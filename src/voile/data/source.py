@@ -193,7 +193,7 @@ class Source(ABC):
 
     @contextmanager
     def _explain_stop(self) -> Iterator[None]:
-        """Raise what stopped the rows, of which DuckDB keeps only the words."""
+        """Raise the error that stopped the rows. DuckDB keeps only its words."""
         import duckdb
 
         self._stopped = None
@@ -214,7 +214,7 @@ class Source(ABC):
 class SourcePiece:
     """Rows of a Parquet file, one after the other, as plain data that any process opens for itself.
 
-    file, groups : where they lie: the file's whole path, its first row group and the one after the
+    file, groups : their place: the file's whole path, its first row group and the one after the
         last.
     rows, size : how many rows, and how many bytes they are in memory, about.
     state : what `state_of` gave for the file.
@@ -237,7 +237,7 @@ class SourcePiece:
 
 
 def state_of(file: Path | StorePath) -> tuple[int, int | str]:
-    """Return what tells a file from itself after a change: its size, and its time or its tag."""
+    """Return the facts that change with a file: its size, and its time or its tag."""
     if isinstance(file, StorePath):
         return file.state()
     found = file.stat()
@@ -350,7 +350,7 @@ def without_rows(where: str) -> SourceError:
 def distinct_names(names: Sequence[str], *, where: str, first_row: bool = False) -> None:
     """Refuse two columns of one name: DuckDB takes `ZIP` and `zip` for the same column.
 
-    Names that stand in a file's first row are said by their places: it may be a person's row.
+    Names in a file's first row are given by their places, because it may be a person's row.
     """
     repeated = [name for name, n in Counter(n.casefold() for n in names).items() if n > 1]
     if repeated:

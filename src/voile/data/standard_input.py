@@ -85,7 +85,7 @@ def _keep(pipe: BinaryIO, name: str) -> Path:
 
 
 def private_folder() -> Path:
-    """Make a folder, open to its owner alone, that is gone when the process ends."""
+    """Make a folder, open to its owner alone, that the process removes at its end."""
     folder = Path(mkdtemp(prefix="voile-"))  # mode 0700
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     _exit_at_sigterm()

@@ -1,4 +1,4 @@
-"""A released table of a DuckDB file, opened by the file that stands for it."""
+"""A released table of a DuckDB file, opened by the small file for it."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def register_with_errors(register: pa.Table, seed: RandomState = 2013) -> pa.Tab
 
 
 def leave_some_out(register: pa.Table, seed: RandomState = 2013) -> pa.Table:
-    """Return the register without the 5% of people whom the adversary never heard of."""
+    """Return the register without the 5% of people that the adversary does not know."""
     (lacking,) = streams(seed, "people the register lacks")
     here = np.ones(len(register), dtype=bool)
     here[_some(lacking, len(register), LACKING)] = False

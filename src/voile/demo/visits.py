@@ -1,4 +1,4 @@
-"""The county hospital's year: who came, how often, and with what."""
+"""The county hospital's year: patients, visits and diagnoses."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def make_patients(seed: RandomState, register: pa.Table) -> pa.Table:
 
 
 def _wards(diagnosis: NDArray[np.int64], age: NDArray[np.int64]) -> pa.Array:
-    """Return the ward of each diagnosis; children lie on their own."""
+    """Return the ward of each diagnosis. Children have their own ward."""
     names = [*(d.ward for d in DIAGNOSES), "paediatrics"]
     return pa.array(names).take(pa.array(np.where(age < 16, len(DIAGNOSES), diagnosis)))
 

@@ -112,10 +112,10 @@ class Context(StrictModel):
     ----------
     recipient, purpose, legal_basis : as the data holder states them.
     expires : the last day of the determination.
-    renewal : what ends it before: a new release, a new public register.
+    renewal : the events that end it earlier: a new release, a new public register.
     signers : how many people have to approve it.
-    decisions : who decided what.
-    reasons : why each source column is treated as it is; of a study also by PART.COLUMN.
+    decisions : each decision, with its maker.
+    reasons : the reason for each source column's treatment. In a study, also by PART.COLUMN.
     """
 
     recipient: Text

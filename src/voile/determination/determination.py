@@ -62,7 +62,7 @@ class Determination(BriefRepr):
         today: date,
         measures: Sequence[CriterionMeasure] = (),
     ) -> Self:
-        """Judge a release by what its manifest and its evidence state in public.
+        """Judge a release by the public figures of its manifest and its evidence.
 
         measures : those in addition to its kind's own.
         """

@@ -50,7 +50,7 @@ def determine(
 
     Parameters
     ----------
-    release : a wing's, or what `open_subject` opens: a study's folder.
+    release : a wing's release, or a study's folder, opened by `open_subject`.
     context : a TOML file, or such a file's contents: see the guide.
     out : the folder; `force` replaces an unsigned determination.
     evidence : the result of attack, its file, or several. Without it, the evidence next to a
@@ -64,7 +64,7 @@ def determine(
     Raises
     ------
     RequestError : the context has mistakes, all of them named; the release is in memory.
-    TamperedError : the release or the evidence is not as it was sealed.
+    TamperedError : the release or the evidence does not match its seal.
     """
     day = on or datetime.now(UTC).date()
     subject = OfRelease(release) if isinstance(release, StoredRelease) else release

@@ -34,7 +34,7 @@ NOT_LAW = (
 def headings(
     one: Determination, sentence: Callable[[JudgedCriterion], str], evidence: Sequence[Evidence]
 ) -> Section:
-    """Return the table from headings to sentences; those of verdicts are quoted in full."""
+    """Return the table from headings to sentences. Verdicts are quoted in full."""
     by_name = {each.name: each for each in one.criteria}
     rows = [
         (text, asked, " ".join(sentence(by_name[name]) for name in names))

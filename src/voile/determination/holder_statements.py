@@ -25,7 +25,7 @@ POINTS: Mapping[Level, int] = {"low": 0, "medium": 1, "high": 2}
 SUGGESTED = ((1, 3, 0.33), (3, 5, 0.2), (5, 11, 0.091), (6, 20, 0.05))
 """Points up to which a cell size applies, the cell size, and the threshold that it gives."""
 TO_DO = "TO DO"
-"""How a text of a template begins that the data holder has not written yet."""
+"""The beginning of each template text that the data holder has not written yet."""
 LEAST_WORDS, LEAST_LETTERS = 4, 8
 _WORD = re.compile(r"[^\W\d_]{2,}")
 

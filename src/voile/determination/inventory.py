@@ -35,7 +35,7 @@ KINDS = {
     "sensitive": "sensitive",
     "private": "sensitive",
 }
-"""The kind of identifier that each role stands for; other roles identify nobody."""
+"""The kind of identifier of each role. Other roles identify nobody."""
 
 
 @dataclass(frozen=True)

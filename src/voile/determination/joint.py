@@ -49,7 +49,7 @@ def joint_figure(
     Raises
     ------
     RequestError : the release is not in the ledger, or the ledger is another secret's.
-    TamperedError : the ledger is not as it was written, or its end is gone.
+    TamperedError : the ledger was changed, or its end was removed.
     InfeasibleError : no figure bounds the releases together.
     """
     read = Ledger.read_file(Path(ledger))

@@ -66,7 +66,7 @@ def judge(
 
 
 def worst(criteria: Sequence[JudgedCriterion]) -> Verdict:
-    """Return the verdict on the whole: that of the worst criterion."""
+    """Return the verdict on the whole: the worst criterion's."""
     return max((one.verdict for one in criteria), key=VERDICTS.index)
 
 
@@ -176,8 +176,8 @@ def is_judged_so(
 ) -> bool:
     """Say whether a verdict follows from its figure, the context and the public manifest.
 
-    A figure of an attack, or of a ledger that the manifest names, stands as it is, and is no
-    better than the manifest's own.
+    A figure of an attack, or of a ledger in the manifest, is unchanged, and no better than the
+    manifest's own.
     """
     name, figure = criterion.name, criterion.figure
     threshold = context.thresholds.get(name)

@@ -45,7 +45,7 @@ def sections_of(
     treatments: Sequence[ColumnTreatment],
     claims: Sequence[StandardClaim],
 ) -> tuple[Section, ...]:
-    """Return the sections of a determination; `own` are those of the module's report."""
+    """Return the sections of a determination; `own` are the sections of the module's report."""
     rest = (replace(section, first=False) for section in own)
     return (
         _verdict(one),

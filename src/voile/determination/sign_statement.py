@@ -68,7 +68,7 @@ def sign(
     ------
     RequestError : the determination or its statements do not allow the decision, or the file of
         allowed signers does not list the signer with this key.
-    TamperedError : a file is not as it was written.
+    TamperedError : a file was changed.
     """
     own = DeterminationFolder(folder)
     moment = (now or datetime.now(UTC)).replace(microsecond=0)

@@ -1,4 +1,4 @@
-"""Signatures in OpenSSH's form: what `ssh-keygen -Y sign` writes and `-Y verify` reads.
+"""Signatures in OpenSSH's form: `ssh-keygen -Y sign` writes and `-Y verify` reads them.
 
 The form is OpenSSH's PROTOCOL.sshsig; keys are Ed25519, by `cryptography`.
 """

@@ -26,7 +26,7 @@ DECISIONS: tuple[Decision, ...] = get_args(Decision)
 APPROVALS = ("approve", "approve with conditions")
 ENDS = ("refuse", "withdraw")
 SIGNER = re.compile(r"[^\s,!*?\"\x00-\x1f]{1,200}")
-"""A name that allowed_signers can have as it is."""
+"""A name that allowed_signers can contain unchanged."""
 
 
 @dataclass(frozen=True, kw_only=True)

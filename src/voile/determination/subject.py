@@ -41,16 +41,16 @@ class JudgedRelease(Protocol):
 
     @property
     def manifest(self) -> Path:
-        """Where that lies."""
+        """The path of the public manifest."""
 
     def evidence(self, secret: Secret | None, given: object) -> Sequence[Evidence]:
-        """Check its seal, and return what attacks found. Raises TamperedError."""
+        """Check its seal, and return the findings of attacks. Raises TamperedError."""
 
     def sections(self, evidence: Sequence[Evidence]) -> Sequence[Section]:
-        """Return what its public report shows."""
+        """Return the sections of its public report."""
 
     def commands(self, evidence: Sequence[Evidence]) -> Sequence[str]:
-        """Return the commands that made it, and what checks it."""
+        """Return the commands that made it, and the command that checks it."""
 
     def facts(self) -> Mapping[str, str]:
         """Say what made it."""
@@ -100,7 +100,7 @@ class OfRelease:
 
 
 def open_subject(path: str | os.PathLike[str]) -> JudgedRelease:
-    """Open what lies at a place: the folder of a study, or a wing's release."""
+    """Open the release at a path: a study's folder, or a wing's release."""
     if is_study(Path(path)):
         return open_study(Path(path))
     return OfRelease(StoredRelease.open(path))

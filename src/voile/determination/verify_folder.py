@@ -178,7 +178,7 @@ def _files(own: DeterminationFolder) -> Iterator[ReleaseCheck]:
 
 
 def _verdicts(own: DeterminationFolder, one: Determination) -> Iterator[ReleaseCheck]:
-    """Judge again, by the manifest that lies in the folder."""
+    """Judge again, by the manifest in the folder."""
     place = own.path / MANIFEST
     same = place.is_file() and file_sha256(place) == one.manifest_sha256
     yield ReleaseCheck(f"{MANIFEST} is the manifest that was judged", same)
@@ -287,7 +287,7 @@ def _joint(
     ledger: str | os.PathLike[str] | None,
     key_file: str | os.PathLike[str] | None,
 ) -> Iterator[ReleaseCheck]:
-    """Hold the joint risk that was stated to the ledger as it is today."""
+    """Compare the stated joint risk with today's ledger."""
     by_name = {each.name: each.figure for each in one.criteria}
     stated = by_name.get("joint-risk")
     if stated is None or not stated.evidence.startswith(FROM_LEDGER):

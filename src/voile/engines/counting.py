@@ -43,13 +43,13 @@ def count_combinations(
 
     Parameters
     ----------
-    columns : >= 1 names: text, integers, decimals, dates, booleans, and of floats those that
-        `floats` names. A null is a value of its own.
+    columns : >= 1 names: text, integers, decimals, dates, booleans, and the floats in `floats`. A
+        null is a value of its own.
     subject : column of each row's person. Each subject counts 1, spread evenly over its distinct
         combinations: repeated rows change nothing. A row without a subject is a subject of its own.
     weight : column of people per row, whole numbers >= 0, as numbers or as text; not with subject.
     floats : columns that may be floats: equal ones count together, and NaN comes back as null. The
-        caller adds up what reads alike: -0.0 and 0.0, NaN and null.
+        caller adds up equal values: -0.0 and 0.0, NaN and null.
     memory : bytes, > 0. Larger intermediate data spills to disk. The answer has to fit in half of
         the memory.
     threads, directory : as for `voile.engines.duck.connect`.

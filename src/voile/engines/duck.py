@@ -22,7 +22,7 @@ MEMORY = 2_000_000_000
 def connect(
     *, memory: int = MEMORY, threads: int | None = None, directory: Path | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database in memory that spills to a folder of its own, mode 0700, gone afterwards.
+    """Open a database in memory that spills to its own folder, mode 0700, removed afterwards.
 
     memory : bytes, > 0; DuckDB gets half of them, so that an answer fits next to it.
     threads : >= 1; every core without it. Answers do not depend on it.

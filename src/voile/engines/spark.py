@@ -49,7 +49,7 @@ def on_spark(work: Callable[[int], str], tasks: int) -> Sequence[str]:
 
 
 def _explain_failure(text: str) -> VoileError | None:
-    """Say what failed in a worker, where its words are known to quote nothing."""
+    """Name a worker's failure if its words are known to quote no data."""
     if "No module named 'voile'" in text:
         return RequestError("Spark's workers have no voile", instead="install it on each of them")
     if RETRIED in text:

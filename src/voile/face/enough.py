@@ -95,6 +95,6 @@ def _by_standards(largest: CriterionMeasurement, claims: Sequence[StandardClaim]
 
 
 def _without_standard(question: str, figure: str, says: str) -> str:
-    """Say what stands in the place of a re-identification risk, for data that has none."""
+    """Return the text instead of a re-identification risk, for data without one."""
     what = f"{says[:1].lower()}{says[1:]}"
     return f"{question} ({what}): {figure}. No published standard sets a limit for it."

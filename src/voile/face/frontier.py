@@ -40,7 +40,7 @@ class KitFrontier:
 
     @cached_property
     def _points(self) -> Frontier:
-        """The policies as points: the number of each stands for it."""
+        """The policies as points, each by its number."""
         table = self._kit.tables["frontier"]
         risk, loss = (table.column(name).to_numpy() for name in ("risk", "loss"))
         return Frontier.of(risk, loss, np.arange(len(table)))

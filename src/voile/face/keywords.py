@@ -46,7 +46,7 @@ def checked_own(**given: tuple[Any, Any]) -> dict[str, Any]:
 def document_verb(verb: F, first: str, said: Mapping[str, str], model: type[BaseModel]) -> F:
     """Give a verb the signature and the description of its wing's options, which it is held to.
 
-    first : its first sentence. said : what its own parameters are.
+    first : its first sentence. said : the description of its own parameters.
     """
     function = check_arguments(verb)
     own = Signature.from_callable(verb, eval_str=False)

@@ -86,7 +86,7 @@ class Kit(PlainKit):
         Raises
         ------
         InfeasibleError : no policy is within the limit.
-        RequestError : no way, several, or one that this kind of data has not.
+        RequestError : no way, several, or one that this kind of data lacks.
         """
         with as_keywords():
             given = {name: x for name, x in how.items() if x is not None and x is not False}

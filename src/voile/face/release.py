@@ -29,7 +29,7 @@ from voile.release.writing import save_release
 
 @dataclass(frozen=True, eq=False)
 class Release(PlainRelease):
-    """A release, on disk or in memory: what `Kit.apply` returns, and `open_release`.
+    """A release, on disk or in memory, from `Kit.apply` or `open_release`.
 
     `path` is its place, `manifest` goes with it, and `private` never leaves. `private` is None if
     only the release was received.
@@ -125,7 +125,7 @@ class Release(PlainRelease):
         Raises
         ------
         RequestError : the evidence is about another release.
-        TamperedError : the release or the evidence is not as it was sealed.
+        TamperedError : the release or the evidence does not match its seal.
         """
         secret = Secret.find(key_file)
         check_seal(self, secret)  # the page speaks of these bytes and figures
@@ -158,7 +158,7 @@ class Release(PlainRelease):
         Parameters
         ----------
         path : a file, or a table of a database.
-        evidence : what attacks on it found, written into the private folder.
+        evidence : the findings of attacks on it, to write into the private folder.
         formulas : as of apply. force : replace the output if voile wrote it.
 
         Returns

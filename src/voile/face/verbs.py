@@ -62,7 +62,7 @@ def fit_of(module: AnyModule) -> Callable[..., Kit]:
 
 
 def roles_for(module: AnyModule, given: object) -> Roles | None:
-    """Read the roles that were given; none, where a kind's options can stand for them."""
+    """Read the given roles. Return None if a kind's options can replace them."""
     return None if given is None and not module.requires_roles else Roles.parse(given)
 
 

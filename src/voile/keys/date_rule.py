@@ -1,4 +1,4 @@
-"""What becomes of the dates of people: one offset each, and what else is taken from them."""
+"""The treatment of people's dates: one offset each, and further removals."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def pseudonyms_of(
 
     Raises
     ------
-    RequestError : what `pseudonym` refuses, with its row, counted from 1.
+    RequestError : as for `pseudonym`, with the row, counted from 1.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def without_subject(subjects: pa.Array) -> pa.BooleanArray:
 
 @dataclass(frozen=True)
 class ShiftedDates:
-    """Dates that moved with their subject, and those that could not.
+    """Dates that moved with their subject, and a mask of the dates that could not.
 
     dates : (n,) of the source's type; null where the source is null or set aside.
     set_aside : (n,) booleans, true where a date is there and could not be moved.
@@ -197,9 +197,9 @@ def shift_dates(
 ) -> ShiftedDates:
     """Move every date by the `date_shift` of its subject.
 
-    A day is 24 hours: timestamps keep their time of day, but for a change of clocks where they
-    carry a time zone. A date outside the years 2 to 9998, before or after the move, is rejected. So
-    is one outside the range of its type: 9999-12-31 stands for "never", and its moved value would
+    A day is 24 hours: timestamps keep their time of day, except for a change of clocks if they have
+    a time zone. A date outside the years 2 to 9998, before or after the move, is rejected. So is
+    one outside the range of its type: 9999-12-31 stands for "never", and its moved value would
     reveal the offset. Any date that everyone knows would reveal it too (1900-01-01 for "unknown"):
     make it null first.
 
@@ -207,7 +207,7 @@ def shift_dates(
     subjects : (n,) as in `pseudonyms_of`.
     secret, days, step : as in `date_shift`.
 
-    Raises RequestError: other types, other lengths, or what `date_shift` refuses.
+    Raises RequestError: other types, other lengths, or a case that `date_shift` refuses.
 
     >>> import pyarrow as pa
     >>> visits = pa.array([date(2013, 5, 1), None, date(2013, 5, 9)])
@@ -237,7 +237,7 @@ def shift_dates(
 
 
 def _pseudonyms(secret: Secret, purpose: str, length: int) -> Callable[[list[bytes]], pa.Array]:
-    """Return what gives subjects their pseudonyms, the key of the purpose already derived."""
+    """Return the function that gives subjects their pseudonyms. It derives the key once."""
     import numpy as np
     import pyarrow as pa
 
@@ -257,7 +257,7 @@ def _pseudonyms(secret: Secret, purpose: str, length: int) -> Callable[[list[byt
 
 
 def _shifts(secret: Secret, days: int, step: int) -> Callable[[list[bytes]], pa.Array]:
-    """Return what gives subjects their offsets: multiples of step in -days..-1, 1..days."""
+    """Return the function that gives subjects offsets: multiples of step in -days..-1, 1..days."""
     import pyarrow as pa
 
     if not 1 <= days <= 36_500:

@@ -64,7 +64,7 @@ class FileSeal:
 
     @classmethod
     def read_file(cls, path: Path) -> FileSeal:
-        """Read a seal back. Raises TamperedError: there is none, or it is not as it was written."""
+        """Read a seal back. Raises TamperedError: there is none, or it was changed."""
         try:
             raw = path.read_bytes()
             data = json.loads(raw)

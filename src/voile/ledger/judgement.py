@@ -139,7 +139,7 @@ def judge_for(
 ) -> ReleaseJudgement:
     """Judge a release before each coalition that would have it, and return the worst of these.
 
-    recipient : to whom it goes, with a period or not; None where everybody has it.
+    recipient : its recipient, with a period or not. None if everybody has it.
     """
     audience, promise = ledger.audience, ledger.promise
 

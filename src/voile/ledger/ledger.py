@@ -46,8 +46,8 @@ class Ledger(BriefRepr):
     """A ledger as it was read.
 
     path : its file. chain : its lines.
-    coalition : the named recipients whose releases count, in addition to those that everybody has.
-        None selects all.
+    coalition : the named recipients whose releases count, in addition to everybody's releases. None
+        selects all.
     """
 
     shows = ("path",)
@@ -63,7 +63,7 @@ class Ledger(BriefRepr):
         Raises
         ------
         RequestError : there is none, or one of a newer version.
-        TamperedError : a line is not as it was written.
+        TamperedError : a line was changed.
         """
         try:
             raw = read_bytes(path)
@@ -85,7 +85,7 @@ class Ledger(BriefRepr):
         return ledger
 
     def check_parts(self) -> None:
-        """Raise where a line lacks what its act needs."""
+        """Raise if a line lacks a field that its act needs."""
         _ = self.promise, self.time, self.audience
         for line in self.chain.lines[1:]:
             if line.content["act"] == "intent":
@@ -276,7 +276,7 @@ def open_ledger(path: Path, key_file: Path | None, *, clock: Clock = now) -> Ite
     Raises
     ------
     RequestError : another run has it, or it is not a ledger of this secret.
-    TamperedError : a line is not as it was written, or the last ones are gone.
+    TamperedError : a line was changed, or the last ones were removed.
     """
     read = Ledger.read_file(path)
     folder = path.parent / f".{path.name}.voile"

@@ -1,4 +1,4 @@
-"""An adversary who links the rows of two releases through what both release."""
+"""An adversary who links the rows of two releases through their common columns."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _pairs_of(one: Labels, other: Labels) -> tuple[Labels, Labels]:
 
 
 def _sorted_counts(one: Labels, other: Labels, size: int) -> Any:
-    """Return what counts the rows of given pairs."""
+    """Return a function that counts the rows of given pairs."""
     distinct, counts = np.unique(one * size + other, return_counts=True)
 
     def count(first: Labels, second: Labels) -> NDArray[np.float64]:

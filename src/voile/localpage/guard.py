@@ -42,7 +42,7 @@ class BrowserGuard:
     Parameters
     ----------
     port : on which the server listens, on the loopback interface.
-    people : each has an address of their own.
+    people : each person has a separate address.
     """
 
     def __init__(self, port: int, people: Sequence[str]) -> None:

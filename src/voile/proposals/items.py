@@ -254,7 +254,7 @@ def _feature(seen: ColumnLook, column: pa.ChunkedArray) -> Said:
 
 
 def _bits(seen: ColumnLook) -> Said:
-    """Take zeros and ones as they are. If some are missing, take the others."""
+    """Use zeros and ones unchanged. If some are missing, take the others."""
     if seen.present == seen.rows:
         return "items", f"0 and 1; {seen.counts}", {}
     settings = {"cuts": [1]} if seen.kind == "float" else {"as": "categories"}
@@ -262,7 +262,7 @@ def _bits(seen: ColumnLook) -> Said:
 
 
 def _numbers(seen: ColumnLook) -> Said:
-    """Take numbers, in the form in which text writes them, and what says that none is known."""
+    """Use numbers, with their form in text, and the texts that mean a missing value."""
     form = {"form": seen.written[0][1]} if seen.written else {}
     missing = {"missing": list(seen.missing.texts)} if seen.missing.texts else {}
     several = "; more than one form fits" * (len(seen.written) > 1)

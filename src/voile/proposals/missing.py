@@ -1,4 +1,4 @@
-"""Find the values of a column that say that nothing is known, by what else is in the column.
+"""Find the values of a column that mean a missing value, by the column's other values.
 
 A spelling alone decides only where it is no word: `?`, `n/a`, `k.A.`. `NA` is Namibia among codes
 of countries, `Na` is sodium among symbols, `None` is an answer among answers. A number such as 999
@@ -38,7 +38,7 @@ STEPS = 5
 
 
 class MissingValues(NamedTuple):
-    """Values that say that nothing is known, and those that are spelled so and are values.
+    """Texts that mean a missing value, and texts of the same spelling that are values.
 
     texts : as a roles file lists them, the numbers among them last.
     numbers : how many are numbers. rows : in how many rows these are.

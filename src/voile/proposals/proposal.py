@@ -70,7 +70,7 @@ def find_subject(seen: Iterable[ColumnLook]) -> str | None:
 
 
 def names_a_subject(seen: ColumnLook) -> bool:
-    """Whether a column's name is that of an id: patient_id, or patient where it holds text."""
+    """Return whether a column's name means an id: patient_id, or patient where it holds text."""
     return mentions(seen.name, "number") or (seen.kind == "text" and ends_in(seen.name, "people"))
 
 

@@ -1,4 +1,4 @@
-"""Propose roles for readings: which columns are read, whose they are, and what class they hide.
+"""Propose roles for readings: the read columns, their subject, and the class that they hide.
 
 A column of many different numbers, except an id, is a reading. Any other column is dropped unless
 its name suggests a role, because a column released with a message can reveal the class.

@@ -51,7 +51,7 @@ class ColumnLook:
     length : characters of a text on average. spaced : whether texts hold two spaces on average.
     number : its kind as a number, for texts too: ``whole``, ``fraction`` or nothing.
     width : digits of every value, where all are digits and as many.
-    forms : of dates as text, the forms that fit all; none where they are written in several.
+    forms : of dates as text, the forms that fit all; none if they have several forms.
     identifiers : the kind of the values, if their form shows one: ``e-mail addresses``.
     missing : the values that mean a missing value. They are not counted as present.
     written : for numbers and times as text, the forms that fit all. `mostly` is the form that fits
@@ -137,7 +137,7 @@ def look(table: pa.Table, *, written: bool = False) -> Iterator[ColumnLook]:
 
 
 def _without(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray:
-    """Return a column with null in the place of what says that nothing is known."""
+    """Return a column with null instead of texts that mean a missing value."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

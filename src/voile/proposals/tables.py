@@ -1,8 +1,9 @@
 """Propose a role for every column of a table, and say why: names, types and counts, no values.
 
 A proposal is a start, not a judgement, and fails closed. A number or a category is `quasi` unless
-something says what else it is: as such it is generalised, and costs use rather than privacy. What
-leaves as it is needs a reason. What neither its name nor its values decide is `undecided`.
+there is a sign of another role. As a quasi-identifier it is generalised, which costs utility rather
+than privacy. A column that is released unchanged needs a reason. What neither its name nor its
+values decide is `undecided`.
 """
 
 from __future__ import annotations
@@ -35,8 +36,7 @@ Said = tuple["Role", str]
 def examine(source: Source) -> RolesProposal:
     """Propose a role for every column by its name, its type and the first 100,000 rows.
 
-    Looks at no more than that many rows, which it holds in memory; reasons name types and counts,
-    never values.
+    Reads at most that many rows into memory; reasons name types and counts, never values.
     """
     table = first_rows(source)
     seen = list(look(table, written=True))
@@ -121,7 +121,7 @@ def _of_text(seen: ColumnLook) -> Said:
 
 
 def _as_it_is(seen: ColumnLook, role: Role, why: str) -> Said:
-    """Let leave what its name speaks for, but no column that tells almost every row apart."""
+    """Keep a column if its name suggests so, except one that differs in almost every row."""
     if seen.nearly_unique or (role == "label" and seen.distinct > CLASSES):
         return "undecided", f"{why}, but as {role} it leaves as it is; {seen.counts}"
     return role, f"{why}; {seen.counts}"

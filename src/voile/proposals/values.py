@@ -86,7 +86,7 @@ def are_names(values: FrequentValues) -> bool:
 def find_date_forms(values: FrequentValues) -> Sequence[str] | None:
     """Return the forms in which every value is a date: "" is ISO 8601.
 
-    None where most values are not dates; none at all where they are dates of several forms.
+    None if most values are not dates. Empty if they are dates of several forms.
 
     >>> import pyarrow as pa
     >>> find_date_forms(FrequentValues(pa.chunked_array([["31.12.1999", "01.02.2000"]])))

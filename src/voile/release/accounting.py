@@ -22,9 +22,9 @@ from voile.release.step import ApplyingStep
 class AccountedBatch(BriefRepr):
     """A batch, each of whose rows is accounted for.
 
-    rows : those that are released, as they were made, and the `tail` of each.
-    tally : what became of all.
-    dropped : the distinct tokens of people of whom a row was suppressed.
+    rows : the released rows, as made, with the `tail` of each.
+    tally : the counts of all rows by their outcome.
+    dropped : the distinct tokens of people with a suppressed row.
     beside : rows for files of the private folder, by name of the file.
     """
 

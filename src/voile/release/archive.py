@@ -1,4 +1,4 @@
-"""The folders where releases of a ledger lie, each with its private folder."""
+"""The folders with a ledger's releases, each with its private folder."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _find_private(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
 
 
 def releases_in(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield the public manifest of each release that lies in a folder, and where the release is."""
+    """Yield the public manifest of each release in a folder, and the release's path."""
     for manifest in sorted(folder.glob(f"*{MANIFEST}")):
         yield manifest, manifest.with_name(manifest.name.removesuffix(MANIFEST))
     for manifest in sorted(folder.glob(f"*/{STUDY_MANIFEST}")):

@@ -12,7 +12,7 @@ from voile.core.evidence import Evidence
 
 @dataclass(frozen=True)
 class ReleaseAssessment(BriefRepr):
-    """The figures of a release of any origin, and what attacks on it found.
+    """The figures of a release of any origin, and the findings of attacks on it.
 
     Parameters
     ----------

@@ -270,8 +270,8 @@ class Chosen(BriefRepr):
 
     Parameters
     ----------
-    kind : the wing. kit : the kit's id. number : its place on the frontier, None when edited
-        into one that the kit has not.
+    kind : the wing. kit : the kit's id. number : its place on the frontier, or None if it was
+        edited into a policy outside the kit.
     choice : the choice that led to it.
     edited : whether a person then edited it into another.
     figures : risk, loss and other measures by name.

@@ -43,7 +43,7 @@ TITLES: Mapping[Name, str] = {
     "kept-columns": "Unique on all released columns",
 }
 CERTIFIED = "certified"
-"""What stands in the place of an interval where the release itself was counted."""
+"""The text instead of an interval if the release itself was counted."""
 
 
 @dataclass(frozen=True)

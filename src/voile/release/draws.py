@@ -38,7 +38,7 @@ class ReleaseDraws(BriefRepr):
     source: Source
 
     def draw(self, use: str) -> ProtectiveRandom:
-        """Return the draws of one use; those of different uses reveal nothing of each other."""
+        """Return the draws of one use. Draws of different uses reveal nothing of each other."""
         if self._secret is None:
             return ProtectiveRandom()
         return ProtectiveRandom.from_secret(self._secret, purpose=json.dumps([use, *self._shaping]))

@@ -29,7 +29,7 @@ class EntryProcedure(BriefRepr):
 
     ledger : its file. key_file : of the secret. judge : the wing's.
     override : why it is released though the promise is broken; recorded in the ledger.
-    recipient : to whom it goes, with a period or not; None where everybody may have it.
+    recipient : its recipient, with a period or not. None if everybody may have it.
     """
 
     shows = ()

@@ -190,7 +190,7 @@ def write_evidence(
 def kept_evidence(
     place: Path, release: StoredRelease, secret: Secret | None
 ) -> tuple[Sequence[Evidence], bool]:
-    """Return what people read for in a file of evidence, and whether it has nothing else."""
+    """Return the reviews by people in a file of evidence, and whether it contains only these."""
     try:
         found = read_evidence(place, release, secret)
     except VoileError:
@@ -236,7 +236,7 @@ def find_evidence(
 
 
 def read_evidence(place: Path, release: StoredRelease, secret: Secret | None) -> AttackResults:
-    """Read evidence back; that of another release, or not as it was written, is refused."""
+    """Read evidence back. Refuse evidence of another release, or changed evidence."""
     from pydantic import TypeAdapter, ValidationError
 
     from voile.data.files.own_files import read_bytes

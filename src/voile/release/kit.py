@@ -66,7 +66,7 @@ class StoredKit(BriefRepr):
 
     @cached_property
     def id(self) -> str:
-        """Return what names this kit by its content: the same content has the same id."""
+        """Return the kit's id, which follows from its content: the same content has the same id."""
         return hash_index(self._index(self._encode_tables()))
 
     @check_arguments
@@ -127,7 +127,7 @@ class StoredKit(BriefRepr):
 
         Raises
         ------
-        DamagedError : it has not, or a number is infinite or none.
+        DamagedError : the kit lacks it, or a number is infinite or none.
         """
         import numpy as np
         import pyarrow.types as kinds

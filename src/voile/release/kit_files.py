@@ -88,7 +88,7 @@ def read_index(path: Path, kind: str | None) -> tuple[bytes, KitIndex]:
 
 
 def read_tables(path: Path, entries: Mapping[str, IndexEntry]) -> dict[str, pa.Table]:
-    """Read a kit's tables, if they hold no more than a kit may."""
+    """Read a kit's tables, if they are within the limits."""
     files = {name: _open_table(path / Path(one.file).name, one) for name, one in entries.items()}
     chunks = [chunk for file in files.values() for chunk in _chunks(file)]
     if not all(PLAIN.issuperset(chunk.encodings) for chunk in chunks):

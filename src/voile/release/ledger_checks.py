@@ -22,7 +22,7 @@ def ledger_checks(
     """Check a ledger whose lines follow on each other.
 
     keys : of its secret. The last head is kept next to the secret.
-    manifests : of releases that were made under it; a folder stands for all in it.
+    manifests : of releases that were made under it. A folder selects all manifests in it.
     """
     yield ReleaseCheck("each line follows the one before", True)
     yield _ends_where_written_down(ledger, keys)

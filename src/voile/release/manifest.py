@@ -67,7 +67,7 @@ def manifest_path(out: P) -> P:
 
 
 def private_path(out: P) -> P:
-    """Return where what never leaves lies."""
+    """Return the path of the private folder."""
     return cast(P, out.with_name(f"{out.name}.private"))
 
 
@@ -85,12 +85,12 @@ def hashes_of(release: Path) -> dict[str, str]:
 
 
 def stored_private_path(out: StorePath) -> Path:
-    """Return where what never leaves of a release in a store lies: in the working folder."""
+    """Return the private folder of a release in a store, which is in the working folder."""
     return private_path(Path(out.name))
 
 
 def is_private_of(folder: Path, out: StorePath) -> bool:
-    """Say whether a private folder is that of a release in a store, or cannot be read."""
+    """Return whether a private folder belongs to a release in a store, or cannot be read."""
     hidden = json_at(folder / PRIVATE_MANIFEST)
     return not hidden or hidden.get(PUBLISHED) == str(out)
 
@@ -106,7 +106,7 @@ class StoredRelease(BriefRepr):
 
     Parameters
     ----------
-    path : where it lies: here, in memory, or in a store.
+    path : its place: here, in memory, or in a store.
     public : its manifest.
     private : the manifest that never leaves; None where only the release was received.
     like : the kind of frame that the source came as, and the release is shown as.
@@ -165,7 +165,7 @@ class StoredRelease(BriefRepr):
 
     @property
     def folder(self) -> AnyPath:
-        """Where what never leaves lies."""
+        """The path of the private folder."""
         if not isinstance(self.path, StorePath):
             return private_path(self.path)
         folder = stored_private_path(self.path)
@@ -219,7 +219,7 @@ class StoredRelease(BriefRepr):
 
     @classmethod
     def _open_stored(cls, path: StorePath, like: Frame, secret: Secret | None) -> Self:
-        """Read the manifest of a release in a store; the private one lies here, if anywhere."""
+        """Read the manifest of a release in a store; the private one is here, if anywhere."""
         public = _read_manifest(manifest_path(path), PUBLIC)
         folder = stored_private_path(path)
         private = folder / PRIVATE_MANIFEST
@@ -253,7 +253,7 @@ class StoredRelease(BriefRepr):
         return any((self.folder / name).exists() for name in APPLIED)
 
     def sealed_place(self, name: str) -> AnyPath:
-        """Return where a file of the seal lies."""
+        """Return the path of a file of the seal."""
         public = {RELEASE: self.local, MANIFEST: manifest_path(self.local)}
         return public.get(name, self.folder / name)
 
@@ -315,7 +315,7 @@ class StoredRelease(BriefRepr):
             )
 
     def check_hash(self) -> None:
-        """Raise `TamperedError` when the release's bytes are not those of the manifest.
+        """Raise `TamperedError` if the release's bytes differ from the manifest's hash.
 
         Those of a table in a database are its rows, which are read once.
         """

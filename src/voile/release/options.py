@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=BaseModel)
 OPTIONS, VERB = "options", "verb"
-"""The options' place in a kit's facts and a private manifest, and the place of a kind's own verb.
-"""
+"""The places of options and of a kind's own verb in a kit's facts and a private manifest."""
 ALL_ONE = frozenset({"jobs", "resume", "engine", "spark_conf"})
-"""Options that change nothing of the result."""
+"""Options that do not change the result."""
 
 
 class Options(BaseModel):
@@ -193,7 +192,7 @@ class ApplyOptions(Options):
     def as_json(self) -> str:
         """Return the options that were given, for another process.
 
-        Raises RequestError: one holds what only this process has.
+        Raises RequestError: one contains an object that only this process has.
         """
         try:
             return self.model_dump_json(exclude_unset=True, by_alias=True)
@@ -205,7 +204,7 @@ class ApplyOptions(Options):
 
 
 def whole_path(thing: Any) -> Any:
-    """Return a path by its whole name; what names no file here as it is.
+    """Return a path by its whole name, and any other text unchanged.
 
     >>> whole_path("postgresql://host/county::people")
     'postgresql://host/county::people'
@@ -241,7 +240,7 @@ class AttackOptions(Options):
 
 
 class ControlOptions(AttackOptions):
-    """How an attack is scored against people whom no release could have given away."""
+    """Options for scoring an attack against people whose data no release contains."""
 
     control: RowsPlace | None = Field(
         None, description="people who are not in the release, as a control"

@@ -24,7 +24,7 @@ Known = TypeVar("Known")
 
 
 class AsideRows(NamedTuple):
-    """Rows that cannot be released: (n,) bool, the column that stands against it, and why."""
+    """Rows that cannot be released, (n,) bool, with the column at fault and the reason."""
 
     column: str
     reason: str
@@ -65,7 +65,7 @@ def _unpack_batch(packed: bytes, schema: pa.Schema, *rest: Any) -> SourceBatch:
 class BatchOutcome(BriefRepr, Generic[Notes]):
     """What became of a batch.
 
-    columns : of the release, or what `finish` makes it of; as many rows as came in.
+    columns : of the release, or the input of `finish`, with as many rows as came in.
     notes : the wing's notes of the rows.
     aside : rows that no policy speaks of.
     suppressed : (n,) bool, rows that may not be released, if any.
@@ -81,7 +81,7 @@ class BatchOutcome(BriefRepr, Generic[Notes]):
 
 @dataclass
 class RowTally:
-    """Count what became of every row; `check` asserts that none was lost or made."""
+    """Count the outcome of every row; `check` asserts that none was lost or made."""
 
     read: int = 0
     released: int = 0
@@ -91,7 +91,7 @@ class RowTally:
     set_aside_rows: int = 0
 
     def add(self, more: RowTally) -> None:
-        """Count what became of the next rows."""
+        """Count the outcomes of the next rows."""
         self.read += more.read
         self.released += more.released
         self.held_out += more.held_out
@@ -120,12 +120,12 @@ class RowTally:
 
 @dataclass(frozen=True)
 class WrittenRelease(BriefRepr, Generic[Known]):
-    """A release that was written and has not appeared, for its certificate.
+    """A written release before its publication, for its certificate.
 
     path, escaped : where it is, and whether formulas in it were escaped.
     truth : of each row its number in the source, and its person's token where there are subjects.
-    known : what `conclude` returned.
-    dropped : the distinct tokens of people of whom a row was suppressed.
+    known : the result of `conclude`.
+    dropped : the distinct tokens of people with a suppressed row.
     scratch : a folder for temporary files. None in memory.
     """
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class StoredPolicies(BriefRepr):
     """The frontier of a fit, and a table of the figures of its policies.
 
-    What choosing reads is a class of its own in every wing; what applying reads derives from it.
+    Every wing has a class for the data that choosing reads. The class for applying derives from it.
     """
 
     frontier: Frontier

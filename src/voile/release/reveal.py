@@ -56,7 +56,7 @@ def reveal(
     Raises
     ------
     RequestError : no reason, or none of the subjects has the pseudonym.
-    TamperedError : a line of the record is not as it was written.
+    TamperedError : a line of the record was changed.
     """
     import pyarrow as pa
 

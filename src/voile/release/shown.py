@@ -21,7 +21,7 @@ def facts_for(
 ) -> tuple[Facts, Facts, Facts]:
     """Return the wing's facts of a kit, now or at the time of its release, and both manifests.
 
-    A kit has none. For the public, figures are those that the public manifest states.
+    A kit has none. For the public, the figures are the public manifest's.
     """
     if isinstance(subject, StoredKit):
         return for_audience(gather(subject), audience, stating), {}, {}

@@ -45,7 +45,7 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
 
     kit, chosen, source : the kit, the policy, and the source that it is applied to.
     roles, hold_out : of the kit.
-    columns : of the source, those that are read.
+    columns : the source's columns to read.
     named : a column that names rows, for `set-aside.csv`, which never leaves.
     schema : of the release.
     unfinished : of what `make` gives, where `finish` makes the columns of it; else the same.
@@ -62,7 +62,7 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
     note_types: ClassVar[tuple[type, ...]] = ()
     """The dataclasses and named tuples of the notes, in addition to arrays, text and the like."""
     searches_values: ClassVar[bool] = False
-    """Whether a release has text in which unreleased values of its people may stand."""
+    """Whether a release has text that may contain unreleased values of its people."""
     batch_rows: ClassVar[int] = BATCH_ROWS
     """How many rows are worked on at a time; fewer where a row may be long."""
     shuffle_bytes: ClassVar[int] = MEMORY
@@ -121,7 +121,7 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
 
     @abstractmethod
     def merge(self, notes: Notes, more: Notes) -> None:
-        """Add to the notes those of the next batch."""
+        """Add the next batch's notes to the notes."""
 
     def summarise(self, notes: Notes) -> Any:
         """Return the part of all rows' notes that `conclude` needs: small, and of `note_types`."""
@@ -161,7 +161,7 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
         """Return the wing's part of the manifest that stays here."""
 
     def describe_columns(self, made: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
-        """Describe the columns of the release: these as given, the others kept as they are."""
+        """Describe the columns of the release: these as given, the others unchanged."""
         return [
             {"column": name, **(made.get(name) or self._as_it_is(name))}
             for name in self.schema.names

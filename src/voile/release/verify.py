@@ -66,7 +66,7 @@ def checks(
     own_checks: Callable[[StoredRelease], Iterable[ReleaseCheck]],
     secret: Secret | None,
 ) -> Iterator[ReleaseCheck]:
-    """Check a release in every way; `own_checks` are those of its kind."""
+    """Check a release in every way; `own_checks` are its kind's own checks."""
     own = _has_own_bytes(release)
     yield ReleaseCheck("the bytes are those that the manifest names", own)
     yield from _guard_checks(release, parts(release))
@@ -79,7 +79,7 @@ def checks(
 
 
 def _guard_checks(release: StoredRelease, checks: Iterable[ReleaseCheck]) -> Iterator[ReleaseCheck]:
-    """Yield checks; a manifest that cannot be read as its kind's fails, whatever it lacks."""
+    """Yield checks. A manifest that its kind cannot read fails."""
     try:
         yield from checks
     except MALFORMED:
@@ -97,7 +97,7 @@ def _has_own_bytes(release: StoredRelease) -> bool:
 
 
 def parts(release: StoredRelease) -> Iterator[ReleaseCheck]:
-    """Hold each part of a release in a store to the manifest; name those that are not so."""
+    """Compare each part of a release in a store with the manifest, and name the differing parts."""
     named = release.public.get(PARTS_OF)
     if named is None or not isinstance(release.local, Path):
         return
@@ -110,7 +110,7 @@ def parts(release: StoredRelease) -> Iterator[ReleaseCheck]:
 
 
 def check_seals(release: StoredRelease, secret: Secret | None) -> Iterator[ReleaseCheck]:
-    """Hold the public files and the private folder to what apply sealed."""
+    """Compare the public files and the private folder with the seal of apply."""
     folder = release.folder
     if isinstance(folder, MemoryPath):  # sealed when it is saved
         return
@@ -123,7 +123,7 @@ def check_seals(release: StoredRelease, secret: Secret | None) -> Iterator[Relea
 
 
 def evidence_sealed(release: StoredRelease, secret: Secret | None) -> Iterator[ReleaseCheck]:
-    """Hold evidence to what attack sealed; name what else is in the private folder."""
+    """Compare evidence with the seal of attack, and name other files in the private folder."""
     if isinstance(release.folder, MemoryPath) or not release.folder.is_dir():
         return
     if (release.folder / EVIDENCE_SEAL).exists():

@@ -157,7 +157,7 @@ def _seal(
 
 
 def _hold(fill: Fill, secret: Secret | None, like: Frame) -> StoredRelease:
-    """Write a release into memory; its hash is that of its rows."""
+    """Write a release into memory. Its hash is the hash of its rows."""
     place = MemoryPath(IN_MEMORY)
     manifest, private = manifest_path(place), private_path(place)
     manifests = fill(ReleaseParts(place, place, private, None))

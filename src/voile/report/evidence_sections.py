@@ -107,7 +107,7 @@ def _blocks(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Block]
 
 
 def _notes(evidence: Evidence, audience: Audience) -> Iterator[str]:
-    """Yield the notes; the public report leaves out those that summarise small counts."""
+    """Yield the notes. The public report omits notes that summarise small counts."""
     hidden = {
         one.by
         for one in evidence.findings
@@ -170,7 +170,7 @@ def _quantity(finding: Finding) -> str:
 def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Block]:
     """Show kinds side by side; in public none from which a few would follow, not even its name.
 
-    Annotators name the kinds: a rare one can identify a person and stand in no released row.
+    Annotators name the kinds: a rare one can identify a person and occur in no released row.
     """
     cells = {(one.part, wording.name_of(replace(one, of=""), audience)): one for one in findings}
     parts = findings[0].parts
@@ -199,7 +199,7 @@ def _parts(cells: Cells, kind: str) -> list[int]:
 
 
 def _fold_grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Iterator[Block]:
-    """Lay findings out; what found nothing, or few, is sentences and one small picture."""
+    """Lay findings out. Empty or few findings become sentences and one small picture."""
     sentences: list[str] = []
     bars: dict[bool, float] = {}
     for few, form in ((False, NONE), (True, FEW_FOUND)):
@@ -262,7 +262,7 @@ def _found_nothing(one: Finding, audience: Audience, *, few: bool) -> bool:
 
 
 def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
-    """Lay findings out, without the columns that would stand empty."""
+    """Lay findings out, without empty columns."""
     rows = list(dict.fromkeys(row for row, _ in cells))
     columns: list[tuple[str, list[str]]] = [(corner, rows)]
     for column in dict.fromkeys(column for _, column in cells):

@@ -37,7 +37,7 @@ def frame_blocks(title: str, blocks: Sequence[Block], audience: Audience = "publ
 
 
 def drawn_evidence(title: str, evidence: Sequence[Evidence]) -> str:
-    """Return what attacks found, as the public may see it, as a frame of a notebook's output."""
+    """Return the public findings of attacks, as a frame of a notebook's output."""
     blocks: list[Block] = []
     for section in evidence_sections(evidence, "public"):
         blocks += [Heading(section.title), *section.blocks]

@@ -1,4 +1,4 @@
-"""A wing's parts of the report, as data: what to say and show, not how it looks.
+"""A wing's parts of the report, as data: their content, not their look.
 
 Every block says who may read it. A public report drops ``internal`` blocks. It never rounds or
 masks an internal block into a public one.
@@ -37,7 +37,7 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Commands:
-    """Lines to type in a shell, shown as they are."""
+    """Lines to type in a shell, shown unchanged."""
 
     lines: tuple[str, ...]
     audience: Audience = "public"

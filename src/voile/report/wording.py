@@ -272,7 +272,7 @@ def without_zeros(written: str) -> str:
 
 
 def name_of(finding: Finding, audience: Audience) -> str:
-    """Name a finding: who found what, of which kind, under which condition.
+    """Name a finding: its attacker, quantity, kind and condition.
 
     >>> name_of(Finding("found", Rate(3, 9), by="forest", of="yes"), "internal")
     'forest: found, yes'

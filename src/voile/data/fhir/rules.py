@@ -107,7 +107,7 @@ class TypeRule:
 
 
 def find_values(found: Any, path: tuple[str, ...] | list[str]) -> list[Any]:
-    """Return the values at a path, those of lists one by one.
+    """Return the values at a path, and the items of lists one by one.
 
     >>> find_values({"a": [{"b": 1}, {"b": [2, 3]}, 4]}, ("a", "b"))
     [1, 2, 3]
@@ -133,7 +133,7 @@ def read_rules() -> Mapping[str, TypeRule]:
 
 
 def read_rules_with(folder: Path | None) -> Mapping[str, TypeRule]:
-    """Return voile's rules, and those of a folder, which replace voile's of the same type.
+    """Return voile's rules and a folder's rules. The folder's replace voile's of the same type.
 
     Raises
     ------

@@ -255,7 +255,7 @@ def is_own(folder: Path) -> bool:
 
 
 def restore(folder: Path, main: str) -> bool:
-    """Undo a change of places that did not reach its end, and empty the folder but for its lock.
+    """Undo an unfinished exchange, and empty the folder except its lock.
 
     `names` is there from the first rename on, main part first. The change is done when the main
     part has left `new/`. Else the new parts go back out, and the old parts go back in, the main

@@ -1,4 +1,4 @@
-"""A SQLite file of voile's own: what belongs together is written together, or not at all.
+"""A SQLite file of voile's own. Related values are written together, or not at all.
 
 A process killed at any moment leaves the state before or the state after. Deleted values are
 overwritten with zeros.

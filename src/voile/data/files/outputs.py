@@ -54,10 +54,10 @@ class _ForeignFile(Exception):  # noqa: N818 - a finding, which becomes a senten
 class OutputKind:
     """A kind of output.
 
-    name : what messages call it, with its article.
+    name : its name in messages, with its article.
     is_ours : for each part, by its suffix, whether voile wrote the existing file as that part. The
         main part comes first.
-    is_private : its files are for their owner alone to read, mode 0600, as all are that lie in a
+    is_private : only their owner may read its files, mode 0600, like all files in a
         `RELEASE.private` folder.
     belongs_in_private : voile keeps it in that folder, where nothing else may be written.
     """
@@ -68,7 +68,7 @@ class OutputKind:
     belongs_in_private: bool = False
 
     def parts(self, out: Path) -> list[Path]:
-        """Return where the parts of an output lie, the main one first."""
+        """Return the paths of an output's parts, the main one first."""
         return [out.with_name(f"{out.name}{suffix}") for suffix in self.is_ours]
 
     def check_free(self, out: Path, *, force: bool) -> None:
@@ -120,7 +120,7 @@ def check_replaceable(kind: str, where: str, *, is_ours: bool, force: bool) -> N
 
 
 def is_in_private(place: Path) -> bool:
-    """Return True if a place is a private folder, or lies in one."""
+    """Return True if a place is a private folder, or is in one."""
     return any(folder.name.endswith(PRIVATE) for folder in (place, *_folders_of(place)))
 
 
@@ -147,7 +147,7 @@ def check_outside(out: Path) -> None:
 
 
 def manifest_of(format: str) -> bytes:
-    """Return a manifest that says of a file or folder no more than that voile wrote it."""
+    """Return a manifest that only marks a file or folder as voile's."""
     return json.dumps({"format": format, "version": 1}, indent=1).encode()
 
 

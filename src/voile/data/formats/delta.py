@@ -35,8 +35,8 @@ class DeltaSource(SeveralFiles):
     """The Parquet files of one version of a Delta table, in order of their names.
 
     The version is the newest at the time of opening, unless one is given. Later writes to the table
-    do not change it. Columns that files have not, as they came later, are null there. Files that
-    are removed or changed while they are read are an error.
+    do not change it. Columns that were added after a file are null in its rows. Files that are
+    removed or changed while they are read are an error.
 
     If the table is in a store, its log is copied to this machine from the last checkpoint on. The
     Parquet files are read in place.

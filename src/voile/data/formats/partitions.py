@@ -73,7 +73,7 @@ class PartitionedSource(SeveralFiles):
 
 
 class PartitionFile(Source):
-    """A file, and what its folders say of every row of it."""
+    """A file, and its folders' values for all its rows."""
 
     def __init__(self, file: ParquetSource, keys: pa.RecordBatch) -> None:
         self.file, self.keys = file, keys
@@ -101,7 +101,7 @@ class PartitionFile(Source):
 
 
 def open_piece(piece: SourcePiece) -> Source:
-    """Open the rows of a piece, in whatever process."""
+    """Open the rows of a piece, in any process."""
     source = ParquetSource(locate_file(piece.file))
     source.groups = range(*piece.groups)
     return source if piece.keys is None else PartitionFile(source, piece.keys)
@@ -137,7 +137,7 @@ def _type_partitions(given: Sequence[Mapping[str, str | None]], name: str) -> li
 
     They are whole numbers where every value is written as one.
 
-    Raises RequestError: files lie in folders of other columns.
+    Raises RequestError: files are in folders of other columns.
     """
     if any(list(keys) != list(given[0]) for keys in given):
         raise RequestError(

@@ -168,7 +168,7 @@ def _join_trees(trees: Sequence[Any]) -> list[WordRun]:
 
 
 def _words(paragraph: Any) -> Iterator[WordRun]:
-    """Yield a paragraph's own words, without those of paragraphs inside it."""
+    """Yield a paragraph's own words, without the words of inner paragraphs."""
     for node in paragraph.iter(W + "t", *MARKS):
         if node.getparent().tag != W + "r" or next(node.iterancestors(W + "p")) is not paragraph:
             continue

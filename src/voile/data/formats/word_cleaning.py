@@ -1,4 +1,4 @@
-"""Take out of a Word file what people do not see in it, by lists of what stays.
+"""Remove the invisible parts of a Word file, by lists of the visible ones.
 
 Text, paragraphs, tables, styles, numbering, notes, comments, headers, footers and themes stay.
 Changes are accepted, and text boxes become paragraphs. These parts are removed: authors, times,
@@ -141,7 +141,7 @@ def _rename(part: Part, kind: str, number: int) -> None:
 
 
 def _store(part: Part, tree: Any) -> None:
-    """Let a part hold its tree as it is now."""
+    """Store the present tree in its part."""
     from docx.opc.part import XmlPart
     from docx.oxml import parse_xml
     from lxml import etree  # type: ignore[import-untyped]
@@ -179,7 +179,7 @@ def _remove(element: Any) -> None:
 
 
 def _flatten_boxes(root: Any) -> None:
-    """Put what stands in a text box behind the paragraph that the box is fixed to."""
+    """Put the contents of a text box behind the paragraph that anchors the box."""
     for paragraph in list(root.iter(W + "p")):
         boxes = (
             box

@@ -48,7 +48,7 @@ class PostgresWriter(TableWriter):
 
     Whether it can be made is looked up first: the schema is there, and the role may create in it.
 
-    path : of the file that stands for the table, inside a `Staging`.
+    path : of the file that represents the table, inside a `Staging`.
     address : of the table; without a schema, the first of the search path.
     force : replace a table that is there.
     """
@@ -67,7 +67,7 @@ class PostgresWriter(TableWriter):
 
 @contextmanager
 def sending(path: Path, *, force: bool) -> Iterator[Callable[[], None]]:
-    """Send a staged table's rows in one transaction, and give what commits it."""
+    """Send a staged table's rows in one transaction, and yield the function that commits it."""
     pointer = TablePointer.read_file(path)
     with DatabaseSession(_address(pointer), write=True) as session:
         schema, table = _target(session, force=force)

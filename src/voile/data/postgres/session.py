@@ -23,8 +23,10 @@ SETTINGS = {
     "idle_in_transaction_session_timeout": "0",
     "row_security": "off",
 }
-"""Settings for writing values as text. Rows hidden by row-level security are an error, because a
-source that silently lacks some people is counted wrongly.
+"""Settings for writing values as text, and against hidden rows.
+
+Rows hidden by row-level security are an error: a source that silently lacks some people is counted
+wrongly.
 """
 
 PHYSICAL = (
@@ -54,7 +56,7 @@ class RefusedError(SourceError):
 class DatabaseSession:
     """One transaction on one connection, ended without a trace unless it is committed.
 
-    snapshot : one that another session exported: the rows as they were when that one began.
+    snapshot : another session's exported snapshot: the rows at the beginning of that session.
     write : whether anything may be written. A session that reads sees one state of the database.
 
     Raises RequestError: the driver is not installed.

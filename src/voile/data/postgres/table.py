@@ -32,7 +32,7 @@ KINDS = {
     "bytea": pa.binary(),
     "time": pa.time64("us"),
 }
-"""Types that are read as they are."""
+"""Types that are read unchanged."""
 
 MOMENTS = {
     "date": pa.date32(),
@@ -67,9 +67,9 @@ class DatabaseTable:
     """A table, view, partitioned or foreign table, and its readable columns.
 
     place : its quoted name, with its schema.
-    columns : those that are read.
-    unread : column -> type of those that are not, since no type here is theirs.
-    ordered : whether its rows come as they lie; else they are ordered by all their values.
+    columns : the readable columns.
+    unread : column -> type of the others, for which no type here fits.
+    ordered : whether its rows come in table order. Else they are sorted by all their values.
     """
 
     place: str
@@ -87,7 +87,7 @@ class DatabaseTable:
         return f"SELECT {', '.join(shown)} FROM {self.place}"
 
     def rows(self, session: DatabaseSession, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """Stream some columns, always in the same order: what lies at row 17 stays at row 17."""
+        """Stream some columns, always in the same order: row 17 stays row 17."""
         session.set({**dict.fromkeys(PHYSICAL, "off"), "max_parallel_workers_per_gather": "0"})
         by = ", ".join(column.sql for column in self.columns.values())
         order = "" if self.ordered else f" ORDER BY {by}"
@@ -129,7 +129,7 @@ def _list_columns(columns: dict[str, str]) -> str:
 
 
 def _place(session: DatabaseSession, asked: str | None) -> tuple[int, str, bool]:
-    """Find a table's number, its quoted name, and whether its rows lie in this database."""
+    """Find a table's number, its quoted name, and whether its rows are in this database."""
     where = session.address.name
     named: dict[str, list[tuple[int, str]]] = {}
     for oid, schema, name, visible, part in session.run(_TABLES):

@@ -45,7 +45,7 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
     One that nothing describes runs in this process, and listens on loopback alone; one by Connect
     is described by the variable SPARK_REMOTE.
 
-    conf : settings as ``NAME=VALUE``, which stand above those of the file.
+    conf : settings as ``NAME=VALUE``, which override the file's settings.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def pass_over_ctrl_c() -> None:
 
 
 def _is_not_of_ctrl_c(record: LogRecord) -> bool:
-    """Leave out tracebacks of the call, and of what fails while its connection is closed."""
+    """Leave out tracebacks of the call, and of failures while its connection closes."""
     why = record.exc_info[1] if record.module in PY4J and record.exc_info else None
     while why is not None and not isinstance(why, KeyboardInterrupt):
         why = why.__context__

@@ -99,7 +99,7 @@ class SparkSource(Source):
 
     @contextmanager
     def _order_rows(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Give the rows in the order of all their values; names that frames cannot say are gone."""
+        """Yield the rows sorted by all their values, without names that frames cannot express."""
         shown = ", ".join(f"{_quote_name(name)} AS c{i}" for i, name in enumerate(columns))
         order = ", ".join(map(_quote_name, self._readable))
         with self._refuse_changes(), spark_failures(self.name), self._view() as view:
@@ -179,7 +179,7 @@ def _requote_names(sql: str) -> str:
 
 
 def _copying(schema: pa.Schema, place: Path) -> Any:
-    """Return what writes a partition's rows to a file of a fresh name, and says which it is."""
+    """Return the function that writes a partition's rows to a new file, and yields its name."""
 
     def copy(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -204,7 +204,7 @@ def _copying(schema: pa.Schema, place: Path) -> Any:
 def _packing() -> Any:
     """Return the function that packs a batch of rows into bytes, so that rows travel as Arrow.
 
-    It is a function of this function so that it is sent as it is, and workers need no voile.
+    It is an inner function, so that Spark sends its code and workers need no voile.
     """
 
     def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -54,7 +54,7 @@ def split_address(thing: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 def check_web(url: str) -> None:
-    """Refuse a user in an address of the web, and what travels unencrypted beyond this machine."""
+    """Refuse a user in an address of the web, and unencrypted traffic beyond this machine."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port

@@ -121,7 +121,7 @@ class StorePath:
         return not self.is_web or web.has_ranges(self._url, self.size())
 
     def is_dir(self) -> bool:
-        """Say whether keys begin with it, as those of a folder do."""
+        """Return whether keys begin with it, as in a folder."""
         return not self.is_web and bool(self._info().type.name == "Directory")
 
     def is_file(self) -> bool:
@@ -138,7 +138,7 @@ class StorePath:
         return web.info(self._url)[0] if self.is_web else int(self._info().size)
 
     def state(self) -> tuple[int, str]:
-        """Return what tells a file from itself after a change."""
+        """Return the facts that change with a file."""
         if self.is_web:
             size, tag = web.info(self._url)
             return size or 0, tag
@@ -147,11 +147,11 @@ class StorePath:
             return int(file.size()), str(said.get("ETag", self._info().mtime_ns))
 
     def states(self) -> list[tuple[str, int, int]]:
-        """Return of every file of a folder its name, and what changes with it, from one listing."""
+        """Return the files of a folder and the facts that change with them, from one listing."""
         return [(one.path, one.size, one.mtime_ns or 0) for one in self._listing()]
 
     def files(self) -> Iterator[StorePath]:
-        """Yield the files of a folder, those of its folders too, in order of their names."""
+        """Yield the files of a folder and of its subfolders, in order of their names."""
         for one in sorted(self._listing(), key=lambda one: one.path.split("/")):
             yield StorePath(self.scheme, one.path, self.account)
 
@@ -253,5 +253,5 @@ class StorePath:
 
 
 def locate_file(address: str) -> Path | StorePath:
-    """Return where a file of this machine or of a store lies."""
+    """Return the path of a file on this machine or in a store."""
     return StorePath.parse(address) or Path(address)

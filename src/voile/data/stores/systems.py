@@ -58,7 +58,7 @@ _NO_ANSWER = re.compile(r"google::cloud::Status|\.blob\.core\.")
 
 @lru_cache
 def file_system(scheme: str, account: str) -> FileSystem:
-    """Return what reads and writes the files of a store.
+    """Return the file system of a store.
 
     Raises RequestError: Arrow was built without it, or an endpoint is not encrypted.
     """

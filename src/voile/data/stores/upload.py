@@ -109,13 +109,13 @@ def _parts(manifest: Mapping[str, object]) -> dict[str, str]:
 
 
 def _place_parts(out: StorePath, names: Iterable[str]) -> list[StorePath]:
-    """Return where the parts of a manifest lie, but for names that no part has."""
+    """Return the paths of a manifest's parts, without names that no part has."""
     plain = (name for name in names if name == Path(name).name and name not in ("", ".", ".."))
     return [_place(out, name) for name in plain]
 
 
 def _place(out: StorePath, name: str) -> StorePath:
-    """Return where a part lies: of one that bears the release's own name, the file that it is."""
+    """Return the path of a part. A part with the release's own name is that file."""
     return {out.name: out, manifest_of(out).name: manifest_of(out)}.get(name, out / name)
 
 

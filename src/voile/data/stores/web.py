@@ -45,7 +45,7 @@ def _system() -> Any:
 
 
 def info(url: str) -> tuple[int | None, str]:
-    """Return a file's size, None where the server does not say it, and what changes with it."""
+    """Return a file's size, or None if the server omits it, and the facts that change with it."""
     with web_failures(url):
         found = _system().info(url)
     tags = (str(found.get(name, "")) for name in ("ETag", "Last-Modified"))

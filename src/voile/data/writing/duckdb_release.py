@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class DuckDBTableWriter(TableWriter):
     """Write rows for a table of a DuckDB file, to be published by `sending`.
 
-    path : of the file that stands for the table, inside a `Staging`.
+    path : of the file that represents the table, inside a `Staging`.
     place : "file.duckdb::table" or "file.duckdb::schema.table".
     force : replace the table, if voile wrote it.
     """
@@ -42,7 +42,7 @@ class DuckDBTableWriter(TableWriter):
 
 @contextmanager
 def sending(path: Path, place: str, *, force: bool) -> Iterator[Callable[[], None]]:
-    """Put a staged table's rows into the database in one transaction, and give what commits it."""
+    """Put a staged table's rows into the database in one transaction, and yield its commit."""
     database, table = split_table(place)
     _check_target(database, str(table), force=force)
     fresh = not database.exists()

@@ -36,7 +36,7 @@ def open_writer(
     schema : of every batch; names are distinct.
     force : let `publishing` replace a table that voile wrote.
     escape : write formulas as text, in CSV and TSV (`voile.data.formulas`).
-    dialect : of the source, which CSV keeps, and TSV but for its tabs.
+    dialect : the source's. CSV keeps it, and TSV keeps it except the tabs.
 
     Raises RequestError: the format is unknown, cannot hold a column's type, or knows no formulas.
     """
@@ -92,7 +92,7 @@ def publishing(
 
     Files appear by `Staging.commit` alone, and need nothing. A table of a database is sent and
     checked here. Others see it once the function is called: call it when all other parts are in
-    place. A block that ends without leaves the database as it was.
+    place. If the block does not call it, the database does not change.
 
     path : where the writer wrote, inside the `Staging`. table : as it was given to the writer.
     force : replace a table that voile wrote.

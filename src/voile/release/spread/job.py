@@ -10,8 +10,8 @@
 All files except the kit and the release's files are `PlainPacker`. The run's own key seals them
 with their names. A cut file, or one of another name or run, is refused before it is read.
 
-Every attempt at a task writes files of fresh names, and returns only the name. So whatever is
-tried twice, at once or after a failure, one attempt counts and no row is lost or doubled.
+Every attempt at a task writes files of fresh names, and returns only the name. If a task is tried
+twice, at once or after a failure, one attempt counts. No row is lost or doubled.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class PiecedSource(Source):
 class SpreadJob(BriefRepr):
     """How to make the pieces of one release, in paths and plain data.
 
-    chosen : the policy, of the kit as it is staged.
+    chosen : the policy, of the staged kit.
     options : as JSON.
     name, kind, columns, notes : of the source; `columns` a batch without rows.
     found : the findings in the whole source.

@@ -63,7 +63,7 @@ _ERRORS = (DamagedError, InfeasibleError, RequestError, SourceError, TamperedErr
 ERRORS: Mapping[str, type[VoileError]] = {one.__name__: one for one in _ERRORS}
 """The refusals that a worker can send back, by name."""
 PIECE_BYTES = 64 << 20
-"""Bytes of rows, as they are in memory, of a piece and of a part."""
+"""Bytes in memory of the rows of a piece and of a part."""
 MANY, LARGEST = 2_000, 8
 """Where there would be more parts than so many they are larger, up to so many pieces' bytes."""
 
@@ -127,7 +127,7 @@ class SpreadRun(ReleaseRun[Notes, Known]):
         return {}
 
     def _begin(self, parts: ReleaseParts) -> tuple[StagedFolder, SpreadJob]:
-        """Write down what workers are to do, in a folder of this run alone."""
+        """Write the workers' job, in a folder of this run alone."""
         applying, options = self._applying, self._options
         if parts.scratch is None:
             raise RequestError("workers write to a folder", instead="name the release")

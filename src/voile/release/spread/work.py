@@ -48,12 +48,12 @@ class WorkError(Exception):
 
 
 def make(folder: Path, code: StepCode, number: int) -> str:
-    """Make a piece of the source; return what its files are called."""
+    """Make a piece of the source, and return its files' name."""
     return _attempt(folder, code, number, _make)
 
 
 def finish(folder: Path, code: StepCode, number: int) -> str:
-    """Write a part of the release; return what its files are called."""
+    """Write a part of the release, and return its files' name."""
     return _attempt(folder, code, number, _finish)
 
 
@@ -98,7 +98,7 @@ def _check(folder: Path) -> None:
 
 
 def _without_values(error: Exception) -> str:
-    """Say what failed and where; an error's own words may quote rows."""
+    """Name the failure and its place. An error's own words may quote rows."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "nowhere"
     code = f" {os.strerror(error.errno)}" if isinstance(error, OSError) and error.errno else ""

@@ -71,8 +71,8 @@ class FrontierDrawing:
 def draw(chart: FrontierChart) -> FrontierDrawing:
     """Draw a frontier on a linear and on a log10 risk axis; O(n log n) for n policies.
 
-    The points come in order of risk. Only the linear plot carries the descriptions, so that
-    they stand in the page once.
+    The points come in order of risk. Only the linear plot contains the descriptions, so that the
+    page has them once.
     """
     order = sorted(range(len(chart.risk)), key=lambda i: (chart.risk[i], -chart.loss[i]))
     points = [(chart.risk[i], chart.loss[i]) for i in order]
@@ -88,7 +88,7 @@ def draw(chart: FrontierChart) -> FrontierDrawing:
 
 
 def _pool_details(details: Sequence[Detail]) -> dict[str, Any]:
-    """Return the details as the page stores them: whatever several policies share, once."""
+    """Return the details in the page's form: values common to several policies occur once."""
     names, intervals, strips = _NumberPool(), _NumberPool(), _NumberPool()
 
     def cut(column: str, parts: Sequence[tuple[str, float]]) -> int:
@@ -268,7 +268,7 @@ def _label(name: str, side: str) -> Markup:
 def _sides(
     marks: Sequence[PolicyMark], spots: Sequence[Point], stairs: Sequence[Point]
 ) -> list[str | None]:
-    """Choose where each label stands so that none covers another, on the narrowest plot.
+    """Choose the place of each label so that none covers another, on the narrowest plot.
 
     Rather off the curve than on it. A label that finds no place is left to the legend.
     """
@@ -289,7 +289,7 @@ def _sides(
 
 
 def _covers(name: str, side: str, spot: Point, stairs: Sequence[Point]) -> bool:
-    """Whether a label lies on the curve, on the narrowest plot or on a wide one."""
+    """Return whether a label is on the curve, on the narrowest plot or on a wide one."""
     for width, height in (_NARROW, _WIDE):
         box = _box(name, width * spot[0], height * spot[1], side)
         corners = [(width * x, height * y) for x, y in stairs]
