@@ -146,7 +146,7 @@ def test_an_approval_does_not_survive_what_ends_it(
 @pytest.mark.parametrize(
     ("decision", "more", "says"),
     [
-        ("approve", {}, "without conditions what meets its criteria with conditions"),
+        ("approve", {}, "without conditions, but the criteria are met only with conditions"),
         ("withdraw", {}, "withdraws an approval that this signer did not give"),
         ("renew", {"until": date(2032, 1, 1)}, "does not extend an approval"),
         (CONDITIONS, {"until": date(2032, 1, 1)}, "holds longer than the context says"),

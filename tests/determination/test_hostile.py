@@ -83,7 +83,7 @@ def test_markup_in_a_context_is_shown_and_not_obeyed(
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("verdict", "meets", "the verdict is that of the worst criterion"),
+        ("verdict", "meets", "the verdict is the worst criterion's"),
         ("sha256", "0" * 64, "the manifest is of the release judged"),
         ("manifest_sha256", "0" * 64, "is the manifest that was judged"),
         ("kind", "signals", "the verdict follows from its figure"),

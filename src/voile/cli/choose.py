@@ -66,9 +66,9 @@ _AFTER: dict[str, dict[str, Any]] = {
     "--hold-back": {"is_flag": True, "help": "As it will be applied: new people wait."},
     "--recount": {
         "is_flag": True,
-        "help": "As it will be applied: count the rows of --source again.",
+        "help": "As for apply: count the rows of --source again.",
     },
-    "--recipient": {"help": "To whom it will go, as it will be applied [everybody]."},
+    "--recipient": {"help": "Its recipient, as for apply [everybody]."},
 }
 
 

@@ -97,7 +97,7 @@ def _check_stored(params: Sequence[click.Parameter], given: Mapping[str, Any]) -
         for read in (place for is_output, place in stored if not is_output):
             if f"{out}/".startswith(f"{read}/") or f"{read}/".startswith(f"{out}/"):
                 raise RequestError(
-                    f"is or holds {read}, which this command reads, or lies in it",
+                    f"is, contains or is inside {read}, which this command reads",
                     where=str(out),
                     instead="use another name",
                 )
@@ -125,9 +125,9 @@ def _check_apart(part: Path, read: CommandInput, *, replaced: bool) -> None:
     if _is_same(place, part):
         what = "is read by this command"
     elif replaced and _is_within(place, part):
-        what = f"holds {place}, which this command reads"
+        what = f"contains {place}, which this command reads"
     elif _is_within(part, place):
-        what = f"lies in {place}, which this command reads"
+        what = f"is in {place}, which this command reads"
     else:
         return
     raise RequestError(what, where=str(part), instead="use another name")

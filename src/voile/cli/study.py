@@ -390,7 +390,7 @@ for _verb in (
     _command(
         "determine",
         _determine,
-        path("context", "Recipient, purpose, thresholds and expiry, as TOML [what PLAN names]."),
+        path("context", "Recipient, purpose, thresholds and expiry, as TOML [PLAN's]."),
         *out("FOLDER", DETERMINATION, required=False),
         template(),
         path("ledger", LEDGER),

@@ -199,7 +199,7 @@ class Note:
                 if form and isinstance(self.values.get(name), Count | str):
                     raise ValueError("a note's count or text is written in a form of its own")
         if names != self.values.keys():
-            raise ValueError("the values of a note are not those that its text names")
+            raise ValueError("the values of a note differ from the names in its text")
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ class Frontier(NotebookDrawing):
         0.75
         """
         if not 0 < least_risk < 1:
-            raise RequestError("least_risk must lie between 0 and 1")
+            raise RequestError("least_risk must be between 0 and 1")
         x = self.risk
         if log:
             x = 1 - np.log10(np.maximum(x, least_risk)) / np.log10(least_risk)

@@ -192,7 +192,7 @@ class Roles(BaseModel):
             raise RequestError(
                 "none are given" if given is None else f"{name_kind(given)} says no roles",
                 where="roles",
-                instead="give a dictionary of columns, a roles file, or what inspect returns",
+                instead="give a dictionary of columns, a roles file, or the roles from inspect",
             )
         inner = given.get("columns")
         whole = isinstance(inner, Mapping) and "role" not in inner

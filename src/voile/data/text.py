@@ -105,7 +105,7 @@ def check_text(path: Path, *, encoding: str | None = None) -> None:
     head = next(raw_chunks(path), b"")[:HEAD]
     if found := find_signature(head):
         raise SourceError(
-            f"is {found.format}, and its name is that of a text file",
+            f"is {found.format}, but has the name of a text file",
             where=path.name,
             instead=found.remedy,
         )

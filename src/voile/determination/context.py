@@ -202,7 +202,7 @@ def _other_dpia(dpia: ImpactAssessment | None, folder: Path) -> list[str]:
         return []
     place = folder / dpia.place
     is_other = place.is_file() and file_sha256(place) != dpia.sha256
-    return ["dpia.sha256: is not that of the file"] if is_other else []
+    return ["dpia.sha256: differs from the file's"] if is_other else []
 
 
 def _too_high(context: Context) -> Iterator[str]:

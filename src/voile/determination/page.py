@@ -118,7 +118,7 @@ def _verdict(one: Determination) -> Section:
     said = [
         OVERALL[one.verdict],
         f"Recipient: {one.context.recipient}. Purpose: {one.context.purpose}. "
-        f"It holds until {one.context.expires.isoformat()}, or until what ends it before.",
+        f"It holds until {one.context.expires.isoformat()}, or until an earlier end.",
     ]
     rows = tuple(
         (

@@ -113,7 +113,7 @@ class StatementStanding:
 
 NOT_MET = "approves a release that does not meet its criteria"
 UNWRITTEN = "approves a context with texts still to be written"
-ON_CONDITIONS = "approves without conditions what meets its criteria with conditions"
+ON_CONDITIONS = "approves without conditions, but the criteria are met only with conditions"
 
 
 def standing_of(

@@ -197,9 +197,7 @@ def _verdicts(own: DeterminationFolder, one: Determination) -> Iterator[ReleaseC
         yield ReleaseCheck(f"{MANIFEST} can be read as a manifest of {one.kind}", False)
     names = tuple(each.name for each in one.criteria)
     whole = names == NAMES and worst(one.criteria) == one.verdict
-    yield ReleaseCheck(
-        "the verdict is that of the worst criterion, and every criterion is judged", whole
-    )
+    yield ReleaseCheck("the verdict is the worst criterion's, and every criterion is judged", whole)
 
 
 def _read_statements(own: DeterminationFolder) -> Iterator[_SignedStatement]:

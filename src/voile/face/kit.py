@@ -157,7 +157,7 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
         return release
 
     said = {
-        "policy": "what `choose` returned, or the file of a policy; None for the one a kit names",
+        "policy": "the policy from `choose`, or its file; None for the kit's default",
         "source": SOURCE,
         "out": "a file or table. Without it the release is in memory until it is saved (its "
         "counts may spill to the system's temporary folder, past 1 GB)",
@@ -174,7 +174,7 @@ def policy_of(given: object) -> Chosen:
     if isinstance(given, str | PathLike):
         return Chosen.read(Path(given))
     raise RequestError(
-        f"{name_kind(given)} is not a policy", instead="give what choose returned, or its file"
+        f"{name_kind(given)} is not a policy", instead="give the policy from choose, or its file"
     )
 
 

@@ -109,7 +109,7 @@ class Choice:
             return beating(self.beats)
         if self.joint_risk is not None:
             raise RequestError(
-                "a joint risk is that of all releases of a ledger",
+                "a joint risk is about all releases of a ledger",
                 instead="name the ledger with --after",
             )
         if self.knee:

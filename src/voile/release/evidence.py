@@ -225,7 +225,7 @@ def find_evidence(
         return given
     if not isinstance(given, Iterable) or isinstance(given, Mapping | Evidence):
         raise RequestError(
-            f"{name_kind(given)} is not evidence", instead="give what attack returned"
+            f"{name_kind(given)} is not evidence", instead="give the result of attack"
         )
     parts = [find_evidence(release, secret, one) for one in given]
     return AttackResults(

@@ -13,7 +13,7 @@ from voile.ledger.ledger import Act, Ledger, LedgerKeys, OpenLedger
 from voile.release.archive import close_published, releases_in
 from voile.release.verify import ReleaseCheck
 
-UNKNOWN_HEAD = "no line is gone from its end: only the secret's file can show it (--key-file)"
+UNKNOWN_HEAD = "no last line is missing: only the secret's file can show it (--key-file)"
 
 
 def ledger_checks(
@@ -57,11 +57,11 @@ def _made_under(ledger: Ledger, path: Path) -> ReleaseCheck:
         return ReleaseCheck(f"{name} was made under this ledger", False)
     number, lines = place.get("line"), ledger.chain.lines
     if not isinstance(number, int) or not 0 <= number < len(lines):
-        return ReleaseCheck(f"the ledger ends before line {number}, which is that of {name}", False)
+        return ReleaseCheck(f"the ledger ends before line {number}, the line of {name}", False)
     if lines[number].before != place.get("head"):
-        return ReleaseCheck(f"the lines before {number} are those that {name} was judged by", False)
+        return ReleaseCheck(f"the judgement of {name} used the lines before {number}", False)
     same = lines[number].content.get("manifest") == file_sha256(path)
-    return ReleaseCheck(f"line {number} is that of {name}", same)
+    return ReleaseCheck(f"line {number} is the line of {name}", same)
 
 
 def close_intents(opened: OpenLedger, folders: Sequence[Path]) -> list[tuple[int, Act]]:

@@ -16,7 +16,7 @@ from voile.report.sections import Bullets, Commands, Figure, Figures, Grid, Pros
 
 COLUMNS = ("line", "when (UTC)", "kind", "to", "state", "alone", "together", "reason")
 STATE = {"done": "released", "void": "released nothing", None: "open: counts as released"}
-SAME = "Two pages of one ledger agree in the hash of each line; this is that of the last."
+SAME = "Two pages of one ledger agree in the hash of each line. This is the last line's hash."
 NOT_SAID = (
     "No figure includes releases that were never recorded here, or data that others published "
     "about the same people.",
@@ -65,9 +65,7 @@ def _sections(ledger: Ledger, name: str) -> Iterator[Section]:
 
 def _figures(ledger: Ledger) -> Iterator[Figure]:
     joint = [line.content["joint"].get("matches") for line in ledger.released_lines]
-    yield Figure(
-        "Releases that are out", str(len(joint)), f"{count(len(ledger.open), 'line')} open"
-    )
+    yield Figure("Published releases", str(len(joint)), f"{count(len(ledger.open), 'line')} open")
     if joint:
         most = "no bound" if None in joint else format_people(max(joint))
         promised = ledger.promise.expected_matches

@@ -206,7 +206,7 @@ class StoredRelease(BriefRepr):
         if not isinstance(path, MemoryPath):
             if (table := DatabaseAddress.parse(path)) is not None:
                 raise RequestError(
-                    "a release in a database is known by the file that stands for it",
+                    "a release in a database is opened by its small file",
                     instead=f"open {table.file}",
                 )
             path, _ = split_output(path)

@@ -45,7 +45,7 @@ class ObservationElement:
         codings = list_codings(self.get("code"))
         found = [j for j, one in enumerate(fields) if any(map(one.has_coding, codings))]
         if len(found) > 1:
-            raise RequestError("the codes are those of two fields", where=self.place)
+            raise RequestError("the codes belong to two fields", where=self.place)
         return found[0] if found else None
 
     def get(self, name: str) -> Any:

@@ -140,7 +140,7 @@ def check_outside(out: Path) -> None:
         else:
             continue
         raise RequestError(
-            f"lies in {folder.name}, which contains {contents} alone",
+            f"is in {folder.name}, which may contain only {contents}",
             where=str(out),
             instead="write to another folder",
         )

@@ -141,7 +141,7 @@ def _type_partitions(given: Sequence[Mapping[str, str | None]], name: str) -> li
     """
     if any(list(keys) != list(given[0]) for keys in given):
         raise RequestError(
-            "its files lie in folders that name other columns, or the same in another order",
+            "its files are in folders that name other columns, or the same in another order",
             where=name,
             instead="name one of its folders",
         )
