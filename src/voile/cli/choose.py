@@ -117,7 +117,7 @@ def choose(module: AnyModule) -> click.Command:
 
 
 class _ChooseCommand(VoileCommand):
-    """Offer the ways of the module; its code is imported only when they are asked for."""
+    """Offer the ways of the module; its code is imported only for these."""
 
     def __init__(self, module: AnyModule, run: Run, params: list[click.Parameter]) -> None:
         super().__init__("choose", run, params)

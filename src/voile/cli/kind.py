@@ -61,7 +61,7 @@ class _KindGroup(VerbGroup):
 
     @cached_property
     def _own(self) -> Mapping[str, click.Command]:
-        """The kind's own verbs, by name; their options are imported when they are asked for."""
+        """The kind's own verbs, by name; their options are imported at first use."""
         return {verb.name: _own_command(verb) for verb in self._module.own_verbs}
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -121,7 +121,7 @@ def seed() -> click.Option:
 
 
 def reading() -> list[click.Parameter]:
-    """Say how a source is read where its file does not say so itself."""
+    """Return the options for reading a source, if its file does not determine the format."""
     return [
         click.Option(["--table"], help="Table of a database, or sheet of a workbook."),
         click.Option(["--encoding"], help="Encoding of a text file, else found."),
@@ -151,7 +151,7 @@ def load_kit(place: Path, kind: str) -> StoredKit:
 
 
 def _check_addresses(params: list[click.Parameter], given: Mapping[str, Any]) -> None:
-    """Refuse an address where a path of this machine is asked for, before any work is done."""
+    """Refuse an address in place of a local path, before any work."""
     paths = [one for one in params if isinstance(one.type, click.Path) and given.get(str(one.name))]
     if not paths:
         return

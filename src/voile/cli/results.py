@@ -98,7 +98,7 @@ def show_evidence(screen: CommandScreen, found: Sequence[Evidence]) -> None:
 
 
 def _fold_findings(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]:
-    """Yield each finding; of more than a few of one quantity the largest, and of how many."""
+    """Yield each finding. If a quantity has many, yield the largest with their number."""
     groups: dict[tuple[str, bool], list[Finding]] = {}
     for finding in findings:
         if finding.rate.trials:

@@ -35,7 +35,7 @@ class CommandScreen:
     Parameters
     ----------
     json : the result is one JSON object on standard output, and nothing else is there.
-    quiet : no messages and no progress; errors and set-aside rows are still told.
+    quiet : no messages and no progress; errors and rejected rows are still shown.
     """
 
     json: bool = False
@@ -56,7 +56,7 @@ class CommandScreen:
         tell(text)
 
     def result(self, data: Mapping[str, Any]) -> None:
-        """Print the result where JSON was asked for."""
+        """Print the result if --json was given."""
         if self.json:
             print(json.dumps(_finite(data), ensure_ascii=False, default=str))
 
@@ -197,7 +197,7 @@ class _TaskStep:
         return f"{min(done / total, 1):.0%}{'' if left is None else f', {about(left)} left'}"
 
     def seconds_left(self, done: float, total: float) -> float | None:
-        """Estimate the time left, once enough is done to tell."""
+        """Estimate the remaining time, once enough is done."""
         spent = time.monotonic() - self._began
         came = done - self._first
         few = self._parts < PARTS and came < SHARE * (total - self._first)
@@ -207,7 +207,7 @@ class _TaskStep:
 
 
 def about(seconds: float) -> str:
-    """Write a time as one says it.
+    """Write a time in words.
 
     >>> [about(x) for x in (0.2, 29, 71, 3500, 3601, 9000, 1e6)]
     ['1 s', '29 s', '1 min', '58 min', '1 h', '2.5 h', '12 days']

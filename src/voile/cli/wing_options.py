@@ -24,7 +24,7 @@ METAVARS = {int: "INTEGER", float: "NUMBER", str: "TEXT", date: "DATE"}
 class WingCommand(VoileCommand):
     """A command with options of its wing's; `run` gets them checked, as `options`.
 
-    The wing's code is imported only when this command's options are asked for.
+    The wing's code is imported only if this command's options are used.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ def _option(name: str, field: FieldInfo) -> click.Option:
 
 
 class _TextType(click.ParamType[str]):
-    """Hand the text on unchanged: pydantic converts it, and tells all mistakes at once."""
+    """Hand the text on unchanged: pydantic converts it, and reports all mistakes at once."""
 
     def __init__(self, name: str) -> None:
         self.name = name

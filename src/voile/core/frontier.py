@@ -50,8 +50,8 @@ class Frontier(NotebookDrawing):
     def of(cls, risk: ArrayLike, loss: ArrayLike, policies: Policies) -> Frontier:
         """Keep the points that no other strictly dominates.
 
-        One point dominates another when neither its risk nor its loss is higher and one of them
-        is lower. If points are equal in both, the first given is kept.
+        One point dominates another if neither its risk nor its loss is higher, and one of them is
+        lower. If points are equal in both, the first given is kept.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class Frontier(NotebookDrawing):
         return len(self.risk)
 
     def merge(self, other: Frontier) -> Frontier:
-        """Return the frontier of both; of equal points, this one's is kept."""
+        """Return the frontier of both. Keep this one's point if two are equal."""
         return Frontier.of(
             np.concatenate([self.risk, other.risk]),
             np.concatenate([self.loss, other.loss]),

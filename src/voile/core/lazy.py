@@ -1,4 +1,4 @@
-"""Names that load when they are first asked for, so that `--help` is quick."""
+"""Names that load at first use, so that `--help` is quick."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class DisplayMeasure:
     Parameters
     ----------
     name : the word used everywhere for it, e.g. ``relative_risk``.
-    title : how a screen says it.
+    title : its name on a screen.
     unit : e.g. ``share``, ``probability``, ``nats``, ``records``.
     formula : one line of plain text.
     bounds : legal interval, closed.

@@ -40,7 +40,7 @@ _WORDS = {
 
 
 MOST = 12
-"""How many mistakes are said at once."""
+"""The limit on mistakes in one message."""
 
 
 def mistakes(error: ValidationError, *within: str) -> str:

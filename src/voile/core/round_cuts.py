@@ -1,4 +1,4 @@
-"""Name a cut between two numbers by a rule, so that it tells neither of them."""
+"""Choose a split point between two numbers by a rule, so that it reveals neither."""
 
 from __future__ import annotations
 

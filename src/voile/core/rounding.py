@@ -62,8 +62,8 @@ class StatingRules:
     """How a wing states figures in public, so that none promises too much.
 
     What counts few people goes up to tens: two digits of 43 would be all there are. Any other
-    count goes to the nearest, a share or an estimate up. There is one direction for a name: two
-    would tell a further digit.
+    count goes to the nearest, a share or an estimate up. Each name has one direction: two would
+    reveal a further digit.
 
     Parameters
     ----------
@@ -122,8 +122,8 @@ class StatedNumber(float):
 
     Parameters
     ----------
-    exact : by which alone it is judged whether the figure counts few people: 10 of 997 are few,
-        and 0.011 of about 1,000 are not. It is never written.
+    exact : only this value decides whether the figure counts few people: 10 of 997 are few, and
+        0.011 of about 1,000 are not. It is never written.
 
     >>> StatedNumber(0.011, exact=0.01003)
     0.011

@@ -1,4 +1,4 @@
-"""Processes that work for another, and end when it does: it may be killed, and say nothing."""
+"""Processes that work for another, and end with it, even if it is killed without notice."""
 
 from __future__ import annotations
 

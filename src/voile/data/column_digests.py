@@ -50,7 +50,8 @@ def digest_columns(source: Source, columns: Iterable[str] | None = None) -> dict
 def find_changed(known: dict[str, str], source: Source) -> str | None:
     """Return a column with other values than a digest has; None if there is no such column.
 
-    Columns of one source alone are not compared, nor days and flags with text: its form is unknown.
+    Columns of only one source are not compared. Days and flags are not compared with text: its form
+    is unknown.
     """
     found = digest_columns(source, [name for name in source.columns if name in known])
     for name, digest in found.items():

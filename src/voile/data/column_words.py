@@ -46,7 +46,7 @@ def glossary() -> dict[str, ColumnWords]:
 
 
 def find_words(name: str) -> tuple[ColumnWords, str] | None:
-    """Find the first words of the glossary that speak of a column, and the phrase that says so.
+    """Find the glossary's first words for a column, and the matching phrase.
 
     >>> entry, word = find_words("ZIP_code")
     >>> entry.role, word

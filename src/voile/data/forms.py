@@ -107,7 +107,7 @@ def read_date(text: str, form: str) -> dt.datetime | None:
 
 
 def read_forms(text: str, forms: Sequence[str], read: Callable[[str, str], T | None]) -> T | None:
-    """Read a text by the forms that fit it; None where none does, or two differ."""
+    """Read a text by the forms that fit it. Return None if none fits, or two results differ."""
     found = {value for form in forms if (value := read(text, form)) is not None}
     return found.pop() if len(found) == 1 else None
 

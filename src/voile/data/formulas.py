@@ -1,4 +1,4 @@
-"""Text that a spreadsheet would take for a formula, and run: counted, and escaped where asked.
+"""Count text that a spreadsheet would run as a formula, and escape it on request.
 
 A cell is a formula if it begins with `=`, `+`, `-`, `@` (also in full width), a tab or a line's
 end. A number or a single sign is none. Escaping puts an apostrophe first. If a formula already has

@@ -73,7 +73,7 @@ def _arrow(frame: Any, kind: Frame, name: str) -> pa.Table:
 
 
 def _is_of_objects(series: nw.Series[Any]) -> bool:
-    """Return True for Python objects in Polars, of which Arrow would take the addresses."""
+    """Return True for Python objects in Polars: Arrow would read their addresses."""
     return series.implementation.is_polars() and series.dtype == nw.Object
 
 

@@ -283,7 +283,7 @@ def _rows_of(place: MemoryPath) -> pa.Table:
 
 
 def check_address(thing: str | os.PathLike[str], *, written: bool = False) -> None:
-    """Refuse an address where a file of this machine is asked for."""
+    """Refuse an address in place of a local file."""
     scheme = scheme_of(thing)
     if scheme is None or DatabaseAddress.parse(thing) is not None:
         return
@@ -433,7 +433,7 @@ def _check_folder(path: Path) -> None:
 
 
 def _known_end(file: Path) -> str | None:
-    """Return the end of a file's name, by which a format reads it; None if none does."""
+    """Return the suffix of a file's name that selects a format, or None."""
     ends = [suffix.lower() for suffix in file.suffixes]
     return next((end for n in (2, 1) if (end := "".join(ends[-n:])) in FORMATS), None)
 

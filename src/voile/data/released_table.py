@@ -26,7 +26,7 @@ from voile.data.source import Source, hash_rows
 from voile.data.writer import BatchWriter
 
 MARK = "written by voile"
-"""The comment of a released table, by which it is known again."""
+"""The comment that marks a released table."""
 
 
 @dataclass(frozen=True)

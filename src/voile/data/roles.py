@@ -56,7 +56,7 @@ class ColumnRole(BaseModel):
 
 
 class Roles(BaseModel):
-    """The role of every column, and the column that says who a row is about.
+    """The role of every column, and the subject column.
 
     Rows with one value in `subject` are one person; without it, every row is a person.
 

@@ -104,7 +104,7 @@ class Source(ABC):
     ) -> Iterator[pa.RecordBatch]:
         """Stream rows in source order, in batches of at most `batch_rows` rows.
 
-        Memory follows the batch, except for the formats that say otherwise.
+        Memory follows the batch, except for formats with another statement.
         """
         schema = self.schema(columns)
         for batch in self._read_batches(schema.names, batch_rows):
@@ -218,7 +218,7 @@ class SourcePiece:
         last.
     rows, size : how many rows, and how many bytes they are in memory, about.
     state : what `state_of` gave for the file.
-    keys : one row, of the columns whose values the file's folders say; None without.
+    keys : one row with the values of the file's folders, or None.
     """
 
     file: str

@@ -31,7 +31,7 @@ BEGINNINGS: Mapping[bytes, str] = {
 }
 """How a file of a format begins; whatever begins otherwise is CSV."""
 OBJECTS = re.compile(rb"\s*\[\s*\{")
-"""How a JSON list of objects begins: its first line names no columns."""
+"""The beginning of a JSON list of objects. Its first line names no columns."""
 
 _kept: dict[tuple[int, int], Path] = {}
 

@@ -67,8 +67,8 @@ def utf8_chunks(path: Path, encoding: str, errors: str = "strict") -> Iterator[b
 
     errors : as of `open`: "replace" puts U+FFFD for bytes that are not text of that encoding.
 
-    Raises DecodingError: there are such bytes, and "strict" was asked; it says where the first is.
-    Raises SourceError: a zero byte, or a compressed file that is damaged.
+    Raises DecodingError: there are such bytes, and `errors` is "strict". The message contains the
+    place of the first one. Raises SourceError: a zero byte, or a compressed file that is damaged.
     """
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     as_it_is = encoding == "utf-8" and errors == "strict"
@@ -131,7 +131,7 @@ def find_encoding(path: Path, errors: str = "strict") -> str:
 
     errors : "replace" takes a damaged file for UTF-8.
 
-    Raises DecodingError: a damaged file, and "strict" was asked.
+    Raises DecodingError: a damaged file, and `errors` is "strict".
     """
     if marked := marked_encoding(path):
         return marked

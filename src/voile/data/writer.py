@@ -15,7 +15,7 @@ import pyarrow as pa
 class TextDialect:
     """How a text file separates its fields, begins and ends its lines.
 
-    has_mark : whether it begins with a byte order mark, by which Excel knows UTF-8.
+    has_mark : whether it begins with a byte order mark, which shows Excel that it is UTF-8.
     """
 
     delimiter: str = ","

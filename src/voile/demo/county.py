@@ -114,7 +114,7 @@ def write_county(county: DemoCounty, folder: Path, *, force: bool = False) -> No
     """Write the county as a folder: it appears whole or not at all.
 
     register.csv, population.parquet, patients.csv, register-adversary.csv and a README.txt that
-    says it is made up.
+    explains that it is made up.
     """
     adversary = leave_some_out(register_with_errors(county.register, SEED), SEED)
     with write_folder(folder, COUNTY, force=force) as new:

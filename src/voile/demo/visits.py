@@ -18,7 +18,7 @@ SHARE_COMING_AGAIN = 0.2
 
 @dataclass(frozen=True)
 class DemoDiagnosis:
-    """How common a diagnosis is, at which ages (mean, spread), in whom, where, and for how long."""
+    """The frequency of a diagnosis, its ages (mean, spread), people, ward and length of stay."""
 
     name: str
     weight: float

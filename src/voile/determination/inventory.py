@@ -51,7 +51,7 @@ class ColumnTreatment:
 
     @property
     def name(self) -> str:
-        """The column as a context names it."""
+        """The column's name in a context."""
         return f"{self.part}.{self.column}" if self.part else self.column
 
 
@@ -119,7 +119,7 @@ def _treatment(what: str) -> str:
 
 
 def _whole_columns(public: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the columns of which a table distinguishes no value."""
+    """Yield the columns whose values a table does not distinguish."""
     if public.get("kind") == "tables" and public.get("policy"):
         for one in read_codebook(public["policy"]).columns:
             if len(one.entries) == 1:

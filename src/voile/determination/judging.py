@@ -18,7 +18,7 @@ APPLIES: Mapping[Name, tuple[tuple[str, ...], str]] = {
     "text-left": (("text",), "no column of text is released"),
     "kept-columns": (AS_IT_IS, "no column is released as it is"),
 }
-"""The roles without which there is nothing to judge, and how that is said."""
+"""The roles that a judgement needs, and the sentence if they are missing."""
 NO_LEDGER = "no ledger was given: other releases of these people were not judged with this one"
 LEDGER_IS_PRIVATE = (
     "the release is in a ledger, whose joint figure was not stated: voile determine --ledger does"
@@ -59,8 +59,8 @@ def judge(
 ) -> tuple[JudgedCriterion, ...]:
     """Judge a release by each criterion.
 
-    An estimate is judged by the upper limit of its interval. What nobody measured does not meet,
-    unless the context says why it is accepted.
+    An estimate is judged by the upper limit of its interval. An unmeasured figure does not meet,
+    unless the context contains a reason to accept it.
     """
     return tuple(_judge_criterion(name, context, measures, public, evidence) for name in NAMES)
 

@@ -53,7 +53,7 @@ class JudgedRelease(Protocol):
         """Return the commands that made it, and the command that checks it."""
 
     def facts(self) -> Mapping[str, str]:
-        """Say what made it."""
+        """Return the facts of its making."""
 
     def parts(self) -> Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
         """Return the public and the private manifest of each part, by the name of the part."""
@@ -112,7 +112,7 @@ def is_study(path: Path) -> bool:
 
 
 def criteria_of(kind: str) -> tuple[CriterionMeasure, ...]:
-    """Return the measures by which a kind is judged.
+    """Return the measures that judge a kind.
 
     Raises RequestError: this voile has no such kind.
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import duckdb
 
 MEMORY = 2_000_000_000
-"""Bytes that counting may use unless told otherwise, its answer included."""
+"""The default limit of bytes for counting, its answer included."""
 
 
 @contextmanager

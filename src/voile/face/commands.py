@@ -1,7 +1,7 @@
 """The commands that make a kit or a release again, as a person would type them.
 
-Of the options a kit and a private manifest store no path: a placeholder stands in its place. The
-public is shown numbers and choices, and no text of the user's.
+A kit and a private manifest store no path of an option, but a placeholder. The public is shown
+numbers and choices, and no text of the user's.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Release(PlainRelease):
     def expand(
         self, columns: str | Sequence[str] = (), *, weight: str = "weight", row: str = "row"
     ) -> Any:
-        """Expand intervals to values, with weights, for counts and models; of tables alone.
+        """Expand intervals to values, with weights, for counts and models. Only for tables.
 
         It reads the released rows and their manifest, as any recipient can. It takes all values of
         an interval as equally likely, or as likely as in the manifest's counts of runs. A row

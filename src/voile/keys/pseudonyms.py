@@ -320,7 +320,7 @@ def _map_subjects(
 
 
 def canonical_of(subjects: pa.Array) -> list[bytes]:
-    """Return the canonical form of each subject, as `_canonical` does, of which none is refused."""
+    """Return the canonical form of each subject, like `_canonical`. All must be valid."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

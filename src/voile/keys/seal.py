@@ -24,7 +24,7 @@ FORMAT = "voile-seal"
 
 
 def file_sha256(path: Path) -> str:
-    """Hash a file's bytes, streaming; of a folder the names and the hashes of the files in it."""
+    """Hash a file's bytes, streaming. For a folder, hash the names and hashes of its files."""
     if path.is_dir():
         lines = (f"{one.name}\0{_entry_sha256(one)}\n" for one in sorted(path.iterdir()))
         return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()

@@ -48,7 +48,7 @@ class LedgerAudience(BriefRepr):
         return tuple(sorted({name for pair in self.apart for name in pair}))
 
     def name_of(self, recipient: str | None) -> str | None:
-        """Return which named recipient this is; of a recipient and a period, the recipient."""
+        """Return the named recipient, also from a recipient with a period."""
         told = "" if recipient is None else recipient
         fits = [one for one in self.names if told == one or told.startswith(f"{one},")]
         return max(fits, key=len, default=None)

@@ -136,13 +136,13 @@ class Ledger(BriefRepr):
 
     @property
     def open(self) -> list[LedgerLine]:
-        """The intents of which nobody knows whether they were published."""
+        """The intents whose publication is unknown."""
         closed = self.closing_acts
         return [line for line in self.intents if line.number not in closed]
 
     @property
     def erased_hashes(self) -> frozenset[str]:
-        """The keyed hashes of the subjects who are to be in no further release."""
+        """The keyed hashes of the subjects who must be in no further release."""
         acts = (line.content for line in self.chain.lines)
         return frozenset(c["who"] for c in acts if c["act"] == "erase")
 
@@ -328,7 +328,7 @@ def write_line(path: Path, line: LedgerLine) -> None:
 
 
 def _cut_torn(path: Path, torn: int) -> bool:
-    """Take away the part of a line that a killed run had begun; say whether there was one."""
+    """Remove the partial line of a killed run, and return whether there was one."""
     if torn:
         with path.open("r+b") as file:
             file.truncate(path.stat().st_size - torn)

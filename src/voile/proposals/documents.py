@@ -76,7 +76,7 @@ class _DocumentsTable:
 
     @cached_property
     def subject(self) -> str | None:
-        """The column that says whose a document is, where people have several."""
+        """The subject column of documents, if people have several."""
         named = [
             name
             for name, one in self.column_looks.items()

@@ -83,7 +83,7 @@ class _ItemsTable:
 
     @cached_property
     def subject(self) -> str | None:
-        """The column that says who a row is about, where one does."""
+        """The subject column, if there is one."""
         record, _ = self._long
         if record is None:
             return find_subject(self.seen.values())

@@ -75,7 +75,7 @@ def names_a_subject(seen: ColumnLook) -> bool:
 
 
 def identifying(seen: ColumnLook) -> str | None:
-    """Say why a column is an identifier, if its name, its values or their number say so."""
+    """Return the reason why a column is an identifier: its name, its values or their number."""
     if seen.identifiers is not None:
         return f"its values are {seen.identifiers}"
     found = find_words(seen.name)

@@ -72,7 +72,7 @@ def inspect(source: object, kind: str | None = None) -> ProposedRoles:
 
 
 def propose(source: Source, kind: str | None) -> RolesProposal:
-    """Propose roles for a kind of data; where none is named, spans and lists decide."""
+    """Propose roles for a kind of data. Without a kind, spans and lists decide."""
     proposal = _propose(source, kind)
     if not proposal.rows:
         raise without_rows(source.name)

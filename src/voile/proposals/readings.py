@@ -93,7 +93,7 @@ def _only_id(seen: Mapping[str, ColumnLook]) -> str | None:
 
 
 def _find_class(rows: pa.Table, seen: Mapping[str, ColumnLook], people: list[object]) -> str | None:
-    """Return the one text column of few values, of which each person has one."""
+    """Return the one text column with few values, and one value per person."""
     found = []
     for name, one in seen.items() if people else ():
         if one.kind == "text" and find_words(name) is None and 2 <= one.distinct <= FEW_CLASSES:

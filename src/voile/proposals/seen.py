@@ -182,7 +182,7 @@ def _count_column(name: str, column: pa.ChunkedArray) -> ColumnLook:
 
 
 def count_present(column: pa.Array | pa.ChunkedArray) -> int:
-    """Count the values that are not null, nor a list of nothing."""
+    """Count the values that are neither null nor an empty list."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

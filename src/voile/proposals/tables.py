@@ -1,9 +1,9 @@
-"""Propose a role for every column of a table, and say why: names, types and counts, no values.
+"""Propose a role for every column of a table, with a reason: names, types and counts, no values.
 
 A proposal is a start, not a judgement, and fails closed. A number or a category is `quasi` unless
 there is a sign of another role. As a quasi-identifier it is generalised, which costs utility rather
-than privacy. A column that is released unchanged needs a reason. What neither its name nor its
-values decide is `undecided`.
+than privacy. A column that is released unchanged needs a reason. A column that neither its name nor
+its values decide is `undecided`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Find the kind of a column's values by their form: dates, e-mails, names, nested objects.
 
-Values are looked at, and never repeated: only their kind is reported. Patterns and lists of names
-are those by which the documents wing finds identifiers in text.
+Values are looked at, and never repeated: only their kind is reported. The documents wing uses the
+same patterns and lists of names for identifiers in text.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def are_nested(values: FrequentValues) -> bool:
 
 
 def are_references(values: FrequentValues) -> bool:
-    """Whether each text is a reference of FHIR: an object that says where a person's record is."""
+    """Whether each text is a FHIR reference: an object with the place of a person's record."""
     return values.all(
         lambda text: bool(REFERENCE.fullmatch(read_reference(unpack_cell(text)) or ""))
     )

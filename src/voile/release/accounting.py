@@ -20,7 +20,7 @@ from voile.release.step import ApplyingStep
 
 @dataclass(frozen=True)
 class AccountedBatch(BriefRepr):
-    """A batch, each of whose rows is accounted for.
+    """A batch with an outcome for each of its rows.
 
     rows : the released rows, as made, with the `tail` of each.
     tally : the counts of all rows by their outcome.

@@ -41,7 +41,7 @@ def apply_by(
 
     It appears whole or not at all; without `out` it is in memory.
 
-    Rows stream, in memory that follows the batch but where the wing says otherwise. Their order is
+    Rows stream, and memory follows the batch unless the wing documents otherwise. Their order is
     shuffled unless the options keep it. The number of rows read is the sum of the released,
     rejected (with reasons), suppressed and held-out rows.
     """

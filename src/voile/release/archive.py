@@ -18,7 +18,7 @@ from voile.ledger.ledger import Ledger, OpenLedger
 from voile.release.manifest import PEOPLE, WHO, private_path
 
 LEDGER_FOLDER = "ledger"
-"""In a study's private folder, the files by which a later release is judged."""
+"""In a study's private folder, the files for judging a later release."""
 
 
 def private_folders(folders: Sequence[Path]) -> dict[str, Path]:
@@ -61,7 +61,7 @@ def _lies_in(folder: Path, line: LedgerLine) -> bool:
 
 
 def erase(opened: OpenLedger, subjects: Sequence[str], reason: str) -> NDArray[np.uint64]:
-    """Write down that people are to be in no further release; return a keyed token of each.
+    """Record that people must be in no further release. Return a keyed token of each.
 
     Raises
     ------

@@ -93,7 +93,7 @@ class Choice:
         Raises
         ------
         InfeasibleError : no policy is within the limit.
-        RequestError : there is no policy of that number or name, or the wing knows no such risk.
+        RequestError : there is no policy of that number or name, or the wing has no such risk.
         """
         if self.policy is not None:
             if not 0 <= self.policy < len(frontier):
@@ -180,9 +180,9 @@ class Choice:
 
 
 def default_choice(kit: StoredKit) -> Choice:
-    """Return the choice of the policy that a kit names for who chooses none.
+    """Return the choice of a kit's default policy.
 
-    Raises RequestError: it names none.
+    Raises RequestError: the kit names no default policy.
     """
     number = kit.facts.get("default_policy")
     if not isinstance(number, int):
@@ -342,8 +342,7 @@ class Chosen(BriefRepr):
     def as_read(self, policies: KitPolicies, policy: ChoosablePolicy) -> Chosen:
         """Return it with the kit's figures, if the policy in its file is one of the kit's.
 
-        A person may have edited the file: into another of the kit, or into one of which nothing
-        is known.
+        A person may have edited the file into another policy of the kit, or into an unknown one.
         """
         known = range(len(policies.frontier))
         number = next(

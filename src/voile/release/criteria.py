@@ -124,7 +124,7 @@ class CertifiedFigure:
 
 @dataclass(frozen=True)
 class AttackedFigure:
-    """Findings of attacks, the largest of which counts.
+    """Findings of attacks. The largest one counts.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ class LedgerEntry(BriefRepr):
         return {"ledger": {**self.public["ledger"], **self.judgement.to_data(), **said}}
 
     def write_beside(self, private: AnyPath) -> None:
-        """Write the files of the private folder by which a later release is judged."""
+        """Write the files of the private folder for judging a later release."""
         for name, rows in self.judgement.beside.items():
             with open_writer(private / name, rows.schema) as writer:
                 writer.write(rows)

@@ -59,7 +59,7 @@ def read_policy(path: Path) -> PolicyFile:
 
 
 def read_index(path: Path, kind: str | None) -> tuple[bytes, KitIndex]:
-    """Read a kit's index, as its bytes too; of one kind, where that is said."""
+    """Read a kit's index, with its bytes. Refuse another `kind` if one is given."""
     try:
         raw = read_bytes(path / KIT_INDEX)
     except (FileNotFoundError, NotADirectoryError):

@@ -258,7 +258,7 @@ class StoredRelease(BriefRepr):
         return public.get(name, self.folder / name)
 
     def seal(self, name: str) -> FileSeal:
-        """Read a seal of its private folder; `TamperedError` where there is none."""
+        """Read a seal of its private folder, `TamperedError` where there is none."""
         place = self.folder / name
         if isinstance(place, MemoryPath):
             raise TamperedError("there is no seal here", where=str(place))

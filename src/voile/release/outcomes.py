@@ -35,7 +35,7 @@ class AsideRows(NamedTuple):
 class SourceBatch(BriefRepr):
     """Rows of the source on their way.
 
-    rows : the columns that were asked for.
+    rows : the requested columns.
     numbers : (n,) the number of each row in the source, from 0.
     counted : (n,) bool, not held out: the others are not counted.
     """
@@ -149,7 +149,7 @@ class WrittenRelease(BriefRepr, Generic[Known]):
         return self.truth if PERSON in self.truth.columns else None
 
     def suppressed_people(self) -> int:
-        """Count the subjects all of whose released rows were suppressed; rows without a subject."""
+        """Count the subjects whose rows were all suppressed. Without subjects, count rows."""
         if self.people is None:
             return self.tally.suppressed
         dropped = self.dropped

@@ -84,7 +84,7 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
     judge: Judge | None = None
 
     def why_alone(self) -> str | None:
-        """Say why no other process can make this release, where none can."""
+        """Return the reason if no other process can make this release."""
         return None
 
     def found_in_source(self) -> Mapping[str, Any]:
@@ -101,7 +101,7 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
         return [*dict.fromkeys([*self.columns, *more])]
 
     def batches(self, piece: Source | None = None, first: int = 0) -> Iterator[SourceBatch]:
-        """Read the source's rows, and say which are held out.
+        """Read the source's rows, and mark the held-out ones.
 
         piece : a part of the source, whose first row has this number there; all without it.
         """

@@ -1,6 +1,6 @@
 """The value search of a release: the unreleased values of people, in the bytes that were written.
 
-Columns to keep are released unchanged, or with dates moved. Of texts and items a part is released.
+Columns to keep are released unchanged, or with dates moved. Texts and items are released in part.
 Every other column of a source is unreleased: identifiers, dropped and generalised columns.
 """
 

@@ -89,7 +89,7 @@ def _counts_few(count: Count) -> bool:
 
 
 def _blocks(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Block]:
-    """Yield the parts of each attack; a line that an attack before it said is left out."""
+    """Yield the parts of each attack, without the lines of an earlier one."""
     seen: set[str] = set()
     made = Counter(one.attack for one in evidence)
     for one in evidence:

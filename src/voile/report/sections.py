@@ -1,7 +1,7 @@
 """A wing's parts of the report, as data: their content, not their look.
 
-Every block says who may read it. A public report drops ``internal`` blocks. It never rounds or
-masks an internal block into a public one.
+Every block names its audience. A public report drops ``internal`` blocks. It never rounds or masks
+an internal block into a public one.
 """
 
 from __future__ import annotations

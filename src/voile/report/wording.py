@@ -51,7 +51,7 @@ def odds(risk: float) -> str:
 
 
 def share_and_odds(value: float) -> str:
-    """Write the risk of a person or record: its share, and one in so many where that says more.
+    """Write the risk of a person or record: its share, and "one in n" if that is clearer.
 
     >>> [share_and_odds(x) for x in (0.0, 0.017, 0.09, 0.5, 1.0)]
     ['0%', '1.7% (1 in 59)', '9.0% (1 in 11)', '50% (1 in 2)', '100%']
@@ -200,7 +200,7 @@ def _points(value: float) -> str:
 
 
 def format_count(count: Count, audience: Audience) -> str:
-    """Write a count, of its whole where it has one.
+    """Write a count, with its whole if it has one.
 
     >>> [format_count(Count(4), audience) for audience in ("internal", "public")]
     ['4', 'fewer than 11']
@@ -282,7 +282,7 @@ def name_of(finding: Finding, audience: Audience) -> str:
 
 
 def circumstance(finding: Finding, audience: Audience) -> str:
-    """Say of which kind a finding is, and under which condition.
+    """Name the kind of a finding, and its condition.
 
     >>> at = Note("{inspections} inspections", {"inspections": Count(1200)})
     >>> circumstance(Finding("identifiers found", Rate(3, 9), of="NAME", at=at), "public")

@@ -152,7 +152,7 @@ def manifest_of(format: str) -> bytes:
 
 
 def json_at(path: Path) -> dict[str, Any]:
-    """Return the JSON object of a file; an empty one where there is none."""
+    """Return the JSON object of a file, or an empty one."""
     try:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -80,7 +80,7 @@ def _drop_empty_rows(rows: Iterable[Sequence[object]]) -> list[list[object]]:
 
 
 def _cell(value: object) -> object:
-    """Give a cell as Python would say it: nothing for an empty one, 3 for 3.0."""
+    """Return a cell as a Python value: None for an empty one, 3 for 3.0."""
     if value == "":
         return None
     return str(value) if isinstance(value, dt.timedelta) else whole(value)

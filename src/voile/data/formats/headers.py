@@ -12,7 +12,7 @@ from voile.data.placeholders import PLACEHOLDERS
 NO_HEADER = "no-header"
 """Stands after `::` for a text file whose first row is a record."""
 LOOKED_AT = 1_000
-"""Rows that tell names of columns from a record."""
+"""The number of rows to examine for distinguishing column names from a record."""
 MOSTLY = 0.9
 DATED = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}")
 

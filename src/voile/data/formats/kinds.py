@@ -80,7 +80,7 @@ def whole(value: object) -> object:
 
 
 def column(values: Iterable[object], kind: pa.DataType) -> pa.Array:
-    """Give cells the type that `ValueKinds` said."""
+    """Give cells the type from `ValueKinds`."""
     convert = _conversion(kind)
     return pa.array(values if convert is None else _each(values, convert), kind)
 

@@ -84,7 +84,7 @@ def kind_of(relationship: Any) -> str:
 
 
 def tree_of(part: Part) -> Any:
-    """Return the XML of a part, to be read or changed in place; parsed when first asked for."""
+    """Return the XML of a part, to be read or changed in place; parsed at first use."""
     from lxml import etree  # type: ignore[import-untyped]
 
     if "tree" not in vars(part):

@@ -171,7 +171,7 @@ def as_text(sql: str) -> str:
 
 
 def _declared_type(modifier: int) -> pa.DataType:
-    """Give the type of a numeric(p, s); of one without, as wide as there is."""
+    """Return the type of a numeric(p, s). Without p and s, return the widest type."""
     precision, scale = (modifier - 4) >> 16, (modifier - 4) & 0x7FF
     if modifier < 0 or precision > DIGITS or scale > precision:  # negative scales are large here
         return pa.decimal128(DIGITS, 0)

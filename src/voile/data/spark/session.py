@@ -28,7 +28,7 @@ QUIET = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.defaultJavaOptions": f'-Dlog4j2.configurationFile="{LOG}"',
 }
-"""Settings of a session that voile starts, unless Spark's own files or variables say otherwise."""
+"""Settings of a session that voile starts, unless Spark's own files or variables set others."""
 STANDARD = {"spark.sql.ansi.enabled": "true", "spark.sql.groupByOrdinal": "true"}
 """Settings under which Spark counts by standard SQL, and never past the largest number."""
 

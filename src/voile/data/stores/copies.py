@@ -24,7 +24,7 @@ def _copy_once(path: StorePath, state: tuple[int, str]) -> Path:
 
 
 def copy(path: StorePath, place: Path) -> None:
-    """Copy a file to a place where none is."""
+    """Copy a file to a new place."""
     try:
         with open(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             for chunk in path.chunks():

@@ -1,7 +1,7 @@
 """Remains of a killed run in S3 that no listing of files shows: open uploads, and versions.
 
-Arrow can neither list nor end them; boto3 can, with the same credentials. Google's and Azure's
-stores drop an upload that was not finished by themselves.
+Arrow cannot list or end them. boto3 can, with the same credentials. Google's and Azure's stores
+drop an upload that was not finished by themselves.
 """
 
 from __future__ import annotations

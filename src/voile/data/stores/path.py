@@ -67,7 +67,7 @@ class StorePath:
 
     @property
     def address(self) -> str:
-        """The whole address, for `locate_file`; of the web its query may be secret."""
+        """The whole address, for `locate_file`; a web address may have a secret query."""
         if self.is_web:
             return self._url
         bucket, slash, key = self.key.partition("/")

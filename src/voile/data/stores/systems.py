@@ -66,7 +66,7 @@ def file_system(scheme: str, account: str) -> FileSystem:
 
 
 def s3_place() -> tuple[str, str | None]:
-    """Return the endpoint of S3, empty for Amazon's own, and the region, None where it is asked."""
+    """Return the endpoint of S3, empty for Amazon's own, and the region, None if AWS finds it."""
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     return endpoint, region or ("us-east-1" if endpoint else None)

@@ -93,7 +93,7 @@ def web_failures(url: str) -> Iterator[None]:
 
 
 def _reason(error: BaseException, url: str) -> VoileError:
-    """Find the cause of a failure: fsspec says of most that there is no such file."""
+    """Find the cause of a failure: for most, fsspec reports a missing file."""
     import aiohttp
 
     causes: list[BaseException] = [error]

@@ -38,7 +38,7 @@ def open_writer(
     escape : write formulas as text, in CSV and TSV (`voile.data.formulas`).
     dialect : the source's. CSV keeps it, and TSV keeps it except the tabs.
 
-    Raises RequestError: the format is unknown, cannot hold a column's type, or knows no formulas.
+    Raises RequestError: the format is unknown, cannot store a column's type, or has no formulas.
     """
     distinct_names(schema.names, where="output")
     if isinstance(path, MemoryPath):

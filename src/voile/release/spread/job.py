@@ -58,7 +58,7 @@ class StepCode(NamedTuple):
 
 
 class PiecedSource(Source):
-    """The columns of a source of which workers read pieces."""
+    """The columns of a source that workers read in pieces."""
 
     def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         raise NotImplementedError("a worker reads pieces")
