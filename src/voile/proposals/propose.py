@@ -57,8 +57,8 @@ def inspect(source: object, kind: str | None = None) -> ProposedRoles:
     Parameters
     ----------
     source : a frame, a dictionary of columns, or a path or address of a table.
-    kind : of data, tables, documents, itemsets or signals; without it tables, documents where
-        there are spans, itemsets where there are lists.
+    kind : the kind of data: tables, documents, itemsets or signals. By default tables, but
+        documents if there are spans, and itemsets if there are lists.
 
     >>> roles = inspect({"name": ["Ada", "Ben"], "age": [36, 41]})
     >>> roles.corrected({"age": "quasi"}).of("quasi")

@@ -1,8 +1,8 @@
 """JSON lines: one object a line, UTF-8; a text is a text, never a date that looks like one.
 
-A column that is absent from a line is null there. Lists are lists; objects, lists that hold lists
-or objects, and lists in a column that also holds something else become text.
-A line may have 64 MiB: a longer one is refused before it is read whole.
+A column that is absent from a line is null there. Plain lists are lists. Objects become text. So do
+lists with lists or objects, and lists in a mixed column. A line may have 64 MiB: a longer one is
+refused before it is read whole.
 """
 
 from __future__ import annotations
