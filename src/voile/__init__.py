@@ -1,4 +1,4 @@
-"""Share data about people, and know what an adversary could still do with it.
+"""Share data about people, and measure how much an adversary could still learn from it.
 
 >>> import voile
 >>> voile.Frontier.of([0.5, 1.0], [0.2, 0.0], ["a", "b"]).area()

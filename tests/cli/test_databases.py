@@ -73,7 +73,7 @@ def test_a_release_lies_beside_its_source(voile: Any, files: Any, county: Path) 
             "is not a table that voile wrote; choose another name, or remove",
         ),
         ("{}::visits", "{}::a/b", "has no slash in its name"),
-        ("{}::visits", "x.table::{}::clean", "lies beside its database; write FILE.duckdb::TABLE"),
+        ("{}::visits", "x.table::{}::clean", "is next to its database; write FILE.duckdb::TABLE"),
     ],
 )
 def test_no_table_of_others_is_replaced(

@@ -108,7 +108,7 @@ def test_a_release_that_was_changed_is_not_reported(
     release.write_text(release.read_text() + "\n")
     ran = voile("report", release, "--out", tmp_path / "page.html")
     assert (ran.code, "bytes" in ran.err, (tmp_path / "page.html").exists()) == (1, True, False)
-    assert "put it back as it was, or apply anew" in ran.err
+    assert "restore it, or apply again" in ran.err
 
 
 def test_choose_takes_exactly_one_way(voile: Any, files: Any, tmp_path: Path) -> None:
@@ -332,7 +332,7 @@ def test_an_interrupted_fit_keeps_what_it_has(
     monkeypatch.setattr("sys.stderr", err := Interrupting("searching", after=3))
     search = ["--method", "random-chain", "--evaluations", "1000000000"]
     assert run([str(word) for word in (*files.fit(kit), *search)]) == 130
-    told = "voile: interrupted; the kit holds what was found until then"
+    told = "voile: interrupted; the kit contains the policies found so far"
     assert err.getvalue().splitlines()[-1] == told
     assert StoredKit.load(kit).facts["stopped"] == "interrupted"
 

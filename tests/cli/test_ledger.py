@@ -55,7 +55,7 @@ def test_recipients_apart_stand_in_the_ledger(tmp_path, key_file, capsys):
     code, made = told(capsys, *words, "--apart", "Site A", "Site B")
     assert (code, made["apart"]) == (0, [["Site A", "Site B"]])
     assert run(["ledger", "show", str(place)]) == 0
-    assert "these do not share what they have: Site A and Site B" in capsys.readouterr().err
+    assert "these pairs share no releases: Site A and Site B" in capsys.readouterr().err
 
 
 def test_a_ledger_is_a_page_for_the_holder_and_shows_no_markup_of_a_reason(

@@ -137,7 +137,7 @@ def test_a_dpia_at_hand_is_held_to_its_hash(context: Make, tmp_path: Path) -> No
         dpia = {**FULL["dpia"], "place": "dpia.pdf", "sha256": sha256}
         (tmp_path / "c.toml").write_text(tomli_w.dumps(context(dpia=dpia)))
         if is_refused:
-            with pytest.raises(RequestError, match=r"dpia.sha256: is not that of the file"):
+            with pytest.raises(RequestError, match=r"dpia.sha256: differs from the file's"):
                 Context.read_context(tmp_path / "c.toml", today=DAY)
         else:
             Context.read_context(tmp_path / "c.toml", today=DAY)

@@ -146,12 +146,16 @@ def test_an_approval_does_not_survive_what_ends_it(
 @pytest.mark.parametrize(
     ("decision", "more", "says"),
     [
-        ("approve", {}, "without conditions what meets its criteria with conditions"),
-        ("withdraw", {}, "withdraws what this signer did not approve"),
-        ("renew", {"until": date(2032, 1, 1)}, "renews nothing"),
+        ("approve", {}, "without conditions, but the criteria are met only with conditions"),
+        ("withdraw", {}, "withdraws an approval that this signer did not give"),
+        ("renew", {"until": date(2032, 1, 1)}, "does not extend an approval"),
         (CONDITIONS, {"until": date(2032, 1, 1)}, "holds longer than the context says"),
-        (CONDITIONS, {"until": date(2030, 4, 30)}, "holds until no day to come"),
-        (CONDITIONS, {"hours": -48}, "was made before what it follows"),
+        (CONDITIONS, {"until": date(2030, 4, 30)}, "has a last day that is past"),
+        (
+            CONDITIONS,
+            {"hours": -48},
+            "was made before the statement or determination that it follows",
+        ),
     ],
 )
 def test_a_decision_that_may_not_be_made_is_refused(

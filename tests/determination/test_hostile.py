@@ -45,7 +45,7 @@ def test_every_mistake_is_named_at_once(context: Make) -> None:
         ({}, "no standard, no at_most"),
         ({"source": "x"}, "has a source and no at_most"),
         ({"standard": "ema-0070", "at_most": 0.1, "source": "x"}, "give one"),
-        ({"at_most": 0.1, "source": "x", "bounds": "mean"}, "does not say why"),
+        ({"at_most": 0.1, "source": "x", "bounds": "mean"}, "without a reason: give why"),
         ({"at_most": float("nan"), "source": "x"}, "at_most"),
         ({"at_most": 0.1, "source": "x", "who": "y"}, "is not known here"),
     ],
@@ -83,7 +83,7 @@ def test_markup_in_a_context_is_shown_and_not_obeyed(
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("verdict", "meets", "the verdict is that of the worst criterion"),
+        ("verdict", "meets", "the verdict is the worst criterion's"),
         ("sha256", "0" * 64, "the manifest is of the release judged"),
         ("manifest_sha256", "0" * 64, "is the manifest that was judged"),
         ("kind", "signals", "the verdict follows from its figure"),

@@ -164,7 +164,7 @@ def test_a_person_a_row_is_an_identifier(name):
     who = {name: [f"P{n}" for n in range(N)], "note": [f"{NOTE} {n}" for n in range(N)]}
     found = examine_documents(open_source(pa.table(who)))
     assert (found.subject, found.columns[0].role) == (None, "identifier")
-    assert found.columns[0].why == "its name says who a row is about"
+    assert found.columns[0].why == "by its name it identifies a row's person"
     again = {name: [f"P{n // 2}" for n in range(N)], "note": who["note"]}
     found = examine_documents(open_source(pa.table(again)))
     assert (found.subject, found.columns[0].role) == (name, "identifier")

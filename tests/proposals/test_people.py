@@ -24,7 +24,7 @@ def test_ids_that_a_spreadsheet_cut_are_noticed(name: str) -> None:
     (said,) = warned({name: ids, "age": list(range(60))})
     assert said == (
         f"dictionary of columns: column {name} has 6 distinct values in 60 rows that a spreadsheet "
-        "cut short, as 1.23457E+13, so that several ids are one; export the column again as text"
+        "cut short, as 1.23457E+13. Several ids are now equal: export the column again as text"
     )
 
 

@@ -152,7 +152,7 @@ def test_a_weight_is_not_taken_for_one_unasked():
     table = pa.table({"pwgtp": [i % 90 for i in range(N)], "age": [i % 80 for i in range(N)]})
     weight = examine(open_source(table)).columns[0]
     assert weight.role == "drop"
-    assert 'its name says "pwgtp": how many people a row stands for' in weight.why
+    assert 'its name contains "pwgtp": how many people a row stands for' in weight.why
     assert "the role weight" in weight.why
 
 

@@ -150,7 +150,7 @@ def test_what_was_changed_in_the_store_is_noticed(
 def test_a_release_without_its_manifest_is_none(server: Server, here: Path, kit: Any) -> None:
     apply(kit)
     server.client.delete_object(Bucket="clinic", Key="2024/visits.parquet.manifest.json")
-    with pytest.raises(VoileError, match="the release has no manifest beside it"):
+    with pytest.raises(VoileError, match="the release has no manifest next to it"):
         open_release(f"{TO}.parquet")
 
 

@@ -87,7 +87,7 @@ def test_a_changed_file_is_refused(saved):
     raw = bytearray(path.read_bytes())
     raw[len(raw) // 2] ^= 1
     path.write_bytes(raw)
-    with pytest.raises(TamperedError, match="not what the kit's index says"):
+    with pytest.raises(TamperedError, match="does not match the kit's index"):
         StoredKit.load(saved)
     path.unlink()
     with pytest.raises(TamperedError, match="lacks a file"):

@@ -150,7 +150,7 @@ def test_what_is_no_release_is_refused(tmp_path):
         StoredRelease.open(tmp_path / "none.csv")
     out = written(tmp_path)
     manifest_path(out).unlink()
-    with pytest.raises(RequestError, match="no manifest beside it"):
+    with pytest.raises(RequestError, match="no manifest next to it"):
         StoredRelease.open(out)
     for text in (b"{", b"[]", b"{}"):
         manifest_path(out).write_bytes(text)

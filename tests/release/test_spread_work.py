@@ -159,10 +159,12 @@ def test_a_file_is_this_runs_and_of_its_name(tmp_path: Path) -> None:
     flipped = whole[:-1] + bytes([whole[-1] ^ 1])
     for data in (b"", whole[:20], whole[:-1], flipped, (tmp_path / "b").read_bytes()):
         (tmp_path / "a").write_bytes(data)
-        with pytest.raises(DamagedError, match="a: is not what this run wrote there; run again"):
+        with pytest.raises(
+            DamagedError, match="a: does not match the bytes that this run wrote; run again"
+        ):
             staged.load("a")
     (tmp_path / "a").write_bytes(whole)
-    with pytest.raises(DamagedError, match="is not what this run wrote"):
+    with pytest.raises(DamagedError, match="does not match the bytes that this run wrote"):
         StagedFolder(tmp_path, Secret(bytes(31) + b"1")).load("a")
     with pytest.raises(DamagedError, match="cannot be read"):
         staged.load("c")
@@ -298,7 +300,7 @@ def test_a_worker_with_another_secret_is_refused(
 
 def test_what_no_other_process_has_is_refused() -> None:
     options = find_module("documents").options.apply(known=pa.table({"name": ["CANARY"]}))
-    with pytest.raises(RequestError, match="holds rows or a function") as caught:
+    with pytest.raises(RequestError, match="contains rows or a function") as caught:
         options.at_worker().as_json()
     assert "CANARY" not in str(caught.value)
 

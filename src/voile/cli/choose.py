@@ -66,9 +66,9 @@ _AFTER: dict[str, dict[str, Any]] = {
     "--hold-back": {"is_flag": True, "help": "As it will be applied: new people wait."},
     "--recount": {
         "is_flag": True,
-        "help": "As it will be applied: count the rows of --source anew.",
+        "help": "As for apply: count the rows of --source again.",
     },
-    "--recipient": {"help": "To whom it will go, as it will be applied [everybody]."},
+    "--recipient": {"help": "Its recipient, as for apply [everybody]."},
 }
 
 
@@ -117,7 +117,7 @@ def choose(module: AnyModule) -> click.Command:
 
 
 class _ChooseCommand(VoileCommand):
-    """Offer the ways of the module; its code is imported only when they are asked for."""
+    """Offer the ways of the module; its code is imported only for these."""
 
     def __init__(self, module: AnyModule, run: Run, params: list[click.Parameter]) -> None:
         super().__init__("choose", run, params)

@@ -58,7 +58,7 @@ def _run(screen: CommandScreen, commands: list[list[str]], *, force: bool) -> in
 def _prepare_clinic(
     screen: CommandScreen, out: Path, form: str, patients: int, *, force: bool
 ) -> None:
-    """Write the export, what scores a release of it, and annotated notes of other people."""
+    """Write the export, the true data for scoring, and annotated notes of other people."""
     from voile.demo.export import write_demo
 
     screen.say(f"Making up an export of {patients:,} patients in {out / 'export'}")
@@ -123,7 +123,7 @@ def _commands(out: Path) -> list[list[str]]:
 
 
 def _sentences(release: Path) -> tuple[str, ...]:
-    """Say as the public report does: the risk now, what was lost, how Safe Harbor compares."""
+    """Return the public report's sentences: risk, loss, and comparison with Safe Harbor."""
     from voile.release.manifest import StoredRelease
     from voile.report.sections import Prose
 

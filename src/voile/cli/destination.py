@@ -1,4 +1,4 @@
-"""Where a command writes: never over what it reads, nor over what voile did not write."""
+"""The output of a command. It never replaces an input, or a file that voile did not write."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 
 ARCHIVE = "releases"
-"""The option that names folders of earlier releases, in which the next may lie."""
+"""The option for folders of earlier releases. The next release may be in one of them."""
 
 
 class CommandInput(NamedTuple):
-    """What a command reads: a file or folder, and a table in it."""
+    """An input of a command: a file or folder, and a table in it."""
 
     place: Path
     table: str | None
 
 
 class DestinationOption(click.Option):
-    """An option that says where a result goes.
+    """An option for the place of a result.
 
     Parameters
     ----------
-    output : what it is; None for a folder that a command goes on with.
+    output : the kind of result. None for a folder that a command continues to fill.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ def _check(
 
 
 def _check_stored(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> None:
-    """Refuse an output in a store that is an input, lies in one, or holds one."""
+    """Refuse an output in a store that is an input, is in one, or contains one."""
     from voile.data.stores.path import StorePath
 
     every = [(param, StorePath.parse(given.get(str(param.name)))) for param in params]
@@ -97,7 +97,7 @@ def _check_stored(params: Sequence[click.Parameter], given: Mapping[str, Any]) -
         for read in (place for is_output, place in stored if not is_output):
             if f"{out}/".startswith(f"{read}/") or f"{read}/".startswith(f"{out}/"):
                 raise RequestError(
-                    f"is or holds {read}, which this command reads, or lies in it",
+                    f"is, contains or is inside {read}, which this command reads",
                     where=str(out),
                     instead="use another name",
                 )
@@ -120,21 +120,21 @@ def _check_table(place: str, read: Sequence[CommandInput]) -> None:
 
 
 def _check_apart(part: Path, read: CommandInput, *, replaced: bool) -> None:
-    """Refuse an output that is an input, lies in one, or is replaced with one in it."""
+    """Refuse an output that is an input, is in one, or would replace one in it."""
     place = read.place
     if _is_same(place, part):
         what = "is read by this command"
     elif replaced and _is_within(place, part):
-        what = f"holds {place}, which this command reads"
+        what = f"contains {place}, which this command reads"
     elif _is_within(part, place):
-        what = f"lies in {place}, which this command reads"
+        what = f"is in {place}, which this command reads"
     else:
         return
     raise RequestError(what, where=str(part), instead="use another name")
 
 
 def _is_within(inner: Path, outer: Path) -> bool:
-    """Say whether a path is another or lies below it, as it is written or as links lead."""
+    """Return whether a path is another or is below it, as written or through links."""
     ways = (inner.absolute(), Path(os.path.realpath(inner)))
     return any(_is_same(place, outer) for way in ways for place in (way, *way.parents))
 
@@ -156,7 +156,7 @@ def _inputs(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> Iter
 
 
 def _places(text: str, asked: str | None) -> Iterator[CommandInput]:
-    """Yield what a text may name: NAME=FILE, FORMAT:FILE, FILE::TABLE, a pattern of files."""
+    """Yield the inputs that a text may name: NAME=FILE, FORMAT:FILE, FILE::TABLE, a pattern."""
     for one in {text, text.partition("=")[2], text.partition(":")[2]}:
         path, _, table = one.partition("::")
         found = [path] if os.path.exists(path) else glob(path, recursive=True)

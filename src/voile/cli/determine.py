@@ -88,7 +88,7 @@ def write_context(
 
 
 def say_verdicts(screen: CommandScreen, one: Determination, out: Path) -> None:
-    """Show the verdict of each criterion, and where the determination lies."""
+    """Show the verdict of each criterion, and the determination's path."""
     rows = {each.name: each.verdict for each in one.criteria}
     width = max(map(len, rows))
     for name, verdict in rows.items():
@@ -170,7 +170,7 @@ sign = VoileCommand(
             ["--decision"],
             type=click.Choice(DECISIONS),
             required=True,
-            help="What the signer decides.",
+            help="The signer's decision.",
         ),
         click.Option(
             ["--as", "signer"],
@@ -184,7 +184,7 @@ sign = VoileCommand(
             ["--until"],
             type=click.DateTime(["%Y-%m-%d"]),
             metavar="DAY",
-            help="Last day of an approval or a renewal [what the context says].",
+            help="Last day of an approval or a renewal [the context's].",
         ),
         click.Option(["--condition"], multiple=True, help="Condition of an approval. Repeatable."),
         click.Option(["--reason"], default="", help="Why, in the signer's words."),

@@ -16,10 +16,10 @@ ROWS = 20
 
 
 def frontier(screen: CommandScreen, kit: StoredKit, module: AnyModule, *, all: bool) -> None:
-    """Show 20 of the policies, evenly spread, unless `all` are asked for.
+    """Show 20 policies, evenly spread, or `all` of them.
 
-    Columns of numbers and single texts are shown, and in JSON lists of numbers. Packed policies
-    say nothing; lists of texts and of records may hold words of the data.
+    It shows columns of numbers and single texts, and in JSON lists of numbers. Packed policies are
+    unreadable. Lists of texts and of records may contain words of the data.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""`voile inspect`: propose what each column of a source is."""
+"""`voile inspect`: propose a role for each column of a source."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def _inspect(
     encoding: str | None,
     force: bool,
 ) -> None:
-    """Propose what each column of a source is.
+    """Propose a role for each column of a source.
 
-    The file says why, column by column; read it and correct it. Without --out it is printed. For
-    rows of items, each column is proposed in the form that features are made of.
+    The file gives a reason for each column. Read it and correct it. Without --out it is printed.
+    For itemsets, each column also gets the form of its features.
     """
     from voile.proposals.propose import kind_named, propose
 
@@ -55,7 +55,7 @@ def _inspect(
 KIND = click.Option(
     ["--kind"],
     type=click.Choice(list(MODULES)),
-    help="What the roles are for [tables; documents where there are spans, itemsets lists].",
+    help="The kind of data [tables; documents for spans, itemsets for lists].",
 )
 inspect = VoileCommand(
     "inspect", _inspect, [source_argument(), *out("ROLES", ROLES, required=False), KIND, *reading()]

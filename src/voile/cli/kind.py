@@ -49,7 +49,7 @@ UNKEYED = (
 
 
 class _KindGroup(VerbGroup):
-    """The commands of one kind: those that all kinds have, then its own."""
+    """The commands of one kind: the common ones, then its own."""
 
     def __init__(self, module: AnyModule) -> None:
         super().__init__(module.kind, help=f"Fit, choose, apply and attack {module.kind}.")
@@ -61,7 +61,7 @@ class _KindGroup(VerbGroup):
 
     @cached_property
     def _own(self) -> Mapping[str, click.Command]:
-        """The kind's own verbs, by name; their options are imported when they are asked for."""
+        """The kind's own verbs, by name; their options are imported at first use."""
         return {verb.name: _own_command(verb) for verb in self._module.own_verbs}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -95,8 +95,8 @@ def _fit(module: AnyModule) -> click.Command:
     ) -> int:
         """Find the policies that no other beats.
 
-        Writes a kit: a folder with the policies and what applying them needs. Ctrl-C ends the
-        search, and what was found until then is kept.
+        Writes a kit: a folder with the policies and the data for applying them. Ctrl-C ends the
+        search, and the kit keeps the policies found so far.
         """
         from voile.data.roles import Roles
         from voile.release.options import with_options
@@ -111,7 +111,7 @@ def _fit(module: AnyModule) -> click.Command:
         return tell_fitted(screen, kit, out)
 
     needed = module.requires_roles
-    roles = path("roles", "What each column is; voile inspect proposes it.", required=needed)
+    roles = path("roles", "Roles of the columns; voile inspect proposes them.", required=needed)
     others = click.Option(
         ["--others"],
         type=click.Choice(["drop"]),
@@ -145,8 +145,8 @@ def _apply(module: AnyModule) -> click.Command:
     ) -> int:
         """Write the release of a source under a policy.
 
-        Beside RELEASE appear RELEASE.manifest.json, which goes with it, and RELEASE.private/, which
-        never leaves. Exits with 1 when rows could not be released and were set aside.
+        RELEASE.manifest.json appears next to RELEASE and goes with it. RELEASE.private/ appears
+        too, and never leaves. Exits with 1 if rows were rejected.
         """
         from voile.release.choice import Chosen, default_choice, default_in_words
 
@@ -230,10 +230,9 @@ def _assess(module: AnyModule, verb: ModuleAssessing[Any]) -> click.Command:
         force: bool,
         options: BaseModel,
     ) -> None:
-        """Assess a release that voile did not make, beside its original.
+        """Assess a release that voile did not make, compared with its original.
 
-        Writes a report: one HTML page with the risks, what was lost, and what attacks found. --json
-        prints all figures, for the data holder.
+        Writes a report: one HTML page with the risks, the loss, and the findings of attacks.
         """
         from voile.data.roles import Roles
         from voile.face.assessment import Assessment

@@ -32,10 +32,11 @@ def _init(
     apart: tuple[tuple[str, str], ...],
     key_file: Path,
 ) -> None:
-    """Begin a ledger: what all releases of one source must keep together.
+    """Begin a ledger, with the risk budget for all releases of one source.
 
-    All recipients are taken to share what they have, but for those that --apart names. The ledger
-    stays with the data holder: it holds no value of the data, and says what was released when.
+    All recipients are assumed to share their releases, except the pairs of --apart. The ledger
+    stays with the data holder. It contains no value of the data, and lists each release with its
+    time.
     """
     from voile.ledger.audience import LedgerAudience
     from voile.ledger.ledger import create
@@ -50,11 +51,11 @@ def _init(
 
 def _but_for(audience: LedgerAudience) -> str:
     pairs = "; ".join(f"{one} and {other}" for one, other in audience.apart)
-    return f", taken that these do not share what they have: {pairs}" if pairs else ""
+    return f", assuming that these pairs share no releases: {pairs}" if pairs else ""
 
 
 def _show(screen: CommandScreen, *, ledger: str, out: Path | None, force: bool) -> None:
-    """Show the lines of a ledger, and what was promised; --out writes a page, to read or print."""
+    """Show the entries of a ledger, and its risk budget. --out writes a page, to read or print."""
     from voile.data.files.atomic import write_text
     from voile.ledger.ledger import Ledger
     from voile.release.ledger_checks import describe_ledger
@@ -98,10 +99,10 @@ def _judge(
     recipient: str | None,
     key_file: Path,
 ) -> None:
-    """Judge a policy together with all that is out; nothing is written.
+    """Judge a policy together with all published releases. Nothing is written.
 
-    With --source, the rows are those to be released; without it, those that the kit was fitted on.
-    Exits with 0 where the promise is kept and with 2 where it would be broken.
+    --source contains the rows to be released. Without it, the rows of the fit count. Exits with 0
+    where the promise is kept and with 2 where it would be broken.
     """
     from voile.core.errors import RequestError
     from voile.ledger.judgement import judge_for
@@ -137,8 +138,8 @@ def _erase(
 ) -> None:
     """Leave people out of every further release, on their request.
 
-    SUBJECTS names one subject a line. The ledger holds a keyed token of each, and the reason, but
-    no name. What is out stays out: the recipients are to be told.
+    SUBJECTS has one subject per line. The ledger keeps a keyed token of each, and the reason, but
+    no name. Published releases cannot be called back: tell their recipients.
     """
     from voile.ledger.ledger import open_ledger
     from voile.release.archive import erase, showing
@@ -174,10 +175,10 @@ def _verify(
     releases: tuple[Path, ...],
     key_file: Path | None,
 ) -> int:
-    """Check a ledger, and close what a killed run left open.
+    """Check a ledger, and close the intents of killed runs.
 
-    Exits with 1 when a check fails. A copy of the ledger that was extended apart from this one is
-    found only by a manifest of a release that was made under it.
+    Exits with 1 when a check fails. Another copy of the ledger may have been extended. Only a
+    manifest of a release that was made under that copy can show this.
     """
     from voile.ledger.ledger import Ledger, LedgerKeys, open_ledger
     from voile.release.ledger_checks import close_intents, ledger_checks
@@ -200,7 +201,7 @@ def _verify(
 
 
 def _key_file(*, required: bool) -> click.Option:
-    help = "File with the secret; the ledger's last line is written down beside it."
+    help = "File with the secret; the ledger's last line is recorded next to it."
     return path("key-file", help, required=required)
 
 
@@ -217,7 +218,7 @@ def _folders(name: str, help: str) -> click.Option:
 _MATCHES = "Most people expected to be re-identified correctly, from all releases together."
 _RISK = "Most of the untouched source's expected matches, as a share, 0 to 1."
 _APART = (
-    "Two recipients that cannot share what they have, by the names of --recipient; may be given "
+    "Two recipients that cannot share their releases, as named by --recipient; may be given "
     "several times [all share]."
 )
 _K = "Minimum number of subjects in a group that all releases together show [1]."
@@ -247,8 +248,8 @@ for _command in (
             argument("kit"),
             path("policy", "The policy file that voile KIND choose wrote.", required=True),
             _source(),
-            _folders("releases", "Folder where earlier releases lie, with what stays private."),
-            click.Option(["--recipient"], help="To whom it is to go [everybody]."),
+            _folders("releases", "Folder with earlier releases and their private folders."),
+            click.Option(["--recipient"], help="The policy's recipient [everybody]."),
             _key_file(required=True),
         ],
     ),
@@ -259,7 +260,7 @@ for _command in (
             argument("ledger"),
             argument("subjects"),
             click.Option(["--reason"], required=True, help="Why; the ledger keeps it: no name."),
-            _folders("releases", "Folder where releases lie: which of them show these people."),
+            _folders("releases", "Folder with releases, to find those that show these people."),
             _key_file(required=True),
         ],
     ),
@@ -269,7 +270,7 @@ for _command in (
         [
             argument("ledger"),
             _folders("manifests", "Manifest of a release made under it, or a folder of them."),
-            _folders("releases", "Folder where releases lie; closes what a killed run left."),
+            _folders("releases", "Folder with releases; closes the intents of killed runs."),
             _key_file(required=False),
         ],
     ),

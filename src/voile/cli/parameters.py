@@ -89,7 +89,7 @@ def split_general(args: Sequence[str]) -> tuple[set[str], list[str]]:
 
 
 class SourcePath(click.Path):
-    """A file or folder, here or in a store, or a table: what rows are read from."""
+    """A source of rows: a file or folder, here or in a store, or a table."""
 
 
 def argument(name: str) -> click.Argument:
@@ -98,7 +98,7 @@ def argument(name: str) -> click.Argument:
 
 
 def source_argument(name: str = "source") -> click.Argument:
-    """Take what rows are read from, as one word on the command line."""
+    """Take a source of rows, as one word on the command line."""
     return click.Argument([name], metavar=name.upper(), type=SourcePath())
 
 
@@ -122,7 +122,7 @@ def flag(name: str, help: str) -> click.Option:
 def out(
     metavar: str, output: OutputKind, *, required: bool = True, default: str = ""
 ) -> list[click.Parameter]:
-    """Say where the result goes, and whether it may replace what voile wrote there."""
+    """Return the options for the result's place, and for replacing an output that voile wrote."""
     help = f"Where to write the {metavar.lower()}{default and f' [{default}]'}."
     return [
         DestinationOption("--out", metavar, output, help=help, required=required),
@@ -156,7 +156,7 @@ def seed() -> click.Option:
 
 
 def reading() -> list[click.Parameter]:
-    """Say how a source is read where its file does not say so itself."""
+    """Return the options for reading a source, if its file does not determine the format."""
     return [
         click.Option(["--table"], help="Table of a database, or sheet of a workbook."),
         click.Option(["--encoding"], help="Encoding of a text file, else found."),
@@ -170,7 +170,7 @@ def open_and_report(
     encoding: str | None,
     kind: str | None = None,
 ) -> Source:
-    """Open a source as its kind does, and report what was found out about it."""
+    """Open a source as its kind does, and report the notes of opening."""
     from voile.modules import find_opener
 
     opened = find_opener(kind)(source, table=table, encoding=encoding)
@@ -186,7 +186,7 @@ def load_kit(place: Path, kind: str) -> StoredKit:
 
 
 def _check_addresses(params: list[click.Parameter], given: Mapping[str, Any]) -> None:
-    """Refuse an address where a path of this machine is asked for, before any work is done."""
+    """Refuse an address in place of a local path, before any work."""
     paths = [one for one in params if isinstance(one.type, click.Path) and given.get(str(one.name))]
     if not paths:
         return
@@ -204,7 +204,7 @@ def _check_addresses(params: list[click.Parameter], given: Mapping[str, Any]) ->
 
 
 def _is_release(param: click.Parameter) -> bool:
-    """Say whether an option says where a release goes, which may be a store."""
+    """Return whether an option names a release's destination, which may be a store."""
     from voile.data.files.outputs import RELEASE
 
     return isinstance(param, DestinationOption) and param.output is RELEASE

@@ -1,4 +1,4 @@
-"""What each verb says at its end, and its exit code."""
+"""The final messages of each verb, and its exit code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FEW = 3  # findings of one quantity that are shown one by one
 
 
 def tell_fitted(screen: CommandScreen, kit: StoredKit, place: Path) -> int:
-    """Say what was fitted, and whether it was cut short."""
+    """Report the number of policies in the kit, and whether the search was cut short."""
     stopped = kit.facts.get("stopped")
     policies = kit.facts["policies"]
     screen.say(f"{place}: {kit.visibility} kit of {count(policies, 'policy')} that no other beats")
@@ -67,17 +67,17 @@ def tell_chosen(screen: CommandScreen, chosen: Chosen, place: Path) -> None:
 
 
 def tell_attacked(screen: CommandScreen, found: Sequence[Evidence], place: Path) -> None:
-    """Say what the attacks found, and where the evidence is."""
+    """Report the findings of the attacks, and the path of the evidence."""
     screen.result({"evidence_file": str(place), "evidence": [e.to_json() for e in found]})
     show_evidence(screen, found)
     screen.say(f"{place}: evidence of {count(len(found), 'attack')}; voile report shows all of it")
 
 
 def show_evidence(screen: CommandScreen, found: Sequence[Evidence]) -> None:
-    """Show what attacks found, each rate with its 95% interval and its baseline.
+    """Show the findings of attacks, each rate with its 95% interval and its baseline.
 
-    Of a quantity that was counted in many circumstances, the one in which most was found; a total
-    is never among those of the kinds that it adds up.
+    A quantity that was counted in many circumstances has one row: the circumstance with the most
+    finds. A total is never compared with the kinds that it adds up.
     """
     from voile.report.wording import name_of
 
@@ -98,7 +98,7 @@ def show_evidence(screen: CommandScreen, found: Sequence[Evidence]) -> None:
 
 
 def _fold_findings(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]:
-    """Yield each finding; of more than a few of one quantity the largest, and of how many."""
+    """Yield each finding. If a quantity has many, yield the largest with their number."""
     groups: dict[tuple[str, bool], list[Finding]] = {}
     for finding in findings:
         if finding.rate.trials:
@@ -113,7 +113,7 @@ def _fold_findings(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]
 def tell_applied(
     screen: CommandScreen, release: StoredRelease, chosen: Chosen, *, allowed: bool
 ) -> int:
-    """Say what was released and what was not; rows set aside make the exit code 1."""
+    """Report the released and unreleased rows. Rejected rows make the exit code 1."""
     assert release.private is not None
     counts = release.private["counts"]
     parts = [f"{counts['released']:,} of {count(counts['read'], 'row')} released"]
@@ -148,7 +148,7 @@ def tell_applied(
 
 
 def _describe_joint(joint: Mapping[str, Any]) -> str:
-    """Say what a release comes to with those that were out."""
+    """Describe the joint risk of a release and the earlier ones."""
     said, others = f"  ledger, line {joint['line']}", joint["releases"]
     if "unbounded" in joint:
         said += f": {joint['unbounded']}"
@@ -164,7 +164,7 @@ def _describe_joint(joint: Mapping[str, Any]) -> str:
 
 
 def _formulas(found: Mapping[str, Any]) -> str:
-    """Say how many cells a spreadsheet would run, and what was or can be done about it."""
+    """Report how many cells a spreadsheet would run as formulas, and the remedy."""
     cells, columns = sum(found["cells"].values()), ", ".join(found["cells"])
     what = f"{count(cells, 'cell')} in {columns} would be a formula to a spreadsheet"
     done = "escaped by an apostrophe" if found["escaped"] else "--formulas escape makes it text"
@@ -184,7 +184,7 @@ RISKS = frozenset({"max_risk", "mean_risk"})
 SHARES = frozenset(
     {"relative_risk", "distribution", "resolution", "ncp", "unique_share", "published_tokens"}
 )
-"""Figures that screens write in percent, as reports do, beside those of the wings' axes."""
+"""Figures that screens write in percent, as reports do, in addition to those of the wings' axes."""
 
 
 def write_figures(

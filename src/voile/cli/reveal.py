@@ -19,10 +19,10 @@ def _reveal(
     recipient: str,
     reason: str,
 ) -> None:
-    """Find whose a pseudonym is, for re-contact.
+    """Find the subject of a pseudonym, for re-contact.
 
-    The data holder alone can: it takes the secret, and the list of subjects. The use is recorded
-    in KEY.reveals beside the secret first, with the reason and without the name.
+    The data holder alone can: it takes the secret, and the list of subjects. The use is recorded in
+    KEY.reveals next to the secret first, with the reason and without the name.
     """
     from voile.keys.pseudonyms import purpose_of
     from voile.release.reveal import read_subjects, reveal

@@ -27,7 +27,7 @@ DONE, FAILED, WRONG_REQUEST, CTRL_C = 0, 1, 2, 130
 
 @dataclass(frozen=True)
 class CommandProblem:
-    """Why a command stopped: its exit code, and what is wrong, where, and what to do instead."""
+    """The reason why a command stopped: its exit code, the problem, the place and the remedy."""
 
     code: int
     what: str
@@ -140,7 +140,7 @@ def _groups_with(root: click.Command, context: click.Context, verb: str) -> list
 
 
 def _explain_removed(error: click.UsageError, path: str) -> tuple[str, str] | None:
-    """Return what is wrong with a command or option that a version removed, and the remedy."""
+    """Return the problem with a removed command or option, and the remedy."""
     asked = getattr(error, "command_name", None)
     option = error.option_name.strip("-") if isinstance(error, click.NoSuchOption) else ""
     match [*path.split()[1:], *([asked] if asked else [])]:

@@ -1,4 +1,4 @@
-"""What a command shows: results on standard output, messages and progress on standard error."""
+"""The output of a command: results on standard output, messages and progress on standard error."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CommandScreen:
     Parameters
     ----------
     json : the result is one JSON object on standard output, and nothing else is there.
-    quiet : no messages and no progress; errors and set-aside rows are still told.
+    quiet : no messages and no progress; errors and rejected rows are still shown.
     """
 
     json: bool = False
@@ -47,7 +47,7 @@ class CommandScreen:
             tell(text)
 
     def show(self, text: str) -> None:
-        """Tell the user something as it is, lines unbroken; left out when quiet."""
+        """Print a message without breaking its lines, unless quiet."""
         if not self.quiet:
             print(text, file=sys.stderr)
 
@@ -56,13 +56,13 @@ class CommandScreen:
         tell(text)
 
     def result(self, data: Mapping[str, Any]) -> None:
-        """Print the result where JSON was asked for."""
+        """Print the result if --json was given."""
         if self.json:
             print(json.dumps(_finite(data), ensure_ascii=False, default=str))
 
     @contextmanager
     def progress(self) -> Iterator[ProgressHook]:
-        """Give what a module reports its progress to: a bar on a terminal, lines otherwise.
+        """Return the hook for a module's progress: a bar on a terminal, lines otherwise.
 
         Lines of JSON where the variable VOILE_PROGRESS is json, for a program that shows them.
         """
@@ -96,8 +96,8 @@ def show_table(
 ) -> None:
     """Print a table: aligned on a terminal, tab-separated otherwise; figures of four digits.
 
-    On a terminal only the first columns that fit, and a line says so. The column that `wraps` may
-    be cut between its words.
+    A terminal shows only the first columns that fit, and a message reports this. The column that
+    `wraps` may be cut between its words.
     """
     if not file.isatty():
         for row in (columns, *rows):
@@ -197,7 +197,7 @@ class _TaskStep:
         return f"{min(done / total, 1):.0%}{'' if left is None else f', {about(left)} left'}"
 
     def seconds_left(self, done: float, total: float) -> float | None:
-        """Estimate the time left, once enough is done to tell."""
+        """Estimate the remaining time, once enough is done."""
         spent = time.monotonic() - self._began
         came = done - self._first
         few = self._parts < PARTS and came < SHARE * (total - self._first)
@@ -207,7 +207,7 @@ class _TaskStep:
 
 
 def about(seconds: float) -> str:
-    """Write a time as one says it.
+    """Write a time in words.
 
     >>> [about(x) for x in (0.2, 29, 71, 3500, 3601, 9000, 1e6)]
     ['1 s', '29 s', '1 min', '58 min', '1 h', '2.5 h', '12 days']
@@ -253,7 +253,7 @@ class _JsonLines:
 
 
 class _ProgressBar:
-    """Progress as one bar: of the task under way, gone with it."""
+    """Progress as one bar for the present task, removed at its end."""
 
     def __enter__(self) -> _ProgressBar:
         from rich.console import Console

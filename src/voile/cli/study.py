@@ -45,8 +45,8 @@ def _init(
 ) -> None:
     """Write a plan for a folder, a FHIR bulk export or an OMOP schema.
 
-    The plan says why, line by line; read it and correct it. Beside it appear the roles of its
-    tables and a fresh secret.
+    The plan gives a reason for each line. Read it and correct it. The roles of its tables and a
+    fresh secret appear next to it.
     """
     from voile.study.verbs.init import init
 
@@ -77,9 +77,9 @@ def _open_study(plan: str, ledger: Path | None = None) -> Study:
 
 
 def _fit(screen: CommandScreen, *, plan: str, ledger: Path | None, force: bool) -> None:
-    """Fit the table of a plan, judge each policy beside the texts, and pick one.
+    """Fit the table of a plan, judge each policy together with the texts, and pick one.
 
-    Writes the kit that the plan names, PLAN's name with .kit unless it says.
+    Writes the plan's kit. Without a name in the plan, the kit is PLAN's name with .kit.
     """
     study = _open_study(plan, ledger)
     with screen.progress() as progress:
@@ -94,10 +94,10 @@ def _fit(screen: CommandScreen, *, plan: str, ledger: Path | None, force: bool) 
 
 
 def _review(screen: CommandScreen, *, options: Any, plan: str, part: str | None) -> int:
-    """Read and correct what the kit of notes proposes, on a page of this machine.
+    """Read and correct the proposals of the notes' kit, on a page of this machine.
 
-    Of an export too, which lies open, in a folder of mode 0700, until the review ends. study apply
-    then takes the kit that learnt from what was read.
+    An export can be reviewed too: it is open, in a folder of mode 0700, until the review ends. Then
+    study apply takes the kit that learnt from the review.
     """
     ended = _open_study(plan).review(options, screen, part=part)
     screen.result(ended.result)
@@ -111,12 +111,13 @@ def _review_options() -> Any:
 
 
 def _accept(screen: CommandScreen, *, options: Any, study: str, part: str | None) -> int:
-    """Prove by reading that few identifiers are left in the texts of the release.
+    """Prove by reading that few identifiers remain in the texts of the release.
 
-    A local page shows the likeliest identifiers that are left, then words drawn at random, and some
-    seeded identifiers, which measure the reader. voile removes what readers find from the release,
-    measures it again, and replaces it. The proved limit enters the joint figures. Run the same
-    command again after an interruption. Exits with 1 when the goal is not proved, or not yet.
+    A local page shows the likeliest remaining identifiers, then random words. Some seeded
+    identifiers measure the reader. From the release, voile removes the identifiers that readers
+    find. It then measures the release again, and replaces it. The proved limit enters the joint
+    figures. Run the same command again after an interruption. Exits with 1 when the goal is not
+    proved, or not yet.
     """
     ended = _open_study(study).accept(options, screen, part=part)
     screen.result(ended.result)
@@ -140,8 +141,8 @@ def _apply(
 ) -> int:
     """Write the release of a plan: a folder with every part and one manifest.
 
-    Beside it appears its .private folder, which never leaves. Exits with 1 if rows or texts of
-    a part are rejected. Suppressed rows are no failure, nor are rows without a rule of an export.
+    Its .private folder appears next to it, and never leaves. Exits with 1 if rows or texts of a
+    part are rejected. Suppressed rows are no failure, nor are rows without a rule of an export.
     """
     from voile.study.risk.remedies import PlanRemedy
     from voile.study.text.mentions import SUPPRESSED_PERSON
@@ -192,11 +193,11 @@ def _frontier(screen: CommandScreen, *, plan: str) -> None:
 
 
 def _attack(screen: CommandScreen, *, plan: str, register: str | None, parts: bool) -> None:
-    """Attack all parts together: by what each shows, by true dates, and with a register.
+    """Attack all parts together: by the contents of each, by true dates, and with a register.
 
-    An acquaintance knows what parts show of a person, or some true dates. With a register, the
-    adversary links the released people by rows and texts, of which ages and pronouns are read; what
-    is found then is kept in the private folder for `determine`, as is what --parts finds.
+    An acquaintance knows a person's values in some parts, or some true dates. With a register, the
+    adversary links the released people by rows, and by ages and pronouns in texts. The private
+    folder keeps these findings for `determine`, and those of --parts.
     """
     from voile.gate.people import ALONE, MATCHES
     from voile.study.adversary.acquaintance import GROUP, by_knowledge
@@ -235,7 +236,7 @@ def _attack(screen: CommandScreen, *, plan: str, register: str | None, parts: bo
 def _verify(screen: CommandScreen, *, plan: str) -> int:
     """Check the release of a plan against its manifest and its seal.
 
-    Exits with 1 when a check fails, and says what could not be checked.
+    Exits with 1 when a check fails, and lists the checks that could not be made.
     """
     found = _open_study(plan).verify()
     whole = not any(holds is False for _, holds in found)
@@ -254,7 +255,7 @@ def _determine(
     pdf: bool,
     force: bool,
 ) -> None:
-    """Judge the release of a plan for a recipient and a purpose: what people then sign.
+    """Judge the release of a plan for a recipient and a purpose. People then sign the result.
 
     The same as `voile determine` of the release's folder, with the plan's secret and ledger. Start
     with --template, which writes a context to fill in.
@@ -289,7 +290,7 @@ def _kit(screen: CommandScreen, *, plan: str, part: str, out: Path, force: bool)
 
 
 def _report(screen: CommandScreen, *, plan: str, out: Path, internal: bool, force: bool) -> None:
-    """Write the report of the release: the joint figures first, then those of each part.
+    """Write the report of the release: the joint figures first, then each part's figures.
 
     One HTML page that opens from disk without a network, and prints.
     """
@@ -322,12 +323,12 @@ def study() -> None:
     """
 
 
-AFTER = "Ledger of the source's releases: joint_risk picks a policy given what is out [PLAN's]."
-LEDGER = "Ledger of the source's releases: judge by it, then enter in it [what PLAN names]."
+AFTER = "Ledger of the source's releases; joint_risk picks a policy given these releases [PLAN's]."
+LEDGER = "Ledger of the source's releases: judge by it, then enter in it [PLAN's]."
 OVERRIDE = "Reason to release though the ledger's promise is broken; the ledger keeps it: no name."
 ALLOW = "Exit with 0 even if rows could not be released."
 INTERNAL = "Internal report: includes small counts, and sentences of the texts."
-KNOWN = "Table of what is known of each person, to look for in notes too. Repeatable."
+KNOWN = "Table of values known of each person, to look for in notes too. Repeatable."
 STAFF = "Table of people who may be named in any note, such as staff. Repeatable."
 REGISTER = "Identified register that the adversary holds, with the study's subject column."
 PART = click.Option(["--part"], metavar="NAME", help="Part of notes [the one that has an init].")
@@ -347,7 +348,7 @@ INIT = [
         ["--annotated"],
         type=click.Path(),
         metavar="NOTES",
-        help="Annotated notes to fit such a kit on; their roles lie beside them as .toml.",
+        help="Annotated notes to fit such a kit on; their roles are next to them as .toml.",
     ),
     click.Option(["--known"], type=click.Path(), metavar="DATA", multiple=True, help=KNOWN),
     click.Option(["--known-people"], type=click.Path(), metavar="DATA", multiple=True, help=STAFF),
@@ -389,7 +390,7 @@ for _verb in (
     _command(
         "determine",
         _determine,
-        path("context", "Recipient, purpose, thresholds and expiry, as TOML [what PLAN names]."),
+        path("context", "Recipient, purpose, thresholds and expiry, as TOML [PLAN's]."),
         *out("FOLDER", DETERMINATION, required=False),
         template(),
         path("ledger", LEDGER),

@@ -40,7 +40,7 @@ def say_export(screen: CommandScreen, counts: dict[str, Any]) -> None:
 
 
 def say_dates(screen: CommandScreen, findings: Iterable[GateFinding]) -> None:
-    """Say what an adversary gets who knows some true dates of a person."""
+    """Show the result of an adversary who knows some true dates of a person."""
     from voile.gate.people import ALONE
     from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
 
@@ -56,7 +56,7 @@ def say_dates(screen: CommandScreen, findings: Iterable[GateFinding]) -> None:
 
 
 def say_informed(screen: CommandScreen, informed: Sequence[Mapping[str, Any]]) -> None:
-    """Say what an adversary gets who knows the group of a released person, and some facts."""
+    """Show the result of an adversary who knows a released person's group and some facts."""
     for one in informed:
         found = f"{short(one['matches'])} expected matches of {count(one['people'], 'person')}"
         if one["facts"] == 0:

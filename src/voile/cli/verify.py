@@ -95,7 +95,7 @@ verify = VoileCommand(
     [
         click.Argument(["subject"], metavar="RELEASE|FOLDER", type=SourcePath()),
         path("signers", "File of allowed signers, as OpenSSH reads it; of a determination."),
-        path("release", "Release of a determination [the file of its name beside the folder]."),
+        path("release", "Release of a determination [the file of its name next to the folder]."),
         path("ledger", "Ledger of a determination's joint risk, which its holder has."),
         click.Option(
             ["--last"],

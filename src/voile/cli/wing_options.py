@@ -24,7 +24,7 @@ METAVARS = {int: "INTEGER", float: "NUMBER", str: "TEXT", date: "DATE"}
 class WingCommand(VoileCommand):
     """A command with options of its wing's; `run` gets them checked, as `options`.
 
-    The wing's code is imported only when this command's options are asked for.
+    The wing's code is imported only if this command's options are used.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class WingCommand(VoileCommand):
         return [_option(name, field) for name, field in fields_of(self.model).items()]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Put the wing's options after what the command must be told."""
+        """Put the wing's options after the command's required options."""
         own = super().get_params(ctx)
         may = [param for param in own if not param.required]
         return [*(param for param in own if param.required), *self.wing_params, *may]
@@ -87,14 +87,14 @@ def _option(name: str, field: FieldInfo) -> click.Option:
 
 
 class _TextType(click.ParamType[str]):
-    """Hand the text on unchanged: pydantic converts it, and tells all mistakes at once."""
+    """Hand the text on unchanged: pydantic converts it, and reports all mistakes at once."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
 class _OfferedChoice(click.Choice[str]):
-    """Offer the choices, and let pydantic refuse what is none of them."""
+    """Offer the choices, and let pydantic refuse any other value."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return value

@@ -1,6 +1,6 @@
-"""Arguments of the public verbs: what does not fit is refused in a sentence, as any other mistake.
+"""Check the arguments of the public verbs. A wrong call gives one sentence, as any other mistake.
 
-A function of a library raises TypeError; a verb of voile says what is missing, and what it is.
+A library's function raises TypeError. A verb of voile names the missing argument, and describes it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def check_arguments(verb: Callable[P, T]) -> Callable[P, T]:
     ... def attack(truth: object, *, seed: int | None = None) -> None: ...
     >>> attack()
     Traceback (most recent call last):
-    voile.core.errors.RequestError: attack: truth is missing; help(attack) says what it is
+    voile.core.errors.RequestError: attack: truth is missing; help(attack) describes it
     >>> attack({}, sed=1)
     Traceback (most recent call last):
     voile.core.errors.RequestError: attack: no such option: sed; did you mean seed?
@@ -78,9 +78,9 @@ def _misfit(
     missing = [p.name for p in plain[len(args) :] if _is_required(p) and p.name not in given]
     *others, last = missing
     if others:
-        said, remedy = f"{', '.join(others)} and {last} are missing", "says what they are"
+        said, remedy = f"{', '.join(others)} and {last} are missing", "describes them"
     else:
-        said, remedy = f"{last} is missing", "says what it is"
+        said, remedy = f"{last} is missing", "describes it"
         if described := _description(verb, last):
             return RequestError(said, where=where, instead=f"give {described}")
     return RequestError(said, where=where, instead=f"help({where}) {remedy}")
@@ -91,7 +91,7 @@ def _is_required(parameter: Parameter) -> bool:
 
 
 def _description(verb: Callable[..., Any], name: str) -> str:
-    """Return what a docstring calls a parameter, up to its details."""
+    """Return a parameter's description in a docstring, up to its details."""
     line = re.compile(rf"(?:^|, ){re.escape(name)}(?:, \w+)* : ([^:;.\[\n]+)")
     for one in (verb.__doc__ or "").splitlines():
         if found := line.search(one.strip()):
@@ -100,7 +100,7 @@ def _description(verb: Callable[..., Any], name: str) -> str:
 
 
 def _check_kind(name: str, value: object, annotation: str) -> None:
-    """Refuse what is not a path, list or function where the annotation asks for one."""
+    """Refuse a value that is not a path, list or function if the annotation requires one."""
     kinds = {part.strip() for part in annotation.split("|")}
     if value is None and "None" in kinds:
         return

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 
 class BriefRepr:
-    """Print the class, and of the attributes only those that `shows` names.
+    """Print the class, and only the attributes in `shows`.
 
-    A class that derives from it says there what a public manifest may say: a kind, a number of
+    A subclass lists there the attributes that a public manifest may contain: a kind, a number of
     policies, a column's name. Never a value of the data, a key, or a count of people.
 
     >>> from dataclasses import dataclass

@@ -18,11 +18,11 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
 def compile_kernel(kernel: Kernel) -> Kernel:
-    """Compile `kernel` at its first call, and keep the machine code beside its source.
+    """Compile `kernel` at its first call, and keep the machine code next to its source.
 
-    numba finds kept code by the kernel's name, and looks only whether the kernel's own file
-    changed, not those of the kernels it calls. So the name carries a digest of its whole folder,
-    and of how it is compiled; a kernel calls none of other folders.
+    numba finds kept code by the kernel's name. It checks for changes only in the kernel's own file,
+    not in those of the kernels it calls. So the name contains a digest of its whole folder and of
+    the compiler's settings. A kernel calls no kernel of another folder.
 
     >>> compile_kernel(lambda x: x + 1)(2)
     3

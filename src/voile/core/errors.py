@@ -1,6 +1,6 @@
-"""Errors that say what is wrong, where, and what to do.
+"""Errors that contain the problem, the place and the remedy.
 
-No error carries a value of the data: it names the row and the column instead.
+No error contains a value of the data: it names the row and the column instead.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ class VoileError(Exception):
 
     Parameters
     ----------
-    what : what is wrong, without a full stop.
+    what : the problem, without a full stop.
     where : the file, row or column it concerns.
-    instead : what the user can do about it.
+    instead : the remedy for the user.
     """
 
     exit_code = 1
@@ -46,7 +46,7 @@ _from_python: ContextVar[bool] = ContextVar("called from Python", default=False)
 
 @contextmanager
 def as_keywords() -> Iterator[None]:
-    """Name options as Python does in what goes wrong: hold_out, where a command has --hold-out."""
+    """Write options in errors as Python does: hold_out, where a command has --hold-out."""
     before = _from_python.set(True)
     try:
         yield
@@ -104,7 +104,7 @@ def printable(text: str) -> str:
 
 
 def name_kind(thing: object) -> str:
-    """Name what was given by its kind, for an error: never by its value.
+    """Name the kind of a given value for an error, never the value.
 
     >>> name_kind(3), name_kind({}), name_kind(None)
     ('an int', 'a dict', 'None')
@@ -114,7 +114,7 @@ def name_kind(thing: object) -> str:
 
 
 def install(extra: str) -> str:
-    """Say how to install what a task needs, as the end of an error.
+    """Return the end of an error: how to install a task's packages.
 
     >>> install("office")
     "install it with: pip install 'voile[office]'"

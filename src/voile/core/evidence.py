@@ -1,8 +1,8 @@
-"""What an attack found: the adversary's story and knowledge, rates with intervals, baselines.
+"""The findings of an attack: the adversary's story and knowledge, rates with intervals, baselines.
 
-Every estimated share is a `Rate`, which keeps its counts and so its interval; nothing found in
-n tries is shown with its upper bound of 3/n, not as no risk. Nothing here is a finished sentence:
-names, notes and numbers stand apart, so that a report can withhold a number before it writes one.
+Every estimated share is a `Rate`, which keeps its counts and thus its interval. No find in n tries
+gives an upper bound of 3/n, not the claim of no risk. Names, notes and numbers are separate here,
+so that a report can withhold a number before it writes a sentence.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Heading = Literal["singling out", "linkability", "inference"]
 Z95 = 1.959963984540054
 FORBID = {"extra": "forbid"}
 KIND = "kind"
-"""What the parts of a whole are called where an attack says no other."""
+"""The default name for the parts of a whole."""
 """A field that no version wrote is refused on reading."""
 
 
@@ -59,10 +59,11 @@ class Rate:
         """Return the rate of trials that come in clusters, with its design effect.
 
         V = m / (m - 1) (sum e_d^2 + 2 max e_d^2) / n^2 for e_d = x_d - p n_d over the m clusters
-        with a trial: as if the one that is farthest off had come three times, since a sample too
-        seldom holds the worst. deff = max(1, V / (p (1 - p) / n)), and n / m where p is 0 or 1:
-        then the clusters count. Measured on 30 to 120 documents of five corpora: 95% intervals
-        cover 94 to 99%; without the second term 88 to 98%, without the design effect 41 to 91%.
+        with a trial. The second term counts the most deviant cluster three times, because a sample
+        too seldom contains the worst one. The design effect is deff = max(1, V / (p (1 - p) / n)).
+        For p = 0 or 1 it is n / m, so that the clusters count. Measured on 30 to 120 documents of
+        five corpora: 95% intervals cover 94 to 99%; without the second term 88 to 98%, without the
+        design effect 41 to 91%.
 
         Parameters
         ----------
@@ -102,9 +103,9 @@ class Rate:
     def interval(self, z: float = Z95) -> tuple[float, float]:
         """Return the Wilson score interval (Wilson 1927); [0, 1] when nothing was tried.
 
-        Of clustered trials it is Wilson's of successes / deff in trials / deff, with the quantile
-        of t of as many degrees of freedom as there are clusters, less one. For no success at all
-        the upper end is at least the rule of three's, 3 / (trials / deff).
+        Clustered trials use Wilson's interval of successes / deff in trials / deff. The quantile is
+        of t, with as many degrees of freedom as clusters, less one. For no success at all the upper
+        end is at least the rule of three's, 3 / (trials / deff).
 
         >>> low, high = Rate(0, 100).interval()
         >>> low, round(high, 3)
@@ -167,7 +168,7 @@ _FORMATS = re.compile(r"(,|\.\d[f%])?")
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence, or a part of one, and the values that stand in it.
+    """A sentence, or a part of one, and its values.
 
     Parameters
     ----------
@@ -198,7 +199,7 @@ class Note:
                 if form and isinstance(self.values.get(name), Count | str):
                     raise ValueError("a note's count or text is written in a form of its own")
         if names != self.values.keys():
-            raise ValueError("the values of a note are not those that its text names")
+            raise ValueError("the values of a note differ from the names in its text")
 
 
 @dataclass(frozen=True)
@@ -207,15 +208,15 @@ class Finding(BriefRepr):
 
     Parameters
     ----------
-    quantity : what was counted, e.g. ``correct claims``.
+    quantity : the counted events, e.g. ``correct claims``.
     rate : how often it succeeded.
     baseline : the same for an adversary without the release, or guessing within a group.
     control : the same against people who are not in the release, where there are any.
     meaning : one sentence for a reader without statistics, about the quantity.
     by : which of several attackers.
-    of : the one kind that was counted: a type of identifier, a class. A quantity's kinds are the
+    of : the one kind that was counted: a type of identifier or a class. A quantity's kinds are the
         parts of a whole.
-    parts : what a table calls these kinds.
+    parts : a table's name for these kinds.
     at : under which condition, e.g. how many inspections.
     advantage : whether the control is people who were never released, and the meaning is by how
         much the rate exceeds theirs.
@@ -258,17 +259,17 @@ class Curve(BriefRepr):
 
 @dataclass(frozen=True)
 class Evidence(NotebookDrawing, BriefRepr):
-    """What one attack found.
+    """The findings of one attack.
 
     Parameters
     ----------
     attack : its short name, e.g. ``linkage``.
     heading : which of the three questions of data-protection law it answers.
-    story : what the adversary holds, does, and counts as success.
+    story : the adversary's knowledge, actions and success.
     knows : the columns that the adversary is taken to know.
     findings, curves : the numbers.
-    notes : what a reader must know to read them rightly.
-    of : what it is after, where one attack is made once for each: a sensitive column.
+    notes : the facts that a reader needs to interpret them.
+    of : the target of an attack that runs once per target: a sensitive column.
     """
 
     __pydantic_config__ = FORBID

@@ -48,16 +48,16 @@ class Frontier(NotebookDrawing):
 
     @classmethod
     def of(cls, risk: ArrayLike, loss: ArrayLike, policies: Policies) -> Frontier:
-        """Keep what nothing strictly dominates.
+        """Keep the points that no other strictly dominates.
 
-        One point dominates another when neither its risk nor its loss is higher and one of them
-        is lower. Of points equal in both, the first given is kept.
+        One point dominates another if neither its risk nor its loss is higher, and one of them is
+        lower. If points are equal in both, the first given is kept.
 
         Parameters
         ----------
         risk, loss : (m,) numbers in [0, 1].
-        policies : (m, ...) array, or a function that returns the rows of the indices it is
-            given, so that only what is kept need ever exist.
+        policies : (m, ...) array, or a function that returns the rows of given indices, so that
+            only the kept rows need ever exist.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class Frontier(NotebookDrawing):
         return len(self.risk)
 
     def merge(self, other: Frontier) -> Frontier:
-        """Return the frontier of both; of equal points, this one's is kept."""
+        """Return the frontier of both. Keep this one's point if two are equal."""
         return Frontier.of(
             np.concatenate([self.risk, other.risk]),
             np.concatenate([self.loss, other.loss]),
@@ -104,10 +104,10 @@ class Frontier(NotebookDrawing):
 
         Parameters
         ----------
-        log : measure along log10(risk) from `least_risk` to 1 and divide by that length, so
-            that the low-risk end, which the plain area hides, counts as much.
-        least_risk : where the logarithmic axis starts, in (0, 1); a policy of lower risk stands
-            at this end.
+        log : measure along log10(risk) from `least_risk` to 1, and divide by that length. The
+            low-risk end, which the plain area hides, then counts as much.
+        least_risk : the start of the logarithmic axis, in (0, 1). A policy of lower risk is at this
+            end.
 
         >>> Frontier.of([.25, 1], [.5, 0], np.zeros((2, 1))).area()
         0.625
@@ -115,7 +115,7 @@ class Frontier(NotebookDrawing):
         0.75
         """
         if not 0 < least_risk < 1:
-            raise RequestError("least_risk must lie between 0 and 1")
+            raise RequestError("least_risk must be between 0 and 1")
         x = self.risk
         if log:
             x = 1 - np.log10(np.maximum(x, least_risk)) / np.log10(least_risk)
@@ -194,7 +194,7 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 def _find_undominated(risk: NDArray[np.float64], loss: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the indices of what nothing dominates; a thin sample rejects most before the sort."""
+    """Return the indices of undominated points. A thin sample rejects most before the sort."""
     candidates = np.arange(len(risk))
     if len(risk) > 10_000:
         few = candidates[:: len(risk) // 1_000]

@@ -13,14 +13,14 @@ from typing import Any
 from voile.core.errors import VoileError
 
 STOPPING = "stopping; press Ctrl-C again to end at once"
-CUT_SHORT = "interrupted; the kit holds what was found until then"
+CUT_SHORT = "interrupted; the kit contains the policies found so far"
 SOON = 0.2  # seconds in which what ends says so itself
 Handler = Callable[[int, FrameType | None], Any]
 
 
 @contextmanager
 def ctrl_c() -> Iterator[None]:
-    """Raise Ctrl-C as itself: what it cuts short may fail in another way.
+    """Raise Ctrl-C as itself: the interrupted code may fail with another error.
 
     A kernel that runs or loads raises a SystemError; a module that is half loaded lacks a name.
 
@@ -55,8 +55,8 @@ def acknowledge_interruption(
 ) -> Iterator[None]:
     """Say that Ctrl-C was heard if the work does not end soon; leave at the second.
 
-    A thread waits for what the system's own handler writes, so both happen also while compiled
-    code runs that lets threads run, and the handler of the main thread waits its turn.
+    A thread waits for bytes that the system's own handler writes. So both happen even while
+    compiled code runs, as long as it lets threads run. The main thread's handler waits its turn.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""Names that load when they are first asked for, so that `--help` is quick."""
+"""Names that load at first use, so that `--help` is quick."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NOT_FOR_USERS = {"TYPE_CHECKING", "annotations", "lazily"}
 
 
 def lazily(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a module, one of whose names lies in each of these places.
+    """Return the `__getattr__` of a module whose names are defined in these places.
 
     A name that was loaded stays in the module. The module's `__dir__` lists them all, so that a
     notebook completes them.

@@ -1,4 +1,4 @@
-"""What a risk or a loss is: its name, unit, bounds, direction, monotonicity and source.
+"""Describe a risk or a loss: its name, unit, bounds, direction, monotonicity and source.
 
 A measure here is a description; the wings compute the numbers. A search may prune with a
 measure only when it declares the monotonicity that pruning needs.
@@ -22,12 +22,12 @@ class DisplayMeasure:
     Parameters
     ----------
     name : the word used everywhere for it, e.g. ``relative_risk``.
-    title : how a screen says it.
+    title : its name on a screen.
     unit : e.g. ``share``, ``probability``, ``nats``, ``records``.
     formula : one line of plain text.
     bounds : legal interval, closed.
     better : whether ``lower`` or ``higher`` values protect (a risk) or keep (a loss) more.
-    generalising : what it does as a policy becomes more general: ``falls``, ``rises``, ``neither``.
+    generalising : its change as a policy becomes more general: ``falls``, ``rises``, ``neither``.
     source : the paper and equation it comes from.
     """
 
@@ -41,7 +41,7 @@ class DisplayMeasure:
     source: str = ""
 
     def check(self, value: float) -> float:
-        """Return `value`, or raise ``ValueError`` when it lies outside the bounds or is NaN."""
+        """Return `value`, or raise ``ValueError`` if it is outside the bounds or NaN."""
         low, high = self.bounds
         within = min(max(value, low), high)
         if not math.isclose(value, within, rel_tol=1e-9, abs_tol=1e-9):

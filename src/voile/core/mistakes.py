@@ -1,4 +1,4 @@
-"""Words for what pydantic finds wrong in a file, an option or a keyword: never the value itself."""
+"""Words for pydantic's errors in a file, an option or a keyword: never the value itself."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _WORDS = {
     "union_tag_not_found": "has no {discriminator}",
     "union_tag_invalid": "must have a {discriminator} of {expected_tags}",
 }
-"""What each of pydantic's errors says, by its type; others keep pydantic's words."""
+"""The text for each of pydantic's errors, by its type. Others keep pydantic's words."""
 
 
 MOST = 12
-"""How many mistakes are said at once."""
+"""The limit on mistakes in one message."""
 
 
 def mistakes(error: ValidationError, *within: str) -> str:
-    """Report each mistake once with its places, `within` a larger one, and what must be there."""
+    """Report each mistake once with its places, `within` a larger one, and the expected value."""
     found = error.errors(include_url=False)
     places: dict[str, list[str]] = {}
     for one in found[:MOST]:

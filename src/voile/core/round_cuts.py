@@ -1,4 +1,4 @@
-"""Name a cut between two numbers by a rule, so that it tells neither of them."""
+"""Choose a split point between two numbers by a rule, so that it reveals neither."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def roundest(below: int, above: int) -> int:
 
 
 def roundest_decimal(below: Decimal, above: Decimal) -> Decimal:
-    """Return the same of decimals: a whole number where one lies between, else by the next digit.
+    """Return the same for decimals: a whole number if one is between, else by the next digit.
 
     >>> print(roundest_decimal(Decimal("1.25"), Decimal("1.31")))
     1.3

@@ -1,4 +1,4 @@
-"""Two significant digits: what a public file states of any figure that was computed from people.
+"""Two significant digits: the public precision of any figure that was computed from people.
 
 Whoever knows all rows but one can compute a release's figures for each value that the last row
 may have. Every further digit rules values out: a loss in full once left 3 ages of 60.
@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, cast
 Towards = Literal["up", "down", "nearest"]
 DIGITS = 2
 AS_THEY_ARE = frozenset({"number", "version"})
-"""Names of what is not a figure, but tells one policy or form from another."""
+"""The names of values that are no figures, but distinguish one policy or form from another."""
 _WAYS: Mapping[Towards, Context] = {
     "up": Context(prec=DIGITS, rounding=ROUND_CEILING),
     "down": Context(prec=DIGITS, rounding=ROUND_FLOOR),
@@ -26,10 +26,10 @@ T = TypeVar("T")
 
 
 def round_number(value: N, towards: Towards = "nearest") -> N:
-    """Round a number to two significant digits; what is infinite or not a number stays.
+    """Round a number to two significant digits. Keep an infinite value or NaN.
 
-    The last bits of a sum do not count: what differs from two digits by one part in 10^12 has
-    two digits.
+    The last bits of a sum do not count: a number within one part in 10^12 of two digits has two
+    digits.
 
     >>> [round_number(x) for x in (0.000123, 0.03841, 0.9303, 32_561, 84)]
     [0.00012, 0.038, 0.93, 33000, 84]
@@ -59,17 +59,17 @@ def outwards(value: N, name: str) -> N:
 
 @dataclass(frozen=True)
 class StatingRules:
-    """How a wing's figures are stated in public, so that none promises more than is so.
+    """How a wing states figures in public, so that none promises too much.
 
     What counts few people goes up to tens: two digits of 43 would be all there are. Any other
-    count goes to the nearest, a share or an estimate up. There is one direction for a name: two
-    would tell a further digit.
+    count goes to the nearest, a share or an estimate up. Each name has one direction: two would
+    reveal a further digit.
 
     Parameters
     ----------
     at_least : the figures of which more is better: down.
     people : the figures that one person more or less changes by one.
-    exact : what a reader of the release can count: as it is.
+    exact : the figures that a reader of the release can count, kept as they are.
 
     >>> state = StatingRules(at_least=frozenset({"k"}), people=frozenset({"uniques"}))
     >>> [state(128.0, "k"), state(43, "uniques"), state(32_561, ""), state(0.0301, "loss")]
@@ -118,12 +118,12 @@ def _coarse(thing: Any, rule: Callable[[Any, str], Any], name: str) -> Any:
 
 
 class StatedNumber(float):
-    """A figure as it is stated in public, which remembers what it was.
+    """A figure in its public form, which remembers its exact value.
 
     Parameters
     ----------
-    exact : by which alone it is judged whether the figure counts few people: 10 of 997 are few,
-        and 0.011 of about 1,000 are not. It is never written.
+    exact : only this value decides whether the figure counts few people: 10 of 997 are few, and
+        0.011 of about 1,000 are not. It is never written.
 
     >>> StatedNumber(0.011, exact=0.01003)
     0.011
@@ -139,7 +139,7 @@ class StatedNumber(float):
 
 
 def exact(value: float) -> float:
-    """Return what a figure was before it was rounded for the public.
+    """Return a figure's value before it was rounded for the public.
 
     >>> exact(StatedNumber(0.011, exact=0.01003)), exact(0.5)
     (0.01003, 0.5)
@@ -148,7 +148,7 @@ def exact(value: float) -> float:
 
 
 def for_audience(thing: T, audience: Literal["public", "internal"], stating: StatingRules) -> T:
-    """Return what a report is written from: for the public, figures as they are stated there.
+    """Return the facts for a report. For the public, figures are rounded.
 
     >>> for_audience([0.12345], "public", StatingRules()), for_audience(
     ...     [0.12345], "internal", StatingRules()

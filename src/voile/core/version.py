@@ -1,4 +1,4 @@
-"""The version, where every layer can name it, and those of what results depend on."""
+"""The version, for every layer, and the versions of the libraries that results depend on."""
 
 __version__ = "0.2.0"
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "python-crfsuite", "numba", "pyarrow", "duckdb")

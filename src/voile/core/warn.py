@@ -16,7 +16,7 @@ _HOME = {__name__.partition(".")[0], "contextlib"}  # whose decorators stand bet
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn of what the caller outside voile should know, at the line that called voile."""
+    """Warn the caller outside voile, at the line that called voile."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _is_within(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back

@@ -22,7 +22,7 @@ def count(n: int, noun: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Show what a page would obey rather than show: the directions of writing, control signs.
+    r"""Show characters that a page would obey: writing directions and control characters.
 
     >>> visible("a\u202eb\r\n")
     'a⟨U+202E⟩b\r\n'

@@ -1,4 +1,4 @@
-"""Processes that work for another, and end when it does: it may be killed, and say nothing."""
+"""Processes that work for another, and end with it, even if it is killed without notice."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def starting_workers() -> Iterator[None]:
 def begin_worker() -> None:
     """Begin a worker: it ends with its parent, and leaves Ctrl-C to it.
 
-    On Linux the kernel ends it, whatever it is at. A thread does so everywhere, once compiled code
-    lets it run: also where the parent was killed before the kernel was asked.
+    On Linux the kernel ends it during any work. A thread does so everywhere, once compiled code
+    lets it run: also if the parent was killed before the kernel was asked.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":

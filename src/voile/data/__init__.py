@@ -1,6 +1,6 @@
 """Readers and writers, one file a format, and outputs that appear whole or not at all.
 
-What is named here loads on first use, so that importing this package stays cheap.
+Names load on first use, so that importing this package stays cheap.
 """
 
 from __future__ import annotations

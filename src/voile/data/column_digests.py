@@ -26,8 +26,9 @@ ALIKE = (
 def digest_columns(source: Source, columns: Iterable[str] | None = None) -> dict[str, str]:
     """Hash the values of each column, in order: its kind and a SHA-256.
 
-    Formats differ in how they write a number, a day and a missing value: 1.0, 01 and 1 are alike, a
-    day and its midnight, null, NA and empty text. Columns of lists and structures have no digest.
+    Formats write numbers, days and missing values differently. 1.0, 01 and 1 give one hash. So do a
+    day and its midnight, and so do null, NA and empty text. Columns of lists and structures have no
+    digest.
 
     Cost: one pass over the columns, O(bytes of their values as text).
     """
@@ -49,7 +50,8 @@ def digest_columns(source: Source, columns: Iterable[str] | None = None) -> dict
 def find_changed(known: dict[str, str], source: Source) -> str | None:
     """Return a column with other values than a digest has; None if there is no such column.
 
-    Columns of one source alone are not compared, nor days and flags with text: its form is unknown.
+    Columns of only one source are not compared. Days and flags are not compared with text: its form
+    is unknown.
     """
     found = digest_columns(source, [name for name in source.columns if name in known])
     for name, digest in found.items():
@@ -88,7 +90,7 @@ def _as_text(column: Any, kind: Kind) -> Any:
 
 
 def _simplify(texts: Any) -> Any:
-    """Write numbers in text as they are written of numbers; each distinct text once."""
+    """Write numbers in text in the form of numeric columns. Convert each distinct text once."""
     coded = texts.dictionary_encode()
     distinct = coded.dictionary
     for old, new in ALIKE:

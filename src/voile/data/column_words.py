@@ -1,4 +1,4 @@
-"""Words in a column's name that say what the column may be; `glossary.toml` holds them."""
+"""Words in a column's name that hint at its contents, from `glossary.toml`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ColumnWords(NamedTuple):
     phrases: frozenset[str]
 
     def found_in(self, name: str) -> str | None:
-        """Return the longest of these phrases that a column's name holds, as one word."""
+        """Return the longest of these phrases in a column's name, as one word."""
         return max((p for p in _phrases(name) if p in self.phrases), key=len, default=None)
 
 
@@ -46,7 +46,7 @@ def glossary() -> dict[str, ColumnWords]:
 
 
 def find_words(name: str) -> tuple[ColumnWords, str] | None:
-    """Find the first words of the glossary that speak of a column, and the phrase that says so.
+    """Find the glossary's first words for a column, and the matching phrase.
 
     >>> entry, word = find_words("ZIP_code")
     >>> entry.role, word
@@ -64,7 +64,7 @@ def find_words(name: str) -> tuple[ColumnWords, str] | None:
 
 
 def is_of_places(name: str) -> bool:
-    """Whether a column's name says that its values are places.
+    """Return whether a column's name means that its values are places.
 
     >>> [is_of_places(name) for name in ("home_city", "city name", "city manager", "patient")]
     [True, True, False, False]
@@ -100,7 +100,7 @@ def split_name(name: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Write letters without accents; those of German as German writes them without."""
+    """Write letters without accents. German letters become their German replacements."""
     text = unicodedata.normalize("NFC", text)
     for letter, spelt in _SPELT.items():
         text = text.replace(letter, spelt)

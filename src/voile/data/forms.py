@@ -58,7 +58,7 @@ Form = tuple[str, str]
 
 @dataclass(frozen=True)
 class NumberForm:
-    """How numbers are written: what stands before and after, between thousands, at the point."""
+    """The form of numbers: text before and after them, thousands separator, decimal point."""
 
     pattern: re.Pattern[str]
     group: str
@@ -107,7 +107,7 @@ def read_date(text: str, form: str) -> dt.datetime | None:
 
 
 def read_forms(text: str, forms: Sequence[str], read: Callable[[str, str], T | None]) -> T | None:
-    """Read a text by the forms that fit it; None where none does, or two differ."""
+    """Read a text by the forms that fit it. Return None if none fits, or two results differ."""
     found = {value for form in forms if (value := read(text, form)) is not None}
     return found.pop() if len(found) == 1 else None
 
@@ -176,7 +176,7 @@ def sort_of(text: str) -> str | None:
 
 
 def read_as(kind: str, text: str, form: str) -> object:
-    """Return what a text reads as by a form; None where it does not."""
+    """Read a text by a form, and return the value. Return None if the text does not fit."""
     if kind in ("integer", "decimal"):
         number = NumberForm.of(form)
         return number.read_number(text) if number else None

@@ -1,8 +1,8 @@
-"""Text that a spreadsheet would take for a formula, and run: counted, and escaped where asked.
+"""Count text that a spreadsheet would run as a formula, and escape it on request.
 
-A cell that begins with `=`, `+`, `-`, `@`, in full width as well, a tab or a line's end is one,
-unless it is a number or a sign alone. Escaped, it begins with an apostrophe, and so with one more
-where it began with apostrophes before such a character: each cell can be had back.
+A cell is a formula if it begins with `=`, `+`, `-`, `@` (also in full width), a tab or a line's
+end. A number or a single sign is none. Escaping puts an apostrophe first. If a formula already has
+apostrophes before it, one more is added, so that each cell can be restored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def formulas(texts: pa.Array) -> pa.BooleanArray:
 
 
 def escape(texts: pa.Array) -> pa.Array:
-    """Put an apostrophe before each formula, and before what would then look escaped."""
+    """Put an apostrophe before each formula, and before each cell that would look escaped."""
     mark, nothing = pa.scalar("'", texts.type), pa.scalar("", texts.type)
     marked = pc.binary_join_element_wise(mark, texts, nothing)
     return pc.if_else(_begins(texts, f"^'*{STARTS}"), marked, texts)

@@ -1,4 +1,4 @@
-"""Data frames: what comes in as pandas, Polars, Arrow, DuckDB or a dictionary goes back as that."""
+"""Data frames: pandas, Polars, Arrow, DuckDB or a dictionary, each returned in its own type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Frame = Literal[
     "pandas", "polars", "lazy polars", "arrow", "duckdb", "dictionary", "numpy", "spark"
 ]
 KNOWN = "a pandas, Polars, Arrow or DuckDB frame, a dictionary of columns"
-"""What is a frame, as errors say it."""
+"""The accepted frames, as error messages list them."""
 
 
 class FrameSource(TableSource):
@@ -73,7 +73,7 @@ def _arrow(frame: Any, kind: Frame, name: str) -> pa.Table:
 
 
 def _is_of_objects(series: nw.Series[Any]) -> bool:
-    """Return True for Python objects in Polars, of which Arrow would take the addresses."""
+    """Return True for Python objects in Polars: Arrow would read their addresses."""
     return series.implementation.is_polars() and series.dtype == nw.Object
 
 
@@ -134,7 +134,7 @@ def _are_null(values: list[Any]) -> bool:
 
 
 def frame_kind(thing: object) -> Frame | None:
-    """Say what kind of frame this is; None for what is none."""
+    """Return the kind of a frame, or None for another object."""
     if isinstance(thing, pa.Table | pa.RecordBatch):
         return "arrow"
     if nw.dependencies.is_pandas_dataframe(thing):
@@ -153,7 +153,7 @@ def frame_kind(thing: object) -> Frame | None:
 
 
 def frame_of(source: Source) -> Frame:
-    """Return the kind of frame that a source came as; Arrow for what was no frame."""
+    """Return the frame kind that a source came from, or Arrow if it came from no frame."""
     kinds: dict[str, Frame] = {kind: kind for kind in get_args(Frame)}
     return kinds.get(source.kind, "arrow")
 

@@ -1,7 +1,7 @@
 """People set aside before anything is learnt, so that attacks have somebody to compare with.
 
-Who is held out follows from a key and the subject alone, so that fit, apply and attack agree
-without a list of people; the key stays in the kit, which is private.
+Held-out people follow from a key and the subject alone, so that fit, apply and attack agree without
+a list of people. The key stays in the kit, which is private.
 """
 
 from __future__ import annotations

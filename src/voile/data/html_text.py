@@ -32,7 +32,7 @@ _BLANKS = re.compile(r"[ \t\r\n\f]+")
 
 
 def extract_html_text(page: str) -> str:
-    """Return what a reader sees of a page.
+    """Return the visible text of a page.
 
     >>> extract_html_text("<title>A</title><p>Ann <b>May</b><br>left.<script>x</script><li>1<td>2")
     'A\\nAnn May\\nleft.\\n1\\t2'

@@ -1,4 +1,4 @@
-"""Open a source: find out what was given, and which file reads it."""
+"""Open a source: find its kind, and the reader for it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from voile.data.text import check_text
 
 PARQUET = ".parquet"
 TABLE = ".table"
-"""The end of the name of a file that stands for a released table of a DuckDB file beside it."""
+"""The suffix of a file that represents a released table of the DuckDB file next to it."""
 TABLES = (POSTGRESQL, TABLE)
-"""What stands for a table: its rows are held to their hash whenever it is opened."""
+"""Suffixes of files that represent a table. Its rows are checked against their hash at opening."""
 
 
 Opener: TypeAlias = Callable[..., Source]
@@ -38,11 +38,11 @@ Opener: TypeAlias = Callable[..., Source]
 
 @dataclass(frozen=True)
 class FileFormat:
-    """Say how files of some suffixes are read.
+    """Describe how files with some suffixes are read.
 
     load : imports the reader, and returns it.
-    choices : what can be asked for: the table of a file that holds several, the encoding of text,
-        and what becomes of bytes that are not text.
+    choices : the options that the reader takes. They select a table, the encoding of text, and the
+        treatment of bytes that are not text.
     is_text : files of another format have other first bytes, and are refused by them.
     """
 
@@ -178,25 +178,29 @@ def open_source(
     encoding: str | None = None,
     errors: str | None = None,
 ) -> Source:
-    """Open what the user has: a file, a folder of Parquet, a pattern, a database's table, a frame.
+    """Open a source: a file, a folder of Parquet, a pattern, a database's table or a frame.
 
     A file or folder may be on this machine or in a store.
 
     Parameters
     ----------
-    thing : a path; "-" or a pipe (see `voile.data.standard_input`); a pattern such as
-        "visits-*.csv", whose files must have the same columns; a CSV file without names of columns,
-        "visits.csv::no-header"; a folder of Parquet files, whose
-        own folders may name columns ("visits/year=2024/part-0.parquet"); a Delta table, "visits" at
-        its newest version or "visits@v12"; a file or such a folder of
-        a store, "s3://bucket/visits", "gs://", "abfs://", or "https://host/visits.csv"; a table as
-        "county.duckdb::patients", "postgresql://host/county::clinic.patients",
-        "service=county::clinic.patients" or "spark:clinic.patients"; a data frame of Spark; or what
-        `voile.data.frames.FrameSource` takes. A source that is open already is given back.
-    table : the table or sheet, instead of `::`; without both the only one there is.
-    encoding : of a text file, instead of the one that is found.
-    errors : as of `open`: with "replace" what is not text in CSV or JSON lines is U+FFFD; other
-        formats have nothing to replace.
+    thing : one of these sources. An open source is returned as it is.
+
+        - a path; "-" or a pipe (see `voile.data.standard_input`)
+        - a pattern such as "visits-*.csv", for files with the same columns
+        - a CSV file without column names, "visits.csv::no-header"
+        - a folder of Parquet files. Its own folders may name columns, as in
+          "visits/year=2024/part-0.parquet"
+        - a Delta table, "visits" at its newest version or "visits@v12"
+        - a file or such a folder of a store: "s3://bucket/visits", "gs://", "abfs://" or
+          "https://host/visits.csv"
+        - a table, as "county.duckdb::patients", "postgresql://host/county::clinic.patients",
+          "service=county::clinic.patients" or "spark:clinic.patients"
+        - a data frame of Spark, or any frame that `voile.data.frames.FrameSource` takes
+    table : the table or sheet, instead of `::`; by default the only one.
+    encoding : the encoding of a text file. By default voile finds it.
+    errors : as in `open`. With "replace", undecodable bytes in CSV or JSON lines become U+FFFD.
+        Other formats have nothing to replace.
 
     Raises
     ------
@@ -259,7 +263,7 @@ def check_rows(source: Source) -> Source:
 
 
 def open_released(path: Path | MemoryPath) -> Source:
-    """Open what a release holds: as any source, or the folder of files that it is."""
+    """Open the contents of a release: a source of any kind, or a folder of files."""
     if isinstance(path, Path) and path.is_dir() and not is_partitioned(path):
         from voile.data.formats.folders import FolderSource
 
@@ -279,7 +283,7 @@ def _rows_of(place: MemoryPath) -> pa.Table:
 
 
 def check_address(thing: str | os.PathLike[str], *, written: bool = False) -> None:
-    """Refuse an address where a file of this machine is asked for."""
+    """Refuse an address in place of a local file."""
     scheme = scheme_of(thing)
     if scheme is None or DatabaseAddress.parse(thing) is not None:
         return
@@ -292,7 +296,7 @@ def check_address(thing: str | os.PathLike[str], *, written: bool = False) -> No
 
 
 def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:
-    """Take "file::table" apart; a table of PostgreSQL has a file of its name that stands for it.
+    """Take "file::table" apart; a table of PostgreSQL has a file with its name.
 
     >>> split_table("county.duckdb::patients")
     (PosixPath('county.duckdb'), 'patients')
@@ -307,7 +311,7 @@ def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:
 
 
 def split_output(out: str | os.PathLike[str]) -> tuple[Path, str | None]:
-    """Take an output apart: the file that it is known by, and the table that this stands for.
+    """Split an output into the file with its name, and the table that the file represents.
 
     >>> split_output("county.duckdb::research.visits")
     (PosixPath('county.duckdb.research.visits.table'), 'county.duckdb::research.visits')
@@ -317,7 +321,7 @@ def split_output(out: str | os.PathLike[str]) -> tuple[Path, str | None]:
     file, table = split_table(out)
     if table and file.suffix.lower() == TABLE:
         raise RequestError(
-            "lies beside its database", where=file.name, instead="write FILE.duckdb::TABLE"
+            "is next to its database", where=file.name, instead="write FILE.duckdb::TABLE"
         )
     if not table or file.suffix.lower() != ".duckdb":
         return file, table
@@ -356,7 +360,7 @@ def _one_table(where: str, named: str | None, asked: str | None) -> str | None:
 
 
 def _open_stored(path: StorePath, asked: dict[str, str]) -> Source:
-    """Open what is in a store or on the web: Parquet where it lies, of all else a private copy."""
+    """Open a path in a store or on the web: Parquet in place, other formats as a private copy."""
     if (at := _open_version(path, asked)) is not None:
         return at
     if path.is_dir():
@@ -429,7 +433,7 @@ def _check_folder(path: Path) -> None:
 
 
 def _known_end(file: Path) -> str | None:
-    """Return the end of a file's name, by which a format reads it; None if none does."""
+    """Return the suffix of a file's name that selects a format, or None."""
     ends = [suffix.lower() for suffix in file.suffixes]
     return next((end for n in (2, 1) if (end := "".join(ends[-n:])) in FORMATS), None)
 

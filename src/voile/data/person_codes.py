@@ -28,7 +28,7 @@ RACES: Final = (
     PersonCode("Two or more", None, 44814659),
 )
 HISPANIC: Final = PersonCode("Hispanic", "2135-2", 38003563)
-"""An ethnicity, which both forms have beside the race."""
+"""An ethnicity, which both forms contain in addition to the race."""
 NOT_HISPANIC: Final = 38003564
 
 US_CORE: Final = "http://hl7.org/fhir/us/core/StructureDefinition/us-core-"

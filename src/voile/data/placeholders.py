@@ -1,4 +1,4 @@
-"""What people write into a cell of which nothing is known."""
+"""The texts that people write into a cell without a known value."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ PLACEHOLDERS = frozenset(
         *("desconhecido", "onbekend"),
     )
 )
-"""Texts that say that nothing is known, in small letters."""
+"""Texts that mean a missing value, in small letters."""

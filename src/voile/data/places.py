@@ -1,4 +1,4 @@
-"""What options name that a verb reads, and what Python may give in the place of a name."""
+"""The inputs of a verb that options name, and the objects that Python accepts instead."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Any, NewType
 from voile.core.errors import name_kind
 
 Place = NewType("Place", str)
-"""What an option names that a command reads: a file, folder, pattern or table of a database.
+"""A path that a command reads from an option: a file, folder, pattern or table of a database.
 
-No output of the command replaces a file that is named so, or by a `Path`.
+No output of the command replaces a file that such an option or a `Path` names.
 """
 
 
 class _GivenPlace(ABC):
-    """A `Place`; in Python what it holds, too."""
+    """A `Place`. In Python, its contents too."""
 
     @staticmethod
     @abstractmethod
     def check(thing: Any) -> Any:
-        """Return what was given; `ValueError` where it is neither a place nor what one holds."""
+        """Return a place or its contents. Raise `ValueError` for any other value."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
@@ -34,7 +34,7 @@ class _GivenPlace(ABC):
 
 
 class RowsPlace(_GivenPlace):
-    """What an option names whose rows a verb reads: a `Place`; in Python a frame or source too."""
+    """A source whose rows a verb reads: a `Place`. In Python, a frame or source too."""
 
     @staticmethod
     def check(thing: Any) -> Any:
@@ -50,7 +50,7 @@ class RowsPlace(_GivenPlace):
 
 
 class DescribedPlace(_GivenPlace):
-    """A TOML file that an option names; in Python what it says, as a mapping, or a function too."""
+    """A TOML file that an option names. In Python, a mapping or a function too."""
 
     @staticmethod
     def check(thing: Any) -> Any:
@@ -58,7 +58,7 @@ class DescribedPlace(_GivenPlace):
             return str(thing)
         if isinstance(thing, Mapping) or callable(thing):
             return thing
-        raise ValueError("give a TOML file, what it would say as a mapping, or a function")
+        raise ValueError("give a TOML file, its contents as a mapping, or a function")
 
 
 class PhrasesPlace(_GivenPlace):
@@ -117,11 +117,11 @@ def named_phrases(thing: Any) -> list[tuple[str, Any]]:
 PLACES = frozenset(
     {Path, Place, RowsPlace, DescribedPlace, PhrasesPlace, NamedPhrases, NamedFolders}
 )
-"""Types of options that name a file or a table, or hold in Python what one would."""
+"""Option types that name a file or a table. In Python they also accept its contents."""
 
 
 def with_places(given: Any, types: Collection[Any], place: Callable[[Any], Any]) -> Any:
-    """Return what an option of some `PLACES` says, each file or table that it names placed anew.
+    """Return an option's value of some `PLACES`, with `place` applied to its files and tables.
 
     >>> with_places(["a=x.txt", {"b": "y.txt", "c": ("Ann",)}], {NamedPhrases}, "lists/{}".format)
     ['a=lists/x.txt', {'b': 'lists/y.txt', 'c': ('Ann',)}]

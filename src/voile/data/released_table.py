@@ -1,11 +1,11 @@
-"""What released tables share: the file that stands for one, and its rows until they are published.
+"""The common part of released tables: the file for a table, and its rows until publication.
 
-    county.duckdb.visits.table                 the database, the table, and a hash of its rows
-    county.duckdb.visits.table.manifest.json   as beside any release
-    county.duckdb.visits.table.private/        as beside any release
+- county.duckdb.visits.table : the database, the table, and a hash of its rows
+- county.duckdb.visits.table.manifest.json : as for any release
+- county.duckdb.visits.table.private/ : as for any release
 
-Rows are written beside the staged file first, and certified there; a database sees them in one
-transaction, which reads them back. Other tables may change as they like: nothing is said of them.
+Rows are written and certified next to the staged file first. A database then gets them in one
+transaction, which reads them back. Changes of other tables are not checked.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from voile.data.source import Source, hash_rows
 from voile.data.writer import BatchWriter
 
 MARK = "written by voile"
-"""The comment of a released table, by which it is known again."""
+"""The comment that marks a released table."""
 
 
 @dataclass(frozen=True)
 class TablePointer:
-    """The file that stands for a released table: where it is, and the hash of its rows.
+    """The file that represents a released table: the table's place, and its rows' hash.
 
     database : an address of PostgreSQL, or the name of a file in the same folder.
     """
@@ -60,18 +60,18 @@ def rows_path(path: Path) -> Path:
 
 
 def open_table(path: Path, find: Callable[[TablePointer], Source]) -> Source:
-    """Open the table that a file stands for; before it is published, its rows."""
+    """Open the table behind a file. Before publication, open its rows."""
     if rows_path(path).exists():
         return ArrowRows(path)
     pointer = TablePointer.read_file(path)
     table = find(pointer)
     if hash_rows(table.schema(), table.batches()) != pointer.sha256:
-        raise TamperedError("the table's rows are not those that were released", where=table.name)
+        raise TamperedError("the table's rows differ from the released rows", where=table.name)
     return table
 
 
 class TableWriter(BatchWriter):
-    """Write the rows of a table aside, and the file that stands for it, until it is published."""
+    """Stage the rows of a table and the file for it, until it is published."""
 
     def __init__(self, path: Path, schema: pa.Schema, database: str, table: str) -> None:
         self._path, self._schema = path, schema
@@ -82,7 +82,7 @@ class TableWriter(BatchWriter):
         self._rows.write(conform(batch, self._schema))
 
     def close(self) -> None:
-        """End the rows, and write the file that stands for the table."""
+        """Finish the rows, and write the file for the table."""
         self._rows.close()
         sha256 = ArrowRows(self._path).fingerprint()
         TablePointer(self._database, self._table, sha256).write(self._path)

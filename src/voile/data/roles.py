@@ -1,4 +1,4 @@
-"""What each column of a source is, and the file that says so."""
+"""The role of each column of a source, and the file that lists the roles."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Role = Literal[
 
 
 OWN: tuple[Role, ...] = ("quasi", "text", "items", "reading", "private", "known", "weight")
-"""Roles that one kind of data has, and others have not."""
+"""Roles that only one kind of data has."""
 AS_IT_IS: tuple[Role, ...] = ("sensitive", "label", "keep")
-"""Roles of columns that tables, itemsets and signals release as they are."""
+"""Roles of columns that tables, itemsets and signals release unchanged."""
 FEW = 3  # columns that a message names one by one
 
 
@@ -51,12 +51,12 @@ class ColumnRole(BaseModel):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the file says of the column beside its role."""
+        """The column's settings in the file, except its role."""
         return dict(self.model_extra or {})
 
 
 class Roles(BaseModel):
-    """The role of every column, and the column that says who a row is about.
+    """The role of every column, and the subject column.
 
     Rows with one value in `subject` are one person; without it, every row is a person.
 
@@ -83,7 +83,7 @@ class Roles(BaseModel):
         return [name for name, column in self.columns.items() if column.role in roles]
 
     def settings_of(self, column: str, paths: Iterable[str] = ()) -> dict[str, Any]:
-        """Return a column's settings; files that `paths` name lie beside the roles file.
+        """Return a column's settings. Files that `paths` name are next to the roles file.
 
         A dot names a path inside a setting that is a table: ``order.near``.
         """
@@ -122,12 +122,12 @@ class Roles(BaseModel):
         return whole
 
     def check(self, present: Iterable[str] | Mapping[str, Any], *own: Role) -> None:
-        """Refuse a source whose columns are not those of the file, all mistakes at once.
+        """Refuse a source with other columns than the file, and report all mistakes at once.
 
-        A column without a role is an error, since a kept column can undo the rest, and so is one
-        of the role `undecided`, which inspect gives where it cannot tell. Where nothing fits, what
-        the source calls its columns is not told: it may be a row without a header. The roles that
-        are named to choose from are those of every kind of data, and `own` of the one asked for.
+        A column without a role is an error, since a kept column can undo the rest. So is a column
+        with the role `undecided`, which inspect gives if it cannot decide. If no column fits, the
+        message does not quote the source's names: its first row may be data. The message offers the
+        roles of every kind of data, and `own` of the requested one.
 
         present : the columns, or their Arrow types by name: a struct or a map is then refused.
         """
@@ -137,7 +137,7 @@ class Roles(BaseModel):
             raise RequestError(  # what stands in the first row may be a person's
                 f"the source has none of the {len(self.columns)} columns of the roles",
                 where="roles",
-                instead="its first row names its columns: see that it does, or inspect it anew",
+                instead="check that its first row contains its column names, or inspect it again",
             )
         without = _each_or_all(
             [n for n in present if n not in self.columns], "has", "have", "no role"
@@ -179,7 +179,7 @@ class Roles(BaseModel):
 
     @classmethod
     def parse(cls, given: object) -> Roles:
-        """Return roles from what a user has: themselves, a file, or a dictionary as of the file.
+        """Return roles from roles, a file, or a dictionary with a file's contents.
 
         >>> Roles.parse({"age": "quasi", "ward": {"role": "keep"}}).of("keep")
         ['ward']
@@ -192,7 +192,7 @@ class Roles(BaseModel):
             raise RequestError(
                 "none are given" if given is None else f"{name_kind(given)} says no roles",
                 where="roles",
-                instead="give a dictionary of columns, a roles file, or what inspect returns",
+                instead="give a dictionary of columns, a roles file, or the roles from inspect",
             )
         inner = given.get("columns")
         whole = isinstance(inner, Mapping) and "role" not in inner
@@ -238,12 +238,12 @@ class Roles(BaseModel):
 
 
 def _by_text(columns: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Name columns by text: those of a frame may be whole numbers."""
+    """Name columns by text: a frame's names may be whole numbers."""
     return {str(name) if isinstance(name, int) else name: one for name, one in columns.items()}
 
 
 def _each_or_all(names: Sequence[str], one: str, several: str, what: str) -> list[str]:
-    """Report the same of one column, or of several at once; nothing of none."""
+    """Report the same fault of one column, or of several at once. Return nothing for no column."""
     if len(names) > 1:
         return [f"columns {', '.join(names)} {several} {what}"]
     return [f"column {name} {one} {what}" for name in names]

@@ -1,4 +1,4 @@
-"""Bytes by which a file of another format is known, whatever its name ends with."""
+"""The first bytes that show a file's format, whatever its suffix."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 HEAD = 1 << 16
 """Bytes of a file's beginning that decide."""
 MOST_CONTROLS = 0.05
-"""Of a file's beginning, more control characters than this share are of no text."""
+"""A file with a larger share of control characters than this at its beginning is no text."""
 CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1a\x1b"})
 
 
 class FileSignature(NamedTuple):
-    """The bytes that a format begins with, what a file of it is called, and what to do with it."""
+    """The first bytes of a format, the name of its files, and the fix for a user."""
 
     start: bytes
     format: str

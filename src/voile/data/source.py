@@ -1,4 +1,4 @@
-"""What a source is: named columns that can be streamed, counted and fingerprinted."""
+"""A source: named columns that can be streamed, counted and fingerprinted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
-"""What every DuckDB connection is opened with: it downloads no extensions."""
+"""The settings of every DuckDB connection. It downloads no extensions."""
 
 
 class Source(ABC):
@@ -36,12 +36,13 @@ class Source(ABC):
 
     Attributes
     ----------
-    name : what messages call it: a file's name or "pandas frame", never contents.
+    name : its name in messages: a file's name or "pandas frame", never contents.
     kind : the format: "csv", "parquet", "pandas", ...
     columns : name -> Arrow type, in source order. Dictionaries show the type of their values,
         text is `string`, a column of nulls alone is `string`.
-    notes : what was found out while opening, as sentences: dialect, encoding.
-    dialect : how a file of delimited text is written, which a release keeps; None of any other.
+    notes : the findings of opening, as sentences: dialect, encoding.
+    dialect : the dialect of a delimited text file, which a release keeps. None for any other
+        source.
     """
 
     dialect: TextDialect | None = None
@@ -72,7 +73,7 @@ class Source(ABC):
     def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[SourcePiece]:
         """Yield pieces that hold these rows one after the other, for other processes to read.
 
-        directory : an existing folder, of its owner alone, for what has to be written first.
+        directory : an existing folder, open to its owner alone, for temporary files.
         size : bytes of a piece, about; a file, or a row group, is not cut.
         """
         raise RequestError(
@@ -103,7 +104,7 @@ class Source(ABC):
     ) -> Iterator[pa.RecordBatch]:
         """Stream rows in source order, in batches of at most `batch_rows` rows.
 
-        Memory follows the batch, except for the formats that say otherwise.
+        Memory follows the batch, except for formats with another statement.
         """
         schema = self.schema(columns)
         for batch in self._read_batches(schema.names, batch_rows):
@@ -132,7 +133,7 @@ class Source(ABC):
     def relation(
         self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None
     ) -> duckdb.DuckDBPyRelation:
-        """Show `columns` to DuckDB, for one query: what is streamed into it passes once."""
+        """Show `columns` to DuckDB, for one query. Rows stream into it only once."""
         schema = self.schema(columns)
         return self._stream_batches(connection, schema, self.batches(schema.names))
 
@@ -192,7 +193,7 @@ class Source(ABC):
 
     @contextmanager
     def _explain_stop(self) -> Iterator[None]:
-        """Raise what stopped the rows, of which DuckDB keeps only the words."""
+        """Raise the error that stopped the rows. DuckDB keeps only its words."""
         import duckdb
 
         self._stopped = None
@@ -213,11 +214,11 @@ class Source(ABC):
 class SourcePiece:
     """Rows of a Parquet file, one after the other, as plain data that any process opens for itself.
 
-    file, groups : where they lie: the file's whole path, its first row group and the one after the
+    file, groups : their place: the file's whole path, its first row group and the one after the
         last.
     rows, size : how many rows, and how many bytes they are in memory, about.
     state : what `state_of` gave for the file.
-    keys : one row, of the columns whose values the file's folders say; None without.
+    keys : one row with the values of the file's folders, or None.
     """
 
     file: str
@@ -236,7 +237,7 @@ class SourcePiece:
 
 
 def state_of(file: Path | StorePath) -> tuple[int, int | str]:
-    """Return what tells a file from itself after a change: its size, and its time or its tag."""
+    """Return the facts that change with a file: its size, and its time or its tag."""
     if isinstance(file, StorePath):
         return file.state()
     found = file.stat()
@@ -251,7 +252,7 @@ class FileSource(Source):
         self.path = path
 
     def fingerprint(self) -> str:
-        """Hash the file's bytes, and those of a database's write-ahead log beside it."""
+        """Hash the file's bytes, and those of a database's write-ahead log next to it."""
         return hash_file(self.path)
 
 
@@ -312,7 +313,7 @@ def hash_rows(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:
 
 
 def evenly(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
-    """Cut batches anew so that all but the last hold exactly `rows` rows."""
+    """Cut batches so that all but the last have exactly `rows` rows."""
     waiting: list[pa.RecordBatch] = []
     held = 0
     for batch in batches:
@@ -328,7 +329,7 @@ def evenly(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
 
 
 def hash_file(path: Path | StorePath) -> str:
-    """Hash a file with SHA-256, and a database's write-ahead log beside it with it."""
+    """Hash a file with SHA-256, together with a database's write-ahead log next to it."""
     if isinstance(path, StorePath):
         return path.sha256()
     digest = hashlib.sha256()
@@ -349,7 +350,7 @@ def without_rows(where: str) -> SourceError:
 def distinct_names(names: Sequence[str], *, where: str, first_row: bool = False) -> None:
     """Refuse two columns of one name: DuckDB takes `ZIP` and `zip` for the same column.
 
-    Names that stand in a file's first row are said by their places: it may be a person's row.
+    Names in a file's first row are given by their places, because it may be a person's row.
     """
     repeated = [name for name, n in Counter(n.casefold() for n in names).items() if n > 1]
     if repeated:
@@ -378,8 +379,8 @@ def unreadable(name: str, kind: str) -> Iterator[None]:
     """Say in one sentence that a file cannot be read, without its contents.
 
     Engines quote the rows they stumble over, so their words are dropped. A full disk and a full
-    memory are no fault of the file, and pass; what Arrow finds no memory for may be a length that
-    a damaged file states.
+    memory are no fault of the file, so their errors pass. If Arrow lacks memory, the cause may be a
+    wrong length in a damaged file.
     """
     damaged = SourceError(f"is not a whole {kind} file: damaged or cut short", where=name)
     try:

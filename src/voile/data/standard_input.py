@@ -31,13 +31,13 @@ BEGINNINGS: Mapping[bytes, str] = {
 }
 """How a file of a format begins; whatever begins otherwise is CSV."""
 OBJECTS = re.compile(rb"\s*\[\s*\{")
-"""How a JSON list of objects begins: its first line names no columns."""
+"""The beginning of a JSON list of objects. Its first line names no columns."""
 
 _kept: dict[tuple[int, int], Path] = {}
 
 
 def is_pipe(path: Path) -> bool:
-    """Say whether a path is standard input, or a pipe of a name: what can be read only once."""
+    """Return whether a path is standard input or a named pipe, which can be read only once."""
     if str(path) in NAMES:
         return True
     try:
@@ -48,9 +48,9 @@ def is_pipe(path: Path) -> bool:
 
 
 def keep_pipe(path: Path) -> Path:
-    """Return a file, open to its owner alone, of what a pipe gives; it is removed at the end.
+    """Return a private copy of a pipe's bytes, which is removed at the end.
 
-    The format is known by how it begins. What was kept before is given again.
+    Its first bytes show the format. A second call returns the first copy.
     """
     with _open_input(path) as pipe:
         about = os.fstat(pipe.fileno())
@@ -85,7 +85,7 @@ def _keep(pipe: BinaryIO, name: str) -> Path:
 
 
 def private_folder() -> Path:
-    """Make a folder, open to its owner alone, that is gone when the process ends."""
+    """Make a folder, open to its owner alone, that the process removes at its end."""
     folder = Path(mkdtemp(prefix="voile-"))  # mode 0700
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     _exit_at_sigterm()
@@ -93,7 +93,7 @@ def private_folder() -> Path:
 
 
 def _exit_at_sigterm() -> None:
-    """Let SIGTERM end the process as an exit does, so that what was kept is removed."""
+    """Let SIGTERM end the process as an exit does, so that the copies are removed."""
     main = threading.current_thread() is threading.main_thread()
     if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))

@@ -1,4 +1,4 @@
-"""A released table of a DuckDB file, opened by the file that stands for it."""
+"""A released table of a DuckDB file, opened by the small file for it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from voile.data.source import Source
 
 
 def open_released(path: Path) -> Source:
-    """Open the table that a `.table` file stands for; see `open_table`."""
+    """Open the table behind a `.table` file. See `open_table`."""
 
     def beside(pointer: TablePointer) -> Source:
         database = path.parent / Path(pointer.database).name
         if not database.is_file():
-            raise SourceError("its database is not beside it", where=path.name)
+            raise SourceError("its database is not next to it", where=path.name)
         return DuckDBSource(database, table=pointer.table)
 
     return open_table(path, beside)

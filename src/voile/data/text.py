@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 20
 LOST = "\N{REPLACEMENT CHARACTER}"
-"""Stands for what could not be decoded."""
+"""The character for bytes that could not be decoded."""
 SAVED = "say its encoding, or save it as UTF-8"
 ZEROS = "remove it, or say the encoding if it is one such as utf-16"
 MARKS = {
@@ -67,8 +67,8 @@ def utf8_chunks(path: Path, encoding: str, errors: str = "strict") -> Iterator[b
 
     errors : as of `open`: "replace" puts U+FFFD for bytes that are not text of that encoding.
 
-    Raises DecodingError: there are such bytes, and "strict" was asked; it says where the first is.
-    Raises SourceError: a zero byte, or a compressed file that is damaged.
+    Raises DecodingError: there are such bytes, and `errors` is "strict". The message contains the
+    place of the first one. Raises SourceError: a zero byte, or a compressed file that is damaged.
     """
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     as_it_is = encoding == "utf-8" and errors == "strict"
@@ -105,7 +105,7 @@ def check_text(path: Path, *, encoding: str | None = None) -> None:
     head = next(raw_chunks(path), b"")[:HEAD]
     if found := find_signature(head):
         raise SourceError(
-            f"is {found.format}, and its name is that of a text file",
+            f"is {found.format}, but has the name of a text file",
             where=path.name,
             instead=found.remedy,
         )
@@ -118,7 +118,7 @@ def check_text(path: Path, *, encoding: str | None = None) -> None:
 
 
 def marked_encoding(path: Path) -> str | None:
-    """Return what a byte order mark says of a file's text; None without one."""
+    """Return the encoding of a file's byte order mark, or None without one."""
     head = next(raw_chunks(path), b"")
     return next((encoding for mark, encoding in MARKS.items() if head.startswith(mark)), None)
 
@@ -126,12 +126,12 @@ def marked_encoding(path: Path) -> str | None:
 def find_encoding(path: Path, errors: str = "strict") -> str:
     """Find a text file's encoding: utf-8, utf-8-sig, utf-16 or windows-1252; reads it all.
 
-    A byte order mark decides. Else it is UTF-8 when all of it is. Else it is windows-1252 if
-    less of what is beyond ASCII is UTF-8 than is none; or a damaged file, and refused.
+    A byte order mark decides. Else it is UTF-8 when all of it is. Else it is windows-1252 if less
+    than half of the characters beyond ASCII decode as UTF-8. Else the file is damaged, and refused.
 
     errors : "replace" takes a damaged file for UTF-8.
 
-    Raises DecodingError: a damaged file, and "strict" was asked.
+    Raises DecodingError: a damaged file, and `errors` is "strict".
     """
     if marked := marked_encoding(path):
         return marked
@@ -154,7 +154,7 @@ def find_encoding(path: Path, errors: str = "strict") -> str:
 
 
 def _mostly_utf8(path: Path) -> bool:
-    """Whether as much of what is beyond ASCII is UTF-8 as is none."""
+    """Return whether at least as many characters beyond ASCII decode as UTF-8 as do not."""
     beyond = lost = 0
     for chunk in utf8_chunks(path, "utf-8", "replace"):
         text = chunk.decode()
@@ -204,7 +204,7 @@ class ChunkReader(io.RawIOBase):
 
 
 def unpack_cell(cell: str) -> object:
-    """Return what a cell of JSON holds; None where it is not an object or list."""
+    """Return the value of a JSON cell, or None if it is not an object or list."""
     if cell[:1] not in "{[":
         return None
     try:

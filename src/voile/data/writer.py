@@ -1,4 +1,4 @@
-"""What every writer is, whatever it writes to."""
+"""The interface of every writer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 class TextDialect:
     """How a text file separates its fields, begins and ends its lines.
 
-    has_mark : whether it begins with a byte order mark, by which Excel knows UTF-8.
+    has_mark : whether it begins with a byte order mark, which shows Excel that it is UTF-8.
     """
 
     delimiter: str = ","
@@ -24,7 +24,7 @@ class TextDialect:
 
 
 class BatchWriter(ABC):
-    """Write record batches one after the other; what was written is whole when it is closed.
+    """Write record batches one after the other. The output is complete when the writer is closed.
 
     formulas : how many cells of each column a spreadsheet that opens the file takes for formulas.
     """

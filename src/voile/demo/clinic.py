@@ -87,10 +87,10 @@ class ClinicVisit:
 
 @dataclass(frozen=True)
 class DemoClinic:
-    """Patients, their visits in the order of days, and what scores a release of them.
+    """Patients, their visits in the order of days, and the tables that score a release of them.
 
-    register : everyone of the county. population : how many of each kind. spans : of each visit's
-    note, what it mentions.
+    register : everyone of the county. population : the number of people of each kind. spans : the
+        mentions in each visit's note.
     """
 
     people: tuple[ClinicPatient, ...]

@@ -90,8 +90,8 @@ def make_county(seed: RandomState = SEED, people: int = 100_000) -> DemoCounty:
     """Make up a county; the same seed makes the same one.
 
     Every patient is in the register and has its values on every visit, so that no group of
-    patients is larger than its population. Of the six ZIP3 areas three have under 20,000
-    people, where there are 100,000 in all.
+    patients is larger than its population. Three of the six ZIP3 areas have under 20,000 people, if
+    there are 100,000 in all.
 
     >>> county = make_county(people=1000)
     >>> len(county.register), len(county.patients["person_id"].unique())
@@ -114,7 +114,7 @@ def write_county(county: DemoCounty, folder: Path, *, force: bool = False) -> No
     """Write the county as a folder: it appears whole or not at all.
 
     register.csv, population.parquet, patients.csv, register-adversary.csv and a README.txt that
-    says it is made up.
+    explains that it is made up.
     """
     adversary = leave_some_out(register_with_errors(county.register, SEED), SEED)
     with write_folder(folder, COUNTY, force=force) as new:
@@ -151,8 +151,11 @@ AGE_OFF, MOVED, RACE_MISSING, LACKING = 0.05, 0.08, 0.03, 0.05
 def register_with_errors(register: pa.Table, seed: RandomState = 2013) -> pa.Table:
     """Return the register with an adversary's errors, the same people in the same rows.
 
-    Of all people, drawn apart for each error: 5% have an age one year off, up or down, and a
-    birth date that says the same; 8% have another ZIP code; 3% have no race.
+    Each error affects its own random sample of all people:
+
+    - 5% have an age one year off, up or down, with a matching birth date.
+    - 8% have another ZIP code.
+    - 3% have no race.
     """
     ageing, moving, forgetting = streams(seed, "age errors", "zip errors", "race errors")
     n = len(register)
@@ -180,7 +183,7 @@ def register_with_errors(register: pa.Table, seed: RandomState = 2013) -> pa.Tab
 
 
 def leave_some_out(register: pa.Table, seed: RandomState = 2013) -> pa.Table:
-    """Return the register without the 5% of people whom the adversary never heard of."""
+    """Return the register without the 5% of people that the adversary does not know."""
     (lacking,) = streams(seed, "people the register lacks")
     here = np.ones(len(register), dtype=bool)
     here[_some(lacking, len(register), LACKING)] = False

@@ -21,9 +21,9 @@ FOLDERS = ("export", "truth")
 def write_demo(
     out: Path, form: str, patients: int, *, seed: RandomState = SEED, force: bool = False
 ) -> None:
-    """Write `export/`, `truth/` (register, population, notes with what they mention), `training`.
+    """Write `export/`, `truth/` (register, population, notes with marked mentions) and `training`.
 
-    form : "fhir" or "omop". force : replace what an earlier demo wrote there.
+    form : "fhir" or "omop". force : replace the files of an earlier demo.
     """
     out.mkdir(exist_ok=force)
     (out / DEMO_MARK).write_bytes(manifest_of(DEMO_FORMAT))

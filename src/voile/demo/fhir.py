@@ -1,7 +1,7 @@
 """A clinic as a FHIR R4 bulk export: a file of resources, a line each, for each of six types.
 
-As real exports do, resources carry what no release may: names, record numbers, telephones,
-narrative, displays, extensions, contained resources.
+As in real exports, resources contain data that no release may have: names, record numbers,
+telephones, narrative, displays, extensions, contained resources.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Notes of the county's hospital that mention their patients, with what they mention marked."""
+"""Notes of the county's hospital that mention their patients, with marked mentions."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _TENS = words("twenty thirty forty fifty sixty seventy eighty ninety")
 def make_notes(seed: RandomState, patients: pa.Table) -> pa.Table:
     """Write a note for each visit: visit_id, person_id, note, and its spans as JSON.
 
-    Every note mentions the name, the age and the day of admission, in digits or in words; most the
-    ZIP code and, by a pronoun, the sex; some the day of birth.
+    Every note mentions the name, the age and the day of admission, in digits or in words. Most
+    mention the ZIP code and, by a pronoun, the sex. Some mention the day of birth.
     """
     [drawn] = streams(seed, "notes")
     which = drawn.integers(0, len(TEMPLATES), size=len(patients))

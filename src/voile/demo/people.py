@@ -28,7 +28,7 @@ _SAMENESS = 30.0  # how alike the ZIP codes are in their shares of races; 0 is n
 
 @dataclass(frozen=True)
 class CountyPlaces:
-    """The ZIP codes in order; their shares of people (z,); of each race in each (z, races)."""
+    """The ZIP codes in order, with their shares of people (z,) and of each race (z, races)."""
 
     zips: tuple[str, ...]
     shares: NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""The county hospital's year: who came, how often, and with what."""
+"""The county hospital's year: patients, visits and diagnoses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHARE_COMING_AGAIN = 0.2
 
 @dataclass(frozen=True)
 class DemoDiagnosis:
-    """How common a diagnosis is, at which ages (mean, spread), in whom, where, and for how long."""
+    """The frequency of a diagnosis, its ages (mean, spread), people, ward and length of stay."""
 
     name: str
     weight: float
@@ -58,9 +58,9 @@ DIAGNOSES = (
 def make_patients(seed: RandomState, register: pa.Table) -> pa.Table:
     """Make up a year of visits: one row a visit, by date, of 8% of the register's people.
 
-    Every patient keeps the register's values on all visits, age included: years completed on
-    the reference date, so that a population counted on that date holds every patient. One
-    in five comes twice or more, and then mostly with the same diagnosis.
+    Every patient keeps the register's values on all visits, including the age: years completed on
+    the reference date. So a population counted on that date contains every patient. One in five
+    comes twice or more, and then mostly with the same diagnosis.
 
     Columns: visit_id, the register's, visit_date, ward, diagnosis, length_of_stay (days).
     """
@@ -85,7 +85,7 @@ def make_patients(seed: RandomState, register: pa.Table) -> pa.Table:
 
 
 def _wards(diagnosis: NDArray[np.int64], age: NDArray[np.int64]) -> pa.Array:
-    """Return the ward of each diagnosis; children lie on their own."""
+    """Return the ward of each diagnosis. Children have their own ward."""
     names = [*(d.ward for d in DIAGNOSES), "paediatrics"]
     return pa.array(names).take(pa.array(np.where(age < 16, len(DIAGNOSES), diagnosis)))
 

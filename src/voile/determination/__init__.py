@@ -1,4 +1,4 @@
-"""What a person decides about one release: for a recipient, for a purpose, until a date."""
+"""A person's decision about one release: for a recipient, for a purpose, until a date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenSSH's allowed_signers: which key signs for whom; the trust anchor of a verifier."""
+"""OpenSSH's allowed_signers: the key of each signer, and a verifier's trust anchor."""
 
 from __future__ import annotations
 

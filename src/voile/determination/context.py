@@ -1,4 +1,4 @@
-"""What a release is judged for: recipient, purpose, controls, thresholds, until when."""
+"""The context of a judgement: recipient, purpose, controls, thresholds, and the last day."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ from voile.report.wording import share
 
 
 class FigureThreshold(StrictModel):
-    """What a figure may be at most, and who says so; or why a figure is accepted as it is.
+    """The threshold of a figure, and its source, or the reason to accept the figure as it is.
 
     Parameters
     ----------
     standard : a threshold by its name; or at_most, and its source.
-    bounds : what the threshold bounds: the largest risk of a record, or the mean; why, if the mean.
+    bounds : the bounded figure: the largest risk of a record, or the mean. why : the reason for the
+        mean.
     accept : why a figure over the threshold, or one that nobody measured, is accepted.
     """
 
@@ -59,7 +60,7 @@ class FigureThreshold(StrictModel):
         if not (self.standard or self.at_most is not None or self.accept):
             raise ValueError("has no standard, no at_most with its source, and no accept")
         if self.bounds == "mean" and not self.why:
-            raise ValueError("bounds the mean and does not say why")
+            raise ValueError("bounds the mean without a reason: give why")
         if self.bounds == "mean" and self.standard and STANDARDS[self.standard].bounds == "group":
             raise ValueError(f"standard {self.standard} bounds the smallest group, not the mean")
         return self
@@ -105,16 +106,16 @@ class RecipientControls(StrictModel):
 
 
 class Context(StrictModel):
-    """What `context.toml` says.
+    """The content of `context.toml`.
 
     Parameters
     ----------
     recipient, purpose, legal_basis : as the data holder states them.
-    expires : the last day on which the determination holds.
-    renewal : what ends it before: a new release, a new public register.
+    expires : the last day of the determination.
+    renewal : the events that end it earlier: a new release, a new public register.
     signers : how many people have to approve it.
-    decisions : who decided what.
-    reasons : why each source column is treated as it is; of a study also by PART.COLUMN.
+    decisions : each decision, with its maker.
+    reasons : the reason for each source column's treatment. In a study, also by PART.COLUMN.
     """
 
     recipient: Text
@@ -142,14 +143,14 @@ class Context(StrictModel):
 
     @property
     def warnings(self) -> list[str]:
-        """What an expert has to weigh before signing."""
+        """Return the points for an expert to weigh before signing."""
         return [*_too_high(self), *_describe_confirmed(self)]
 
     @classmethod
     def read_context(
         cls, context: str | os.PathLike[str] | Mapping[str, Any], *, today: date
     ) -> Self:
-        """Read a context from a TOML file, or from what such a file holds.
+        """Read a context from a TOML file, or from such a file's contents.
 
         Raises
         ------
@@ -173,7 +174,7 @@ class Context(StrictModel):
 
 
 def _beyond_fields(data: Mapping[str, Any], today: date) -> list[str]:
-    """Find what a field alone does not show: a day gone by, a threshold that has to be there."""
+    """Find mistakes that a single field does not show: a past day, a missing threshold."""
     found = []
     expires, thresholds = data.get("expires"), data.get("thresholds")
     if type(expires) is date and expires < today:
@@ -201,7 +202,7 @@ def _other_dpia(dpia: ImpactAssessment | None, folder: Path) -> list[str]:
         return []
     place = folder / dpia.place
     is_other = place.is_file() and file_sha256(place) != dpia.sha256
-    return ["dpia.sha256: is not that of the file"] if is_other else []
+    return ["dpia.sha256: differs from the file's"] if is_other else []
 
 
 def _too_high(context: Context) -> Iterator[str]:

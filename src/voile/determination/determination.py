@@ -28,12 +28,12 @@ FORMAT = "voile-determination"
 
 @dataclass(frozen=True, kw_only=True)
 class Determination(BriefRepr):
-    """What was judged, by what, and with which result.
+    """The judged release, its criteria, and the result.
 
     Parameters
     ----------
     release : the name of the release's file. sha256 : of its bytes, or rows.
-    manifest_sha256 : of its public manifest, a copy of which lies beside the determination.
+    manifest_sha256 : of its public manifest. The determination has a copy of the manifest.
     verdict : the worst of the criteria's.
     """
 
@@ -62,9 +62,9 @@ class Determination(BriefRepr):
         today: date,
         measures: Sequence[CriterionMeasure] = (),
     ) -> Self:
-        """Judge a release by what its manifest and its evidence state in public.
+        """Judge a release by the public figures of its manifest and its evidence.
 
-        measures : those beside its kind's own.
+        measures : those in addition to its kind's own.
         """
         every = (*criteria_of(release.kind), *measures)
         criteria = judge(context, every, release.public, evidence)

@@ -50,11 +50,11 @@ def determine(
 
     Parameters
     ----------
-    release : a wing's, or what `open_subject` opens: a study's folder.
-    context : a TOML file, or what such a file holds: see the guide.
+    release : a wing's release, or a study's folder, opened by `open_subject`.
+    context : a TOML file, or such a file's contents: see the guide.
     out : the folder; `force` replaces an unsigned determination.
-    evidence : what attack returned, a file of it, or several; without it, what attack wrote
-        beside a release on disk.
+    evidence : the result of attack, its file, or several. Without it, the evidence next to a
+        release on disk.
     key_file : file with the secret of the seals [variable VOILE_SECRET].
     ledger : that the release is in: its joint risk, rounded up, is judged and stated. `key_file`
         is the ledger's.
@@ -64,7 +64,7 @@ def determine(
     Raises
     ------
     RequestError : the context has mistakes, all of them named; the release is in memory.
-    TamperedError : the release or the evidence is not as it was sealed.
+    TamperedError : the release or the evidence does not match its seal.
     """
     day = on or datetime.now(UTC).date()
     subject = OfRelease(release) if isinstance(release, StoredRelease) else release

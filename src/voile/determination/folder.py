@@ -68,11 +68,11 @@ class DeterminationFolder:
 
     @property
     def sha256(self) -> str:
-        """The hash of the list of files: what each statement names."""
+        """The hash of the list of files, which each statement contains."""
         return hashlib.sha256(read_bytes(self.path / DETERMINATION_INDEX)).hexdigest()
 
     def list_changed(self) -> list[str]:
-        """Name the files that are not as the list has them, and those that it does not have."""
+        """Name the files that differ from the list, and the unlisted files."""
         index = self.index
         wrong = [name for name, sha256 in index.items() if not self._is_whole(name, sha256)]
         known = {*index, DETERMINATION_INDEX, STATEMENTS}
@@ -84,7 +84,7 @@ class DeterminationFolder:
 
     @property
     def determination(self) -> Determination:
-        """What was judged."""
+        """The judgement."""
         return Determination.read_file(self.path / DETERMINATION_FACTS)
 
     def statements(self) -> list[Path]:
@@ -94,7 +94,7 @@ class DeterminationFolder:
         return [folder / name for name in names if name.endswith(".json")]
 
     def strangers(self) -> list[str]:
-        """Name what lies among the statements and is neither one nor the signature of one."""
+        """Name the files among the statements that are neither a statement nor a signature."""
         folder, known = self.path / STATEMENTS, self.statements()
         names = {one.name for path in known for one in (path, signature_of(path))}
         found = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
@@ -123,5 +123,5 @@ def signature_of(statement: Path) -> Path:
 
 
 def is_plain(name: str) -> bool:
-    """Say whether a name is that of a file in a folder, and leads nowhere else."""
+    """Return whether a name belongs to a file in a folder, and leads nowhere else."""
     return name == Path(name).name and name not in (".", "..", "")

@@ -34,7 +34,7 @@ NOT_LAW = (
 def headings(
     one: Determination, sentence: Callable[[JudgedCriterion], str], evidence: Sequence[Evidence]
 ) -> Section:
-    """Return the table from headings to sentences; those of verdicts are quoted in full."""
+    """Return the table from headings to sentences. Verdicts are quoted in full."""
     by_name = {each.name: each for each in one.criteria}
     rows = [
         (text, asked, " ".join(sentence(by_name[name]) for name in names))
@@ -47,7 +47,7 @@ def headings(
         (HIPAA, "a person with appropriate knowledge and experience", _expert(one)),
         (EMA, "identification of data variables (direct and quasi identifiers)", "The section on "
          "identifiers and their treatment."),
-        (EMA, "methodology", "The codebook says what became of each column, and the commands say "
+        (EMA, "methodology", "The codebook lists the treatment of each column. The commands show "
          "how."),
         (EMA, "adversary and recipient", f"Adversary: {one.context.attacker.assumed}. "
          f"Recipient: {one.context.recipient}."),

@@ -25,7 +25,7 @@ POINTS: Mapping[Level, int] = {"low": 0, "medium": 1, "high": 2}
 SUGGESTED = ((1, 3, 0.33), (3, 5, 0.2), (5, 11, 0.091), (6, 20, 0.05))
 """Points up to which a cell size applies, the cell size, and the threshold that it gives."""
 TO_DO = "TO DO"
-"""How a text of a template begins that the data holder has not written yet."""
+"""The beginning of each template text that the data holder has not written yet."""
 LEAST_WORDS, LEAST_LETTERS = 4, 8
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -72,10 +72,10 @@ class IntruderTest(StrictModel):
 
     Parameters
     ----------
-    intruders : who acted as intruder. sources : used registers, web pages, knowledge.
+    intruders : the people who acted as intruders. sources : used registers, web pages, knowledge.
     started : the first day. hours : the time spent, > 0.
     claims, confirmed : identifications claimed, and those confirmed by the data holder.
-    checked_by : who compared the claims with the identities.
+    checked_by : the person who compared the claims with the identities.
     """
 
     intruders: Annotated[list[Text], Field(min_length=1, max_length=50)]

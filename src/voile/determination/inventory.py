@@ -35,7 +35,7 @@ KINDS = {
     "sensitive": "sensitive",
     "private": "sensitive",
 }
-"""The kind of identifier that each role stands for; other roles identify nobody."""
+"""The kind of identifier of each role. Other roles identify nobody."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ColumnTreatment:
 
     @property
     def name(self) -> str:
-        """The column as a context names it."""
+        """The column's name in a context."""
         return f"{self.part}.{self.column}" if self.part else self.column
 
 
@@ -110,7 +110,7 @@ def _treatments_of(
 
 
 def _treatment(what: str) -> str:
-    """Name the treatment by what the manifest has of a released column."""
+    """Name the treatment of a released column by its entry in the manifest."""
     if not what:
         return "dropped"
     if what.startswith("as in the source"):
@@ -119,7 +119,7 @@ def _treatment(what: str) -> str:
 
 
 def _whole_columns(public: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the columns of which a table distinguishes no value."""
+    """Yield the columns whose values a table does not distinguish."""
     if public.get("kind") == "tables" and public.get("policy"):
         for one in read_codebook(public["policy"]).columns:
             if len(one.entries) == 1:

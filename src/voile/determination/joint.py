@@ -1,6 +1,6 @@
 """Joint risk with other releases: a rounded figure from a ledger, which only its holder can check.
 
-The ledger is private. Its figure, two digits rounded up, stands in the determination; whoever
+The ledger is private. Its figure, two digits rounded up, is part of the determination. Whoever
 approves attests it in the signed statement, and the holder of the ledger can check it again.
 """
 
@@ -49,7 +49,7 @@ def joint_figure(
     Raises
     ------
     RequestError : the release is not in the ledger, or the ledger is another secret's.
-    TamperedError : the ledger is not as it was written, or its end is gone.
+    TamperedError : the ledger was changed, or its end was removed.
     InfeasibleError : no figure bounds the releases together.
     """
     read = Ledger.read_file(Path(ledger))
@@ -80,7 +80,7 @@ def joint_figure(
 
 
 def describe_attested(criteria: Sequence[JudgedCriterion]) -> tuple[str, ...]:
-    """Say what an approval attests: the figures that no recipient can count again."""
+    """List the figures that an approval attests, because no recipient can count them again."""
     return tuple(
         f"{one.name}: {share(one.figure.most)} at most, by the ledger ({one.figure.evidence})"
         for one in criteria

@@ -18,7 +18,7 @@ APPLIES: Mapping[Name, tuple[tuple[str, ...], str]] = {
     "text-left": (("text",), "no column of text is released"),
     "kept-columns": (AS_IT_IS, "no column is released as it is"),
 }
-"""The roles without which there is nothing to judge, and how that is said."""
+"""The roles that a judgement needs, and the sentence if they are missing."""
 NO_LEDGER = "no ledger was given: other releases of these people were not judged with this one"
 LEDGER_IS_PRIVATE = (
     "the release is in a ledger, whose joint figure was not stated: voile determine --ledger does"
@@ -31,13 +31,13 @@ NOT_MEASURED = "nothing was measured: no figure of the manifest and no attack an
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedCriterion:
-    """One verdict, with what it is by.
+    """One verdict, with its figure and its threshold.
 
     Parameters
     ----------
-    figure : the measurement; None where nothing was measured, and `reason` says why.
-    limit, origin : what the figure may be at most, and who says so; None: there is no threshold.
-    condition : what has to hold for the verdict, where it has conditions.
+    figure : the measurement. None without one; `reason` then contains the cause.
+    limit, origin : the threshold of the figure, and its source. None: there is no threshold.
+    condition : the condition of the verdict, if it has one.
     """
 
     __pydantic_config__ = FORBID
@@ -59,14 +59,14 @@ def judge(
 ) -> tuple[JudgedCriterion, ...]:
     """Judge a release by each criterion.
 
-    An estimate is judged by the upper limit of its interval. What nobody measured does not meet,
-    unless the context says why it is accepted.
+    An estimate is judged by the upper limit of its interval. An unmeasured figure does not meet,
+    unless the context contains a reason to accept it.
     """
     return tuple(_judge_criterion(name, context, measures, public, evidence) for name in NAMES)
 
 
 def worst(criteria: Sequence[JudgedCriterion]) -> Verdict:
-    """Return the verdict on the whole: that of the worst criterion."""
+    """Return the verdict on the whole: the worst criterion's."""
     return max((one.verdict for one in criteria), key=VERDICTS.index)
 
 
@@ -106,7 +106,7 @@ def _worst_figure(
 
 
 def _why_nothing(name: Name, public: Mapping[str, Any]) -> tuple[bool, str]:
-    """Say whether there is nothing to judge, or nothing that was measured, and how that is said."""
+    """Return whether there is no data to judge, and the sentence for the missing figure."""
     if name in APPLIES:
         roles, says = APPLIES[name]
         if not any(column["role"] in roles for column in public["columns"]):
@@ -176,8 +176,8 @@ def is_judged_so(
 ) -> bool:
     """Say whether a verdict follows from its figure, the context and the public manifest.
 
-    A figure of an attack, or of a ledger that the manifest names, stands as it is, and is no
-    better than the manifest's own.
+    A figure of an attack, or of a ledger in the manifest, is unchanged, and no better than the
+    manifest's own.
     """
     name, figure = criterion.name, criterion.figure
     threshold = context.thresholds.get(name)

@@ -1,4 +1,4 @@
-"""A determination as a page: is it enough, for whom and until when; then what the release is."""
+"""A determination as a page: verdict, recipient and last day first, then the release."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def sections_of(
     treatments: Sequence[ColumnTreatment],
     claims: Sequence[StandardClaim],
 ) -> tuple[Section, ...]:
-    """Return the sections of a determination; `own` are those of the module's report."""
+    """Return the sections of a determination; `own` are the sections of the module's report."""
     rest = (replace(section, first=False) for section in own)
     return (
         _verdict(one),
@@ -78,7 +78,7 @@ def decision_section(signatures: Sequence[StatementSignature], says: str = "") -
 
 
 def sentence(criterion: JudgedCriterion) -> str:
-    """Say a verdict with what it is by.
+    """Write a verdict with its figure and its threshold.
 
     >>> sentence(JudgedCriterion(name="text-left", verdict="meets", reason="no text is released"))
     'Identifiers left in text: meets (no text is released).'
@@ -118,7 +118,7 @@ def _verdict(one: Determination) -> Section:
     said = [
         OVERALL[one.verdict],
         f"Recipient: {one.context.recipient}. Purpose: {one.context.purpose}. "
-        f"It holds until {one.context.expires.isoformat()}, or until what ends it before.",
+        f"It holds until {one.context.expires.isoformat()}, or until an earlier end.",
     ]
     rows = tuple(
         (
@@ -173,7 +173,7 @@ def _context(one: Determination) -> Section:
 
 
 def _attempt(one: Determination) -> Iterator[Prose]:
-    """Show the chance of an attempt as a factor of its own; no figure holds it."""
+    """Show the chance of an attempt as a separate factor. No figure includes it."""
     attempt = one.context.attempt
     if attempt is None:
         return

@@ -55,20 +55,20 @@ def sign(
     Parameters
     ----------
     decision : approve, approve with conditions, refuse, renew or withdraw.
-    signer : as allowed_signers names them, e.g. an e-mail address.
+    signer : the name in allowed_signers, e.g. an e-mail address.
     key : file with an Ed25519 key that OpenSSH wrote, without a passphrase. Without it the
         statement is written, and ``ssh-keygen -Y sign -n voile`` signs it.
     signers : file of allowed signers, as `verify` reads it. The signer and the key are checked
         against it before anything is written.
-    until : the last day of an approval, or of a renewal [what the context says].
+    until : the last day of an approval, or of a renewal [the context's].
     conditions, reason : in the signer's words.
     now : the time of the statement.
 
     Raises
     ------
-    RequestError : the determination, or what was signed before, does not allow the decision; the
-        file of allowed signers does not list the signer with this key.
-    TamperedError : a file is not as it was written.
+    RequestError : the determination or its statements do not allow the decision, or the file of
+        allowed signers does not list the signer with this key.
+    TamperedError : a file was changed.
     """
     own = DeterminationFolder(folder)
     moment = (now or datetime.now(UTC)).replace(microsecond=0)

@@ -1,4 +1,4 @@
-"""Signatures in OpenSSH's form: what `ssh-keygen -Y sign` writes and `-Y verify` reads.
+"""Signatures in OpenSSH's form: `ssh-keygen -Y sign` writes and `-Y verify` reads them.
 
 The form is OpenSSH's PROTOCOL.sshsig; keys are Ed25519, by `cryptography`.
 """
@@ -172,7 +172,7 @@ def _library() -> ModuleType:
 
 
 def _frame_signed(message: bytes, namespace: str, hash: str) -> bytes:
-    """Return what the key signs: the message's hash, bound to its namespace."""
+    """Return the bytes that the key signs: the message's hash, bound to its namespace."""
     digest = hashlib.new(hash, message).digest()
     parts = (namespace.encode(), b"", hash.encode(), digest)
     return MAGIC + b"".join(map(_string, parts))

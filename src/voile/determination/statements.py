@@ -26,17 +26,17 @@ DECISIONS: tuple[Decision, ...] = get_args(Decision)
 APPROVALS = ("approve", "approve with conditions")
 ENDS = ("refuse", "withdraw")
 SIGNER = re.compile(r"[^\s,!*?\"\x00-\x1f]{1,200}")
-"""A name that allowed_signers can have as it is."""
+"""A name that allowed_signers can contain unchanged."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PersonStatement:
-    """What one person says of a determination.
+    """One person's statement about a determination.
 
     Parameters
     ----------
     number : its place in the chain, from 1.
-    signer : who says it, as allowed_signers names them. at : when, by the signer's clock.
+    signer : the person, as named in allowed_signers. at : the time, by the signer's clock.
     until : the last day on which an approval or a renewal holds.
     conditions, reason : in the signer's words.
     files : the hash of the determination's list of files.
@@ -60,7 +60,7 @@ class PersonStatement:
     before: str | None = None
 
     def to_bytes(self) -> bytes:
-        """Return its file's bytes, which are what is signed."""
+        """Return its file's bytes, which the signature covers."""
         plain = {
             "at": self.at.isoformat(),
             "until": self.until.isoformat() if self.until else None,
@@ -92,13 +92,13 @@ class PersonStatement:
 
 @dataclass(frozen=True)
 class StatementStanding:
-    """What statements come to, whoever signed them.
+    """The joint result of statements, whoever signed them.
 
     Parameters
     ----------
     approvals : for each signer the last day on which their approval holds.
     end : the refusal or withdrawal that ended it.
-    faults : what a statement says and must not, by its number.
+    faults : a statement's inadmissible content, by its number.
     """
 
     approvals: Mapping[str, date] = field(default_factory=dict)
@@ -106,20 +106,20 @@ class StatementStanding:
     faults: tuple[tuple[int, str], ...] = ()
 
     def until(self, signers: int) -> date | None:
-        """Return the last day on which as many approve as have to; None: too few do."""
+        """Return the last day on which enough people approve, or None if too few do."""
         days = sorted(self.approvals.values(), reverse=True)
         return days[signers - 1] if len(days) >= signers else None
 
 
 NOT_MET = "approves a release that does not meet its criteria"
 UNWRITTEN = "approves a context with texts still to be written"
-ON_CONDITIONS = "approves without conditions what meets its criteria with conditions"
+ON_CONDITIONS = "approves without conditions, but the criteria are met only with conditions"
 
 
 def standing_of(
     one: Determination, files: str, statements: Sequence[PersonStatement], now: datetime
 ) -> StatementStanding:
-    """Fold statements into what they come to; a fault in one counts it as not made."""
+    """Fold statements into their joint result. A statement with a fault does not count."""
     standing, before = StatementStanding(), None
     for place, statement in enumerate(statements, start=1):
         fault = _fault(one, files, statement, standing, before, place, now)
@@ -142,7 +142,7 @@ def _fault(
     place: int,
     now: datetime,
 ) -> str | None:
-    """Say what is wrong with a statement, in its place."""
+    """Return the fault of a statement in its place, or None."""
     if statement.number != place or statement.before != (before.sha256 if before else None):
         return "does not follow the statement before it"
     if statement.files != files:
@@ -150,7 +150,7 @@ def _fault(
     if statement.at > now:
         return "was made later than now, by this clock"
     if statement.at.date() < one.made or (before and statement.at < before.at):
-        return "was made before what it follows"
+        return "was made before the statement or determination that it follows"
     if not SIGNER.fullmatch(statement.signer):
         return "names a signer as allowed_signers cannot"
     if standing.end is not None:
@@ -165,7 +165,7 @@ def _unfit(
     decision, approved = statement.decision, statement.signer in standing.approvals
     if decision in ENDS:
         is_early = decision == "withdraw" and not approved
-        return "withdraws what this signer did not approve" if is_early else None
+        return "withdraws an approval that this signer did not give" if is_early else None
     if one.verdict == "does not meet":
         return NOT_MET
     if one.context.open_items:
@@ -175,14 +175,14 @@ def _unfit(
     if decision == "approve with conditions" and not (
         statement.conditions or any(conditions(one.criteria))
     ):
-        return "approves with conditions and names none"
+        return "approves with conditions, but lists none"
     if decision in APPROVALS and statement.attests != describe_attested(one.criteria):
         return "does not attest the figures from the ledger"
     if statement.until is None or statement.until < statement.at.astimezone(UTC).date():
-        return "holds until no day to come"
+        return "has a last day that is past"
     if decision == "renew":
         is_longer = approved and statement.until > standing.approvals[statement.signer]
-        return None if is_longer else "renews nothing that this signer approved until before"
+        return None if is_longer else "does not extend an approval of this signer"
     if approved:
         return "approves again: a renewal does that"
     return "holds longer than the context says" if statement.until > one.context.expires else None

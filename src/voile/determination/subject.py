@@ -1,4 +1,4 @@
-"""What a determination is about: a wing's release, or a study's, which is judged alike."""
+"""The subject of a determination: the release of a wing or of a study, judged alike."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JudgedRelease(Protocol):
 
     @property
     def kind(self) -> str:
-        """What it is a release of."""
+        """The kind of data of the release."""
 
     @property
     def name(self) -> str:
@@ -41,19 +41,19 @@ class JudgedRelease(Protocol):
 
     @property
     def manifest(self) -> Path:
-        """Where that lies."""
+        """The path of the public manifest."""
 
     def evidence(self, secret: Secret | None, given: object) -> Sequence[Evidence]:
-        """Check its seal, and return what attacks found. Raises TamperedError."""
+        """Check its seal, and return the findings of attacks. Raises TamperedError."""
 
     def sections(self, evidence: Sequence[Evidence]) -> Sequence[Section]:
-        """Return what its public report shows."""
+        """Return the sections of its public report."""
 
     def commands(self, evidence: Sequence[Evidence]) -> Sequence[str]:
-        """Return the commands that made it, and what checks it."""
+        """Return the commands that made it, and the command that checks it."""
 
     def facts(self) -> Mapping[str, str]:
-        """Say what made it."""
+        """Return the facts of its making."""
 
     def parts(self) -> Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
         """Return the public and the private manifest of each part, by the name of the part."""
@@ -100,7 +100,7 @@ class OfRelease:
 
 
 def open_subject(path: str | os.PathLike[str]) -> JudgedRelease:
-    """Open what lies at a place: the folder of a study, or a wing's release."""
+    """Open the release at a path: a study's folder, or a wing's release."""
     if is_study(Path(path)):
         return open_study(Path(path))
     return OfRelease(StoredRelease.open(path))
@@ -112,7 +112,7 @@ def is_study(path: Path) -> bool:
 
 
 def criteria_of(kind: str) -> tuple[CriterionMeasure, ...]:
-    """Return the measures by which a kind is judged.
+    """Return the measures that judge a kind.
 
     Raises RequestError: this voile has no such kind.
     """

@@ -14,27 +14,27 @@ from voile.release.criteria import NAMES, TITLES
 HEAD = f"""\
 # The context of a determination. Write each text that begins with {TO_DO}, and check each choice.
 # Nobody can approve the determination before.
-recipient = "{TO_DO}: who receives the release"
-purpose = "{TO_DO}: what for"
+recipient = "{TO_DO}: the recipient of the release"
+purpose = "{TO_DO}: the purpose of the recipient"
 legal_basis = "{TO_DO}: as counsel states it"
 expires = {{expires}}
 renewal = ["a new release of these people", "a new public register of these people"]
 signers = 2  # 1 or 2
 
 [decisions]
-policy = "{TO_DO}: who chose the policy, and why"
-thresholds = "{TO_DO}: who set the thresholds, and why"
+policy = "{TO_DO}: the person who chose the policy, and the reason"
+thresholds = "{TO_DO}: the source of the thresholds, and the reason"
 
 [attacker]
-assumed = "{TO_DO}: the adversary, and what the adversary knows"
-why = "{TO_DO}: why nobody stronger"
+assumed = "{TO_DO}: the adversary, and the adversary's knowledge"
+why = "{TO_DO}: the reason why no adversary is stronger"
 
 [controls]
-contract = "{TO_DO}: what the contract forbids"
-access = "{TO_DO}: who has access, and where"
-audit = "{TO_DO}: what is logged, and who reads it"
+contract = "{TO_DO}: the acts that the contract forbids"
+access = "{TO_DO}: the people with access, and the place"
+audit = "{TO_DO}: the logged events, and the reader of the log"
 
-[sensitivity]  # each low, medium or high; the page shows the threshold that follows
+[sensitivity]  # each low, medium or high; the page shows the resulting threshold
 controls = "low"  # mitigating controls of the recipient
 motives = "medium"  # motives and capacity to identify people
 invasion = "high"  # invasion of privacy if somebody is identified
@@ -48,22 +48,22 @@ place = "{TO_DO}: URL, or name of the file next to this one"
 
 [[review]]  # one table for each review to come
 due = {{review}}
-what = "{TO_DO}: what is reviewed"
-owner = "{TO_DO}: who does it"
+what = "{TO_DO}: the subject of the review"
+owner = "{TO_DO}: the person in charge"
 
 [expert]
 name = "{TO_DO}: name"
 credentials = "{TO_DO}: training, posts, experience"
-attestation = "{TO_DO}: what the expert attests, in the expert's own words"
+attestation = "{TO_DO}: the attestation, in the expert's own words"
 
 # [intruder_test]  # of people who tried to identify somebody: without it the page reports none
-# intruders = ["who acted as intruder"]
+# intruders = ["the intruders"]
 # sources = ["used registers, web pages, knowledge"]
 # started = {{made}}
 # hours = 40
 # claims = 0
 # confirmed = 0
-# checked_by = "who compared the claims with the identities"
+# checked_by = "the person who compared the claims with the identities"
 
 """
 

@@ -1,4 +1,4 @@
-"""`voile verify FOLDER`: what a third party can check of a determination, without the source."""
+"""`voile verify FOLDER`: a third party's checks of a determination, without the source."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ from voile.report.pdf import print_pdf
 
 @dataclass(frozen=True)
 class Verified:
-    """What was checked, and what it comes to.
+    """The checks of a determination, and its status.
 
     Parameters
     ----------
     checks : in words, and whether each holds; None: it could not be made.
-    says : what the determination comes to. holds : whether it may be relied on today.
+    says : the determination's status. holds : whether it may be relied on today.
     signatures : each statement that can be read, with its key.
     """
 
@@ -82,12 +82,12 @@ def verify(
     ----------
     signers : a file in the form of OpenSSH's allowed_signers, from somebody other than the sender
         of the folder. Without it no signer is confirmed, and nothing holds.
-    release : the release [the file of its name beside the folder].
+    release : the release [the file of its name next to the folder].
     key_file : file with the secret of the release's seals [variable VOILE_SECRET].
     ledger : of the data holder, whose joint risk was stated; `key_file` is then the ledger's.
-    last : the hash of a statement, as `sign` gave it. Without it nobody notices that the last
-        statements, such as a withdrawal, were taken away.
-    now : the time at which it is to hold.
+    last : the hash of a statement, as `sign` gave it. Without it, nobody can notice that the last
+        statements, such as a withdrawal, were removed.
+    now : the time of the check.
     """
     moment = now or datetime.now(UTC)
     own = DeterminationFolder(folder)
@@ -163,7 +163,7 @@ def _describe_error(error: VoileError) -> str:
 
 
 def _files(own: DeterminationFolder) -> Iterator[ReleaseCheck]:
-    """Hold the files to the list of them, and name what is on no list."""
+    """Compare the files with the list of them, and name unlisted files."""
     try:
         index = own.index
     except (VoileError, OSError):
@@ -178,7 +178,7 @@ def _files(own: DeterminationFolder) -> Iterator[ReleaseCheck]:
 
 
 def _verdicts(own: DeterminationFolder, one: Determination) -> Iterator[ReleaseCheck]:
-    """Judge again, by the manifest that lies in the folder."""
+    """Judge again, by the manifest in the folder."""
     place = own.path / MANIFEST
     same = place.is_file() and file_sha256(place) == one.manifest_sha256
     yield ReleaseCheck(f"{MANIFEST} is the manifest that was judged", same)
@@ -197,13 +197,11 @@ def _verdicts(own: DeterminationFolder, one: Determination) -> Iterator[ReleaseC
         yield ReleaseCheck(f"{MANIFEST} can be read as a manifest of {one.kind}", False)
     names = tuple(each.name for each in one.criteria)
     whole = names == NAMES and worst(one.criteria) == one.verdict
-    yield ReleaseCheck(
-        "the verdict is that of the worst criterion, and every criterion is judged", whole
-    )
+    yield ReleaseCheck("the verdict is the worst criterion's, and every criterion is judged", whole)
 
 
 def _read_statements(own: DeterminationFolder) -> Iterator[_SignedStatement]:
-    """Read each statement with the key that signed it; what is not whole has none."""
+    """Read each statement with the key that signed it. A damaged statement has none."""
     for path in own.statements():
         name = f"{STATEMENTS}/{path.name}"
         try:
@@ -287,7 +285,7 @@ def _joint(
     ledger: str | os.PathLike[str] | None,
     key_file: str | os.PathLike[str] | None,
 ) -> Iterator[ReleaseCheck]:
-    """Hold the joint risk that was stated to the ledger as it is today."""
+    """Compare the stated joint risk with today's ledger."""
     by_name = {each.name: each.figure for each in one.criteria}
     stated = by_name.get("joint-risk")
     if stated is None or not stated.evidence.startswith(FROM_LEDGER):
@@ -314,7 +312,7 @@ def _release(
     given: str | os.PathLike[str] | None,
     secret: Secret | None,
 ) -> Iterator[ReleaseCheck]:
-    """Hold the release to what was judged, where it is at hand, and check it as itself."""
+    """Compare the release with the judged one, if it is present, and run its own checks."""
     beside = own.path.absolute().parent / one.release if is_plain(one.release) else None
     place = Path(given) if given is not None else beside
     is_there = place is not None and (is_study(place) or manifest_path(place).exists())
@@ -342,7 +340,7 @@ def _conclusion(
     anchors: Sequence[AllowedSigner] | None,
     now: datetime,
 ) -> tuple[str, bool]:
-    """Say what a whole determination comes to, and whether it may be relied on."""
+    """Describe the status of a whole determination, and whether it may be relied on."""
     if not signed:
         return "intact; not signed", False
     if anchors is None:

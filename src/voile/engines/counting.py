@@ -1,7 +1,7 @@
 """Count subjects or people by combination of values, where the data lives.
 
-Only distinct combinations come into memory. A source runs the first query itself (a GROUP BY in
-DuckDB, or in the database that holds the table); DuckDB finishes on that query's answer.
+Only distinct combinations come into memory. A source runs the first query itself: a GROUP BY in
+DuckDB, or in the database of the table. DuckDB finishes on that query's answer.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ def count_combinations(
 
     Parameters
     ----------
-    columns : >= 1 names: text, integers, decimals, dates, booleans, and of floats those that
-        `floats` names. A null is a value of its own.
-    subject : column that says whose row it is. Each subject counts 1, spread evenly over its
-        distinct combinations: repeated rows change nothing. A row without a subject is a subject
-        of its own.
+    columns : >= 1 names: text, integers, decimals, dates, booleans, and the floats in `floats`. A
+        null is a value of its own.
+    subject : column of each row's person. Each subject counts 1, spread evenly over its distinct
+        combinations: repeated rows change nothing. A row without a subject is a subject of its own.
     weight : column of people per row, whole numbers >= 0, as numbers or as text; not with subject.
     floats : columns that may be floats: equal ones count together, and NaN comes back as null. The
-        caller adds up what reads alike: -0.0 and 0.0, NaN and null.
-    memory : bytes, > 0. What does not fit spills to disk; the answer has to fit in half of it.
+        caller adds up equal values: -0.0 and 0.0, NaN and null.
+    memory : bytes, > 0. Larger intermediate data spills to disk. The answer has to fit in half of
+        the memory.
     threads, directory : as for `voile.engines.duck.connect`.
     connection : one that it opened, for several counts: to open one takes as long as a small count.
 
     Returns
     -------
     pa.Table : `columns` in the source's types, and `count`, float64; one row per combination that
-        occurs, sorted by value with nulls last. The same bytes on any number of threads: sums are
-        of integers, or of n / m in order of m, for n subjects with m combinations.
+        occurs, sorted by value with nulls last. The bytes are the same on any number of threads.
+        Sums are of integers, or of n / m in order of m, for n subjects with m combinations.
 
     Raises
     ------

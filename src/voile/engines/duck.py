@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     import duckdb
 
 MEMORY = 2_000_000_000
-"""Bytes that counting may use unless told otherwise, its answer included."""
+"""The default limit of bytes for counting, its answer included."""
 
 
 @contextmanager
 def connect(
     *, memory: int = MEMORY, threads: int | None = None, directory: Path | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database in memory that spills to a folder of its own, mode 0700, gone afterwards.
+    """Open a database in memory that spills to its own folder, mode 0700, removed afterwards.
 
-    memory : bytes, > 0; half of them are DuckDB's, so that an answer fits beside it.
+    memory : bytes, > 0; DuckDB gets half of them, so that an answer fits next to it.
     threads : >= 1; every core without it. Answers do not depend on it.
-    directory : where the folder is made; the system's temporary folder without it. Rows lie there
-        in the clear while a query runs: give the folder that the output is staged in.
+    directory : where the folder is made; the system's temporary folder without it. Rows are there
+        in the clear while a query runs: give the output's staging folder.
     """
     import duckdb
 

@@ -29,20 +29,20 @@ def shuffle_rows(
 ) -> Iterator[pa.RecordBatch]:
     """Give every row exactly once, in an order drawn uniformly from all permutations.
 
-    Each row is dealt to one of 64 buckets, independently and uniformly; each bucket is put into
+    Each row is dealt to one of 64 buckets, independently and uniformly. Each bucket is put into
     uniform random order by the same means, and the buckets follow one another. Uniform: think of
     every row's key as a real number in [0, 1) with independent uniform digits in base 64. Sorting
     by such keys is a uniform permutation, since the keys are exchangeable and almost surely
-    distinct. The bucket is the first digit; what orders a bucket depends on the other digits only,
-    and a permutation drawn in memory is what the remaining digits would have given.
+    distinct. The bucket is the first digit, and the order of a bucket depends on the other digits
+    only. A permutation drawn in memory has the distribution that the remaining digits would give.
 
     batches : of one schema; dictionaries may differ from batch to batch.
     rng : seeded from the system's entropy by the caller: the order protects.
     directory : an existing folder for the buckets, which are deleted as they are read. It holds
         rows in the clear: give one of mode 0700 on the release's own disk. None: all is in memory.
-    memory : bytes of rows held at most, copies included, > 0. What is larger than a quarter of it
-        goes to disk, once per factor of 64. The process's peak grows by about twice as much, since
-        Arrow does not give memory back at once.
+    memory : the limit of bytes of rows in memory, copies included, > 0. Data larger than a quarter
+        of it goes to disk, once per factor of 64. The process's peak grows by about twice as much,
+        since Arrow does not give memory back at once.
 
     Cost: O(rows) time and disk.
     """

@@ -14,11 +14,12 @@ RETRIED = "WorkError: "
 
 
 def on_spark(work: Callable[[int], str], tasks: int) -> Sequence[str]:
-    """Run tasks on the workers of the active session; return what each gives, in their order.
+    """Run tasks on the workers of the active session. Return their results, in the order of tasks.
 
-    A plan, a log and the driver hold the numbers, what `work` returns and what it was bound to:
-    give it a folder's path and functions by name, and keep all else in the folder. A task that
-    fails is tried again, and one that is slow may run twice at once, as Spark's settings have it.
+    A plan, a log and the driver contain the numbers, the results of `work` and its bound arguments.
+    So give it a folder's path and functions by name, and keep all other data in the folder. A task
+    that fails is tried again, and one that is slow may run twice at once, as Spark's settings have
+    it.
 
     Raises
     ------
@@ -48,7 +49,7 @@ def on_spark(work: Callable[[int], str], tasks: int) -> Sequence[str]:
 
 
 def _explain_failure(text: str) -> VoileError | None:
-    """Say what failed in a worker, where its words are known to quote nothing."""
+    """Name a worker's failure if its words are known to quote no data."""
     if "No module named 'voile'" in text:
         return RequestError("Spark's workers have no voile", instead="install it on each of them")
     if RETRIED in text:

@@ -1,4 +1,4 @@
-"""An assessment with its page: what a user has of a release that voile did not make."""
+"""An assessment with its page: the user's view of a release that voile did not make."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Assessment(PlainAssessment):
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """What it comes to, in sentences for the data holder."""
+        """Return the findings, in sentences for the data holder."""
         first, *_ = self.sections(self, audience="internal")
         said = (block for block in first.blocks if isinstance(block, Prose))
         return tuple(paragraph for block in said for paragraph in block.paragraphs)
@@ -81,12 +81,12 @@ def assess_of(module: AnyModule, verb: ModuleAssessing[Any]) -> Callable[..., As
         return Assessment.of(found, verb.sections)
 
     said = {
-        "original": f"what the release was made from: {SOURCE}",
+        "original": f"the source of the release: {SOURCE}",
         "released": "the release, of the same kinds as the original",
-        "roles": "what each column of the original is: as of fit",
+        "roles": "the roles of the original's columns, as in fit",
         "seed": SEED,
         "progress": PROGRESS,
     }
     assess.__module__ = f"voile.{module.kind}"
-    first = "Assess a release that voile did not make, beside its original."
+    first = "Assess a release that voile did not make, compared with its original."
     return document_verb(assess, first, said, verb.options)

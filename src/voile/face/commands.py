@@ -1,7 +1,7 @@
 """The commands that make a kit or a release again, as a person would type them.
 
-Of the options a kit and a private manifest store no path: a placeholder stands in its place. The
-public is shown numbers and choices, and no text of the user's.
+A kit and a private manifest store no path of an option, but a placeholder. The public is shown
+numbers and choices, and no text of the user's.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def commands(
     name: str,
     evidence: Sequence[Evidence],
 ) -> Iterator[str]:
-    """Yield the commands that made a kit or a release called `name`, then what checks it.
+    """Yield the commands that made the kit or release `name`, then what checks it.
 
-    `evidence` is what attacks and verbs of the kind's own found of the release.
+    `evidence` contains the findings of attacks and of the kind's own verbs.
     """
     kind = subject.kind
     if not isinstance(subject, StoredRelease):
@@ -76,7 +76,7 @@ def _attacks(evidence: Sequence[Evidence], others: Collection[str]) -> Sequence[
 
 
 def format_command(words: Sequence[str]) -> str:
-    """Write a command as one types it, its options on lines of their own where it is long.
+    """Write a command for typing. A long one has its options on separate lines.
 
     >>> format_command(["voile", "report", "my release.csv", "--out", "report.html"])
     "voile report 'my release.csv' --out report.html"

@@ -1,4 +1,4 @@
-"""Is it enough? What a report says before it says what a release is."""
+"""Is it enough? This section of a report comes first, before the description of the release."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _list_accepted(
 
 
 def _by_standards(largest: CriterionMeasurement, claims: Sequence[StandardClaim]) -> str:
-    """Say what the re-identification risk is, and which thresholds of a name it meets."""
+    """Report the re-identification risk, and the named thresholds that it meets."""
     name: Name = "re-identification"
     said: dict[Status, list[str]] = {"met": [], "not met": []}
     for one in claims:
@@ -95,6 +95,6 @@ def _by_standards(largest: CriterionMeasurement, claims: Sequence[StandardClaim]
 
 
 def _without_standard(question: str, figure: str, says: str) -> str:
-    """Say what stands in the place of a re-identification risk, for data that has none."""
+    """Return the text instead of a re-identification risk, for data without one."""
     what = f"{says[:1].lower()}{says[1:]}"
     return f"{question} ({what}): {figure}. No published standard sets a limit for it."

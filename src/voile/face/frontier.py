@@ -42,7 +42,7 @@ class KitFrontier:
 
     @cached_property
     def _points(self) -> Frontier:
-        """The policies as points: the number of each stands for it."""
+        """The policies as points, each by its number."""
         table = self._kit.tables["frontier"]
         risk, loss = (table.column(name).to_numpy() for name in ("risk", "loss"))
         return Frontier.of(risk, loss, np.arange(len(table)))
@@ -129,7 +129,7 @@ class KitFrontier:
 
 
 def _is_shown(type_: pa.DataType) -> bool:
-    """Say whether a column holds numbers, single texts or lists of numbers."""
+    """Return whether a column contains numbers, single texts or lists of numbers."""
     from pyarrow import types
 
     numbers = type_.value_type if types.is_list(type_) else type_

@@ -1,7 +1,7 @@
 """The verbs as Python has them: options are keywords, checked as the command line's are.
 
-Each is made once for all kinds of data, of the options that a wing has for it; `help` and a
-notebook's completion show these with what they mean.
+Each is made once for all kinds of data, from a wing's options for it. `help` and a notebook's
+completion show these options with their meaning.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class VoileWarning(UserWarning):
 
 
 def checked_own(**given: tuple[Any, Any]) -> dict[str, Any]:
-    """Check what is not an option of a wing's, each with its type; None is none."""
+    """Check the arguments that are no options of a wing, each with its type. None is none."""
     found, wrong = {}, []
     for name, (value, kind) in given.items():
         try:
@@ -46,7 +46,7 @@ def checked_own(**given: tuple[Any, Any]) -> dict[str, Any]:
 def document_verb(verb: F, first: str, said: Mapping[str, str], model: type[BaseModel]) -> F:
     """Give a verb the signature and the description of its wing's options, which it is held to.
 
-    first : its first sentence. said : what its own parameters are.
+    first : its first sentence. said : the description of its own parameters.
     """
     function = check_arguments(verb)
     own = Signature.from_callable(verb, eval_str=False)
@@ -67,7 +67,7 @@ def document_verb(verb: F, first: str, said: Mapping[str, str], model: type[Base
 
 
 class _LegibleDefault(str):
-    """What a signature shows without quotes."""
+    """A default that a signature shows without quotes."""
 
     __repr__ = str.__str__
 

@@ -1,4 +1,4 @@
-"""A kit with its verbs: what a user chooses from, applies and reports."""
+"""A kit with its verbs, for choosing, applying and reporting."""
 
 from __future__ import annotations
 
@@ -69,24 +69,24 @@ class Kit(PlainKit):
         Parameters
         ----------
         max_risk : largest risk of any one record: least loss, 0 to 1.
-        max_relative_risk : share of the source's risk that may be left: least loss, 0 to 1.
+        max_relative_risk : share of the source's risk that may remain: least loss, 0 to 1.
         max_loss : least risk at this loss or less, 0 to 1.
         least_loss : True for the least loss there is.
         beats : better than a named policy, such as ``safe-harbor``.
         policy : its number in the frontier.
         knee : True for where the frontier bends most.
         joint_risk : share of the source's risk that all releases of the ledger `after` may leave
-            together: least loss, 0 to 1; without it, what the ledger promises.
+            together: least loss, 0 to 1. Without it, the ledger's risk budget.
         after : ledger of the source's releases; the policy is safe given them.
         key_file : file with the secret of the ledger.
-        releases : folders where the ledger's releases of other rows lie.
+        releases : folders with the ledger's releases of other rows.
         source : the rows to be released, which are followed from those releases on.
         hold_back, recipient, recount : of a ledger, as the policy will be applied.
 
         Raises
         ------
         InfeasibleError : no policy is within the limit.
-        RequestError : no way, several, or one that this kind of data has not.
+        RequestError : no way, several, or one that this kind of data lacks.
         """
         with as_keywords():
             given = {name: x for name, x in how.items() if x is not None and x is not False}
@@ -157,10 +157,10 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
         return release
 
     said = {
-        "policy": "what `choose` returned, or the file of a policy; None for the one a kit names",
+        "policy": "the policy from `choose`, or its file; None for the kit's default",
         "source": SOURCE,
-        "out": "a file or table; without it the release is in memory, until it is saved (what "
-        "counts it may spill to the system's temporary folder, past 1 GB)",
+        "out": "a file or table. Without it the release is in memory until it is saved (its "
+        "counts may spill to the system's temporary folder, past 1 GB)",
         "force": "replace the output if voile wrote it",
         "progress": PROGRESS,
     }
@@ -168,13 +168,13 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
 
 
 def policy_of(given: object) -> Chosen:
-    """Return a policy from what a user has: what choose returned, or its file."""
+    """Return a policy from the user's object: the result of choose, or its file."""
     if isinstance(given, Chosen):
         return given
     if isinstance(given, str | PathLike):
         return Chosen.read(Path(given))
     raise RequestError(
-        f"{name_kind(given)} is not a policy", instead="give what choose returned, or its file"
+        f"{name_kind(given)} is not a policy", instead="give the policy from choose, or its file"
     )
 
 

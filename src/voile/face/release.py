@@ -1,4 +1,4 @@
-"""A release with its verbs: what a user attacks, reports, verifies and saves."""
+"""A release with its verbs, for attacking, reporting, verifying and saving."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from voile.release.writing import save_release
 
 @dataclass(frozen=True, eq=False)
 class Release(PlainRelease):
-    """A release, on disk or in memory: what `Kit.apply` returns, and `open_release`.
+    """A release, on disk or in memory, from `Kit.apply` or `open_release`.
 
-    `path` is where it lies, `manifest` what goes with it, and `private` what never leaves: None
-    where only the release was received.
+    `path` is its place, `manifest` goes with it, and `private` never leaves. `private` is None if
+    only the release was received.
     """
 
     module: AnyModule = field(kw_only=True)
@@ -58,20 +58,21 @@ class Release(PlainRelease):
     def expand(
         self, columns: str | Sequence[str] = (), *, weight: str = "weight", row: str = "row"
     ) -> Any:
-        """Expand intervals to values, with weights, for counts and models; of tables alone.
+        """Expand intervals to values, with weights, for counts and models. Only for tables.
 
-        It reads the released rows and their manifest, as any recipient can, and takes all values
-        of an interval for equally likely, or as likely as the manifest's counts of runs say. A row
-        becomes one row for each combination of the values that the columns asked for may have, and
-        its weights sum to 1. A missing value is one of them, null.
+        It reads the released rows and their manifest, as any recipient can. It takes all values of
+        an interval as equally likely, or as likely as in the manifest's counts of runs. A row
+        becomes one row for each combination of the possible values of the given columns, and its
+        weights sum to 1. A missing value is one of them, null.
 
-        Of a column not asked for, numbers, years and times (in hours) are the mean of the
-        interval's known values, days and months too, as a timestamp, and text is the label.
+        In the other columns, numbers, years and times (in hours) become the mean of the interval's
+        known values. Days and months become such a mean too, as a timestamp. Text becomes the
+        label.
 
-        Where an open interval ends is not known: its end is taken for the outermost one that the
-        release shows of that column, so ``85 and over`` is 85 where nothing above 85 is shown. An
-        interval that is open at both ends, where none is shown, is null. Codes of digits are taken
-        for all between two ends, also those that nobody has.
+        The end of an open interval is not known. It is taken as the outermost end that the release
+        shows for that column, so ``85 and over`` is 85 if nothing above 85 is shown. An interval
+        that is open at both ends is null if no end is shown. An interval of digit codes includes
+        all codes between its ends, also those that nobody has.
 
         Parameters
         ----------
@@ -85,8 +86,8 @@ class Release(PlainRelease):
 
         Raises
         ------
-        RequestError : the release is of another kind, a column is not generalised or has no list
-            of values, or there would be more than 5 million rows.
+        RequestError : the release is of another kind, a column is not generalised or has no list of
+            values, or the result exceeds 5 million rows.
         TamperedError : the release's bytes are not those its manifest names.
         """
         expand = self.module.expand
@@ -112,19 +113,19 @@ class Release(PlainRelease):
         internal: bool = False,
         key_file: str | PathLike[str] | None = None,
     ) -> ReportPage:
-        """Report what it discloses and what it keeps, on one page.
+        """Report the disclosure and the utility, on one page.
 
         Parameters
         ----------
-        evidence : what attack returned, a file of it, or several; without it, what attack wrote
-            beside a release on disk.
+        evidence : the result of attack, its file, or several. Without it, the evidence that attack
+            wrote next to a release on disk.
         internal : for the data holder alone: includes small counts.
         key_file : file with the secret of the seals [variable VOILE_SECRET].
 
         Raises
         ------
         RequestError : the evidence is about another release.
-        TamperedError : the release or the evidence is not as it was sealed.
+        TamperedError : the release or the evidence does not match its seal.
         """
         secret = Secret.find(key_file)
         check_seal(self, secret)  # the page speaks of these bytes and figures
@@ -134,7 +135,7 @@ class Release(PlainRelease):
 
     @check_arguments
     def verify(self, *, key_file: str | PathLike[str] | None = None) -> tuple[ReleaseCheck, ...]:
-        """Check it against its manifests: what each check says, and whether it holds.
+        """Check it against its manifests. Return the text of each check, and whether it holds.
 
         Parameters
         ----------
@@ -157,7 +158,7 @@ class Release(PlainRelease):
         Parameters
         ----------
         path : a file, or a table of a database.
-        evidence : what attacks on it found, written into the private folder.
+        evidence : the findings of attacks on it, to write into the private folder.
         formulas : as of apply. force : replace the output if voile wrote it.
 
         Returns

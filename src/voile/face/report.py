@@ -35,7 +35,7 @@ class ReportPage(BriefRepr):
 
     Parameters
     ----------
-    title, audience : what it is called, and for whom it is.
+    title, audience : its title, and its readers.
     html : the whole page, which opens from disk without a network.
     """
 
@@ -66,7 +66,7 @@ def report_of(
     audience: Audience,
     name: str | None,
 ) -> ReportPage:
-    """Return the page of what is called `name` on disk; what is in memory has no name."""
+    """Return the page of an object that is called `name` on disk. In memory it has no name."""
     is_release = isinstance(subject, StoredRelease)
     if is_release:
         title = f"{name or 'The release'}: disclosure risk and utility"

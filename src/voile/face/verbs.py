@@ -51,7 +51,7 @@ def fit_of(module: AnyModule) -> Callable[..., Kit]:
 
     said = {
         "source": SOURCE,
-        "roles": "what each column is: a dictionary of column -> role, a file, or from `inspect`",
+        "roles": "the columns' roles: a dictionary of column -> role, a file, or from `inspect`",
         "seed": SEED,
         "others": "role of the columns that roles do not name; without it they are an error",
         "progress": PROGRESS,
@@ -62,16 +62,16 @@ def fit_of(module: AnyModule) -> Callable[..., Kit]:
 
 
 def roles_for(module: AnyModule, given: object) -> Roles | None:
-    """Read the roles that were given; none, where a kind's options can stand for them."""
+    """Read the given roles. Return None if a kind's options can replace them."""
     return None if given is None and not module.requires_roles else Roles.parse(given)
 
 
 SAID = {
     "kit": "the fitted kit, or its folder",
-    "release": "what apply returned or wrote, with the files beside it",
+    "release": "the release of apply, in memory or on disk with the files next to it",
     "source": SOURCE,
-    "spool": "folder where readings wait for their receipts; it holds them in the clear",
-    "out": "where the result goes",
+    "spool": "folder where readings wait for their receipts, in the clear",
+    "out": "the place of the result",
     "force": "replace the output if voile wrote it",
     "work": "the work folder",
 }
@@ -79,7 +79,7 @@ SAID = {
 
 PATH = "str | PathLike[str]"
 KINDS = dict.fromkeys(("out", "spool", "work"), PATH)
-"""What a verb of one kind of data takes paths for; the rest may be what Python has."""
+"""The arguments that a verb of one kind of data takes as paths. Others may be Python objects."""
 
 
 def own_of(module: AnyModule, name: str) -> Callable[..., Mapping[str, Any]]:
@@ -114,7 +114,7 @@ def own_of(module: AnyModule, name: str) -> Callable[..., Mapping[str, Any]]:
 
 
 class _WarningReporter:
-    """Report what a user must know as a warning, and nothing else."""
+    """Report only the messages that a user must know, as warnings."""
 
     def say(self, text: str) -> None: ...
 

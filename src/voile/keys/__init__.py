@@ -1,1 +1,1 @@
-"""Secrets and what is derived from them: pseudonyms, seals, the two kinds of randomness."""
+"""Secrets and their derived values: pseudonyms, seals, the two kinds of randomness."""

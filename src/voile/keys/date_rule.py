@@ -1,4 +1,4 @@
-"""What becomes of the dates of people: one offset each, and what else is taken from them."""
+"""The treatment of people's dates: one offset each, and further removals."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class DateRule:
         return self == DateRule(self.days)
 
     def offset(self, secret: Secret, subject: Subject) -> int:
-        """Return the days by which all dates of a subject move."""
+        """Return the number of days that shifts all dates of a subject."""
         return date_shift(secret, subject, days=self.days, step=self.step)
 
     def keeps(self, moved: date) -> bool:

@@ -1,7 +1,7 @@
 """Message authentication codes of many short texts under one key, as arrays.
 
-A key is put into the hash once, and each text goes on from a copy of that state: the same codes as
-`hmac.digest` and keyed `hashlib.blake2b` give, in half the time. Draws are made from these codes.
+The hash takes a key once, and each text goes on from a copy of that state. The codes equal those of
+`hmac.digest` and keyed `hashlib.blake2b`, in half the time. Draws are made from these codes.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Keyed pseudonyms, surrogates and date shifts, the same in every wing.
 
-All are *pseudonymous*: whoever holds the secret can tell whose they are by trying each subject,
-and whoever lacks it can still link everything that carries one pseudonym. Each use derives its
-own key from the one `Secret`, so that no output helps to undo another kind.
+All are *pseudonymous*. The holder of the secret can find their subjects by trying each one. Anyone
+else can still link all data with one pseudonym. Each use derives its own key from the one `Secret`,
+so that no output helps to undo another kind.
 
-A subject's canonical form, the same whether read from CSV, a database or a document: whole
-numbers are their decimal digits (7 is "7", but not "007"), text is Unicode NFC, and nothing is
-trimmed or lower-cased. Other types are refused, floats too: 7.0 is a 7 that met a missing value.
+A subject has one canonical form, whether read from CSV, a database or a document. Whole numbers are
+their decimal digits (7 is "7", but not "007"), text is Unicode NFC. Nothing is trimmed or
+lower-cased. Other types are refused, floats too: 7.0 is a 7 that met a missing value.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def pseudonym(
     length : characters, 12 to 51, of 5 bits each. With n subjects two share a pseudonym with a
         chance of at most n^2 / 2^(5 length + 1): 4e-13 for a million at 16, 4e-7 at 12.
 
-    Returns capitals and the digits 2 to 7 (RFC 4648 base32), where no 0, 1 or 8 can be taken for
-    O, I or B: the first bits of HMAC-SHA-256 under the key of this purpose.
+    Returns capitals and the digits 2 to 7 (RFC 4648 base32), so that no 0, 1 or 8 is confused with
+    O, I or B. They are the first bits of HMAC-SHA-256 under the key of this purpose.
 
     Raises RequestError: a subject that is missing, blank or of another type; a length out of range.
 
@@ -71,7 +71,7 @@ def pseudonym(
 
 
 def purpose_of(recipient: str | None) -> str:
-    """Return what the key of a recipient's own pseudonyms is derived for; of none, everybody's."""
+    """Return the key purpose of a recipient's own pseudonyms, or of everybody's."""
     return "subject" if recipient is None else f"subject for {recipient}"
 
 
@@ -146,7 +146,7 @@ def pseudonyms_of(
 
     Raises
     ------
-    RequestError : what `pseudonym` refuses, with its row, counted from 1.
+    RequestError : as for `pseudonym`, with the row, counted from 1.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def without_subject(subjects: pa.Array) -> pa.BooleanArray:
 
 @dataclass(frozen=True)
 class ShiftedDates:
-    """Dates that moved with their subject, and those that could not.
+    """Dates that moved with their subject, and a mask of the dates that could not.
 
     dates : (n,) of the source's type; null where the source is null or set aside.
     set_aside : (n,) booleans, true where a date is there and could not be moved.
@@ -197,16 +197,17 @@ def shift_dates(
 ) -> ShiftedDates:
     """Move every date by the `date_shift` of its subject.
 
-    A day is 24 hours: timestamps keep their time of day, but for a change of clocks where they
-    carry a time zone. A date that lies or lands outside the years 2 to 9998, or outside what
-    its type holds, is set aside: 9999-12-31 stands for "never", and moved it would tell the
-    offset. So would any date that everyone knows (1900-01-01 for "unknown"): make it null first.
+    A day is 24 hours: timestamps keep their time of day, except for a change of clocks if they have
+    a time zone. A date outside the years 2 to 9998, before or after the move, is rejected. So is
+    one outside the range of its type: 9999-12-31 stands for "never", and its moved value would
+    reveal the offset. Any date that everyone knows would reveal it too (1900-01-01 for "unknown"):
+    make it null first.
 
     dates : (n,) date32, date64, or timestamps of any unit.
     subjects : (n,) as in `pseudonyms_of`.
     secret, days, step : as in `date_shift`.
 
-    Raises RequestError: other types, other lengths, or what `date_shift` refuses.
+    Raises RequestError: other types, other lengths, or a case that `date_shift` refuses.
 
     >>> import pyarrow as pa
     >>> visits = pa.array([date(2013, 5, 1), None, date(2013, 5, 9)])
@@ -236,7 +237,7 @@ def shift_dates(
 
 
 def _pseudonyms(secret: Secret, purpose: str, length: int) -> Callable[[list[bytes]], pa.Array]:
-    """Return what gives subjects their pseudonyms, the key of the purpose already derived."""
+    """Return the function that gives subjects their pseudonyms. It derives the key once."""
     import numpy as np
     import pyarrow as pa
 
@@ -256,7 +257,7 @@ def _pseudonyms(secret: Secret, purpose: str, length: int) -> Callable[[list[byt
 
 
 def _shifts(secret: Secret, days: int, step: int) -> Callable[[list[bytes]], pa.Array]:
-    """Return what gives subjects their offsets: multiples of step in -days..-1, 1..days."""
+    """Return the function that gives subjects offsets: multiples of step in -days..-1, 1..days."""
     import pyarrow as pa
 
     if not 1 <= days <= 36_500:
@@ -278,13 +279,13 @@ def _index(digest: bytes, n: int) -> int:
 
 
 def _fold_text(text: str) -> str:
-    """Overlook letter case and Unicode form, and stand in for what is not valid Unicode."""
+    """Ignore letter case and Unicode form, and replace invalid Unicode."""
     valid = text.encode("utf-8", "replace").decode()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", valid).casefold())
 
 
 def _canonical(subject: Subject) -> str:
-    """Return a subject's canonical form; refuse what has none."""
+    """Return a subject's canonical form. Refuse a subject without one."""
     if subject is None:
         raise RequestError("the subject is missing", instead=_NO_SUBJECT)
     if isinstance(subject, bool) or not (isinstance(subject, str) or hasattr(subject, "__index__")):
@@ -319,7 +320,7 @@ def _map_subjects(
 
 
 def canonical_of(subjects: pa.Array) -> list[bytes]:
-    """Return the canonical form of each subject, as `_canonical` does, of which none is refused."""
+    """Return the canonical form of each subject, like `_canonical`. All must be valid."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -33,9 +33,9 @@ def streams(seed: RandomState, *names: str) -> tuple[np.random.Generator, ...]:
 
     Parameters
     ----------
-    seed : an int >= 0; a NumPy Generator, which this call advances by 16 bytes; or None, which
+    seed : an int >= 0, a NumPy Generator, or None. This call advances a Generator by 16 bytes. None
         takes a fresh seed from the system.
-    names : distinct; what each stream is for, e.g. ``"split"`` or ``"chain 17"``.
+    names : distinct; the purpose of each stream, e.g. ``"split"`` or ``"chain 17"``.
 
     Returns
     -------
@@ -86,16 +86,16 @@ def _stream(entropy: int, name: str) -> np.random.Generator:
 
 @final
 class ProtectiveRandom:
-    """Draw what protects people: noise, flips, dither, keys, the order of rows.
+    """Draw the randomness that protects people: noise, flips, dither, keys, the order of rows.
 
     ``ProtectiveRandom()`` draws from the system's entropy and cannot be repeated by anyone. It
-    takes no seed, and it is not a NumPy Generator: a function that needs one says so in its type,
-    and a type checker refuses the other kind.
+    takes no seed, and it is not a NumPy Generator. A function that needs protective randomness
+    requires this type, and a type checker refuses the other kind.
 
     Guarantees: `bytes` is as strong as the system's source, or as SHAKE-256 under the key.
-    `generator` is for bulk draws (permutations, integers): 256 bits seed each one, but PCG64
-    itself is not cryptographic, and who sees a long run of one generator's raw output could
-    continue that run, though no other's. Take keys from `bytes`.
+    `generator` is for bulk draws (permutations, integers). 256 bits seed each one, but PCG64 itself
+    is not cryptographic. Whoever sees a long run of one generator's raw output could continue that
+    run, though no other's. Take keys from `bytes`.
 
     >>> rows = ProtectiveRandom().generator().permutation(5)
     >>> sorted(rows.tolist())

@@ -1,6 +1,6 @@
 """The seal of a release: the hash of every file as it was written, kept in the private folder.
 
-Whoever can write beside the release, but not into the folder, cannot change a byte unseen. Whoever
+Whoever can write next to the release, but not into the folder, cannot change a byte unseen. Whoever
 can write into the folder can write another seal, unless it was made under a secret.
 """
 
@@ -24,7 +24,7 @@ FORMAT = "voile-seal"
 
 
 def file_sha256(path: Path) -> str:
-    """Hash a file's bytes, streaming; of a folder the names and the hashes of the files in it."""
+    """Hash a file's bytes, streaming. For a folder, hash the names and hashes of its files."""
     if path.is_dir():
         lines = (f"{one.name}\0{_entry_sha256(one)}\n" for one in sorted(path.iterdir()))
         return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()
@@ -33,7 +33,7 @@ def file_sha256(path: Path) -> str:
 
 
 def _entry_sha256(path: Path) -> str:
-    """Hash a file; a link or a folder among a folder's files is none of what was written there."""
+    """Hash a file. A link or a folder among a folder's files is not an original file."""
     return file_sha256(path) if path.is_file() and not path.is_symlink() else "no file"
 
 
@@ -64,7 +64,7 @@ class FileSeal:
 
     @classmethod
     def read_file(cls, path: Path) -> FileSeal:
-        """Read a seal back. Raises TamperedError: there is none, or it is not as it was written."""
+        """Read a seal back. Raises TamperedError: there is none, or it was changed."""
         try:
             raw = path.read_bytes()
             data = json.loads(raw)

@@ -1,15 +1,15 @@
 """The secret key from which every other key is derived, each use under its own label.
 
-| use | parts | keys |
-| --- | --- | --- |
-| `pseudonym` | purpose | the pseudonyms of that purpose |
-| `surrogate` | subject, value | the choice of one value's surrogate |
-| `date shift` | | the days by which each subject's dates move |
-| `protective` | purpose | noise, dither and row order that the secret's holder can draw again |
-| `channel` | pseudonym, generation | one subject's device: MACs and encryption of its messages |
-| `seal` | | the MAC of a release's private folder |
-| `known` | pseudonym | one subject's MACs: of a message and the known columns it was encoded with |
-| `ledger` | id | the keyed hashes of one ledger: of values, columns, sources |
+Each use has its parts in brackets, and its keys:
+
+- `pseudonym` (purpose) : the pseudonyms of that purpose
+- `surrogate` (subject, value) : the choice of one value's surrogate
+- `date shift` : the days by which each subject's dates move
+- `protective` (purpose) : noise, dither and row order that the secret's holder can draw again
+- `channel` (pseudonym, generation) : one subject's device, with MACs and encryption of its messages
+- `seal` : the MAC of a release's private folder
+- `known` (pseudonym) : one subject's MACs of a message, with the known columns of its encoding
+- `ledger` (id) : the keyed hashes of one ledger, for values, columns and sources
 
 A derived key reveals nothing of the secret, nor of the key of another use or of other parts. So a
 device is given its own `channel` key, never the secret.

@@ -1,1 +1,1 @@
-"""The record of all releases of one source, and what was promised of them together."""
+"""The record of all releases of one source, and the risk budget for them together."""

@@ -1,7 +1,7 @@
-"""Who may share what they have: all recipients, but for those that the ledger says cannot.
+"""The recipients who may share releases: all, except the pairs that the ledger lists as apart.
 
-Recipients of whom no two are apart are a coalition. Whatever goes to one of them, all of them have;
-what goes to nobody named, everybody has.
+Recipients are a coalition if no two of them are apart. A release to one member reaches the whole
+coalition. A release to nobody named reaches everybody.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Coalition = frozenset[str]
 
 @dataclass(frozen=True)
 class LedgerAudience(BriefRepr):
-    """Which recipients cannot share what they have.
+    """The recipients who cannot share their releases.
 
     apart : pairs of names.
 
@@ -48,7 +48,7 @@ class LedgerAudience(BriefRepr):
         return tuple(sorted({name for pair in self.apart for name in pair}))
 
     def name_of(self, recipient: str | None) -> str | None:
-        """Return which named recipient this is; of a recipient and a period, the recipient."""
+        """Return the named recipient, also from a recipient with a period."""
         told = "" if recipient is None else recipient
         fits = [one for one in self.names if told == one or told.startswith(f"{one},")]
         return max(fits, key=len, default=None)
@@ -57,7 +57,7 @@ class LedgerAudience(BriefRepr):
         return (one, other) in self.apart or (other, one) in self.apart
 
     def coalitions(self, name: str | None) -> list[Coalition]:
-        """Return the largest coalitions that have what goes to a named recipient, or to anybody.
+        """Return the maximal coalitions that receive a release to a named recipient, or to anybody.
 
         Cost: O(3^(names / 3)) at worst.
         """

@@ -17,14 +17,14 @@ from voile.core.errors import TamperedError
 from voile.data.files.own_files import parse_json
 
 FIRST = "0" * 64
-"""What stands in the first line for the hash of a line before."""
+"""The first line's value instead of an earlier line's hash."""
 
 
 @dataclass(frozen=True)
 class LedgerLine(BriefRepr):
     """One line.
 
-    number : from 0. before : the SHA-256 of the line before. content : what else it holds.
+    number : from 0. before : the SHA-256 of the line before. content : its other fields.
     """
 
     shows = ("number",)
@@ -73,7 +73,7 @@ def read_chain(raw: bytes, where: Path) -> LedgerChain:
 
     Raises
     ------
-    TamperedError : a line is not as it was written, or does not follow the one before it.
+    TamperedError : a line was changed, or does not follow the one before it.
     """
     whole, _, torn = raw.rpartition(b"\n")
     return LedgerChain(tuple(_lines(whole.split(b"\n") if whole else [], where)), len(torn))

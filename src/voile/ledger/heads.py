@@ -1,7 +1,7 @@
-"""The last head of each ledger, kept beside the file of the secret.
+"""The last head of each ledger, kept next to the file of the secret.
 
-A ledger that was cut, or put back from an older copy, is a whole chain: only its last head, kept
-elsewhere, shows that lines are gone.
+A ledger that was cut, or restored from an older copy, is still a whole chain. Only its last head,
+kept elsewhere, shows the missing lines.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ PATIENCE = 10.0
 
 
 class KeptHeads:
-    """The heads that are kept beside one secret's file."""
+    """The heads next to one secret's file."""
 
     def __init__(self, key_file: Path) -> None:
         self.path = key_file.with_name(f"{key_file.name}{SUFFIX}")
 
     def recover(self) -> None:
-        """Finish or undo what a killed run began to write, before anything is checked.
+        """Finish or undo a killed run's write, before any check.
 
         Both heads that such a run leaves are of lines that the ledger has: nothing is published
         before the newer one is in place. So either of them may come back.
@@ -69,14 +69,14 @@ class KeptHeads:
             )
         if kept["line"] >= len(chain.lines):
             raise TamperedError(
-                f"the ledger ends before line {kept['line']}, which was written down beside the "
+                f"the ledger ends before line {kept['line']}, which was recorded next to the "
                 "secret",
                 where=str(where),
                 instead="take the newest copy of the ledger",
             )
         if chain.lines[kept["line"]].sha256 != kept["sha256"]:
             raise TamperedError(
-                f"line {kept['line']} is not the one that was written down beside the secret",
+                f"line {kept['line']} is not the one recorded next to the secret",
                 where=str(where),
                 instead="take the ledger that was last used with this secret",
             )

@@ -1,4 +1,4 @@
-"""What all releases together let an adversary do, and whether that keeps what was promised."""
+"""The joint disclosure of all releases, and its comparison with the risk budget."""
 
 from __future__ import annotations
 
@@ -24,24 +24,25 @@ NO_BOUND = "judge these data as one study, or give a reason with --override"
 
 @dataclass(frozen=True)
 class ReleaseJudgement(BriefRepr):
-    """One release judged together with those that are out.
+    """One release judged together with the published ones.
 
-    disclosed : what the new release discloses, as its line will hold it.
-    others : how many releases are out. recipients : the named ones who may join them.
-    unbounded : why no figure bounds what all of them come to; nothing where one does.
-    alone : the new release's own figures; None where nothing bounds them.
-    low : expected matches of the single release that allows most, two digits of those out.
-    linked : what an adversary was measured to find who links rows by what the releases share; None
-        where it was not measured.
+    disclosed : the disclosure of the new release, in the form of its ledger line.
+    others : the number of published releases. recipients : the named ones who may join them.
+    unbounded : the reason why no figure bounds all of them together. Empty if one does.
+    alone : the new release's own figures. None without a bound.
+    low : expected matches of the single release that allows most, with two digits for published
+        ones.
+    linked : the measured success of an adversary who links rows by the common values of the
+        releases. None if it was not measured.
     high : of all of them, every row linked.
     floor : the least group that each of the releases was made to keep; all together keep it too.
     policy : the policy's own figures, as `choose` and `apply` print them.
-    difference : what the difference from earlier releases shows of people who were added, removed
-        or changed, in words.
-    missing : what is taken at its worst, and why: what could not be read of earlier lines, or rows
-        that pseudonyms join.
-    kept_back : how many rows do not leave for the ledger's sake, by reason.
-    beside : files of the private folder by which a later release is judged.
+    difference : the facts about added, removed or changed people that follow from the difference to
+        earlier releases, in words.
+    missing : the worst-case assumptions, with their reason: unreadable parts of earlier lines, or
+        rows that pseudonyms join.
+    kept_back : the number of rows that the ledger keeps back, by reason.
+    beside : files of the private folder, which later judgements use.
     """
 
     shows = ("others",)
@@ -97,13 +98,13 @@ class ReleaseJudgement(BriefRepr):
         return f" to {', '.join(self.recipients)} and everybody" if self.recipients else ""
 
     def in_words(self) -> str:
-        """Say the figures, and what was taken at its worst."""
+        """Write the figures, and the worst-case assumptions."""
         if self.high is None:
             return self.unbounded
         said = [f"{format_people(self.low)} from the best single release"]
         if self.linked is not None:
             said.append(
-                f"{format_people(self.linked)} by linking rows through what the releases share"
+                f"{format_people(self.linked)} by linking rows through the releases' common values"
             )
         said.append(f"{format_people(self.high.matches)} if every row is linked")
         return "; ".join([f"expected matches: {', '.join(said)}", *self.missing])
@@ -130,7 +131,7 @@ class ReleaseJudgement(BriefRepr):
 
 
 Judge: TypeAlias = "Callable[[Ledger, LedgerKeys], ReleaseJudgement]"
-"""What a wing makes of a new release beside those that a ledger names."""
+"""The function by which a wing judges a new release together with a ledger's earlier ones."""
 
 
 def judge_for(
@@ -138,7 +139,7 @@ def judge_for(
 ) -> ReleaseJudgement:
     """Judge a release before each coalition that would have it, and return the worst of these.
 
-    recipient : to whom it goes, with a period or not; None where everybody has it.
+    recipient : its recipient, with a period or not. None if everybody has it.
     """
     audience, promise = ledger.audience, ledger.promise
 
@@ -158,7 +159,7 @@ def other_kind(line: LedgerLine, kind: str) -> str:
     if other == kind:
         return ""
     return (
-        f"line {line.number} is a release of {other}, and no figure bounds what it comes to with "
+        f"line {line.number} is a release of {other}, and no figure bounds it together with "
         f"{kind} of the same people"
     )
 

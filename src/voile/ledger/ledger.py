@@ -46,8 +46,8 @@ class Ledger(BriefRepr):
     """A ledger as it was read.
 
     path : its file. chain : its lines.
-    coalition : the named recipients whose releases are looked at, beside those that everybody has;
-        None of all.
+    coalition : the named recipients whose releases count, in addition to everybody's releases. None
+        selects all.
     """
 
     shows = ("path",)
@@ -63,7 +63,7 @@ class Ledger(BriefRepr):
         Raises
         ------
         RequestError : there is none, or one of a newer version.
-        TamperedError : a line is not as it was written.
+        TamperedError : a line was changed.
         """
         try:
             raw = read_bytes(path)
@@ -85,7 +85,7 @@ class Ledger(BriefRepr):
         return ledger
 
     def check_parts(self) -> None:
-        """Raise where a line lacks what its act needs."""
+        """Raise if a line lacks a field that its act needs."""
         _ = self.promise, self.time, self.audience
         for line in self.chain.lines[1:]:
             if line.content["act"] == "intent":
@@ -105,7 +105,7 @@ class Ledger(BriefRepr):
 
     @property
     def audience(self) -> LedgerAudience:
-        """Which recipients cannot share what they have."""
+        """The recipients who cannot share their releases."""
         return LedgerAudience.from_data(self.chain.lines[0].content.get("apart", ()))
 
     def before(self, coalition: Coalition) -> Ledger:
@@ -136,13 +136,13 @@ class Ledger(BriefRepr):
 
     @property
     def open(self) -> list[LedgerLine]:
-        """The intents of which nobody knows whether they were published."""
+        """The intents whose publication is unknown."""
         closed = self.closing_acts
         return [line for line in self.intents if line.number not in closed]
 
     @property
     def erased_hashes(self) -> frozenset[str]:
-        """The keyed hashes of the subjects who are to be in no further release."""
+        """The keyed hashes of the subjects who must be in no further release."""
         acts = (line.content for line in self.chain.lines)
         return frozenset(c["who"] for c in acts if c["act"] == "erase")
 
@@ -155,13 +155,13 @@ class Ledger(BriefRepr):
 
     @property
     def intents(self) -> list[LedgerLine]:
-        """What was to be released, of whatever end."""
+        """The intended releases, whatever their end."""
         return [line for line in self.chain.lines if line.content["act"] == "intent"]
 
 
 @dataclass(frozen=True, eq=False)
 class LedgerKeys(BriefRepr):
-    """What a secret is to one ledger: the key of its hashes, and where its last head is kept."""
+    """The use of a secret for one ledger: the key of its hashes, and the place of its last head."""
 
     key: bytes
     heads: KeptHeads
@@ -170,7 +170,7 @@ class LedgerKeys(BriefRepr):
     def of(cls, key_file: Path | None, ledger: str) -> LedgerKeys:
         if key_file is None:
             raise RequestError(
-                "a ledger's last line is written down beside the file of the secret",
+                "a ledger's last line is recorded next to the file of the secret",
                 instead="give that file with --key-file; VOILE_SECRET alone is not a place",
             )
         key, heads = Secret.from_file(key_file).derive("ledger", ledger), KeptHeads(Path(key_file))
@@ -213,7 +213,7 @@ def create(
 ) -> Ledger:
     """Write a ledger with nothing released yet; an existing file is never replaced.
 
-    audience : which recipients cannot share what they have; without it all may.
+    audience : the recipients who cannot share their releases. Without it, all may.
     """
     name = secrets.token_hex(8)
     keys = LedgerKeys.of(key_file, name)
@@ -248,7 +248,7 @@ class OpenLedger:
         self.ledger, self.keys, self._clock = ledger, keys, clock
 
     def append(self, act: Act, content: Mapping[str, Any]) -> LedgerLine:
-        """Write a line to its end, and write it down beside the secret.
+        """Write a line completely, and record it next to the secret.
 
         Raises
         ------
@@ -276,7 +276,7 @@ def open_ledger(path: Path, key_file: Path | None, *, clock: Clock = now) -> Ite
     Raises
     ------
     RequestError : another run has it, or it is not a ledger of this secret.
-    TamperedError : a line is not as it was written, or the last ones are gone.
+    TamperedError : a line was changed, or the last ones were removed.
     """
     read = Ledger.read_file(path)
     folder = path.parent / f".{path.name}.voile"
@@ -328,7 +328,7 @@ def write_line(path: Path, line: LedgerLine) -> None:
 
 
 def _cut_torn(path: Path, torn: int) -> bool:
-    """Take away the part of a line that a killed run had begun; say whether there was one."""
+    """Remove the partial line of a killed run, and return whether there was one."""
     if torn:
         with path.open("r+b") as file:
             file.truncate(path.stat().st_size - torn)

@@ -1,4 +1,4 @@
-"""An adversary who links the rows of two releases through what both release."""
+"""An adversary who links the rows of two releases through their common columns."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ def linked_matches(
     """Count the expected matches of an adversary who links each row of one release to the other.
 
     The adversary has both releases and knows how many people are in each group. For a row of the
-    first, the rows of the second that show the same shared values, in a group that somebody of its
-    own group can be in, are candidates, all as likely. The adversary guesses the second group that
-    promises most, or does not link at all where that promises more; the truth scores the guess.
+    first, the candidates are rows of the second with the same shared values. Their group must be
+    possible for somebody of the row's own group. All candidates are equally likely. The adversary
+    guesses the most promising second group, or does not link if that promises more. The truth
+    scores the guess.
 
     first, second : (rows,) the group of each row in each release.
-    shared : (rows,) which values both releases show of it.
+    shared : (rows,) the values that both releases show of it.
     alone : (groups of the first,) people in each.
 
     The result is never above the expected matches with every row linked.
@@ -106,7 +107,7 @@ def _pairs_of(one: Labels, other: Labels) -> tuple[Labels, Labels]:
 
 
 def _sorted_counts(one: Labels, other: Labels, size: int) -> Any:
-    """Return what counts the rows of given pairs."""
+    """Return a function that counts the rows of given pairs."""
     distinct, counts = np.unique(one * size + other, return_counts=True)
 
     def count(first: Labels, second: Labels) -> NDArray[np.float64]:

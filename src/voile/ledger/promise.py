@@ -22,7 +22,7 @@ def format_people(people: float) -> str:
 
 @dataclass(frozen=True)
 class JointFigures:
-    """What an adversary can do.
+    """The success of an adversary.
 
     matches : how many people are expected to be re-identified correctly.
     relative : the same as a share of the untouched source's.
@@ -36,7 +36,7 @@ class JointFigures:
 
 @dataclass(frozen=True)
 class LedgerPromise:
-    """Limits on all releases together, as the union of what they disclose would allow.
+    """Limits on all releases together, on the union of their disclosures.
 
     expected_matches : the most people expected to be re-identified correctly.
     joint_risk : the most of the untouched source's expected matches, as a share, 0 to 1.

@@ -1,9 +1,9 @@
-"""Who may ask the local server for what: the one browser that was given the address.
+"""Admit requests to the local server: only from the one browser that got the address.
 
 Another page open in that browser may send requests here, and a name of its own may lead here
-(DNS rebinding). So every request must name this server as its host, whatever changes something
-must come from this page, and text is for the holder of a cookie that no other site can send. The
-cookie is had once, for the token of the address, which the page sends and takes out of the history.
+(DNS rebinding). So every request must name this server as its host, and any change must come from
+this page. Text is only for the holder of a cookie that no other site can send. The page gets the
+cookie once, for the token of the address, and removes the token from the history.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""Of every answer: nothing from elsewhere, nothing kept, nothing inside another page."""
+"""The headers of every answer: no outside content, no caching, no framing by another page."""
 
 
 class StaleError(RequestError):
@@ -42,7 +42,7 @@ class BrowserGuard:
     Parameters
     ----------
     port : on which the server listens, on the loopback interface.
-    people : each has an address of their own.
+    people : each person has a separate address.
     """
 
     def __init__(self, port: int, people: Sequence[str]) -> None:

@@ -46,7 +46,7 @@ class GuardedPage:
         return Starlette(routes=[*routes, session], middleware=[guarded])
 
     async def _guard_request(self, request: Request, answer: RequestResponseEndpoint) -> Response:
-        """Refuse foreign requests; no error contains a word of the data, nor does a log."""
+        """Refuse foreign requests. No error and no log contains a word of the data."""
         try:
             response = self._refusal(request) or await answer(request)
         except VoileError as error:

@@ -1,6 +1,7 @@
-"""Propose roles for documents: which columns are text, where identifiers are marked, and whose.
+"""Propose roles for documents: the text columns, the marked identifiers, and the subject.
 
-All else is dropped or an identifier: nothing stands beside a text unless a person says so.
+All other columns are dropped or identifiers: no column accompanies a text unless a person asks for
+it.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def holds_spans(source: Source) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _DocumentsTable:
-    """The rows looked at, and what was found in them."""
+    """The examined rows, and the findings in them."""
 
     rows: pa.Table
 
@@ -75,7 +76,7 @@ class _DocumentsTable:
 
     @cached_property
     def subject(self) -> str | None:
-        """The column that says whose a document is, where people have several."""
+        """The subject column of documents, if people have several."""
         named = [
             name
             for name, one in self.column_looks.items()
@@ -168,7 +169,7 @@ def _may_hold_spans(type_: pa.DataType) -> bool:
 
 
 def _spans(column: pa.Array | pa.ChunkedArray) -> Spans | None:
-    """Return what is marked in each row; None where one holds something else, or none a span."""
+    """Return the marked spans of each row. Return None for other contents, or without a span."""
     try:
         found = [read_quotes(_unpack_cell(cell), "") for cell in column.to_pylist()]
     except (ValueError, RecursionError):

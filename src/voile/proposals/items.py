@@ -1,8 +1,8 @@
-"""Propose roles for rows of items: which columns are features, in which form, and of which records.
+"""Propose roles for rows of items: the feature columns, their form, and their records.
 
-Whatever is no id, no name and no label is a feature, unless it tells almost every row apart: the
-steward leaves out what should not be one. Beside lists of items and texts, what may be a class and
-may be a feature is undecided.
+Each column is a feature, except ids, names, labels, and columns that differ in almost every row.
+The data holder removes unsuitable features. In a source with lists of items or texts, a column that
+may be a class or a feature is undecided.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Said = tuple[Role, str, dict[str, Any]]
 def examine_items(source: Source) -> RolesProposal:
     """Propose a role for every column, from its name, its type and the first 100,000 rows.
 
-    A source is taken for a long table, in which a record is many rows, where an id repeats and one
-    column differs within its rows. Reasons name types and counts, never values.
+    A source counts as a long table, with many rows per record, if an id repeats and one column
+    differs within its rows. Reasons name types and counts, never values.
     """
     rows = first_rows(source)
     table = _ItemsTable(rows, {seen.name: seen for seen in look(rows, written=True)})
@@ -54,7 +54,7 @@ def holds_lists(source: Source) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _ItemsTable:
-    """The rows looked at, and what was counted of each column."""
+    """The examined rows, and the counts of each column."""
 
     rows: pa.Table
     seen: Mapping[str, ColumnLook]
@@ -62,7 +62,7 @@ class _ItemsTable:
     def propose_role(self, name: str) -> Said:
         seen, (record, item) = self.seen[name], self._long
         if name == record:
-            return "identifier", "identifies a record; a release numbers them anew", {}
+            return "identifier", "identifies a record; a release renumbers them", {}
         if name == item:
             return "items", f"one a row, of a record; {seen.counts}", {"record": record}
         if name == self.subject:
@@ -74,7 +74,7 @@ class _ItemsTable:
         if why := identifying(seen):
             return "identifier", why, {}
         if _numbers_records(seen):
-            return "identifier", f"its name says that it identifies a record; {seen.counts}", {}
+            return "identifier", f"by its name it identifies a record; {seen.counts}", {}
         if name in self._in_step:
             return "undecided", "lists in step, as tokens and their tags are: items or drop", {}
         if self._label is None and name in self._classes:
@@ -83,7 +83,7 @@ class _ItemsTable:
 
     @cached_property
     def subject(self) -> str | None:
-        """The column that says who a row is about, where one does."""
+        """The subject column, if there is one."""
         record, _ = self._long
         if record is None:
             return find_subject(self.seen.values())
@@ -128,7 +128,7 @@ class _ItemsTable:
 
     @cached_property
     def _few_valued(self) -> Mapping[str, tuple[ColumnWords, str] | None]:
-        """The columns that could be a label, and what their names say."""
+        """The columns that could be a label, with the meaning of their names."""
         return {
             name: find_words(name)
             for name, seen in self.seen.items()
@@ -150,7 +150,7 @@ class _ItemsTable:
 
     @cached_property
     def _classes(self) -> list[str]:
-        """The columns that may be the class of a list, a text or a long record beside them."""
+        """The columns that may be the class of a list, a text or a long record in the same row."""
         wide = self._long[0] is None and not any(
             _of_items(self.rows.column(name).type) or seen.free_text
             for name, seen in self.seen.items()
@@ -221,7 +221,7 @@ class _ItemsTable:
 def _why_label(seen: ColumnLook) -> str:
     without = seen.rows - seen.present
     more = f"; {without:,} rows have none: fit with --drop-unlabelled" if without else ""
-    return f"what is to be predicted, it seems; {seen.counts}{more}"
+    return f"probably the class to predict; {seen.counts}{more}"
 
 
 def _numbers_records(seen: ColumnLook) -> bool:
@@ -254,7 +254,7 @@ def _feature(seen: ColumnLook, column: pa.ChunkedArray) -> Said:
 
 
 def _bits(seen: ColumnLook) -> Said:
-    """Take zeros and ones as they are; where some are missing, what is there."""
+    """Use zeros and ones unchanged. If some are missing, take the others."""
     if seen.present == seen.rows:
         return "items", f"0 and 1; {seen.counts}", {}
     settings = {"cuts": [1]} if seen.kind == "float" else {"as": "categories"}
@@ -262,7 +262,7 @@ def _bits(seen: ColumnLook) -> Said:
 
 
 def _numbers(seen: ColumnLook) -> Said:
-    """Take numbers, in the form in which text writes them, and what says that none is known."""
+    """Use numbers, with their form in text, and the texts that mean a missing value."""
     form = {"form": seen.written[0][1]} if seen.written else {}
     missing = {"missing": list(seen.missing.texts)} if seen.missing.texts else {}
     several = "; more than one form fits" * (len(seen.written) > 1)

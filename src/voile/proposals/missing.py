@@ -1,8 +1,8 @@
-"""Find the values of a column that say that nothing is known, by what else is in the column.
+"""Find the values of a column that mean a missing value, by the column's other values.
 
 A spelling alone decides only where it is no word: `?`, `n/a`, `k.A.`. `NA` is Namibia among codes
 of countries, `Na` is sodium among symbols, `None` is an answer among answers. A number such as 999
-or -9 says that nothing is known where it is far from all other numbers, and frequent.
+or -9 means a missing value if it is frequent, and far from all other numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FEWEST = 5
 """Distinct codes by which a code is known as one of them."""
 MOSTLY = 0.9
 SENTINEL = re.compile(r"-?(9{2,}|8{2,}|7{2,})(\.9+|\.0)?|-[1789](\.0)?")
-"""Numbers that people write where they know none."""
+"""Numbers that people write for a missing value."""
 SHARE, LEAST = 0.005, 3
 """A sentinel is in so many rows at least: a share of those with a value, and as a number."""
 GAP = 0.25
@@ -38,7 +38,7 @@ STEPS = 5
 
 
 class MissingValues(NamedTuple):
-    """Values that say that nothing is known, and those that are spelled so and are values.
+    """Texts that mean a missing value, and texts of the same spelling that are values.
 
     texts : as a roles file lists them, the numbers among them last.
     numbers : how many are numbers. rows : in how many rows these are.

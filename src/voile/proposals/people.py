@@ -41,8 +41,8 @@ def _find_cut(table: pa.Table) -> Iterator[str]:
         if len(cut) and (is_id or len(cut) >= MOSTLY * (len(cells) - cells.null_count)):
             yield (
                 f"column {printable(name)} has {pc.count_distinct(cut).as_py():,} distinct values "
-                f"in {len(cut):,} rows that a spreadsheet cut short, as 1.23457E+13, so that "
-                "several ids are one; export the column again as text"
+                f"in {len(cut):,} rows that a spreadsheet cut short, as 1.23457E+13. Several "
+                "ids are now equal: export the column again as text"
             )
 
 

@@ -1,4 +1,4 @@
-"""Proposed roles, and the file that says them, with the reason beside every column."""
+"""Proposed roles, and the file that lists them, with a reason for each column."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RolesProposal:
         return found
 
     def to_toml(self) -> str:
-        """Return the roles file, with the reason beside every column."""
+        """Return the roles file, with a reason for each column."""
         subject = '# subject = "COLUMN" says who a row is about; without it, a row is a person'
         if self.subject is not None:
             subject = f"subject = {_text(self.subject)}  # rows with one value are one person's"
@@ -70,19 +70,19 @@ def find_subject(seen: Iterable[ColumnLook]) -> str | None:
 
 
 def names_a_subject(seen: ColumnLook) -> bool:
-    """Whether a column's name is that of an id: patient_id, or patient where it holds text."""
+    """Return whether a column's name means an id: patient_id, or patient where it holds text."""
     return mentions(seen.name, "number") or (seen.kind == "text" and ends_in(seen.name, "people"))
 
 
 def identifying(seen: ColumnLook) -> str | None:
-    """Say why a column is an identifier, if its name, its values or their number say so."""
+    """Return the reason why a column is an identifier: its name, its values or their number."""
     if seen.identifiers is not None:
         return f"its values are {seen.identifiers}"
     found = find_words(seen.name)
     if found and found[0].role == "identifier":
-        return f'its name says "{found[1]}": {found[0].about}'
+        return f'its name contains "{found[1]}": {found[0].about}'
     if found is None and seen.present and ends_in(seen.name, "people"):
-        return "its name says who a row is about"
+        return "by its name it identifies a row's person"
     if seen.numbers_people and found is None:
         return f"a whole number of its own in each row; {seen.counts}"
     return None
@@ -101,7 +101,7 @@ def _text(value: str) -> str:
 
 
 def _escape_quoted(quoted: str) -> str:
-    """Escape what an editor obeys or does not show, such as marks that turn the text around."""
+    """Escape characters that an editor obeys or hides, such as marks that reverse text."""
     return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted)
 
 

@@ -52,13 +52,13 @@ class ProposedRoles(Roles):
 
 @check_arguments
 def inspect(source: object, kind: str | None = None) -> ProposedRoles:
-    """Propose what each column of a source is; correct it before you use it.
+    """Propose a role for each column of a source. Correct the roles before you use them.
 
     Parameters
     ----------
     source : a frame, a dictionary of columns, or a path or address of a table.
-    kind : of data, tables, documents, itemsets or signals; without it tables, documents where
-        there are spans, itemsets where there are lists.
+    kind : the kind of data: tables, documents, itemsets or signals. By default tables, but
+        documents if there are spans, and itemsets if there are lists.
 
     >>> roles = inspect({"name": ["Ada", "Ben"], "age": [36, 41]})
     >>> roles.corrected({"age": "quasi"}).of("quasi")
@@ -72,7 +72,7 @@ def inspect(source: object, kind: str | None = None) -> ProposedRoles:
 
 
 def propose(source: Source, kind: str | None) -> RolesProposal:
-    """Propose roles for a kind of data; where none is named, spans and lists decide."""
+    """Propose roles for a kind of data. Without a kind, spans and lists decide."""
     proposal = _propose(source, kind)
     if not proposal.rows:
         raise without_rows(source.name)

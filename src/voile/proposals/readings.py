@@ -1,7 +1,7 @@
-"""Propose roles for readings: which columns are read, whose they are, and what class they hide.
+"""Propose roles for readings: the read columns, their subject, and the class that they hide.
 
-Whatever is a number of many values, and no id, is a reading; all else is dropped unless its name
-says more, since what is kept beside a message can reveal the class.
+A column of many different numbers, except an id, is a reading. Any other column is dropped unless
+its name suggests a role, because a column released with a message can reveal the class.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _propose_column(
     if seen.kind == "date":
         why = "a date: give it as --time where people have several readings"
         return ColumnProposal(name, "drop", why)
-    why = f"kept beside a message, it may reveal the class; {seen.counts}"
+    why = f"kept with a message, it may reveal the class; {seen.counts}"
     return ColumnProposal(name, "drop", why)
 
 
@@ -78,7 +78,7 @@ def _of_numbers(seen: ColumnLook) -> ColumnProposal:
     if seen.number == "whole" and seen.width >= ID_WIDTH:
         why = f"whole numbers of {seen.width} digits each, as ids have; {seen.counts}"
         return ColumnProposal(seen.name, "drop", why)
-    why = f"numbers; {seen.counts}; its resolution is found"
+    why = f"numbers, {seen.counts}; voile finds its resolution"
     return ColumnProposal(seen.name, "reading", why)
 
 
@@ -93,7 +93,7 @@ def _only_id(seen: Mapping[str, ColumnLook]) -> str | None:
 
 
 def _find_class(rows: pa.Table, seen: Mapping[str, ColumnLook], people: list[object]) -> str | None:
-    """Return the one text column of few values, of which each person has one."""
+    """Return the one text column with few values, and one value per person."""
     found = []
     for name, one in seen.items() if people else ():
         if one.kind == "text" and find_words(name) is None and 2 <= one.distinct <= FEW_CLASSES:

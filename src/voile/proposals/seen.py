@@ -1,4 +1,4 @@
-"""What is seen of a source's columns: types, counts, and what the values look like."""
+"""The visible facts of a source's columns: types, counts, and the form of the values."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ DAY_WIDTH = 8  # digits of 20240131
 CODE = re.compile(
     r"[A-Za-z]{1,2}\d[A-Za-z\d.\- ]{0,10}|\d{4} ?[A-Za-z]{2}|\d{2,5}[ -]\d{3,4}|\d{3} \d{2}"
 )
-"""Of classifications, and postal codes: SW1A 1AA, K1A 0B1, 1011 AB, 00-950, 114 55."""
+"""Patterns of classifications, and of postal codes: SW1A 1AA, K1A 0B1, 1011 AB, 00-950, 114 55."""
 ID_WIDTH = 7  # digits: whole numbers that all have as many are ids or times, hardly readings
 
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """What was counted of a column in the rows looked at.
+    """The counts of a column in the examined rows.
 
     kind : ``text``, ``whole``, ``decimal``, ``float``, ``date``, ``truth``, ``nested`` (lists,
         structs, JSON of these) or ``other``.
     present, distinct : values that are not null or an empty list, and how many different ones.
     length : characters of a text on average. spaced : whether texts hold two spaces on average.
-    number : what it is as a number, texts too: ``whole``, ``fraction`` or nothing.
+    number : its kind as a number, for texts too: ``whole``, ``fraction`` or nothing.
     width : digits of every value, where all are digits and as many.
-    forms : of dates as text, the forms that fit all; none where they are written in several.
-    identifiers : what the values are, where their form says it: ``e-mail addresses``.
-    missing : the values that say that nothing is known; they are not present.
-    written : of numbers and times as text, the forms that fit all; `mostly` the one that fits most,
-        where none fits all. codes : whether texts are written as codes are, see `CODE`.
+    forms : of dates as text, the forms that fit all; none if they have several forms.
+    identifiers : the kind of the values, if their form shows one: ``e-mail addresses``.
+    missing : the values that mean a missing value. They are not counted as present.
+    written : for numbers and times as text, the forms that fit all. `mostly` is the form that fits
+        most, if none fits all. codes : whether texts look like codes, see `CODE`.
     """
 
     name: str
@@ -117,9 +117,9 @@ def first_rows(source: Source) -> pa.Table:
 
 
 def look(table: pa.Table, *, written: bool = False) -> Iterator[ColumnLook]:
-    """Count what the columns of a table hold, and look at the values.
+    """Count the values of a table's columns, and examine their form.
 
-    `written` looks for texts that say that nothing is known, and for how numbers are written.
+    `written` looks for texts that mean a missing value, and for the form of numbers.
     """
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = _kind(column.type)
@@ -137,7 +137,7 @@ def look(table: pa.Table, *, written: bool = False) -> Iterator[ColumnLook]:
 
 
 def _without(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray:
-    """Return a column with null in the place of what says that nothing is known."""
+    """Return a column with null instead of texts that mean a missing value."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -182,7 +182,7 @@ def _count_column(name: str, column: pa.ChunkedArray) -> ColumnLook:
 
 
 def count_present(column: pa.Array | pa.ChunkedArray) -> int:
-    """Count the values that are not null, nor a list of nothing."""
+    """Count the values that are neither null nor an empty list."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -229,5 +229,5 @@ def _kind(type_: pa.DataType) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text without what a terminal would act on."""
+    """Return a text without the characters that a terminal would act on."""
     return "".join(c if c.isprintable() else "?" for c in text)

@@ -1,8 +1,9 @@
-"""Propose a role for every column of a table, and say why: names, types and counts, no values.
+"""Propose a role for every column of a table, with a reason: names, types and counts, no values.
 
 A proposal is a start, not a judgement, and fails closed. A number or a category is `quasi` unless
-something says what else it is: as such it is generalised, and costs use rather than privacy. What
-leaves as it is needs a reason. What neither its name nor its values decide is `undecided`.
+there is a sign of another role. As a quasi-identifier it is generalised, which costs utility rather
+than privacy. A column that is released unchanged needs a reason. A column that neither its name nor
+its values decide is `undecided`.
 """
 
 from __future__ import annotations
@@ -35,8 +36,7 @@ Said = tuple["Role", str]
 def examine(source: Source) -> RolesProposal:
     """Propose a role for every column by its name, its type and the first 100,000 rows.
 
-    Looks at no more than that many rows, which it holds in memory; reasons name types and counts,
-    never values.
+    Reads at most that many rows into memory; reasons name types and counts, never values.
     """
     table = first_rows(source)
     seen = list(look(table, written=True))
@@ -66,7 +66,7 @@ def _propose(seen: ColumnLook) -> ColumnProposal:
 
 
 def _settings(seen: ColumnLook) -> dict[str, Any]:
-    """Say how a quasi-identifier is read: its form, what is missing; how it is put into bins."""
+    """Propose the settings of a quasi-identifier: its form, its missing values, and its bins."""
     form = seen.written[0][1] if seen.written else next(iter(seen.forms), "")
     most = BINNED if find_words(seen.name) is None else NAMED_BINNED
     tree = _is_tree(seen)
@@ -95,18 +95,18 @@ def _role(seen: ColumnLook) -> Said:
     if why := identifying(seen):
         return "identifier", why
     if seen.kind in ("nested", "other"):
-        return "undecided", f"{_nature(seen)}: drop it, or give what is in it a column of its own"
+        return "undecided", f"{_nature(seen)}: drop it, or give its parts columns of their own"
     found = find_words(seen.name)
     named = found is not None and found[0].role == "quasi" and not ends_in(seen.name, "texts")
     if seen.free_text and not (named and seen.distinct <= min(CLASSES, FEW * seen.present)):
         return _of_text(seen)
     if found is not None and found[0].role == "weight" and seen.number:
-        return "drop", f'its name says "{found[1]}": {found[0].about}; in a survey, {WEIGHT}'
+        return "drop", f'its name contains "{found[1]}": {found[0].about}; in a survey, {WEIGHT}'
     if found is None or found[0].role in ("quasi", "weight"):
-        sign = found and f'its name says "{found[1]}": {found[0].about}'
+        sign = found and f'its name contains "{found[1]}": {found[0].about}'
         return _as_quasi(seen, sign or "")
     entry, word = found
-    return _as_it_is(seen, entry.role or "undecided", f'its name says "{word}": {entry.about}')
+    return _as_it_is(seen, entry.role or "undecided", f'its name contains "{word}": {entry.about}')
 
 
 def _nature(seen: ColumnLook) -> str:
@@ -121,7 +121,7 @@ def _of_text(seen: ColumnLook) -> Said:
 
 
 def _as_it_is(seen: ColumnLook, role: Role, why: str) -> Said:
-    """Let leave what its name speaks for, but no column that tells almost every row apart."""
+    """Keep a column if its name suggests so, except one that differs in almost every row."""
     if seen.nearly_unique or (role == "label" and seen.distinct > CLASSES):
         return "undecided", f"{why}, but as {role} it leaves as it is; {seen.counts}"
     return role, f"{why}; {seen.counts}"
@@ -158,7 +158,7 @@ def _ways(seen: ColumnLook) -> str:
 def _how(seen: ColumnLook) -> str:
     """Say how text is read, where it is not just text."""
     found = [f"written {printable(form)}" for _, form in seen.written]
-    found += ["codes, grouped by what they begin with"] * _is_tree(seen)
+    found += ["codes, grouped by their beginning"] * _is_tree(seen)
     return "".join(f"; {one}" for one in found)
 
 

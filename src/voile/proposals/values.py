@@ -1,7 +1,7 @@
-"""What the values of a column are by their looks: dates, e-mails, names, nested objects.
+"""Find the kind of a column's values by their form: dates, e-mails, names, nested objects.
 
-Values are looked at, and never repeated: only their kind is reported. Patterns and lists of names
-are those by which the documents wing finds identifiers in text.
+Values are looked at, and never repeated: only their kind is reported. The documents wing uses the
+same patterns and lists of names for identifiers in text.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def find_identifiers(values: FrequentValues) -> str | None:
 
 
 def are_names(values: FrequentValues) -> bool:
-    """Whether values are people's names, of which the shipped lists know some."""
+    """Return whether values are people's names, if the shipped lists contain some of them."""
     from voile.documents.start.known.looks import is_name
 
     names = {text for text in values.texts if is_name(text)}
@@ -86,7 +86,7 @@ def are_names(values: FrequentValues) -> bool:
 def find_date_forms(values: FrequentValues) -> Sequence[str] | None:
     """Return the forms in which every value is a date: "" is ISO 8601.
 
-    None where most values are not dates; none at all where they are dates of several forms.
+    None if most values are not dates. Empty if they are dates of several forms.
 
     >>> import pyarrow as pa
     >>> find_date_forms(FrequentValues(pa.chunked_array([["31.12.1999", "01.02.2000"]])))
@@ -137,7 +137,7 @@ def are_nested(values: FrequentValues) -> bool:
 
 
 def are_references(values: FrequentValues) -> bool:
-    """Whether each text is a reference of FHIR: an object that says where a person's record is."""
+    """Whether each text is a FHIR reference: an object with the place of a person's record."""
     return values.all(
         lambda text: bool(REFERENCE.fullmatch(read_reference(unpack_cell(text)) or ""))
     )

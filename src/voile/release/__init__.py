@@ -1,1 +1,1 @@
-"""Kits, policies, releases and manifests; how rows stream into a release; verifying it."""
+"""Define kits, policies, releases and manifests; stream rows into a release, and verify it."""

@@ -20,12 +20,12 @@ from voile.release.step import ApplyingStep
 
 @dataclass(frozen=True)
 class AccountedBatch(BriefRepr):
-    """A batch, each of whose rows is accounted for.
+    """A batch with an outcome for each of its rows.
 
-    rows : those that are released, as they were made, and the `tail` of each.
-    tally : what became of all.
-    dropped : the distinct tokens of people of whom a row was suppressed.
-    beside : rows for files of the private folder, by name.
+    rows : the released rows, as made, with the `tail` of each.
+    tally : the counts of all rows by their outcome.
+    dropped : the distinct tokens of people with a suppressed row.
+    beside : rows for files of the private folder, by name of the file.
     """
 
     rows: pa.RecordBatch
@@ -45,12 +45,12 @@ class RowAccounting(BriefRepr, Generic[Notes, Known]):
 
     @property
     def shown_columns(self) -> int:
-        """How many columns stand before the tail."""
+        """The number of columns before the tail."""
         return len(self.applying.unfinished or self.applying.schema)
 
     @cached_property
     def tail(self) -> pa.Schema:
-        """What stands beside each released row: its number in the source, and its person."""
+        """The schema next to each released row: its number in the source, and its person."""
         person = [(PERSON, pa.int64())] if self.applying.roles.subject is not None else []
         return pa.schema([(ROW, pa.int64()), *person])
 

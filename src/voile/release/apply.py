@@ -41,9 +41,9 @@ def apply_by(
 
     It appears whole or not at all; without `out` it is in memory.
 
-    Rows stream, in memory that follows the batch but where the wing says otherwise. Their order is
-    drawn anew unless it is to be kept. What came in equals what went out, what was set aside with
-    its reason, what was suppressed and what was held out.
+    Rows stream, and memory follows the batch unless the wing documents otherwise. Their order is
+    shuffled unless the options keep it. The number of rows read is the sum of the released,
+    rejected (with reasons), suppressed and held-out rows.
     """
     chosen.check(kit)
     applying = prepare(kit, chosen, source, options)
@@ -61,7 +61,7 @@ def write(
     progress: ProgressHook,
     run: Callable[..., ReleaseRun[Any, Any]] = ReleaseRun,
 ) -> StoredRelease:
-    """Put every row of a source through the prepared step, and certify what was written."""
+    """Put every row of a source through the prepared step, and certify the written release."""
 
     def fill(parts: ReleaseParts) -> Manifests:
         return run(applying, options, progress).fill(parts, force=force)

@@ -1,4 +1,4 @@
-"""The folders where releases of a ledger lie, each with its private folder."""
+"""The folders with a ledger's releases, each with its private folder."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from voile.ledger.ledger import Ledger, OpenLedger
 from voile.release.manifest import PEOPLE, WHO, private_path
 
 LEDGER_FOLDER = "ledger"
-"""In a study's private folder, the files by which a later release is judged."""
+"""In a study's private folder, the files for judging a later release."""
 
 
 def private_folders(folders: Sequence[Path]) -> dict[str, Path]:
-    """Return where what stays private of each release lies, by its public manifest's SHA-256."""
+    """Return the private folder of each release, by its public manifest's SHA-256."""
     return dict(_find_private(folders))
 
 
@@ -35,7 +35,7 @@ def _find_private(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
 
 
 def releases_in(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield the public manifest of each release that lies in a folder, and where the release is."""
+    """Yield the public manifest of each release in a folder, and the release's path."""
     for manifest in sorted(folder.glob(f"*{MANIFEST}")):
         yield manifest, manifest.with_name(manifest.name.removesuffix(MANIFEST))
     for manifest in sorted(folder.glob(f"*/{STUDY_MANIFEST}")):
@@ -45,7 +45,7 @@ def releases_in(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def close_published(opened: OpenLedger, folders: Sequence[Path]) -> list[int]:
-    """Close as *done* each open intent whose release lies in a folder; return their lines."""
+    """Close as *done* each open intent with its release in a folder. Return their lines."""
     lines = [x.number for x in opened.ledger.open if any(_lies_in(one, x) for one in folders)]
     for number in lines:
         opened.append("done", {"of": number})
@@ -61,7 +61,7 @@ def _lies_in(folder: Path, line: LedgerLine) -> bool:
 
 
 def erase(opened: OpenLedger, subjects: Sequence[str], reason: str) -> NDArray[np.uint64]:
-    """Write down that people are to be in no further release; return a keyed token of each.
+    """Record that people must be in no further release. Return a keyed token of each.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What was found out about a release that voile did not make."""
+"""The findings about a release that voile did not make."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from voile.core.evidence import Evidence
 
 @dataclass(frozen=True)
 class ReleaseAssessment(BriefRepr):
-    """The figures of a release of any origin, and what attacks on it found.
+    """The figures of a release of any origin, and the findings of attacks on it.
 
     Parameters
     ----------
-    kind, name : the kind of data, and what the release is called.
+    kind, name : the kind of data, and the release's name.
     figures : by name, counted on the release itself.
     evidence : of each attack.
-    facts : what the kind's report says beside: how cells were read, rows matched, keys found.
+    facts : further facts of the kind's report: how cells were read, rows matched, keys found.
     """
 
     shows = ("kind",)

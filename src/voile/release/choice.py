@@ -93,7 +93,7 @@ class Choice:
         Raises
         ------
         InfeasibleError : no policy is within the limit.
-        RequestError : there is no policy of that number or name, or the wing knows no such risk.
+        RequestError : there is no policy of that number or name, or the wing has no such risk.
         """
         if self.policy is not None:
             if not 0 <= self.policy < len(frontier):
@@ -109,7 +109,7 @@ class Choice:
             return beating(self.beats)
         if self.joint_risk is not None:
             raise RequestError(
-                "a joint risk is that of all releases of a ledger",
+                "a joint risk is about all releases of a ledger",
                 instead="name the ledger with --after",
             )
         if self.knee:
@@ -145,7 +145,7 @@ class Choice:
         return f"{_format_name(name)} {f'{value:.4g}' if isinstance(value, float) else value}"
 
     def to_data(self) -> dict[str, Any]:
-        """Return the one way that is given, as policy files and manifests hold it."""
+        """Return the one given choice, in the form of policy files and manifests."""
         for name in FLAGS:
             if getattr(self, name):
                 return {name: True}
@@ -153,7 +153,7 @@ class Choice:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> Choice:
-        """Read what a user has given; every mistake at once."""
+        """Read the user's choice, and report every mistake at once."""
         from pydantic import TypeAdapter, ValidationError
 
         from voile.release.options import request_error
@@ -180,9 +180,9 @@ class Choice:
 
 
 def default_choice(kit: StoredKit) -> Choice:
-    """Return the choice of the policy that a kit names for who chooses none.
+    """Return the choice of a kit's default policy.
 
-    Raises RequestError: it names none.
+    Raises RequestError: the kit names no default policy.
     """
     number = kit.facts.get("default_policy")
     if not isinstance(number, int):
@@ -194,7 +194,7 @@ def default_choice(kit: StoredKit) -> Choice:
 
 
 def default_in_words(kit: StoredKit) -> str:
-    """Say which policy a kit names for who chooses none, and what it is where the kit says so."""
+    """Name the policy that a kit applies by default, with its meaning if the kit contains one."""
     means = kit.facts.get("default_means")
     said = f": {means}" if isinstance(means, str) else ""
     return f"policy {default_choice(kit).policy} of the kit is applied, as none was chosen{said}"
@@ -224,7 +224,7 @@ def _as_option(name: str) -> str:
 
 
 def read_fields(model: type[T], fields: Mapping[str, Any]) -> T:
-    """Read a policy as its file says it: a frozen dataclass with `STRICT` names the fields.
+    """Read a policy from its file's fields. The model is a frozen dataclass with `STRICT`.
 
     Raises
     ------
@@ -243,11 +243,11 @@ class ChoosablePolicy(Protocol):
     """A wing's policy; two that do the same are equal."""
 
     def to_data(self) -> Mapping[str, Any]:
-        """Return what a policy file shows and lets a person correct."""
+        """Return the fields of a policy file, which a person may correct."""
 
 
 class KitPolicies(Protocol):
-    """What a wing reads of its kit: the policies of the frontier, by number, and their figures."""
+    """A kit's policies for a wing: those of the frontier, by number, and their figures."""
 
     @property
     def frontier(self) -> Frontier:
@@ -261,7 +261,7 @@ class KitPolicies(Protocol):
         """Return one of them."""
 
     def figures_of(self, number: int) -> Mapping[str, float]:
-        """Return what is known of one: risk, loss and other measures."""
+        """Return the known figures of one: risk, loss and other measures."""
 
 
 @dataclass(frozen=True)
@@ -270,8 +270,8 @@ class Chosen(BriefRepr):
 
     Parameters
     ----------
-    kind : the wing. kit : the kit's id. number : its place on the frontier, None when edited
-        into one that the kit has not.
+    kind : the wing. kit : the kit's id. number : its place on the frontier, or None if it was
+        edited into a policy outside the kit.
     choice : the choice that led to it.
     edited : whether a person then edited it into another.
     figures : risk, loss and other measures by name.
@@ -340,10 +340,9 @@ class Chosen(BriefRepr):
         return cls(kit.kind, kit.id, number, choice, figures, policy)
 
     def as_read(self, policies: KitPolicies, policy: ChoosablePolicy) -> Chosen:
-        """Return it with the kit's figures, if the policy that its file says is one of the kit's.
+        """Return it with the kit's figures, if the policy in its file is one of the kit's.
 
-        A person may have edited the file: into another of the kit, or into one of which nothing
-        is known.
+        A person may have edited the file into another policy of the kit, or into an unknown one.
         """
         known = range(len(policies.frontier))
         number = next(

@@ -112,7 +112,7 @@ STANDARDS: Mapping[str, NamedStandard] = {
     "safe-harbor": NamedStandard(
         title="HIPAA Safe Harbor",
         limit=0.0,
-        unit="cells with a value of the 18 categories by its form or its column's name, and people "
+        unit="cells with a value of the 18 categories by form or column name, and people "
         "with such values of their own in released text, beyond chance",
         refers_to="the released people, their relatives, employers and household members",
         figures=("safe_harbor_found", "values_found"),
@@ -128,7 +128,7 @@ BOUNDING = ("ema-0070", "k-11")
 
 @dataclass(frozen=True)
 class StandardClaim:
-    """What may be said of a release by one standard."""
+    """The possible claim of a release by one standard."""
 
     standard: NamedStandard
     status: Status
@@ -182,7 +182,7 @@ def _population(public: Mapping[str, Any]) -> str:
 
 
 def threshold(name: Name, limit: float, source: str) -> str:
-    """Write a threshold as every page shows one: who sets it, and what it allows.
+    """Write a threshold in the form of every page: its source, and its limit.
 
     >>> threshold("re-identification", 0.09, "EMA Policy 0070: at most 0.09")
     'EMA Policy 0070 (at most 0.09, 1 in 11.1)'
@@ -208,5 +208,5 @@ def list_claims(claims: Sequence[StandardClaim]) -> Grid:
         )
         for one in claims
     )
-    columns = ("standard", "result", "by", "what it measures, and of whom")
+    columns = ("standard", "result", "by", "measure and people")
     return Grid(columns, rows, "Claims of named standards")

@@ -1,4 +1,4 @@
-"""What of a release and of its evidence answers each question that a determination judges.
+"""The parts of a release and its evidence that answer each question of a determination.
 
 A wing lists its measures in `verbs/criteria.py`; here they are read from a public manifest and from
 evidence, as the public may see them.
@@ -32,7 +32,7 @@ Name = Literal[
 ]
 NAMES: tuple[Name, ...] = get_args(Name)
 Bounds = Literal["largest", "mean", "group"]
-"""What a threshold bounds: the largest risk, the mean, the smallest group of released people."""
+"""The subject of a threshold: the largest risk, the mean, or the smallest released group."""
 TITLES: Mapping[Name, str] = {
     "re-identification": "Re-identification risk",
     "singling-out": "Singling out",
@@ -43,7 +43,7 @@ TITLES: Mapping[Name, str] = {
     "kept-columns": "Unique on all released columns",
 }
 CERTIFIED = "certified"
-"""What stands in the place of an interval where the release itself was counted."""
+"""The text instead of an interval if the release itself was counted."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class CriterionMeasurement:
 
     Parameters
     ----------
-    says : what it is a figure of. shown, interval : as a page shows them.
-    most : the upper limit, which a verdict is by; the figure itself where it was counted.
-    evidence : where it stands: a figure of the manifest, or an attack.
+    says : the meaning of the figure. shown, interval : their text on a page.
+    most : the upper limit, which the verdict uses. For a count, the figure itself.
+    evidence : its origin: a figure of the manifest, or an attack.
     """
 
     __pydantic_config__ = FORBID
@@ -89,7 +89,7 @@ class CriterionMeasure(Protocol):
     def read_measurements(
         self, public: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds, /
     ) -> Iterator[CriterionMeasurement]:
-        """Yield what the manifest or the evidence has; nothing where the figure is absent."""
+        """Yield measurements of the manifest or the evidence, or none if the figure is absent."""
 
 
 @dataclass(frozen=True)
@@ -124,14 +124,14 @@ class CertifiedFigure:
 
 @dataclass(frozen=True)
 class AttackedFigure:
-    """Findings of attacks, the largest of which counts.
+    """Findings of attacks. The largest one counts.
 
     Parameters
     ----------
     takes : whether a finding answers the question.
     gain : the share beyond the control group, or else the baseline, rather than the share itself.
-    never_released : whether the control group are people of whom nothing was released; else they
-        are attacked as those in the release are, and a gain is beyond the baseline.
+    never_released : whether no row of the control group was released. Otherwise they are attacked
+        like people in the release, and a gain is relative to the baseline.
     """
 
     criterion: Name

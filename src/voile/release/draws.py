@@ -20,7 +20,7 @@ from voile.release.options import ApplyOptions, leaves, list_stored
 
 @dataclass(frozen=True, eq=False)
 class ReleaseDraws(BriefRepr):
-    """What one release draws at random.
+    """The random draws of one release.
 
     With a secret the draws are keyed by it, and by everything that shapes the rows: kit, policy,
     source, options and version. The same request then gives the same bytes, and no two other
@@ -38,7 +38,7 @@ class ReleaseDraws(BriefRepr):
     source: Source
 
     def draw(self, use: str) -> ProtectiveRandom:
-        """Return the draws of one use; those of different uses reveal nothing of each other."""
+        """Return the draws of one use. Draws of different uses reveal nothing of each other."""
         if self._secret is None:
             return ProtectiveRandom()
         return ProtectiveRandom.from_secret(self._secret, purpose=json.dumps([use, *self._shaping]))

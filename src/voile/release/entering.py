@@ -29,7 +29,7 @@ class EntryProcedure(BriefRepr):
 
     ledger : its file. key_file : of the secret. judge : the wing's.
     override : why it is released though the promise is broken; recorded in the ledger.
-    recipient : to whom it goes, with a period or not; None where everybody may have it.
+    recipient : its recipient, with a period or not. None if everybody may have it.
     """
 
     shows = ()
@@ -43,13 +43,14 @@ class EntryProcedure(BriefRepr):
 
 @dataclass(frozen=True)
 class PublishedLine(BriefRepr):
-    """What is published: one line of a ledger, whatever made it.
+    """The line that a publication adds to a ledger, whatever made it.
 
     kind : ``tables``, ``itemsets``..., or ``study`` of several kinds judged as one.
     kit : its id. hashes : of the release and its public manifest, as the seal has them.
     folder : where it is published; only a keyed hash of it is written.
-    judgement : what it discloses, and the figures. override : why it goes out all the same.
-    recipient : to whom it goes; the ledger keeps only the name of one whom it says to be apart.
+    judgement : the disclosure and its figures. override : the reason to publish nevertheless.
+    recipient : the release's recipient. The ledger keeps the name only if it lists the recipient as
+        apart from another.
     """
 
     shows = ("kind",)
@@ -64,7 +65,7 @@ class PublishedLine(BriefRepr):
 
 
 def intend(opened: OpenLedger, published: PublishedLine) -> LedgerLine:
-    """Write down what is about to be published; from now on it counts as released.
+    """Record an intended publication. From now on it counts as released.
 
     The caller has checked the judgement, publishes next, and then appends `done` of this line.
     """
@@ -95,9 +96,9 @@ def folder_of(out: Path) -> str:
 def no_bound(
     kind: str, disclosed: Callable[[LedgerKeys], Mapping[str, Any]] = lambda _: {}
 ) -> Judge:
-    """Return the judge of a kind of data that no figure bounds beside others of the same people.
+    """Return the judge of a kind of data that has no joint figure for the same people.
 
-    disclosed : says what the ledger's line is to hold of the release, over keyed hashes.
+    disclosed : returns the content of the ledger's line for the release, as keyed hashes.
     """
 
     def judge(ledger: Ledger, keys: LedgerKeys) -> ReleaseJudgement:
@@ -126,7 +127,7 @@ class LedgerEntry(BriefRepr):
 
     @property
     def public(self) -> dict[str, Any]:
-        """Return what the public manifest says: a line that is gone later is noticed by it."""
+        """Return the ledger's part of the public manifest. It shows if a line is removed later."""
         ledger = self.opened.ledger
         place = {"id": ledger.id, "line": len(ledger.chain.lines), "head": ledger.chain.head}
         return {"ledger": place}
@@ -137,13 +138,13 @@ class LedgerEntry(BriefRepr):
         return {"ledger": {**self.public["ledger"], **self.judgement.to_data(), **said}}
 
     def write_beside(self, private: AnyPath) -> None:
-        """Write the files of the private folder by which a later release is judged."""
+        """Write the files of the private folder for judging a later release."""
         for name, rows in self.judgement.beside.items():
             with open_writer(private / name, rows.schema) as writer:
                 writer.write(rows)
 
     def intend(self, hashes: Mapping[str, str]) -> None:
-        """Write down what is about to be published; from now on it counts as released."""
+        """Record an intended publication. From now on it counts as released."""
         kit, how = self.kit, (self.judgement, self.override, self.recipient)
         intend(self.opened, PublishedLine(kit.kind, kit.id, hashes, self.folder, *how))
 
@@ -158,7 +159,7 @@ def enter(entering: EntryProcedure, kit: StoredKit, out: Path | None) -> Iterato
 
     Raises
     ------
-    InfeasibleError : what was promised of all releases together would be broken.
+    InfeasibleError : the ledger's risk budget for all releases would be exceeded.
     """
     if out is None:
         raise RequestError(

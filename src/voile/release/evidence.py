@@ -129,7 +129,7 @@ def _share(rate: Rate | None) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class _EvidenceFile:
-    """What is in the file; nothing else may be."""
+    """The fields of the file. No others are allowed."""
 
     __pydantic_config__ = FORBID
 
@@ -163,7 +163,8 @@ def write_evidence(
 ) -> None:
     """Write evidence with the hash of the release it is about, and seal it.
 
-    What people read for is kept, unless it is among what is found: `force` is for all else.
+    Reviews by people are kept, unless the new evidence includes them. `force` covers all other
+    evidence.
     """
     from voile.data.files.atomic import write_bytes
     from voile.release.verify import seal_evidence
@@ -189,7 +190,7 @@ def write_evidence(
 def kept_evidence(
     place: Path, release: StoredRelease, secret: Secret | None
 ) -> tuple[Sequence[Evidence], bool]:
-    """Return what people read for in a file of evidence, and whether it has nothing else."""
+    """Return the reviews by people in a file of evidence, and whether it contains only these."""
     try:
         found = read_evidence(place, release, secret)
     except VoileError:
@@ -201,12 +202,12 @@ def kept_evidence(
 def find_evidence(
     release: StoredRelease, secret: Secret | None, given: object = None
 ) -> AttackResults:
-    """Return evidence of a release from what a user has.
+    """Return evidence of a release from the user's object.
 
     Parameters
     ----------
-    given : what attack returned, a file, several of these; None: the file beside the release, if
-        there is one.
+    given : the result of attack, a file, or several of these. None: the file next to the release,
+        if there is one.
 
     Raises
     ------
@@ -224,7 +225,7 @@ def find_evidence(
         return given
     if not isinstance(given, Iterable) or isinstance(given, Mapping | Evidence):
         raise RequestError(
-            f"{name_kind(given)} is not evidence", instead="give what attack returned"
+            f"{name_kind(given)} is not evidence", instead="give the result of attack"
         )
     parts = [find_evidence(release, secret, one) for one in given]
     return AttackResults(
@@ -235,7 +236,7 @@ def find_evidence(
 
 
 def read_evidence(place: Path, release: StoredRelease, secret: Secret | None) -> AttackResults:
-    """Read evidence back; that of another release, or not as it was written, is refused."""
+    """Read evidence back. Refuse evidence of another release, or changed evidence."""
     from pydantic import TypeAdapter, ValidationError
 
     from voile.data.files.own_files import read_bytes

@@ -61,12 +61,12 @@ class StoredKit(BriefRepr):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a kit holds keys and is not pickled: save it, and open it with voile.open_kit"
+            "a kit contains keys and is not pickled: save it, and open it with voile.open_kit"
         )
 
     @cached_property
     def id(self) -> str:
-        """Return what names this kit by its content: the same content has the same id."""
+        """Return the kit's id, which follows from its content: the same content has the same id."""
         return hash_index(self._index(self._encode_tables()))
 
     @check_arguments
@@ -93,8 +93,8 @@ class StoredKit(BriefRepr):
         Raises
         ------
         RequestError : no kit there, or one of a newer version or another kind.
-        DamagedError : a part is absent, larger than kits may be, or not what a kit holds.
-        TamperedError : a file is not what the index says.
+        DamagedError : a part is absent, too large, or not part of a kit.
+        TamperedError : a file does not match the index.
         """
         from voile.release.kit_files import read_index, read_tables
 
@@ -106,7 +106,7 @@ class StoredKit(BriefRepr):
         return kit
 
     def read_content(self, content: Callable[[StoredKit], T]) -> T:
-        """Return what a wing makes of the kit; `DamagedError` when its parts are not of that."""
+        """Return the wing's content of the kit. Raise `DamagedError` if its parts do not fit."""
         try:
             with fitting("the kit"):
                 return content(self)
@@ -127,7 +127,7 @@ class StoredKit(BriefRepr):
 
         Raises
         ------
-        DamagedError : it has not, or a number is infinite or none.
+        DamagedError : the kit lacks it, or a number is infinite or none.
         """
         import numpy as np
         import pyarrow.types as kinds
@@ -171,7 +171,7 @@ class StoredKit(BriefRepr):
 
 
 def kit_folder(path: Path) -> Path:
-    """Return where a kit lies: the folder itself, or the kit of a work folder."""
+    """Return the kit's folder: the folder itself, or the kit in a work folder."""
     inner = path / WORK_KIT
     return inner if (inner / KIT_INDEX).exists() and not (path / KIT_INDEX).exists() else path
 

@@ -1,4 +1,4 @@
-"""Kits and policies as files: what they hold is checked, and how much, before it is read."""
+"""Kits and policies as files. Their contents and sizes are checked before they are read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voile.data.files.own_files import check_model, parse_json, read_bytes, read
 from voile.data.source import unreadable
 
 MOST_VALUES, MOST_BYTES = 1 << 29, 4 << 30
-"""What the tables of a kit hold at most, in all and unpacked."""
+"""The limit on the values and bytes of a kit's tables, all together and unpacked."""
 BATCH_ROWS = 4096
 PLAIN = {"PLAIN", "RLE", "BIT_PACKED"}
 """How a kit's tables are coded: without dictionaries, so that their sizes are stated beforehand."""
@@ -59,7 +59,7 @@ def read_policy(path: Path) -> PolicyFile:
 
 
 def read_index(path: Path, kind: str | None) -> tuple[bytes, KitIndex]:
-    """Read a kit's index, as its bytes too; of one kind, where that is said."""
+    """Read a kit's index, with its bytes. Refuse another `kind` if one is given."""
     try:
         raw = read_bytes(path / KIT_INDEX)
     except (FileNotFoundError, NotADirectoryError):
@@ -88,7 +88,7 @@ def read_index(path: Path, kind: str | None) -> tuple[bytes, KitIndex]:
 
 
 def read_tables(path: Path, entries: Mapping[str, IndexEntry]) -> dict[str, pa.Table]:
-    """Read a kit's tables, if they hold no more than a kit may."""
+    """Read a kit's tables, if they are within the limits."""
     files = {name: _open_table(path / Path(one.file).name, one) for name, one in entries.items()}
     chunks = [chunk for file in files.values() for chunk in _chunks(file)]
     if not all(PLAIN.issuperset(chunk.encodings) for chunk in chunks):
@@ -97,7 +97,7 @@ def read_tables(path: Path, entries: Mapping[str, IndexEntry]) -> dict[str, pa.T
     values = sum(chunk.num_values for chunk in chunks)
     if values > MOST_VALUES or sum(chunk.total_uncompressed_size for chunk in chunks) > MOST_BYTES:
         raise DamagedError(
-            f"the kit's tables hold more than {MOST_VALUES:,} values or {MOST_BYTES >> 30} GiB",
+            f"the kit's tables contain more than {MOST_VALUES:,} values or {MOST_BYTES >> 30} GiB",
             where=str(path),
         )
     return {name: _read_table(file, path) for name, file in files.items()}
@@ -109,7 +109,7 @@ def _open_table(place: Path, entry: IndexEntry) -> pq.ParquetFile:
     except OSError:
         raise DamagedError("the kit lacks a file of its index", where=str(place)) from None
     if hashlib.sha256(raw).hexdigest() != entry.sha256:
-        raise TamperedError("the file is not what the kit's index says", where=str(place))
+        raise TamperedError("the file does not match the kit's index", where=str(place))
     with _whole(place):
         return pq.ParquetFile(pa.BufferReader(raw))
 
@@ -131,7 +131,7 @@ def _chunks(file: pq.ParquetFile) -> Iterator[Any]:
 
 
 def _read_table(file: pq.ParquetFile, path: Path) -> pa.Table:
-    """Read a table whole; what its pages hold more than they state ends the reading."""
+    """Read a whole table. Stop if its pages contain more than they state."""
     batches, size = [], 0
     with _whole(path):
         # `read` starts a pool of threads; a command that ends soon after aborts with it

@@ -13,7 +13,7 @@ from voile.ledger.ledger import Act, Ledger, LedgerKeys, OpenLedger
 from voile.release.archive import close_published, releases_in
 from voile.release.verify import ReleaseCheck
 
-UNKNOWN_HEAD = "no line is gone from its end: only the secret's file can show it (--key-file)"
+UNKNOWN_HEAD = "no last line is missing: only the secret's file can show it (--key-file)"
 
 
 def ledger_checks(
@@ -21,8 +21,8 @@ def ledger_checks(
 ) -> Iterator[ReleaseCheck]:
     """Check a ledger whose lines follow on each other.
 
-    keys : of its secret, beside which its last head is kept.
-    manifests : of releases that were made under it; a folder stands for all in it.
+    keys : of its secret. The last head is kept next to the secret.
+    manifests : of releases that were made under it. A folder selects all manifests in it.
     """
     yield ReleaseCheck("each line follows the one before", True)
     yield _ends_where_written_down(ledger, keys)
@@ -37,7 +37,7 @@ def _ends_where_written_down(ledger: Ledger, keys: LedgerKeys | None) -> Release
         keys.check(ledger)
     except TamperedError as error:
         return ReleaseCheck(error.what, False)
-    return ReleaseCheck("the last line that was written down beside the secret is in it", True)
+    return ReleaseCheck("the last line recorded next to the secret is in it", True)
 
 
 def _each(manifests: Sequence[Path]) -> Iterator[Path]:
@@ -57,15 +57,15 @@ def _made_under(ledger: Ledger, path: Path) -> ReleaseCheck:
         return ReleaseCheck(f"{name} was made under this ledger", False)
     number, lines = place.get("line"), ledger.chain.lines
     if not isinstance(number, int) or not 0 <= number < len(lines):
-        return ReleaseCheck(f"the ledger ends before line {number}, which is that of {name}", False)
+        return ReleaseCheck(f"the ledger ends before line {number}, the line of {name}", False)
     if lines[number].before != place.get("head"):
-        return ReleaseCheck(f"the lines before {number} are those that {name} was judged by", False)
+        return ReleaseCheck(f"the judgement of {name} used the lines before {number}", False)
     same = lines[number].content.get("manifest") == file_sha256(path)
-    return ReleaseCheck(f"line {number} is that of {name}", same)
+    return ReleaseCheck(f"line {number} is the line of {name}", same)
 
 
 def close_intents(opened: OpenLedger, folders: Sequence[Path]) -> list[tuple[int, Act]]:
-    """Close each open intent: *done* where its release lies in one of these folders, else *void*.
+    """Close each open intent: *done* where its release is in one of these folders, else *void*.
 
     An intent whose own folder is none of these stays open, and counts as released.
     """
@@ -78,7 +78,7 @@ def close_intents(opened: OpenLedger, folders: Sequence[Path]) -> list[tuple[int
 
 
 def describe_ledger(ledger: Ledger) -> dict[str, Any]:
-    """Return what a ledger says, line by line."""
+    """Return a ledger's content, entry by entry."""
     return {
         "ledger": str(ledger.path),
         "id": ledger.id,

@@ -1,4 +1,4 @@
-"""A ledger as a page, for the data holder: what was promised, what is out, and what it comes to."""
+"""A ledger as a page, for the data holder: the risk budget, the releases, and their joint risk."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from voile.report.sections import Bullets, Commands, Figure, Figures, Grid, Pros
 
 COLUMNS = ("line", "when (UTC)", "kind", "to", "state", "alone", "together", "reason")
 STATE = {"done": "released", "void": "released nothing", None: "open: counts as released"}
-SAME = "Two pages of one ledger agree in the hash of each line; this is that of the last."
+SAME = "Two pages of one ledger agree in the hash of each line. This is the last line's hash."
 NOT_SAID = (
-    "Releases that were never written down here, and what others published of the same people, "
-    "are in no figure.",
-    "Figures are of two digits, rounded up; together means that every row is linked.",
-    "The page names no person and no value. It is private all the same: it says what was released "
-    "to whom, and at what risk.",
+    "No figure includes releases that were never recorded here, or data that others published "
+    "about the same people.",
+    "Figures have two digits, rounded up. *Together* means that every row is linked.",
+    "The page names no person and no value. It is private nevertheless: it lists the releases, "
+    "their recipients and their risks.",
 )
 
 
@@ -36,7 +36,7 @@ def ledger_page(ledger: Ledger, name: str) -> str:
         "Made with": f"voile {__version__}",
     }
     return render(
-        f"{name}: what is out, and what it comes to",
+        f"{name}: releases and their joint risk",
         tuple(_sections(ledger, name)),
         audience="internal",
         facts=facts,
@@ -45,8 +45,8 @@ def ledger_page(ledger: Ledger, name: str) -> str:
 
 def _sections(ledger: Ledger, name: str) -> Iterator[Section]:
     apart = "; ".join(f"{one} and {other}" for one, other in ledger.audience.apart)
-    said = "All recipients are taken to share what they have"
-    shares = f"{said}, but for these, who cannot: {apart}." if apart else f"{said}."
+    said = "All recipients are assumed to share their releases"
+    shares = f"{said}, except for these pairs: {apart}." if apart else f"{said}."
     promised = f"All releases of this source together keep to {ledger.promise}."
     figures = Figures(tuple(_figures(ledger)))
     yield Section("promise", "Promised", (Prose((promised, shares)), figures), first=True)
@@ -57,7 +57,7 @@ def _sections(ledger: Ledger, name: str) -> Iterator[Section]:
     if erased := tuple(_list_erased(ledger)):
         grid = Grid(("when (UTC)", "reason", "people"), erased, numeric=(2,))
         yield Section("erased", "In no further release", (grid,))
-    yield Section("limits", "What this page does not say", (Bullets(NOT_SAID),))
+    yield Section("limits", "Limits of this page", (Bullets(NOT_SAID),))
     verify = f"voile ledger verify {name} --key-file KEY --manifests FOLDER --releases FOLDER"
     yield Section("reproduce", "Which ledger this is", (Prose((SAME,)),))
     yield Section("decision", "Check it", (Commands((verify,)),))
@@ -65,9 +65,7 @@ def _sections(ledger: Ledger, name: str) -> Iterator[Section]:
 
 def _figures(ledger: Ledger) -> Iterator[Figure]:
     joint = [line.content["joint"].get("matches") for line in ledger.released_lines]
-    yield Figure(
-        "Releases that are out", str(len(joint)), f"{count(len(ledger.open), 'line')} open"
-    )
+    yield Figure("Published releases", str(len(joint)), f"{count(len(ledger.open), 'line')} open")
     if joint:
         most = "no bound" if None in joint else format_people(max(joint))
         promised = ledger.promise.expected_matches

@@ -1,7 +1,7 @@
-"""A release on disk and its two manifests: what a recipient may know, and what stays here.
+"""A release on disk and its two manifests: a public one for recipients, and a private one.
 
-Beside ``OUT`` lie ``OUT.manifest.json``, which goes with the release, and ``OUT.private/``, mode
-0700, which never does: a hash of the source lets anyone confirm a guess, a seed undoes noise.
+A release has two neighbours. ``OUT.manifest.json`` goes with the release. ``OUT.private/``, mode
+0700, never does: a hash of the source lets anyone confirm a guess, and a seed undoes noise.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RELEASE, MANIFEST = "release", "manifest"  # what the seal calls the two public 
 CONTROL, ASIDE = "control.parquet", "set-aside.csv"  # who was held out, what no policy speaks of
 PRIVATE_MANIFEST = "manifest.json"
 PEOPLE, WHO = "people.parquet", "person"
-"""Of a release in a ledger: whose rows it shows, by tokens under the ledger's key."""
+"""The people whose rows a release in a ledger shows, as tokens under the ledger's key."""
 APPLIED = (SEAL, PRIVATE_MANIFEST, ROWS, CONTROL, ASIDE)
 """What apply writes into every private folder."""
 FINDINGS = "findings"
@@ -58,7 +58,7 @@ PRIVATE = frozenset({"chosen", "counts", "figures", "sha256"})
 
 
 PARTS_OF, PUBLISHED = "parts", "published"
-"""Of a release in a store: its files' hashes, for all to see; and its address, for the holder."""
+"""For a release in a store: the public hashes of its files, and its address for the holder."""
 P = TypeVar("P", bound=AnyPath | StorePath)
 
 
@@ -67,7 +67,7 @@ def manifest_path(out: P) -> P:
 
 
 def private_path(out: P) -> P:
-    """Return where what never leaves lies."""
+    """Return the path of the private folder."""
     return cast(P, out.with_name(f"{out.name}.private"))
 
 
@@ -85,12 +85,12 @@ def hashes_of(release: Path) -> dict[str, str]:
 
 
 def stored_private_path(out: StorePath) -> Path:
-    """Return where what never leaves of a release in a store lies: in the working folder."""
+    """Return the private folder of a release in a store, which is in the working folder."""
     return private_path(Path(out.name))
 
 
 def is_private_of(folder: Path, out: StorePath) -> bool:
-    """Say whether a private folder is that of a release in a store, or cannot be read."""
+    """Return whether a private folder belongs to a release in a store, or cannot be read."""
     hidden = json_at(folder / PRIVATE_MANIFEST)
     return not hidden or hidden.get(PUBLISHED) == str(out)
 
@@ -106,11 +106,11 @@ class StoredRelease(BriefRepr):
 
     Parameters
     ----------
-    path : where it lies: here, in memory, or in a store.
+    path : its place: here, in memory, or in a store.
     public : its manifest.
     private : the manifest that never leaves; None where only the release was received.
     like : the kind of frame that the source came as, and the release is shown as.
-    secret : what a release in memory is sealed under when it is saved.
+    secret : the secret that seals a release in memory when it is saved.
     """
 
     shows = (
@@ -181,7 +181,7 @@ class StoredRelease(BriefRepr):
 
     @property
     def folder(self) -> AnyPath:
-        """Where what never leaves lies."""
+        """The path of the private folder."""
         if not isinstance(self.path, StorePath):
             return private_path(self.path)
         folder = stored_private_path(self.path)
@@ -207,11 +207,11 @@ class StoredRelease(BriefRepr):
         like: Frame = "arrow",
         secret: Secret | None = None,
     ) -> Self:
-        """Read the manifests beside a release.
+        """Read the manifests next to a release.
 
         Raises
         ------
-        RequestError : no release there, no manifest beside it, or one of a newer version.
+        RequestError : no release there, no manifest next to it, or one of a newer version.
         DamagedError : a manifest is damaged or lacks a part.
         """
         from voile.data.opening import split_output
@@ -222,7 +222,7 @@ class StoredRelease(BriefRepr):
         if not isinstance(path, MemoryPath):
             if (table := DatabaseAddress.parse(path)) is not None:
                 raise RequestError(
-                    "a release in a database is known by the file that stands for it",
+                    "a release in a database is opened by its small file",
                     instead=f"open {table.file}",
                 )
             path, _ = split_output(path)
@@ -235,7 +235,7 @@ class StoredRelease(BriefRepr):
 
     @classmethod
     def _open_stored(cls, path: StorePath, like: Frame, secret: Secret | None) -> Self:
-        """Read the manifest of a release in a store; the private one lies here, if anywhere."""
+        """Read the manifest of a release in a store; the private one is here, if anywhere."""
         public = _read_manifest(manifest_path(path), PUBLIC)
         folder = stored_private_path(path)
         private = folder / PRIVATE_MANIFEST
@@ -243,7 +243,7 @@ class StoredRelease(BriefRepr):
         return cls(path, public, _read_manifest(private, PRIVATE) if is_own else None, like, secret)
 
     def rows(self) -> Source:
-        """Open what was released, without the apostrophes that make formulas text."""
+        """Open the released rows, without the apostrophes that make formulas text."""
         from voile.data.formulas import UnescapedSource
         from voile.data.opening import open_released
 
@@ -269,12 +269,12 @@ class StoredRelease(BriefRepr):
         return any((self.folder / name).exists() for name in APPLIED)
 
     def sealed_place(self, name: str) -> AnyPath:
-        """Return where a file of the seal lies."""
+        """Return the path of a file of the seal."""
         public = {RELEASE: self.local, MANIFEST: manifest_path(self.local)}
         return public.get(name, self.folder / name)
 
     def seal(self, name: str) -> FileSeal:
-        """Read a seal of its private folder; `TamperedError` where there is none."""
+        """Read a seal of its private folder, `TamperedError` where there is none."""
         place = self.folder / name
         if isinstance(place, MemoryPath):
             raise TamperedError("there is no seal here", where=str(place))
@@ -285,8 +285,8 @@ class StoredRelease(BriefRepr):
 
         Data under the name that they had then must have the same hash; a frame may have further
         columns. So must a file under another name with the same columns, in the same format. Other
-        data, as an annotated copy or a frame of a file's rows, need the same number of rows, and
-        the same values in each column that both have.
+        data, such as an annotated copy or a frame of a file's rows, need the same number of rows.
+        They also need the same values in each common column.
         """
         self.check_rows(rows, source.name)
         private = self.private or {}
@@ -331,7 +331,7 @@ class StoredRelease(BriefRepr):
             )
 
     def check_hash(self) -> None:
-        """Raise `TamperedError` when the release's bytes are not those of the manifest.
+        """Raise `TamperedError` if the release's bytes differ from the manifest's hash.
 
         Those of a table in a database are its rows, which are read once.
         """
@@ -347,7 +347,7 @@ class StoredRelease(BriefRepr):
             raise TamperedError(
                 "the release's bytes are not those its manifest names",
                 where=str(self.path),
-                instead="put it back as it was, or apply anew",
+                instead="restore it, or apply again",
             )
         if self.path.suffix in TABLES:
             self.rows()
@@ -358,9 +358,9 @@ def _read_manifest(path: AnyPath | StorePath, parts: frozenset[str]) -> dict[str
         manifest = read_json(path, "the manifest")
     except (FileNotFoundError, NotADirectoryError):
         raise RequestError(
-            "the release has no manifest beside it",
+            "the release has no manifest next to it",
             where=str(path),
-            instead="give what apply wrote, with the files beside it",
+            instead="give the release of apply, with the files next to it",
         ) from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise DamagedError("this is not a release's manifest", where=str(path))

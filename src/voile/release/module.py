@@ -86,7 +86,7 @@ class KindModule(Protocol[F, A, K]):
 
     @property
     def criteria(self) -> tuple[CriterionMeasure, ...]:
-        """The figures and findings by which a determination judges its releases."""
+        """The figures and findings that a determination judges."""
 
     @property
     def fit(self) -> verb.Fit[F, Any]:

@@ -1,4 +1,4 @@
-"""What the options of every wing's verbs share."""
+"""The common part of the options of all wings' verbs."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=BaseModel)
 OPTIONS, VERB = "options", "verb"
-"""Where a kit's facts and a private manifest store them; and the verb they were given to, if that
-is one that a kind of data has of its own."""
+"""The places of options and of a kind's own verb in a kit's facts and a private manifest."""
 ALL_ONE = frozenset({"jobs", "resume", "engine", "spark_conf"})
-"""Options that change nothing of the result."""
+"""Options that do not change the result."""
 
 
 class Options(BaseModel):
@@ -58,7 +57,7 @@ RENAMED = {
     "resume": "start_from",
     "strategy": "method",
 }
-"""What options were called before, and what they are called now."""
+"""The earlier names of options, and their present names."""
 
 
 def check_options(model: type[M], given: Mapping[str, Any], spelt: Callable[[str], str] = str) -> M:
@@ -162,17 +161,17 @@ class ApplyOptions(Options):
     )
     engine: Literal["here", "spark"] = Field(
         "here",
-        description="where rows are worked on: in processes here, or by the workers of a Spark "
-        "that read and write the same folders; the release is then a folder of Parquet files",
+        description="the place of the work: processes here, or the workers of a Spark that read "
+        "and write the same folders. Spark writes a folder of Parquet files",
     )
     spark_conf: tuple[str, ...] = Field(
         (),
-        description="setting of the Spark that is started, as NAME=VALUE, beside those of its own "
+        description="setting of the Spark session, as NAME=VALUE, in addition to those of its "
         "files",
     )
 
     def begin(self) -> None:
-        """Start what the engine needs, before a source is opened that would start it."""
+        """Start the engine's session, before opening a source would start it."""
         if self.spark_conf and self.engine != "spark":
             raise RequestError("is of --engine spark", where="--spark-conf")
         if self.engine == "spark":
@@ -181,7 +180,7 @@ class ApplyOptions(Options):
             open_session(self.spark_conf)
 
     def at_worker(self) -> Self:
-        """Return what a worker is to know: files by their whole names, and no ledger."""
+        """Return the options for a worker: files by their whole names, and no ledger."""
         types = {n: leaves(field.annotation) for n, field in type(self).model_fields.items()}
         paths = {
             name: with_places(one, types[name], whole_path)
@@ -193,19 +192,19 @@ class ApplyOptions(Options):
     def as_json(self) -> str:
         """Return the options that were given, for another process.
 
-        Raises RequestError: one holds what only this process has.
+        Raises RequestError: one contains an object that only this process has.
         """
         try:
             return self.model_dump_json(exclude_unset=True, by_alias=True)
         except PydanticSerializationError:
             raise RequestError(
-                "workers read files, and an option holds rows or a function of this process",
-                instead="write it to a file, and name that",
+                "workers read files, but an option contains rows or a function of this process",
+                instead="write it to a file, and name the file",
             ) from None
 
 
 def whole_path(thing: Any) -> Any:
-    """Return a path by its whole name; what names no file here as it is.
+    """Return a path by its whole name, and any other text unchanged.
 
     >>> whole_path("postgresql://host/county::people")
     'postgresql://host/county::people'
@@ -237,11 +236,11 @@ class PseudonymOptions(ApplyOptions):
 
 
 class AttackOptions(Options):
-    """What every wing's adversary has beside the release."""
+    """The options of every wing's adversary, apart from the release."""
 
 
 class ControlOptions(AttackOptions):
-    """How an attack is scored against people whom no release could have given away."""
+    """Options for scoring an attack against people whose data no release contains."""
 
     control: RowsPlace | None = Field(
         None, description="people who are not in the release, as a control"

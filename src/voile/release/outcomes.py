@@ -24,7 +24,7 @@ Known = TypeVar("Known")
 
 
 class AsideRows(NamedTuple):
-    """Rows that cannot be released: (n,) bool, the column that stands against it, and why."""
+    """Rows that cannot be released, (n,) bool, with the column at fault and the reason."""
 
     column: str
     reason: str
@@ -35,7 +35,7 @@ class AsideRows(NamedTuple):
 class SourceBatch(BriefRepr):
     """Rows of the source on their way.
 
-    rows : the columns that were asked for.
+    rows : the requested columns.
     numbers : (n,) the number of each row in the source, from 0.
     counted : (n,) bool, not held out: the others are not counted.
     """
@@ -65,11 +65,11 @@ def _unpack_batch(packed: bytes, schema: pa.Schema, *rest: Any) -> SourceBatch:
 class BatchOutcome(BriefRepr, Generic[Notes]):
     """What became of a batch.
 
-    columns : of the release, or what `finish` makes it of; as many rows as came in.
-    notes : what the wing notes of the rows.
+    columns : of the release, or the input of `finish`, with as many rows as came in.
+    notes : the wing's notes of the rows.
     aside : rows that no policy speaks of.
     suppressed : (n,) bool, rows that may not be released, if any.
-    beside : rows for files of the private folder, by name.
+    beside : rows for files of the private folder, by name of the file.
     """
 
     columns: Sequence[pa.Array]
@@ -81,7 +81,7 @@ class BatchOutcome(BriefRepr, Generic[Notes]):
 
 @dataclass
 class RowTally:
-    """Count what became of every row; `check` asserts that none was lost or made."""
+    """Count the outcome of every row; `check` asserts that none was lost or made."""
 
     read: int = 0
     released: int = 0
@@ -91,7 +91,7 @@ class RowTally:
     set_aside_rows: int = 0
 
     def add(self, more: RowTally) -> None:
-        """Count what became of the next rows."""
+        """Count the outcomes of the next rows."""
         self.read += more.read
         self.released += more.released
         self.held_out += more.held_out
@@ -120,13 +120,13 @@ class RowTally:
 
 @dataclass(frozen=True)
 class WrittenRelease(BriefRepr, Generic[Known]):
-    """A release that was written and has not appeared, for its certificate.
+    """A written release before its publication, for its certificate.
 
     path, escaped : where it is, and whether formulas in it were escaped.
     truth : of each row its number in the source, and its person's token where there are subjects.
-    known : what `conclude` returned.
-    dropped : the distinct tokens of people of whom a row was suppressed.
-    scratch : a folder for what is needed only meanwhile; None in memory.
+    known : the result of `conclude`.
+    dropped : the distinct tokens of people with a suppressed row.
+    scratch : a folder for temporary files. None in memory.
     """
 
     path: AnyPath
@@ -149,7 +149,7 @@ class WrittenRelease(BriefRepr, Generic[Known]):
         return self.truth if PERSON in self.truth.columns else None
 
     def suppressed_people(self) -> int:
-        """Count the subjects all of whose released rows were suppressed; rows without a subject."""
+        """Count the subjects whose rows were all suppressed. Without subjects, count rows."""
         if self.people is None:
             return self.tally.suppressed
         dropped = self.dropped

@@ -28,7 +28,7 @@ G = TypeVar("G", bound="Options")
 
 
 class VerbReporter(Protocol):
-    """Where a verb reports what happens: the command line's screen is one."""
+    """The place where a verb reports its progress, such as the command line's screen."""
 
     def say(self, text: str) -> None:
         """Report a sentence, unless the user wants quiet."""
@@ -37,7 +37,7 @@ class VerbReporter(Protocol):
         """Report a sentence in any case."""
 
     def progress(self) -> AbstractContextManager[ProgressHook]:
-        """Give what progress is reported to."""
+        """Return the hook for progress."""
 
 
 class EndedVerb(NamedTuple):
@@ -60,9 +60,9 @@ class OwnVerb(Generic[G]):
     load_options : imports the model of its options, whose docstring is the verb's help.
     load : imports the verb's function, and returns it.
     arguments : places that it reads, by name.
-    outputs : places that it writes, and what; None for a folder that it goes on with.
+    outputs : places that it writes, with their kind. None for a folder that it continues to fill.
     reads_source : its run also takes the table and the encoding of a source.
-    evidence : what the evidence that it writes of a release is called.
+    evidence : the name of the evidence that it writes of a release.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What a wing reads of a kit to choose: its frontier and the figures of its policies."""
+"""The view of a kit that a wing needs for a choice: its frontier and its policies' figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class StoredPolicies(BriefRepr):
     """The frontier of a fit, and a table of the figures of its policies.
 
-    What choosing reads is a class of its own in every wing; what applying reads derives from it.
+    Every wing has a class for the data that choosing reads. The class for applying derives from it.
     """
 
     frontier: Frontier
@@ -27,13 +27,13 @@ class StoredPolicies(BriefRepr):
 
     @classmethod
     def of(cls, kit: StoredKit) -> Self:
-        """Read a kit; what does not fit together raises `DamagedError`."""
+        """Read a kit. Parts that do not fit together raise `DamagedError`."""
         return kit.read_content(lambda kit: cls(**cls.parts(kit)))
 
     @classmethod
     @abstractmethod
     def parts(cls, kit: StoredKit) -> dict[str, Any]:
-        """Read what a kit holds of each field."""
+        """Read the kit's part of each field."""
 
     def row(self, number: int) -> dict[str, Any]:
         """Return the row of a policy in the table of figures."""

@@ -48,7 +48,7 @@ def reveal(
     purpose: str = "subject",
     clock: Callable[[], datetime] = now,
 ) -> str:
-    """Return the subject of a pseudonym, once the use is recorded beside the secret.
+    """Return the subject of a pseudonym, once the use is recorded next to the secret.
 
     The record, ``KEY.reveals``, is a chain of lines as a ledger's: the pseudonym, the reason and
     the time, never the name.
@@ -56,7 +56,7 @@ def reveal(
     Raises
     ------
     RequestError : no reason, or none of the subjects has the pseudonym.
-    TamperedError : a line of the record is not as it was written.
+    TamperedError : a line of the record was changed.
     """
     import pyarrow as pa
 

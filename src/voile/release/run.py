@@ -47,7 +47,7 @@ from voile.report.suppression import is_few
 
 
 class ReleaseRun(Generic[Notes, Known]):
-    """One release on its way: what has become of the rows, and what was noted of them."""
+    """One release in progress: the rows so far, and the notes of them."""
 
     searches_values = True
     """Whether the release by itself is searched for unreleased values of its people."""
@@ -80,7 +80,7 @@ class ReleaseRun(Generic[Notes, Known]):
 
     @cached_property
     def _known_summary(self) -> Known:
-        """What is known of all rows; asked for when the last was made."""
+        """The summary of all rows. It is computed once the last row is made."""
         return self._applying.conclude(self._summary)
 
     @cached_property
@@ -88,7 +88,7 @@ class ReleaseRun(Generic[Notes, Known]):
         return self._applying.summarise(self._notes)
 
     def _stream(self, parts: ReleaseParts, *, force: bool) -> Mapping[str, int]:
-        """Write the rows and what stays beside them; return how many cells are formulas."""
+        """Write the rows and their private files. Return the number of formula cells."""
         applying, shown = (
             self._applying,
             self._account.shown_columns,
@@ -136,7 +136,7 @@ class ReleaseRun(Generic[Notes, Known]):
         return hold_batches(batches, directory=scratch) if unfinished else batches
 
     def _release_rows(self, beside: Mapping[str, BatchWriter]) -> Iterator[pa.RecordBatch]:
-        """Yield released rows beside their number in the source and their person's token."""
+        """Yield released rows with their number in the source and their person's token."""
         applying, rows = self._applying, self._applying.source.about_rows()
         for batch, made in in_order(applying.make, applying.batches(), jobs=applying.jobs):
             accounted = self._account(batch, made)
@@ -147,7 +147,7 @@ class ReleaseRun(Generic[Notes, Known]):
             self._progress("applying the policy", self._tally.read, rows)
 
     def _take(self, notes: Iterable[Notes], tally: RowTally, dropped: NDArray[np.int64]) -> None:
-        """Take in what became of the next rows of the source, and what is noted of each batch."""
+        """Add the counts of the source's next rows, and the notes of each batch."""
         for one in notes:
             self._applying.merge(self._notes, one)
         self._tally.add(tally)
@@ -238,7 +238,7 @@ class ReleaseRun(Generic[Notes, Known]):
 def finish_columns(
     applying: ApplyingStep[Any, Known], columns: Sequence[pa.Array], known: Callable[[], Known]
 ) -> Sequence[pa.Array]:
-    """Return the release's columns of what was made."""
+    """Return the release's columns from the made columns."""
     return columns if applying.unfinished is None else applying.finish(columns, known())
 
 

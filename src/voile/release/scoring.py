@@ -18,11 +18,11 @@ def private_manifest_of(release: StoredRelease) -> Mapping[str, Any]:
 
     Raises
     ------
-    RequestError : it is not beside the release.
+    RequestError : it is not next to the release.
     """
     if release.private is None:
         raise RequestError(
-            "the private folder that scores an attack is not beside the release",
+            "the private folder that scores an attack is not next to the release",
             where=str(release.folder),
         )
     return release.private

@@ -1,4 +1,4 @@
-"""What a report is written from, as its audience may read it."""
+"""The facts that a report is written from, as its audience may read them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def facts_for(
     gather: Callable[[StoredKit], Facts],
     stating: StatingRules,
 ) -> tuple[Facts, Facts, Facts]:
-    """Return what the wing gathered of a kit, now or when its release was made; both manifests.
+    """Return the wing's facts of a kit, now or at the time of its release, and both manifests.
 
-    A kit has none. For the public, figures are those that the public manifest states.
+    A kit has none. For the public, the figures are the public manifest's.
     """
     if isinstance(subject, StoredKit):
         return for_audience(gather(subject), audience, stating), {}, {}

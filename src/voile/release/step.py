@@ -1,4 +1,4 @@
-"""What a wing makes of the rows of a source: the pure step of apply, which every wing fills in."""
+"""The step that turns a source's rows into a release: the pure step of apply, for every wing."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ from voile.release.outcomes import BatchOutcome, Known, Notes, SourceBatch, Writ
 def released_schema(
     source: Source, made: Mapping[str, pa.DataType], kept: Collection[str]
 ) -> pa.Schema:
-    """Return a release's columns in the source's order: some made anew, some kept as they are."""
+    """Return a release's columns in the source's order: some newly made, some kept as they are."""
     types = source.columns.items()
     return pa.schema([(n, made.get(n, type_)) for n, type_ in types if n in made or n in kept])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
-    """What a wing makes of the rows of one source, and what the manifests say of it.
+    """Turn the rows of one source into a release, and describe it for the manifests.
 
-    It never changes: what is found in rows is in their outcomes. So `make` gives the same in any
-    order and in any process that has been forked, or has prepared the same kit, policy, source
-    and options again.
+    It never changes: findings in rows are part of their outcomes. So `make` gives the same in any
+    order. It also gives the same in any forked process, and in any process that prepared the same
+    kit, policy, source and options again.
 
-    kit, chosen, source : what is applied to what.
+    kit, chosen, source : the kit, the policy, and the source that it is applied to.
     roles, hold_out : of the kit.
-    columns : of the source, those that are read.
+    columns : the source's columns to read.
     named : a column that names rows, for `set-aside.csv`, which never leaves.
     schema : of the release.
     unfinished : of what `make` gives, where `finish` makes the columns of it; else the same.
-    beside : of the wing's own files in the private folder, by name.
+    beside : the schemas of the wing's own files in the private folder, by name.
     lists : the columns of lists, for which not every format has a type.
-    secret : what the release is sealed under, where there is one.
+    secret : the secret that seals the release, if any.
     jobs : how many processes make outcomes.
     judge : how the release is judged with others of a ledger; None where no figure bounds that.
     """
@@ -60,9 +60,9 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
     """How the figures of the public manifest are rounded."""
 
     note_types: ClassVar[tuple[type, ...]] = ()
-    """The dataclasses and named tuples that notes are made of, beside arrays, text and the like."""
+    """The dataclasses and named tuples of the notes, in addition to arrays, text and the like."""
     searches_values: ClassVar[bool] = False
-    """Whether a release has text in which unreleased values of its people may stand."""
+    """Whether a release has text that may contain unreleased values of its people."""
     batch_rows: ClassVar[int] = BATCH_ROWS
     """How many rows are worked on at a time; fewer where a row may be long."""
     shuffle_bytes: ClassVar[int] = MEMORY
@@ -84,11 +84,11 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
     judge: Judge | None = None
 
     def why_alone(self) -> str | None:
-        """Say why no other process can make this release, where none can."""
+        """Return the reason if no other process can make this release."""
         return None
 
     def found_in_source(self) -> Mapping[str, Any]:
-        """Return what a worker, which has no whole source, cannot find: arrays, text, lists."""
+        """Return facts that a worker lacks without the whole source: arrays, text, lists."""
         return {}
 
     def with_found(self, found: Mapping[str, Any]) -> Self:
@@ -101,7 +101,7 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
         return [*dict.fromkeys([*self.columns, *more])]
 
     def batches(self, piece: Source | None = None, first: int = 0) -> Iterator[SourceBatch]:
-        """Read the source's rows, and say which are held out.
+        """Read the source's rows, and mark the held-out ones.
 
         piece : a part of the source, whose first row has this number there; all without it.
         """
@@ -117,18 +117,18 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
 
     @abstractmethod
     def nothing(self) -> Notes:
-        """Return what is noted of no rows."""
+        """Return the notes of no rows."""
 
     @abstractmethod
     def merge(self, notes: Notes, more: Notes) -> None:
-        """Add to the notes those of the next batch."""
+        """Add the next batch's notes to the notes."""
 
     def summarise(self, notes: Notes) -> Any:
-        """Return what of the notes of all rows is concluded from: of `note_types`, and small."""
+        """Return the part of all rows' notes that `conclude` needs: small, and of `note_types`."""
         return notes
 
     def conclude(self, summary: Any) -> Known:
-        """Return what is known when every row has been made: the summary, or more."""
+        """Return the facts that are known once every row is made: the summary, or more."""
         return cast(Known, summary)
 
     def last(self, known: Known) -> Mapping[str, pa.RecordBatch]:
@@ -161,7 +161,7 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
         """Return the wing's part of the manifest that stays here."""
 
     def describe_columns(self, made: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
-        """Describe the columns of the release: these as given, the others kept as they are."""
+        """Describe the columns of the release: these as given, the others unchanged."""
         return [
             {"column": name, **(made.get(name) or self._as_it_is(name))}
             for name in self.schema.names

@@ -1,8 +1,7 @@
 """The value search of a release: the unreleased values of people, in the bytes that were written.
 
-Columns to keep are released as they are, or with dates moved. Of texts and items a part is
-released. Every other column of a source is unreleased: identifiers, dropped and generalised
-columns.
+Columns to keep are released unchanged, or with dates moved. Texts and items are released in part.
+Every other column of a source is unreleased: identifiers, dropped and generalised columns.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ HOLDER = StatedAdversary("has the source, and knows each person's values", "rele
 
 @dataclass(frozen=True)
 class SearchedPart:
-    """Rows or texts as they were written, next to their source.
+    """Rows or texts as written, next to their source.
 
     name : of a part of a study; "" of a release by itself.
     rows : as released, and `numbers` the row of the source that each was.
@@ -59,7 +58,7 @@ class SearchedPart:
 
     @property
     def unreleased_columns(self) -> list[str]:
-        """The columns of the source that are not released as they are, nor in part."""
+        """The columns of the source that are not released, in full or in part."""
         released = (*AS_IT_IS, "text", "items")
         return [
             one

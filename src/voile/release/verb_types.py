@@ -100,7 +100,7 @@ class OpenSource(Protocol):
 
 
 class Assess(Protocol[B_in, R_in]):
-    """Count what a release of any origin discloses, next to its original, and attack it."""
+    """Count a release's disclosure next to its original, whatever its origin, and attack it."""
 
     def __call__(
         self,
@@ -123,7 +123,7 @@ class AssessedSections(Protocol):
 
 
 class JudgePolicy(Protocol):
-    """Compute what a policy of a kit would add to the releases that a ledger lists."""
+    """Compute the disclosure that a kit's policy would add to the releases that a ledger lists."""
 
     def __call__(
         self,

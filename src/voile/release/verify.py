@@ -1,6 +1,6 @@
-"""What every wing's releases are checked for: the seals, the counts of rows, figures and roles.
+"""The checks of every wing's releases: the seals, the counts of rows, figures and roles.
 
-A check holds, fails, or could not be made; its words then say what it would take.
+A check passes, fails, or could not be made. Its text then names the missing input.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def are_whole(checks: Iterable[ReleaseCheck]) -> bool:
 
 
 BEFORE, ABSENT = " before", "absent"
-"""Of a file that a seal names, the file that was there while attack replaced it."""
+"""The earlier version of a sealed file, while attack replaced it."""
 MALFORMED = (VoileError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 
 
@@ -66,7 +66,7 @@ def checks(
     own_checks: Callable[[StoredRelease], Iterable[ReleaseCheck]],
     secret: Secret | None,
 ) -> Iterator[ReleaseCheck]:
-    """Check a release in every way; `own_checks` are those of its kind."""
+    """Check a release in every way; `own_checks` are its kind's own checks."""
     own = _has_own_bytes(release)
     yield ReleaseCheck("the bytes are those that the manifest names", own)
     yield from _guard_checks(release, parts(release))
@@ -79,7 +79,7 @@ def checks(
 
 
 def _guard_checks(release: StoredRelease, checks: Iterable[ReleaseCheck]) -> Iterator[ReleaseCheck]:
-    """Yield checks; a manifest that cannot be read as its kind's fails, whatever it lacks."""
+    """Yield checks. A manifest that its kind cannot read fails."""
     try:
         yield from checks
     except MALFORMED:
@@ -97,7 +97,7 @@ def _has_own_bytes(release: StoredRelease) -> bool:
 
 
 def parts(release: StoredRelease) -> Iterator[ReleaseCheck]:
-    """Hold each part of a release in a store to the manifest; name those that are not so."""
+    """Compare each part of a release in a store with the manifest, and name the differing parts."""
     named = release.public.get(PARTS_OF)
     if named is None or not isinstance(release.local, Path):
         return
@@ -110,7 +110,7 @@ def parts(release: StoredRelease) -> Iterator[ReleaseCheck]:
 
 
 def check_seals(release: StoredRelease, secret: Secret | None) -> Iterator[ReleaseCheck]:
-    """Hold the public files and the private folder to what apply sealed."""
+    """Compare the public files and the private folder with the seal of apply."""
     folder = release.folder
     if isinstance(folder, MemoryPath):  # sealed when it is saved
         return
@@ -123,7 +123,7 @@ def check_seals(release: StoredRelease, secret: Secret | None) -> Iterator[Relea
 
 
 def evidence_sealed(release: StoredRelease, secret: Secret | None) -> Iterator[ReleaseCheck]:
-    """Hold evidence to what attack sealed; name what else is in the private folder."""
+    """Compare evidence with the seal of attack, and name other files in the private folder."""
     if isinstance(release.folder, MemoryPath) or not release.folder.is_dir():
         return
     if (release.folder / EVIDENCE_SEAL).exists():
@@ -304,7 +304,7 @@ def _is_of(told: float, exact: float | None) -> bool:
 def check_recount(
     release: StoredRelease, found: Mapping[str, float], *, left: str
 ) -> Iterator[ReleaseCheck]:
-    """Hold the certified figures to those counted anew; say which were not counted, and why."""
+    """Compare the certified figures with a new count. Name the uncounted figures and the reason."""
     certified = (release.private or {}).get("figures", {})
     for name in (again := [name for name in found if name in certified]):
         same = isclose(found[name], certified[name], rel_tol=1e-9)

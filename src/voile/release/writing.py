@@ -45,8 +45,8 @@ class ReleaseParts:
     """Where the parts of a release are written before they appear.
 
     release : the file, or the rows in memory.
-    rows : what `open_writer` takes for them: the table's name with it, where a file stands for one.
-    scratch : a folder for what is needed only meanwhile; None in memory, where nothing spills.
+    rows : the argument of `open_writer`, with the table's name if the release is a table.
+    scratch : a folder for temporary files. None in memory, where nothing spills.
     """
 
     release: AnyPath
@@ -59,7 +59,7 @@ Manifests: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 """The public one and the private one, still without the hash of the release."""
 Fill: TypeAlias = Callable[[ReleaseParts], Manifests]
 Before: TypeAlias = Callable[[Mapping[str, str]], None]
-"""What is done when all parts are written and none has appeared; it is given their hashes."""
+"""The function to call when all parts are written and none has appeared. It gets their hashes."""
 
 
 def write_release(
@@ -74,7 +74,7 @@ def write_release(
     """Let `fill` write the parts of a release, and let them appear together.
 
     out : where; None in memory.
-    secret : what it is sealed under, now or when it is saved.
+    secret : the secret that seals it, now or when it is saved.
     like : the kind of frame that it is shown as.
     before : of a release on disk, done just before it appears; where it fails, nothing does.
     """
@@ -122,7 +122,7 @@ def _publish(
 
 @contextmanager
 def preparing(out: StorePath, *, force: bool) -> Iterator[Staging]:
-    """Stage here what is published in a store, once nothing stands in its way there.
+    """Stage here a release for a store, once nothing there is in its way.
 
     Raises RequestError: something does, or the private folder here is another release's.
     """
@@ -157,7 +157,7 @@ def _seal(
 
 
 def _hold(fill: Fill, secret: Secret | None, like: Frame) -> StoredRelease:
-    """Write a release into memory; its hash is that of its rows."""
+    """Write a release into memory. Its hash is the hash of its rows."""
     place = MemoryPath(IN_MEMORY)
     manifest, private = manifest_path(place), private_path(place)
     manifests = fill(ReleaseParts(place, place, private, None))

@@ -1,7 +1,7 @@
 """The report's sections on attacks, drawn from evidence in the same way for every wing.
 
-What a public report withholds is decided here on the numbers; `voile.report.wording` writes the
-rest.
+This module decides on the numbers which figures a public report withholds. `voile.report.wording`
+writes the rest.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WITHHELD = "withheld where a number of fewer than 11 would follow"
 NONE = "0% throughout, 95% upper bound {} or less"
 FEW_FOUND = "At most {} throughout, from too few people to show"
 OF_ALL = ("condition", "what")
-"""What the rows of a table are that is not of the kinds of something."""
+"""The column heads of rows that are no kinds of a whole."""
 Cells = Mapping[tuple[str, str], Finding]
 
 
@@ -53,8 +53,8 @@ def evidence_sections(
     Parameters
     ----------
     first : blocks that a wing puts before the others.
-    takes : what the attack takes, for each question that is asked; where there is no evidence the
-        section says so.
+    takes : the inputs that the attack needs, for each question of the report. Without evidence, the
+        section names them.
     """
     for heading in get_args(Question):
         blocks: tuple[Block, ...] = ()
@@ -69,8 +69,8 @@ def evidence_sections(
 def shown_findings(evidence: Evidence, audience: Audience) -> list[Finding]:
     """Return the findings of an audience.
 
-    The public is shown none under a condition that counts few: an adversary who inspects as many
-    tokens as identifiers are left reveals how many those are.
+    The public sees none under a condition that counts few. An adversary who inspects one token per
+    remaining identifier would reveal the number of these.
     """
     return [
         one
@@ -89,7 +89,7 @@ def _counts_few(count: Count) -> bool:
 
 
 def _blocks(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Block]:
-    """Yield the parts of each attack; a line that an attack before it said is left out."""
+    """Yield the parts of each attack, without the lines of an earlier one."""
     seen: set[str] = set()
     made = Counter(one.attack for one in evidence)
     for one in evidence:
@@ -107,7 +107,7 @@ def _blocks(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Block]
 
 
 def _notes(evidence: Evidence, audience: Audience) -> Iterator[str]:
-    """Yield the notes; the public report leaves out those that summarise small counts."""
+    """Yield the notes. The public report omits notes that summarise small counts."""
     hidden = {
         one.by
         for one in evidence.findings
@@ -170,7 +170,7 @@ def _quantity(finding: Finding) -> str:
 def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Block]:
     """Show kinds side by side; in public none from which a few would follow, not even its name.
 
-    Annotators name the kinds: a rare one can identify a person and stand in no released row.
+    Annotators name the kinds: a rare one can identify a person and occur in no released row.
     """
     cells = {(one.part, wording.name_of(replace(one, of=""), audience)): one for one in findings}
     parts = findings[0].parts
@@ -188,7 +188,7 @@ def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Block]
 
 
 def _parts(cells: Cells, kind: str) -> list[int]:
-    """Return what was counted of a kind, and the rest of it, in the same order for every kind."""
+    """Return the counts of a kind, and the rest of each, in the same order for every kind."""
     counts = []
     for column in dict.fromkeys(column for _, column in cells):
         one = cells.get((kind, column))
@@ -199,7 +199,7 @@ def _parts(cells: Cells, kind: str) -> list[int]:
 
 
 def _fold_grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Iterator[Block]:
-    """Lay findings out; what found nothing, or few, is sentences and one small picture."""
+    """Lay findings out. Empty or few findings become sentences and one small picture."""
     sentences: list[str] = []
     bars: dict[bool, float] = {}
     for few, form in ((False, NONE), (True, FEW_FOUND)):
@@ -225,12 +225,12 @@ def _fold_grid(corner: str, cells: Cells, audience: Audience, caption: str) -> I
         )
         has_table = any(one.rate.trials for one in cells.values())
         if has_table or len(drawn) > 1:  # else the sentence says it all
-            left_out = " of what the table leaves out" * has_table
+            left_out = " of the rows missing in the table" * has_table
             yield BarChart((("", drawn),), "share", f"95% upper bound{left_out}", whole=True)
 
 
 def _series(names: Sequence[str]) -> str:
-    """Join names as a sentence does; by semicolons where a name holds a comma."""
+    """Join names as a sentence does, with semicolons if a name contains a comma."""
     return "; ".join(names) if any(", " in name for name in names) else wording.join_names(names)
 
 
@@ -262,7 +262,7 @@ def _found_nothing(one: Finding, audience: Audience, *, few: bool) -> bool:
 
 
 def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
-    """Lay findings out, without the columns that would stand empty."""
+    """Lay findings out, without empty columns."""
     rows = list(dict.fromkeys(row for row, _ in cells))
     columns: list[tuple[str, list[str]]] = [(corner, rows)]
     for column in dict.fromkeys(column for _, column in cells):
@@ -275,7 +275,7 @@ def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
 
 
 def _charts(evidence: Evidence) -> Iterator[LineChart]:
-    """Draw the curves of each unit; not those that never leave zero, as the table says."""
+    """Draw the curves of each unit, except all-zero curves: the table shows these."""
     for unit in dict.fromkeys(curve.y_name for curve in evidence.curves):
         curves = [curve for curve in evidence.curves if curve.y_name == unit]
         if any(any(curve.y) for curve in curves):

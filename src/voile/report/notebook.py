@@ -18,7 +18,7 @@ FITTED = (
     "this.style.height = 0; "
     "this.style.height = this.contentDocument.documentElement.scrollHeight + 'px'"
 )
-"""What a frame does once it is loaded, where the notebook lets it."""
+"""The script of a loaded frame, if the notebook allows scripts."""
 
 
 def frame_page(page: str, *, title: str, height: int, fitted: bool = False) -> str:
@@ -37,7 +37,7 @@ def frame_blocks(title: str, blocks: Sequence[Block], audience: Audience = "publ
 
 
 def drawn_evidence(title: str, evidence: Sequence[Evidence]) -> str:
-    """Return what attacks found, as the public may see it, as a frame of a notebook's output."""
+    """Return the public findings of attacks, as a frame of a notebook's output."""
     blocks: list[Block] = []
     for section in evidence_sections(evidence, "public"):
         blocks += [Heading(section.title), *section.blocks]

@@ -47,10 +47,10 @@ def render(
 
     Parameters
     ----------
-    title : what the page is called.
+    title : the page's title.
     sections : its parts, in order; those marked ``first`` come first and fill page 1.
-    audience : ``public`` drops every ``internal`` block, and the section or heading that is left
-        with none; the page then says nothing of them. Its charts show two significant digits.
+    audience : ``public`` drops every ``internal`` block, and the section or heading that has no
+        other block. The page then does not mention them. Its charts show two significant digits.
     facts : names and values for "How to reproduce": release hash, policy, version. They are shown
         to every audience, under the section of key ``reproduce`` where there is one.
     to_sign : ends with a form to sign by hand, where no section has the key ``decision``.
@@ -134,7 +134,7 @@ def _check_keys(sections: Sequence[Section]) -> None:
 
 
 def readable_sections(sections: Sequence[Section], audience: Audience) -> list[Section]:
-    """Keep what `audience` may read, and no section that is left empty."""
+    """Keep what `audience` may read, and drop empty sections."""
     kept = (replace(s, blocks=tuple(_readable(s.blocks, audience))) for s in sections)
     return [s for s in kept if s.blocks]
 

@@ -1,7 +1,7 @@
-"""A wing's parts of the report, as data: what to say and show, not how it looks.
+"""A wing's parts of the report, as data: their content, not their look.
 
-Every block says who may read it. A public report drops what is ``internal``; it never rounds or
-masks an internal block into a public one.
+Every block names its audience. A public report drops ``internal`` blocks. It never rounds or masks
+an internal block into a public one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Bullets:
-    """A list of short points, e.g. what the release does not protect from."""
+    """A list of short points, e.g. the limits of a release's protection."""
 
     items: tuple[str, ...]
     audience: Audience = "public"
@@ -37,7 +37,7 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Commands:
-    """Lines to type in a shell, shown as they are."""
+    """Lines to type in a shell, shown unchanged."""
 
     lines: tuple[str, ...]
     audience: Audience = "public"
@@ -45,7 +45,7 @@ class Commands:
 
 @dataclass(frozen=True)
 class Figure:
-    """One number for a reader in a hurry: `value` already formatted, `unit`, what it means."""
+    """One number for a reader in a hurry: `value` already formatted, `unit`, and its meaning."""
 
     label: str
     value: str
@@ -82,7 +82,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class Detail:
-    """What a frontier shows of a policy on which a reader steps: (name, value) and intervals."""
+    """The details of the policy under a frontier's pointer: (name, value) pairs and intervals."""
 
     facts: tuple[tuple[str, str], ...] = ()
     strips: tuple[Strip, ...] = ()
@@ -96,11 +96,11 @@ CHOSEN = "chosen policy"
 class FrontierChart:
     """Policies that no other beats, `risk` against `loss`, both in [0, 1].
 
-    `described[i]` is what hover and keyboard focus say of point i. `marks` are named points, on
-    the frontier or off it: (name, risk, loss), e.g. Safe Harbor, the chosen policy. `risk_ends`
-    and `loss_ends` say what the ends of the axes are. `floor` is a line (risk, loss), risk rising,
-    below which it is proved that no policy lies. `details` are of the points, then of the marks;
-    or there are none.
+    `described[i]` is the text of hover and keyboard focus for point i. `marks` are named points, on
+    the frontier or off it: (name, risk, loss), e.g. Safe Harbor, the chosen policy. `risk_ends` and
+    `loss_ends` describe the ends of the axes. `floor` is a line (risk, loss), with rising risk. No
+    policy is below it, as proved. `details` are of the points, then of the marks; or there are
+    none.
     """
 
     risk: tuple[float, ...]
@@ -200,7 +200,7 @@ class Section:
 
 
 Axis = tuple[str, str]
-"""What an axis shows, and what its ends are."""
+"""The name of an axis, and the description of its ends."""
 
 
 def frontier_chart(
@@ -233,12 +233,12 @@ def frontier_chart(
 
 
 def codebook(columns: Sequence[Mapping[str, Any]]) -> Section:
-    """Say what became of each column of a release, as its manifest tells."""
+    """Describe the treatment of each released column, from the manifest."""
     rows = tuple((one["column"], one["role"], one["what"]) for one in columns)
     grid = Grid(("column", "role", "in the release"), rows, "What became of each column")
     return Section("codebook", "Codebook", (grid,))
 
 
 def limits(lines: tuple[str, ...]) -> Section:
-    """Say what a release does not protect from."""
+    """List the limits of a release's protection."""
     return Section("limits", "Limits of this protection", (Bullets(lines),))

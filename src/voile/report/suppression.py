@@ -1,7 +1,7 @@
 """Withhold counts of few people from a public report: on the numbers, before a sentence is made.
 
-Primary suppression withholds a count of 1 to 10. Secondary suppression withholds more, so that
-none of those follows from what is shown (Hundepool et al. 2012, chapter 4).
+Primary suppression withholds a count of 1 to 10. Secondary suppression withholds more counts, so
+that no withheld one follows from the shown ones (Hundepool et al. 2012, chapter 4).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FEW = 11
 
 
 def is_few(count: float, few: int = FEW) -> bool:
-    """Say whether a count is one of few, by what it was before it was rounded for the public.
+    """Return whether a count is one of few, by its value before public rounding.
 
     >>> [is_few(count) for count in (0, 1, 10, 11)]
     [False, True, True, False]
@@ -31,14 +31,14 @@ def withheld(
     rows : counts, 0 or more; all rows have the same columns.
     public : rows that are shown elsewhere, and so cannot be withheld.
 
-    Returns the rows to withhold; None where none of the table can be shown beside its totals.
+    Returns the rows to withhold. None if no row of the table can be shown together with its totals.
 
     Guarantees, proved: every count in a shown row is 0 or `few` and more. In every column the
     withheld rows add up to S, which is 0 or `few` and more, and there are two of them or more.
-    So any withheld row may hold all of S in every column, or nothing: from the shown rows and the
-    totals, and from any linear identity that all rows obey (parts and their sum), no more follows
-    of a withheld count than that it lies between 0 and S. This does not count on a reader who
-    knows how the rows for secondary suppression were chosen.
+    So any withheld row may have all of S in every column, or nothing. A reader has the shown rows,
+    the totals, and any linear identity that all rows obey (parts and their sum). From these, a
+    withheld count can only be bounded by 0 and S. This does not count on a reader who knows how the
+    rows for secondary suppression were chosen.
 
     Cost: O(rows^2 columns).
 

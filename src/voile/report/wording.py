@@ -51,7 +51,7 @@ def odds(risk: float) -> str:
 
 
 def share_and_odds(value: float) -> str:
-    """Write the risk of a person or record: its share, and one in so many where that says more.
+    """Write the risk of a person or record: its share, and "one in n" if that is clearer.
 
     >>> [share_and_odds(x) for x in (0.0, 0.017, 0.09, 0.5, 1.0)]
     ['0%', '1.7% (1 in 59)', '9.0% (1 in 11)', '50% (1 in 2)', '100%']
@@ -62,7 +62,7 @@ def share_and_odds(value: float) -> str:
 def needs_suppression(value: float, whole: float, audience: Audience) -> bool:
     """Say whether a share of so many reveals a number from 1 to 10 to a public reader.
 
-    Judged on what the share was before it was rounded for that reader.
+    The share before its rounding for that reader decides.
 
     >>> [needs_suppression(0.0003, 32_561, audience) for audience in ("public", "internal")]
     [True, False]
@@ -133,12 +133,12 @@ def _digits(value: float, audience: Audience) -> float:
 def estimate(found: Rate, audience: Audience) -> tuple[str, str]:
     """Write the share of a rate with a case, and its interval.
 
-    To the public with two digits, the share and the interval's upper end up and its lower end down,
-    as a manifest states them: two ways to round one share would reveal a further digit.
+    The public gets two digits, as a manifest states them: the share and the interval's upper end
+    rounded up, its lower end down. Two ways to round one share would reveal a further digit.
 
-    To the public of few successes, or failures, only what holds whichever of 1 to 10 they are:
-    the interval's end for 10 of them, with the design effect as if there were none, which follows
-    from numbers that are shown.
+    If successes or failures are few, the public gets only a bound that is valid for any of 1 to 10.
+    It is the interval's end for 10 of them, with the design effect as if there were none. It
+    follows from shown numbers.
 
     >>> estimate(Rate(50, 100), "public"), estimate(Rate(3, 100), "public")
     (('50%', '40% to 60%'), ('at most 17%', ''))
@@ -169,7 +169,7 @@ def _of_few(found: Rate) -> float:
 
 
 def upper_bound(found: Rate, audience: Audience) -> float:
-    """Return the largest share that a rate may have by what a reader sees.
+    """Return the largest share that a rate may have, from a reader's view.
 
     >>> [f"{upper_bound(Rate(n, 100), 'public'):.3f}" for n in (0, 3, 50)]
     ['0.037', '0.174', '0.596']
@@ -200,7 +200,7 @@ def _points(value: float) -> str:
 
 
 def format_count(count: Count, audience: Audience) -> str:
-    """Write a count, of its whole where it has one.
+    """Write a count, with its whole if it has one.
 
     >>> [format_count(Count(4), audience) for audience in ("internal", "public")]
     ['4', 'fewer than 11']
@@ -223,8 +223,8 @@ def format_count(count: Count, audience: Audience) -> str:
 def size(count: float, audience: Audience) -> str:
     """Write how many people or documents a source has.
 
-    To the public in tens at least: less those of a release, which anyone can count, the exact
-    number is how many were suppressed or set aside.
+    For the public, it is rounded to tens or more. The exact number, less the countable people of a
+    release, would reveal how many were suppressed or rejected.
 
     >>> [size(x, "public") for x in (4, 87, 1234)], size(87, "internal")
     (['fewer than 11', 'up to 90', '1,200'], '87')
@@ -272,7 +272,7 @@ def without_zeros(written: str) -> str:
 
 
 def name_of(finding: Finding, audience: Audience) -> str:
-    """Name a finding: who found what, of which kind, under which condition.
+    """Name a finding: its attacker, quantity, kind and condition.
 
     >>> name_of(Finding("found", Rate(3, 9), by="forest", of="yes"), "internal")
     'forest: found, yes'
@@ -282,7 +282,7 @@ def name_of(finding: Finding, audience: Audience) -> str:
 
 
 def circumstance(finding: Finding, audience: Audience) -> str:
-    """Say of which kind a finding is, and under which condition.
+    """Name the kind of a finding, and its condition.
 
     >>> at = Note("{inspections} inspections", {"inspections": Count(1200)})
     >>> circumstance(Finding("identifiers found", Rate(3, 9), of="NAME", at=at), "public")

@@ -176,7 +176,7 @@ def test_rows_that_a_vector_deletes_are_refused(tmp_path: Path) -> None:
         return action
 
     logged(tmp_path / "t", change)
-    with pytest.raises(RequestError, match=r"are deleted by vectors .* purge them"):
+    with pytest.raises(RequestError, match=r"has deletion vectors .* purge them"):
         open_source(tmp_path / "t")
 
 

@@ -171,7 +171,7 @@ def test_any_changes_are_made_where_they_are(data):
         TextChange(start, end, data.draw(st.sampled_from(["[X]", "é"]))) for start, end in pairs
     ]
     if any("\n" in text[a:b] or not text[a:b].strip("\t") for a, b, _ in changes):
-        with pytest.raises(SourceError, match="goes over the end of a paragraph"):
+        with pytest.raises(SourceError, match="crosses the end of a paragraph"):
             rewrite(raw, NAME, text, changes)
     else:
         made = rewrite(raw, NAME, text, changes)
@@ -231,7 +231,7 @@ def test_a_removed_word_in_the_formatting_is_refused():
     run._element.rPr.find(qn("w:color")).set(qn("w:themeColor"), "Zyxandra")
     raw = saved(word)
     text, changes = removing(raw, "Zyxandra")
-    with pytest.raises(SourceError, match="what was removed stands in its formatting as well"):
+    with pytest.raises(SourceError, match="its formatting contains a removed text as well"):
         rewrite(raw, NAME, text, changes)
 
 

@@ -140,7 +140,7 @@ def test_what_was_changed_there_is_noticed(store: Store, kit: Any) -> None:
     store.put(NAMES[0], store.read(NAMES[0])[:-1] + b"x")
     assert "visits.parquet is the part that the manifest names" in failed(to)
     store.files.delete_file(f"clinic/{NAMES[1]}")
-    with pytest.raises(VoileError, match="the release has no manifest beside it"):
+    with pytest.raises(VoileError, match="the release has no manifest next to it"):
         open_release(to)
     with pytest.raises(VoileError, match="is not a release that voile wrote"):
         apply(kit, to, force=True)

@@ -91,8 +91,12 @@ def test_a_table_is_refused_in_one_sentence(fitted, text, roles, options, said):
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("data.dat", "1 2\n3 SECRET\n", "data.dat, line 2: holds what is not a whole number"),
-        ("data.dat", "1 2\n3 12345678901234567890\n", "data.dat, line 2: holds what is not a"),
+        ("data.dat", "1 2\n3 SECRET\n", "data.dat, line 2: has a value that is not a whole number"),
+        (
+            "data.dat",
+            "1 2\n3 12345678901234567890\n",
+            "data.dat, line 2: has a value that is not",
+        ),
         ("data.dat", "\n\n", "there is nothing in its columns of items"),
         ("data.dat", "", "data.dat: is empty"),
         ("data.svm", "p 1:1\nq 2:0.5\n", "data.svm, line 2: is not a label with items"),

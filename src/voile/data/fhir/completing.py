@@ -1,8 +1,8 @@
 """Make a released resource valid R4: required elements, and references that resolve.
 
-A required element that is not released is marked as masked, which R4 allows for references,
-attachments and all primitive values but codes; and for a concept that its rule does not require. A
-part that has only such marks goes.
+A required element that is not released gets a mask mark. R4 allows the mark for references,
+attachments and all primitive values except codes. A concept may have the mark too, unless its rule
+requires the concept. A part that contains only marks is removed.
 """
 
 from __future__ import annotations

@@ -34,8 +34,9 @@ _ELEMENT = re.compile(r"(\w+):(#?[\w.]+)(!?)(\*?)(?:\?(\w+))?(?:=(\S+))?")
 class TypeElement:
     """An element of a type.
 
-    parent : the line of its own elements, its type but for a part of one. choice : the name of
-    several elements, of which a resource has one. codes : the name of its required value set.
+    parent : the line of its own elements: its type, except for an inline part.
+    choice : the common name of several elements, of which a resource has one.
+    codes : the name of its required value set.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Read the resources of an export's folder: `.ndjson` and `.json`, alone or in Bundles, and `.gz`.
 
-Every file is read in one order, and a Bundle's resources stand in the order of its entries.
+Every file is read in one order, and a Bundle's resources keep the order of its entries.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def is_export_file(path: Path) -> bool:
 
 
 def list_files(folder: Path) -> list[Path]:
-    """Return the files of an export in the order of their names, those of patients first."""
+    """Return the files of an export in the order of their names, patients' files first."""
     found = (path for path in folder.iterdir() if is_export_file(path))
     return sorted(found, key=lambda path: (_named_kind(path) != "Patient", path.name))
 
@@ -146,7 +146,7 @@ def _unbundle(found: Resource, kind: str, url: str | None, place: str) -> Iterat
 
 
 def _with_id(found: Resource, url: str | None) -> Resource:
-    """Give a resource without an id that of its entry, as a server does with a transaction."""
+    """Give a resource without an id its entry's id, as a server does in a transaction."""
     if "id" in found or url is None or not url.startswith("urn:uuid:"):
         return found
     return {**found, "id": url.removeprefix("urn:uuid:")}

@@ -16,12 +16,12 @@ Resource: TypeAlias = Mapping[str, Any]
 
 
 def take_object(found: object) -> Mapping[str, Any]:
-    """Return an object as it is, and an empty one for anything else."""
+    """Return an object unchanged, and an empty one for anything else."""
     return found if isinstance(found, dict) else {}
 
 
 def take_list(found: object) -> list[Any]:
-    """Return a list as it is, and an empty one for anything else."""
+    """Return a list unchanged, and an empty one for anything else."""
     return found if isinstance(found, list) else []
 
 

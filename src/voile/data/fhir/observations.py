@@ -45,7 +45,7 @@ class ObservationElement:
         codings = list_codings(self.get("code"))
         found = [j for j, one in enumerate(fields) if any(map(one.has_coding, codings))]
         if len(found) > 1:
-            raise RequestError("the codes are those of two fields", where=self.place)
+            raise RequestError("the codes belong to two fields", where=self.place)
         return found[0] if found else None
 
     def get(self, name: str) -> Any:
@@ -96,7 +96,7 @@ class ObservationElement:
             numbers = NUMBER.findall(self.text, span.start, span.end) if span else []
             if any(Decimal(one.replace(",", ".")) == abs(Decimal(number)) for one in numbers):
                 raise RequestError(
-                    f"the value stands in the {name} as well",
+                    f"the {name} contains the value as well",
                     where=self.place,
                     instead=f"take the {name} out",
                 )

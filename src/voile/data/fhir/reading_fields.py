@@ -19,11 +19,11 @@ Decimals: TypeAlias = int | Literal["shortest"]
 
 @dataclass(frozen=True)
 class ReadingField:
-    """What a column's readings are in FHIR.
+    """Describe how FHIR presents a column's readings.
 
-    decimals : how values are written: so many places, or "shortest" (70 for 70.0). None: as many
-        places as the column's resolution has. It is declared, not found value by value: how one
-        value is written would reveal where it lies on its lattice
+    decimals : the number of decimal places, or "shortest" (70 for 70.0). None: as many places as
+        the column's resolution has. The setting covers the column: the form of a single value would
+        reveal its place on its lattice
     """
 
     column: str  # its name, which marks encoded values

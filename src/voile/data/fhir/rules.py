@@ -30,12 +30,12 @@ DATES = ("date", "dateTime", "instant", "Period", "Timing")
 
 
 class RuleFile(BaseModel):
-    """A rule as a file has it.
+    """One rule of a rule file.
 
-    person : the references to the patient; a type without one is of no person. required : elements
-    without which a resource is not released, besides those that R4 requires. notes : attachments
-    that are released with the study's texts. withheld_codes : codes of resources and of their parts
-    that are not released.
+    person : the references to the patient. A type without one belongs to no person.
+    required : elements that a released resource must have, in addition to those of R4.
+    notes : attachments that are released with the study's texts.
+    withheld_codes : codes of resources and of their parts that are not released.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -107,7 +107,7 @@ class TypeRule:
 
 
 def find_values(found: Any, path: tuple[str, ...] | list[str]) -> list[Any]:
-    """Return the values at a path, those of lists one by one.
+    """Return the values at a path, and the items of lists one by one.
 
     >>> find_values({"a": [{"b": 1}, {"b": [2, 3]}, 4]}, ("a", "b"))
     [1, 2, 3]
@@ -133,7 +133,7 @@ def read_rules() -> Mapping[str, TypeRule]:
 
 
 def read_rules_with(folder: Path | None) -> Mapping[str, TypeRule]:
-    """Return voile's rules, and those of a folder, which replace voile's of the same type.
+    """Return voile's rules and a folder's rules. The folder's replace voile's of the same type.
 
     Raises
     ------

@@ -20,22 +20,24 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 class Staging:
     """Write the parts of one output aside, and let them appear together.
 
-    Parts are written into a hidden folder beside the output, mode 0700, on its file system:
+    The parts are written into a hidden folder next to the output, with mode 0700, on the same file
+    system. `new/` contains the new parts. `old/` contains the replaced parts during the exchange.
     `new/` holds them, `old/` the ones they replace, while they change places. `commit` writes
-    everything to disk, moves the old output away, **its main part first**, and moves the new parts
-    in, **the main part last**. Whoever sees the main part sees the whole output: at any moment it
-    is the old one with the old parts, or the new one with the new, or it is not there.
+    everything to disk. It moves the old output away, **main part first**. Then it moves the new
+    parts in, **main part last**. Whoever sees the main part sees the whole output. At any moment
+    the output is complete and old, complete and new, or absent.
 
     One file that replaces one file does so in a single rename: one of the two is always there.
 
-    What a killed run leaves is set right by the next run for the same output: an output that was
-    half-way in is taken out again and the old one put back. Only one run can stage an output at a
-    time; the lock ends with its process.
+    The next run for the same output repairs the remains of a killed run. It takes a half-written
+    output out again and puts the old one back. Only one run can stage an output at a time; the lock
+    ends with its process.
 
     Parameters
     ----------
     out : the main part, a file or a folder; its folder exists.
-    output : what it is, and so which parts it has and which existing ones voile wrote.
+    output : the kind of output. It determines the parts, and recognises the existing ones that
+        voile wrote.
     force : replace these. Any other existing part is a RequestError.
     patience : for how many seconds to wait for another run that writes the output.
 
@@ -80,7 +82,7 @@ class Staging:
         return self
 
     def recover(self) -> bool:
-        """Set right what a killed run left of the output; say whether it left anything."""
+        """Repair the output after a killed run, and return whether there was anything to repair."""
         with self._hold_lock() as is_left:
             pass
         self._close()
@@ -117,11 +119,11 @@ class Staging:
 
     @property
     def journal(self) -> Path:
-        """A file that a killed run leaves to the next: what it began where there are no renames."""
+        """The file of a run's steps where there are no renames. The next run reads it."""
         return self._folder / "journal"
 
     def scratch(self) -> Path:
-        """Give a folder, mode 0700, for what is needed only while the output is written."""
+        """Create a folder, mode 0700, for temporary files while the output is written."""
         path = self._folder / "scratch"
         path.mkdir(mode=0o700)
         return path
@@ -129,8 +131,8 @@ class Staging:
     def commit(self, publish: Callable[[], None] | None = None) -> None:
         """Let all parts appear. Every part was written, the main one as well.
 
-        `publish` lets appear what is not a file, when all but the main part is in place; when it
-        fails, the old parts come back.
+        `publish` makes an output visible that is no file. `commit` calls it when all parts except
+        the main one are in place. If it fails, the old parts come back.
         """
         new, old = self._folder / "new", self._folder / "old"
         others = self._names[1:]
@@ -177,7 +179,7 @@ class Staging:
 
 
 def settle(out: str | os.PathLike[str], output: OutputKind, *, patience: float = 0) -> bool:
-    """Set right what a killed run left of an output, before it is read to go on from.
+    """Repair an output after a killed run, before the next step reads it.
 
     Return whether it left anything.
     """
@@ -243,7 +245,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def is_own(folder: Path) -> bool:
-    """Say whether a folder is this user's alone, or is not there; what it holds is acted upon."""
+    """Return whether a folder is this user's alone, or absent. Its files are trusted."""
     try:
         found = folder.lstat()
     except FileNotFoundError:
@@ -253,12 +255,12 @@ def is_own(folder: Path) -> bool:
 
 
 def restore(folder: Path, main: str) -> bool:
-    """Undo a change of places that did not reach its end, and empty the folder but for its lock.
+    """Undo an unfinished exchange, and empty the folder except its lock.
 
     `names` is there from the first rename on, main part first. The change is done when the main
-    part has left `new/`. Else what is in already goes back out, and the old parts go back in, the
-    main part last. Every step can be repeated, should this be killed as well. Return whether a
-    killed run left anything. The caller holds the lock.
+    part has left `new/`. Else the new parts go back out, and the old parts go back in, the main
+    part last. Every step can be repeated, should this be killed as well. Return whether a killed
+    run left anything. The caller holds the lock.
     """
     new, old, parent = folder / "new", folder / "old", folder.parent
     names = _read_names(folder)
@@ -291,7 +293,7 @@ def _check_no_other(folder: Path, names: list[str]) -> None:
         new, old, here = folder / "new" / name, folder / "old" / name, folder.parent / name
         if all(map(os.path.lexists, (new, old, here))):
             raise RequestError(
-                f"came after a run was killed, and what it was to replace waits in {folder.name}",
+                f"came after a run was killed; the file that it was to replace is in {folder.name}",
                 where=str(here),
                 instead="move it elsewhere",
             )

@@ -1,6 +1,6 @@
-"""A SQLite file of voile's own: what belongs together is written together, or not at all.
+"""A SQLite file of voile's own. Related values are written together, or not at all.
 
-A process killed at any moment leaves the state before or the state after. What is deleted is
+A process killed at any moment leaves the state before or the state after. Deleted values are
 overwritten with zeros.
 """
 
@@ -24,7 +24,7 @@ class OwnDatabase:
 
     Parameters
     ----------
-    damaged : what is said of a file that is none of ours, and what to do instead.
+    damaged : the message for a foreign or damaged file, and the fix.
     settings : pragmas before the common ones.
 
     Threads take turns; other processes may read meanwhile, unless the settings forbid it.
@@ -77,7 +77,7 @@ class OwnDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Say of what the block cannot make sense of that the file is damaged."""
+        """Report that the file is damaged if the block cannot read its values."""
         try:
             yield
         except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):

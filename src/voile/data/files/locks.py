@@ -45,7 +45,7 @@ class FolderLock:
         self._file: int | None = None
 
     def acquire(self) -> bool:
-        """Make the folder, mode 0700, and lock it; say no if a live process holds it."""
+        """Make the folder, mode 0700, and lock it. Return False if a live process has the lock."""
         end = time.monotonic() + self._patience
         while not self._acquire_now():
             if time.monotonic() >= end:

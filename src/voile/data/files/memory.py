@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class MemoryPath:
-    """A file or folder of a tree that is in memory; a file holds rows or bytes.
+    """A file or folder of a tree in memory. A file contains rows or bytes.
 
-    It has those of `Path`'s methods that releases use. `open_writer` writes rows to it, and
+    It has the methods of `Path` that releases use. `open_writer` writes rows to it, and
     `open_source` reads them.
 
     >>> folder = MemoryPath("notes")
@@ -110,4 +110,4 @@ class _MemoryText(io.StringIO):
 
 
 AnyPath: TypeAlias = Path | MemoryPath
-"""Where a release or a part of it lies: on disk, or in memory."""
+"""The place of a release or its part: on disk, or in memory."""

@@ -1,4 +1,4 @@
-"""What voile writes, and how it is known again: `--force` replaces that, and nothing else."""
+"""Describe the outputs that voile writes, and recognise them. `--force` replaces only those."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from voile.keys.seal import FORMAT as SEAL_FORMAT
 MANIFEST, PRIVATE, SET_ASIDE = ".manifest.json", ".private", ".set-aside.jsonl"
 SIGNATURE = ".sig"
 STUDY_FORMAT, STUDY_MANIFEST = "voile-study", "manifest.json"
-"""Of the release of a study, which is a folder: its manifest lies in it."""
+"""The release of a study is a folder that contains its manifest."""
 SUFFIXES = ("", MANIFEST, PRIVATE, SET_ASIDE, SIGNATURE)
-"""What the names of an output's parts add to the name of its main part."""
+"""The suffixes that an output's parts add to the name of its main part."""
 
 KIT_FORMAT, RELEASE_FORMAT, EVIDENCE_FORMAT = "voile-kit", "voile-release", "voile-evidence"
 READINGS_FORMAT, DEMO_FORMAT = "voile-readings", "voile-demo"
@@ -54,10 +54,10 @@ class _ForeignFile(Exception):  # noqa: N818 - a finding, which becomes a senten
 class OutputKind:
     """A kind of output.
 
-    name : what messages call it, with its article.
-    is_ours : for each part, by its suffix, whether voile wrote what is at a path as that part; the
-        main part's first.
-    is_private : its files are for their owner alone to read, mode 0600, as all are that lie in a
+    name : its name in messages, with its article.
+    is_ours : for each part, by its suffix, whether voile wrote the existing file as that part. The
+        main part comes first.
+    is_private : only their owner may read its files, mode 0600, like all files in a
         `RELEASE.private` folder.
     belongs_in_private : voile keeps it in that folder, where nothing else may be written.
     """
@@ -68,11 +68,11 @@ class OutputKind:
     belongs_in_private: bool = False
 
     def parts(self, out: Path) -> list[Path]:
-        """Return where the parts of an output lie, the main one first."""
+        """Return the paths of an output's parts, the main one first."""
         return [out.with_name(f"{out.name}{suffix}") for suffix in self.is_ours]
 
     def check_free(self, out: Path, *, force: bool) -> None:
-        """Refuse to replace what is at its parts, unless that is asked for and voile wrote it."""
+        """Refuse to replace existing parts without `force`, or parts that voile did not write."""
         for path, is_ours in zip(self.parts(out), self.is_ours.values(), strict=True):
             if not os.path.lexists(path):
                 continue
@@ -100,7 +100,7 @@ def never(path: Path) -> bool:
 
 
 def _is_known(path: Path, is_ours: Callable[[Path], bool]) -> bool:
-    """Say whether it is ours; what may not be looked at is not."""
+    """Return whether voile wrote it. A file that cannot be read is foreign."""
     try:
         return is_ours(path)
     except OSError:
@@ -108,7 +108,7 @@ def _is_known(path: Path, is_ours: Callable[[Path], bool]) -> bool:
 
 
 def check_replaceable(kind: str, where: str, *, is_ours: bool, force: bool) -> None:
-    """Refuse to replace what is there, unless that is asked for and voile wrote it."""
+    """Refuse to replace an existing output without `force`, or one that voile did not write."""
     if not is_ours:
         raise RequestError(
             f"is there already, and is not {kind} that voile wrote",
@@ -120,7 +120,7 @@ def check_replaceable(kind: str, where: str, *, is_ours: bool, force: bool) -> N
 
 
 def is_in_private(place: Path) -> bool:
-    """Return True if a place is a private folder, or lies in one."""
+    """Return True if a place is a private folder, or is in one."""
     return any(folder.name.endswith(PRIVATE) for folder in (place, *_folders_of(place)))
 
 
@@ -140,19 +140,19 @@ def check_outside(out: Path) -> None:
         else:
             continue
         raise RequestError(
-            f"lies in {folder.name}, which contains {contents} alone",
+            f"is in {folder.name}, which may contain only {contents}",
             where=str(out),
             instead="write to another folder",
         )
 
 
 def manifest_of(format: str) -> bytes:
-    """Return a manifest that says of a file or folder no more than that voile wrote it."""
+    """Return a manifest that only marks a file or folder as voile's."""
     return json.dumps({"format": format, "version": 1}, indent=1).encode()
 
 
 def json_at(path: Path) -> dict[str, Any]:
-    """Return the JSON object of a file; an empty one where there is none."""
+    """Return the JSON object of a file, or an empty one."""
     try:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -243,7 +243,7 @@ def _names(found: object) -> set[str]:
 
 
 def _known_by_manifest(format: str) -> dict[str, Callable[[Path], bool]]:
-    """Know a file by the manifest of this format that lies beside it."""
+    """Recognise a file by the manifest of this format next to it."""
     return {"": _is_beside(format, ""), MANIFEST: partial(_has_format, format)}
 
 
@@ -258,7 +258,7 @@ def _is_beside(format: str, suffix: str) -> Callable[[Path], bool]:
 
 
 def _is_release(path: Path) -> bool:
-    """Know a release's file by the manifest beside it; a folder has to be as its hash says."""
+    """Recognise a release's file by the manifest next to it. A folder must also match its hash."""
     if not path.is_dir():
         return _is_beside(RELEASE_FORMAT, "")(path)
     manifest = json_at(path.with_name(f"{path.name}{MANIFEST}"))
@@ -325,7 +325,7 @@ STATEMENT = OutputKind("a statement", {"": never, SIGNATURE: never})
 REPORT = OutputKind("a report", {"": _is_report})
 INTERNAL_REPORT = replace(REPORT, is_private=True)
 LEDGER = OutputKind("a ledger", {"": never}, is_private=True)
-"""What is out is never forgotten."""
+"""A ledger is never replaced, so that no published release is forgotten."""
 HEADS = OutputKind(
     "a record of ledgers", {"": partial(_is_small_of, HEADS_FORMAT)}, is_private=True
 )

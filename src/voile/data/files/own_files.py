@@ -77,7 +77,7 @@ def read_bytes(path: ReadableFile) -> bytes:
 
 
 def check_model(model: type[M], data: Any, what: str, where: Path) -> M:
-    """Return data as a model of what a file holds, every mistake named with its place."""
+    """Validate a file's data as a model. The error names each mistake with its place."""
     from pydantic import ValidationError
 
     try:
@@ -90,8 +90,8 @@ def check_model(model: type[M], data: Any, what: str, where: Path) -> M:
 def fitting(what: str, where: Path | None = None) -> Iterator[None]:
     """Say in one sentence that parts of a file which were read do not fit together.
 
-    For code that only takes apart what a file holds, and so has nothing else to stumble over;
-    `--debug` shows over what.
+    Use it for code that only takes a file's contents apart, and so can fail at nothing else.
+    `--debug` shows the failing value.
     """
     try:
         yield

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class ParquetSource(Source):
     """A Parquet file; DuckDB counts in it directly. Memory follows a row group of the columns.
 
-    Of one in a store or on the web the columns asked for are read, a row group at a time.
+    A file in a store or on the web is read one row group at a time, and only the requested columns.
     """
 
     groups: Sequence[int] | None = None
@@ -69,7 +69,7 @@ class ParquetSource(Source):
     def relation(
         self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None
     ) -> duckdb.DuckDBPyRelation:
-        """Let DuckDB scan the file itself, on every thread; what is elsewhere is streamed."""
+        """Let DuckDB scan a local file itself, on every thread. Stream any other file."""
         if isinstance(self.path, StorePath):
             return super().relation(connection, columns)
         return parquet_relation(connection, [self.path])

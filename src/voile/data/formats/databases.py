@@ -86,8 +86,8 @@ _DUCKDB_REFUSALS = {
 class SQLiteSource(FileSource):
     """A table or view of a SQLite file; SQLite itself counts in it, comparing bytes.
 
-    SQLite gives each cell a type of its own, so opening reads the table once: a column of whole
-    numbers is int64, of numbers double, of blobs binary; any other is text.
+    SQLite gives each cell its own type, so opening reads the table once. A column of whole numbers
+    is int64, of numbers double, of blobs binary. Any other column is text.
     """
 
     def __init__(self, path: Path, *, table: str | None = None) -> None:
@@ -140,7 +140,7 @@ class SQLiteSource(FileSource):
 
 
 def choose_table(table: str | None, tables: Iterable[str], *, where: str) -> str:
-    """Find the table asked for; without a name, the only one there is."""
+    """Find the requested table. Without a name, return the only one."""
     names = list(tables)
     if not names:
         raise RequestError("there is no table in it", where=where)

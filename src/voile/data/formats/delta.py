@@ -23,7 +23,7 @@ from voile.data.stores.copies import copy
 from voile.data.stores.path import StorePath
 
 READ = {"deletionVectors", "columnMapping", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
-"""What a reader has to know of a table, and this one does: the first two are refused where used."""
+"""The features that this reader accepts. Tables that use the first two are refused."""
 KEY = "partition."
 MAPPING = "delta.columnMapping.mode"
 LOGGED = re.compile(r"([0-9]{20})\..*")
@@ -34,12 +34,12 @@ CHECKPOINT = ".checkpoint."
 class DeltaSource(SeveralFiles):
     """The Parquet files of one version of a Delta table, in order of their names.
 
-    The version is the newest when the source is opened, unless one is given; what is written to the
-    table afterwards changes nothing of it. Columns that files have not, as they came later, are
-    null there. Files that are removed or changed while they are read are an error.
+    The version is the newest at the time of opening, unless one is given. Later writes to the table
+    do not change it. Columns that were added after a file are null in its rows. Files that are
+    removed or changed while they are read are an error.
 
-    Of a table in a store the log, from its last checkpoint on, is copied to this machine; the
-    Parquet files are read where they lie.
+    If the table is in a store, its log is copied to this machine from the last checkpoint on. The
+    Parquet files are read in place.
     """
 
     def __init__(self, path: Path | StorePath, version: str | None = None) -> None:
@@ -85,7 +85,7 @@ class DeltaSource(SeveralFiles):
         return sum(part.file.about_rows() for part in self._tables)
 
     def fingerprint(self) -> str:
-        """Hash what the log says of each file, and the files' own hashes."""
+        """Hash the log's entry of each file, and the files' own hashes."""
         digest = sha256()
         for part in self._tables:
             said = repr(part.keys.to_pylist())
@@ -99,7 +99,7 @@ class DeltaSource(SeveralFiles):
 
 
 def _copied_log(path: StorePath, version: int | None) -> Path:
-    """Copy what a version needs of a table's log: its last checkpoint, and what follows."""
+    """Copy a version's part of a table's log: the last checkpoint and the later entries."""
     here = private_folder()
     (here / LOG).mkdir()
     logged = {
@@ -140,7 +140,7 @@ def _open_table(path: Path, version: int | None, name: str) -> Any:
 
 
 def _check_plain(table: Any, name: str) -> None:
-    """Refuse what the Parquet files do not say by themselves."""
+    """Refuse a table with features that its Parquet files do not show."""
     features = set(table.protocol().reader_features or ())
     if strange := features - READ:
         raise RequestError(
@@ -156,7 +156,7 @@ def _check_plain(table: Any, name: str) -> None:
         )
     if pa.table(table.deletion_vectors()).num_rows:
         raise RequestError(
-            "some of its rows are deleted by vectors beside its files",
+            "it has deletion vectors for some of its rows",
             where=name,
             instead="purge them (REORG TABLE ... APPLY (PURGE)), or write it as Parquet",
         )

@@ -1,10 +1,10 @@
 """Excel workbooks (.xlsx, .xls): one sheet, whose first row names the columns.
 
-Of several sheets that hold rows the user says which: the first may be a cover page.
+The user chooses among several sheets with rows: the first may be a cover page.
 
-Cells that are text stay text; whole numbers, which Excel keeps as floats, are integers; dates are
-dates. An empty cell is null, and a row with no cell filled is no row. Numbers beyond 2^53 are not
-exact in Excel itself.
+Text cells stay text, dates are dates. Whole numbers, which Excel stores as floats, are integers. An
+empty cell is null, and a row with no cell filled is no row. Numbers beyond 2^53 are not exact in
+Excel itself.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _drop_empty_rows(rows: Iterable[Sequence[object]]) -> list[list[object]]:
 
 
 def _cell(value: object) -> object:
-    """Give a cell as Python would say it: nothing for an empty one, 3 for 3.0."""
+    """Return a cell as a Python value: None for an empty one, 3 for 3.0."""
     if value == "":
         return None
     return str(value) if isinstance(value, dt.timedelta) else whole(value)

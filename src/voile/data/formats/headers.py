@@ -12,7 +12,7 @@ from voile.data.placeholders import PLACEHOLDERS
 NO_HEADER = "no-header"
 """Stands after `::` for a text file whose first row is a record."""
 LOOKED_AT = 1_000
-"""Rows that tell names of columns from a record."""
+"""The number of rows to examine for distinguishing column names from a record."""
 MOSTLY = 0.9
 DATED = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}")
 
@@ -34,11 +34,12 @@ def warn_of_record(
 
 
 def count_data_cells(first: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Count the cells of a first row that are data by the values below; 0 if the row is names.
+    """Count the cells of a first row that look like data. Return 0 if the row contains names.
 
-    A cell is data if it is among the values of its column, a date above dates, or a number within
-    reach of the numbers below. A row is names if a word is above numbers or dates, if its numbers
-    count on (years, or 0, 1, 2), or if half of its cells or fewer are data.
+    A cell is data in three cases. The same value occurs below it, it is a date above dates, or it
+    is a number near the numbers below. A row contains names in three other cases. A word is above
+    numbers or dates, its numbers form a sequence (years, or 0, 1, 2), or at most half of its cells
+    are data.
 
     >>> count_data_cells(["Caucasian", "1"], [["Other", "3"], ["Caucasian", "0"]])
     2

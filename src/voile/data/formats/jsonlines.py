@@ -1,8 +1,8 @@
 """JSON lines: one object a line, UTF-8; a text is a text, never a date that looks like one.
 
-A column that is absent from a line is null there. Lists are lists; objects, lists that hold lists
-or objects, and lists in a column that also holds something else become text.
-A line may have 64 MiB: a longer one is refused before it is read whole.
+A column that is absent from a line is null there. Plain lists are lists. Objects become text. So do
+lists with lists or objects, and lists in a mixed column. A line may have 64 MiB: a longer one is
+refused before it is read whole.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class JsonLinesSource(FileSource):
                 for name in dict.fromkeys(name for row in batch for name in row):
                     kinds[name].add([row.get(name) for row in batch])
         if not kinds:
-            raise SourceError("is empty: no line holds an object", where=path.name)
+            raise SourceError("is empty: it has no line with an object", where=path.name)
         schema = pa.schema([(name, kind.arrow()) for name, kind in kinds.items()])
         super().__init__(path, "json lines", schema, [f"encoding {self._encoding}"])
 
@@ -94,7 +94,7 @@ def numbered_lines(
 
 
 def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str, Any]]:
-    """Return what makes an object of a line of the file `name`, given the line's number."""
+    """Return a function that turns a line of the file `name`, with its number, into an object."""
     number = 0
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

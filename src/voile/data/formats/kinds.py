@@ -16,11 +16,11 @@ EXACT_FLOAT = 2**53
 
 
 class ValueKinds:
-    """Collect what a column holds, and say the one type that keeps all of it exactly.
+    """Collect the values of a column, and return the one type that keeps all of them exactly.
 
-    Whole numbers are int64; floats, with whole numbers beside them, are double; dates are date32,
-    with times of day timestamp; lists, of what is neither list nor object, are lists of the one
-    type that keeps all that is in them; anything mixed is text, as `as_text` writes it.
+    Whole numbers are int64. Floats, also mixed with whole numbers, are double. Dates are date32,
+    and dates with times of day are timestamp. Lists without nested lists and objects are lists of
+    the type that keeps all their items. Any other mix is text, as `as_text` writes it.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class ValueKinds:
 
     @cached_property
     def _inside(self) -> ValueKinds:
-        """What the lists hold."""
+        """The kinds of the items in the lists."""
         return ValueKinds()
 
     def arrow(self) -> pa.DataType:
@@ -80,13 +80,13 @@ def whole(value: object) -> object:
 
 
 def column(values: Iterable[object], kind: pa.DataType) -> pa.Array:
-    """Give cells the type that `ValueKinds` said."""
+    """Give cells the type from `ValueKinds`."""
     convert = _conversion(kind)
     return pa.array(values if convert is None else _each(values, convert), kind)
 
 
 def _conversion(kind: pa.DataType) -> Callable[[Any], object] | None:
-    """Return what makes a cell one of this type, where Arrow does not by itself."""
+    """Return the function that converts a cell to this type, or None if Arrow does so itself."""
     if pa.types.is_string(kind):
         return as_text
     if pa.types.is_timestamp(kind):

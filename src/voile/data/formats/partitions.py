@@ -25,9 +25,10 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 class PartitionedSource(SeveralFiles):
     """The Parquet files of a folder as one table, read in order of their names.
 
-    Each ``name=value`` of a file's folders is a column, which needs a role as any other: of whole
-    numbers where every value is written as one ("007" is text), else of text, null where the folder
-    says so. Files that come, go or change while they are read are an error.
+    Each ``name=value`` of a file's folders is a column, which needs a role like any other. The
+    column contains whole numbers if every value is written as one ("007" is text), else text. It is
+    null where the folder's name marks null. Files that come, go or change while they are read are
+    an error.
     """
 
     def __init__(self, path: Path | StorePath) -> None:
@@ -72,7 +73,7 @@ class PartitionedSource(SeveralFiles):
 
 
 class PartitionFile(Source):
-    """A file, and what its folders say of every row of it."""
+    """A file, and its folders' values for all its rows."""
 
     def __init__(self, file: ParquetSource, keys: pa.RecordBatch) -> None:
         self.file, self.keys = file, keys
@@ -100,7 +101,7 @@ class PartitionFile(Source):
 
 
 def open_piece(piece: SourcePiece) -> Source:
-    """Open the rows of a piece, in whatever process."""
+    """Open the rows of a piece, in any process."""
     source = ParquetSource(locate_file(piece.file))
     source.groups = range(*piece.groups)
     return source if piece.keys is None else PartitionFile(source, piece.keys)
@@ -113,7 +114,7 @@ def _state(folder: Path | StorePath) -> list[tuple[object, ...]]:
 
 
 def _below(file: Path | StorePath, folder: Path | StorePath) -> PurePath:
-    """Return where a file lies in its folder."""
+    """Return a file's path within its folder."""
     if isinstance(file, StorePath) and isinstance(folder, StorePath):
         return file.relative_to(folder)
     assert isinstance(file, Path)
@@ -122,7 +123,7 @@ def _below(file: Path | StorePath, folder: Path | StorePath) -> PurePath:
 
 
 def keys_of(place: PurePath) -> dict[str, str | None]:
-    """Return what the folders of a file name.
+    """Return the keys in the names of a file's folders.
 
     >>> keys_of(Path("year=2024/city=S%C3%A3o/part-0.parquet"))
     {'year': '2024', 'city': 'São'}
@@ -136,11 +137,11 @@ def _type_partitions(given: Sequence[Mapping[str, str | None]], name: str) -> li
 
     They are whole numbers where every value is written as one.
 
-    Raises RequestError: files lie in folders of other columns.
+    Raises RequestError: files are in folders of other columns.
     """
     if any(list(keys) != list(given[0]) for keys in given):
         raise RequestError(
-            "its files lie in folders that name other columns, or the same in another order",
+            "its files are in folders that name other columns, or the same in another order",
             where=name,
             instead="name one of its folders",
         )

@@ -1,9 +1,9 @@
 """SAS, Stata and SPSS files, by pyreadstat (the extra `statistics`).
 
-Numbers without a fraction are integers, as these formats keep nearly every number as a float;
-their dates and times are dates and times; codes stay codes (labels are not applied). A missing
-number, a value that the file declares missing and an empty text, which these formats use for
-missing text, are null.
+Numbers without a fraction are integers, because these formats store nearly every number as a float.
+Their dates and times are dates and times. Codes stay codes: labels are not applied. Missing numbers
+and values that the file declares missing are null. So is empty text, which these formats use for
+missing text.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Files of text: CSV, TSV and JSON lines.
 
-What a text format cannot hold as it is becomes text: dates and times by ISO 8601, booleans `true`
-and `false`, decimals exactly, floats by the shortest digits that read back the same. Lists,
-structs and bytes do not fit in CSV, and are refused by name.
+Values without a type in a text format become text. Dates and times follow ISO 8601, and booleans
+are `true` and `false`. Decimals are exact, and floats have the shortest digits that read back the
+same. Lists, structs and bytes do not fit in CSV, and are refused by name.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ class CsvWriter(BatchWriter):
 
     A field is quoted when it needs it: where it holds the delimiter, a quote or a line's end.
 
-    escape : write what a spreadsheet would take for a formula as text (`voile.data.formulas`).
-    dialect : how it is written, as its source was; one column is separated by nothing, and a
-        delimiter in it is a part of the text.
+    escape : write as text the cells that a spreadsheet would run as formulas
+        (`voile.data.formulas`).
+    dialect : the dialect of the source. A single column has no delimiter, so the delimiter's
+        character is part of the text.
     """
 
     delimiter: str | None = None

@@ -35,7 +35,7 @@ class TransactionSource(FileSource):
     def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         first = 1
         for lines in _lines(self.path, rows):
-            said = "holds what is not a whole number of at most 18 digits"
+            said = "has a value that is not a whole number of at most 18 digits"
             items = _numbers(_check_lines(lines, NUMBERS, first, self.name, said))
             yield pa.RecordBatch.from_arrays([items for _ in columns], columns)
             first += len(lines)

@@ -12,14 +12,15 @@ from voile.data.source import BATCH_ROWS, OFFLINE, identifier
 from voile.data.writer import BatchWriter
 
 GROUP_BYTES = 16 << 20
-"""Of rows in a row group of Parquet, or `BATCH_ROWS` of them: whichever is reached first."""
+"""The rows in a row group of Parquet, or `BATCH_ROWS` of them, whichever comes first."""
 
 
 class ParquetWriter(BatchWriter):
     """Parquet, compressed by zstd; dictionaries are kept.
 
-    Small batches share a row group, of each of which something stays in memory until the end; not
-    those with dictionaries, since all of theirs may be more than their type can number.
+    Small batches share a row group, because memory keeps something of each group until the end.
+    Batches with dictionaries do not: together their values may exceed the range of their index
+    type.
     """
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:

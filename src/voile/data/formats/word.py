@@ -1,9 +1,9 @@
-"""Word files (.docx), by python-docx: their text, a paragraph a line, and where it stands.
+"""Word files (.docx), by python-docx: their text, one line per paragraph, and its place.
 
-Read are headers, body with tables and text boxes, notes, comments and footers, in this order, as
-relationships name them; what tracked changes deleted or moved away is left, and hidden runs are
-dropped. Files that are
-encrypted, hold macros, declare document types, or grow beyond bounds are refused.
+The reader covers headers, body with tables and text boxes, notes, comments and footers, in this
+order. Relationships name these parts. Text that tracked changes deleted or moved away is left out,
+and hidden runs are dropped. Files that are encrypted, hold macros, declare document types, or grow
+beyond bounds are refused.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ class WordFile:
 
 
 def kind_of(relationship: Any) -> str:
-    """Return what a relationship is, by the last word of its type."""
+    """Return the kind of a relationship: the last word of its type."""
     return str(relationship.reltype).rpartition("/")[2]
 
 
 def tree_of(part: Part) -> Any:
-    """Return the XML of a part, to be read or changed in place; parsed when first asked for."""
+    """Return the XML of a part, to be read or changed in place; parsed at first use."""
     from lxml import etree  # type: ignore[import-untyped]
 
     if "tree" not in vars(part):
@@ -94,7 +94,7 @@ def tree_of(part: Part) -> Any:
 
 
 def _check(raw: bytes, name: str) -> None:
-    """Refuse what is not a plain Word file before its parts are read as XML."""
+    """Refuse any file but a plain Word file, before its parts are read as XML."""
     if raw.startswith(OLE):
         raise SourceError(
             "is encrypted, or of Word before 2007",
@@ -168,7 +168,7 @@ def _join_trees(trees: Sequence[Any]) -> list[WordRun]:
 
 
 def _words(paragraph: Any) -> Iterator[WordRun]:
-    """Yield a paragraph's own words, without those of paragraphs inside it."""
+    """Yield a paragraph's own words, without the words of inner paragraphs."""
     for node in paragraph.iter(W + "t", *MARKS):
         if node.getparent().tag != W + "r" or next(node.iterancestors(W + "p")) is not paragraph:
             continue

@@ -1,9 +1,10 @@
-"""Take out of a Word file what people do not see in it, by lists of what stays.
+"""Remove the invisible parts of a Word file, by lists of the visible ones.
 
 Text, paragraphs, tables, styles, numbering, notes, comments, headers, footers and themes stay.
-Changes are accepted; authors, times, properties, fields' codes, links, bookmarks, alternative
-texts, custom XML, names of styles and pictures go; text boxes become paragraphs. What embeds
-objects, charts or other files is refused, and so is what holds text that is not read.
+Changes are accepted, and text boxes become paragraphs. These parts are removed: authors, times,
+properties, fields' codes, links, bookmarks, alternative texts, custom XML, names of styles and
+pictures. Files with embedded objects, charts or other files are refused. So are files with text
+that voile does not read.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ GOES = frozenset({
     "keyMapCustomizations", "mailMergeHeaderSource", "mailMergeSource", "people",
     "printerSettings", "stylesWithEffects", "webSettings",
 })  # fmt: skip
-"""Relationships to what has no text that people see in the document."""
+"""Relationships to parts without text that people see in the document."""
 SHOWN = frozenset({
     "document", "body", "p", "r", "t", "tab", "br", "cr", "noBreakHyphen", "softHyphen", "sym",
     "tbl", "tr", "tc", "hdr", "ftr", "footnotes", "footnote", "endnotes", "endnote", "comments",
@@ -58,7 +59,7 @@ OPENED = frozenset({
                             "hyperlink", "fldSimple", "dir", "bdo")),
     MC + "AlternateContent", MC + "Choice",
 })  # fmt: skip
-"""Elements that go, while what is in them stays."""
+"""Elements that are removed while their contents stay."""
 UNREAD = frozenset({
     *(W + name for name in ("del", "moveFrom", "instrText", "delInstrText", "sdtPr", "sdtEndPr")),
     MC + "Fallback",
@@ -98,9 +99,10 @@ class UnwritableError(Exception):
 
 
 def clean(word: WordFile) -> None:
-    """Leave of a file what its lists say, under names that every file has.
+    """Keep only the listed parts of a file, under names that every file has.
 
-    Raises UnwritableError: it embeds what is not read, or holds text where none is read.
+    Raises UnwritableError: it embeds parts that voile does not read, or has text in an unread
+    place.
     """
     main = word.main
     _drop(word.package.rels, {MAIN}, others_go=True)
@@ -139,7 +141,7 @@ def _rename(part: Part, kind: str, number: int) -> None:
 
 
 def _store(part: Part, tree: Any) -> None:
-    """Let a part hold its tree as it is now."""
+    """Store the present tree in its part."""
     from docx.opc.part import XmlPart
     from docx.oxml import parse_xml
     from lxml import etree  # type: ignore[import-untyped]
@@ -177,7 +179,7 @@ def _remove(element: Any) -> None:
 
 
 def _flatten_boxes(root: Any) -> None:
-    """Put what stands in a text box behind the paragraph that the box is fixed to."""
+    """Put the contents of a text box behind the paragraph that anchors the box."""
     for paragraph in list(root.iter(W + "p")):
         boxes = (
             box
@@ -238,7 +240,7 @@ def _is_plain(element: Any, key: str) -> bool:
 
 
 def _styles(trees: Iterable[Any]) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield of each style what it is called in the file, and its id and name from now on."""
+    """Yield each style's id in the file, and its new id and name."""
     for number, style in enumerate(style for tree in trees for style in tree.iter(W + "style")):
         name = next((one.get(W + "val", "") for one in style.iter(W + "name")), "")
         if BUILT_IN.fullmatch(name.lower()):

@@ -1,4 +1,4 @@
-"""Write a Word file again with other words in the places of some, and nothing that betrays them."""
+"""Replace words in a Word file, and leave no trace of the old ones."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ KEYWORDS = frozenset({
 """Words of formatting that are names as well."""
 _ATTRIBUTE = re.compile(r'\s(?!xmlns)[\w:]+="([^"]*)"')
 _WORD = re.compile(r"[^\W_]{4,}")
-OVER = "what was removed goes over the end of a paragraph"
-FORMATTING = "what was removed stands in its formatting as well"
+OVER = "a removed text crosses the end of a paragraph"
+FORMATTING = "its formatting contains a removed text as well"
 CHANGED = "cannot be written again with its text"
 
 
 class TextChange(NamedTuple):
-    """Characters of a Word file's text, and what comes in their place."""
+    """Characters of a Word file's text, and their replacement."""
 
     start: int
     end: int
@@ -37,10 +37,11 @@ class TextChange(NamedTuple):
 def rewrite(raw: bytes, name: str, text: str, changes: Sequence[TextChange]) -> bytes:
     """Return a Word file with changes made in its `text`, which are apart and in order.
 
-    Guarantee: read again it has the text as changed, text stands nowhere else in it, and no word of
-    what was removed is in an attribute. The same file gives the same bytes.
+    Guarantee: read again, the file has the changed text. Its text is nowhere else in the file, and
+    no removed word is in an attribute. The same file gives the same bytes.
 
-    Raises SourceError: it has not this text, or cannot be written so; the reason holds no word.
+    Raises SourceError: the file has another text, or cannot be written so. The reason quotes no
+    word.
     """
     word = WordFile(raw, name)
     if word.text != text:
@@ -60,7 +61,7 @@ def rewrite(raw: bytes, name: str, text: str, changes: Sequence[TextChange]) -> 
 
 
 def _make_changes(word: WordFile, changes: Sequence[TextChange]) -> None:
-    """Make each change in the first text that it meets, and take out the rest of what it covers."""
+    """Make each change in the first text that it touches, and remove the rest of its characters."""
     at = first = 0
     waiting = set(range(len(changes)))
     for element, words in word.pieces:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from voile.core.errors import RequestError
 
 POSTGRESQL = ".postgresql"
-"""The end of the name of a file that stands for a released table."""
+"""The suffix of a file that represents a released table."""
 
 SERVICE = "service="
 URL = re.compile(r"(?:jdbc:)?postgres(?:ql)?(?:\+\w+)?:/+", re.IGNORECASE)  # others' ways too
@@ -24,7 +24,7 @@ INSTEAD = "use PGPASSWORD, ~/.pgpass, or a service file with service=NAME"
 class DatabaseAddress:
     """A database of PostgreSQL, and a table in it unless there is only one.
 
-    url : what libpq connects to. It holds no password: libpq finds that by itself.
+    url : the address for libpq. It holds no password: libpq finds that by itself.
     table : "name" or "schema.name", as they are stored, never folded or quoted.
 
     >>> DatabaseAddress.parse("postgresql://db.example/clinic::visits")
@@ -76,7 +76,7 @@ class DatabaseAddress:
 
     @property
     def file(self) -> str:
-        """The name of the file that stands for the table when it is a release."""
+        """The name of the file that represents the table as a release."""
         return (self.table or self.database).replace("/", "_") + POSTGRESQL
 
 
@@ -92,10 +92,10 @@ def _password() -> RequestError:
 
 
 def _whole(where: str, *, host_alone: bool) -> str:
-    """Give what follows `//`: of `//host/database`, or of `///database`, which is on this machine.
+    """Return the part after `//` of `//host/database`, or of `///database` on this machine.
 
-    After a `Path` both start with one slash, so an address always names its database: what stands
-    alone is a database then, and after two slashes a host.
+    After a `Path` both forms start with one slash, so an address always names its database. A
+    single part is then a database, and after two slashes a host.
     """
     place, mark, query = where.partition("?")
     parts = place.split("/")

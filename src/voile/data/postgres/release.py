@@ -1,11 +1,11 @@
-"""A release in a table of PostgreSQL, and the small file that stands for it beside its manifests.
+"""A release in a table of PostgreSQL, and the small file for it next to its manifests.
 
-    visits.postgresql                 the database, the table, and a hash of its rows
-    visits.postgresql.manifest.json   as beside any release
-    visits.postgresql.private/        as beside any release
+    visits.postgresql                 database, table, and a hash of the rows
+    visits.postgresql.manifest.json   as for any release
+    visits.postgresql.private/        as for any release
 
-`sending` sends the rows in one transaction, and reads them back in it: nobody sees the table before
-it is whole, and what stops the run leaves the old one.
+`sending` sends the rows in one transaction, and reads them back in it. Nobody sees the table before
+it is complete. If the run stops, the old table remains.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PATIENCE = "60s"  # with those who still read the table that is replaced
 
 
 def open_released(path: Path) -> Source:
-    """Open the table that a `.postgresql` file stands for; see `open_table`."""
+    """Open the table behind a `.postgresql` file. See `open_table`."""
     return open_table(path, lambda pointer: PostgresSource(_address(pointer)))
 
 
@@ -48,7 +48,7 @@ class PostgresWriter(TableWriter):
 
     Whether it can be made is looked up first: the schema is there, and the role may create in it.
 
-    path : of the file that stands for the table, inside a `Staging`.
+    path : of the file that represents the table, inside a `Staging`.
     address : of the table; without a schema, the first of the search path.
     force : replace a table that is there.
     """
@@ -67,7 +67,7 @@ class PostgresWriter(TableWriter):
 
 @contextmanager
 def sending(path: Path, *, force: bool) -> Iterator[Callable[[], None]]:
-    """Send a staged table's rows in one transaction, and give what commits it."""
+    """Send a staged table's rows in one transaction, and yield the function that commits it."""
     pointer = TablePointer.read_file(path)
     with DatabaseSession(_address(pointer), write=True) as session:
         schema, table = _target(session, force=force)
@@ -92,7 +92,7 @@ def _check_read_back(session: DatabaseSession, staged: str, pointer: TablePointe
     table = find_table(session, staged)
     if hash_rows(table.schema, table.rows(session, list(table.columns))) != pointer.sha256:
         raise VoileError(
-            "the server does not give back what was written",
+            "the server does not give back the written rows",
             where=_address(pointer).name,
             instead="nothing was released; write a file",
         )
@@ -135,7 +135,7 @@ _NOT_REPLACED = {
     "42P07": ("is there already", "replace it with --force"),
     "55P03": ("is being read, or is the source itself", "use another name, or try later"),
 }
-"""What is said where a table cannot take the place of another, by SQLSTATE."""
+"""The message for each SQLSTATE when a table cannot replace another."""
 
 
 @contextmanager
@@ -150,7 +150,7 @@ def _replacing(name: str) -> Iterator[None]:
 
 
 def _stored_field(field: pa.Field) -> pa.Field:
-    """Give a column the type that the server gives back; refuse what it has no type for."""
+    """Give a column the type that the server gives back. Refuse a type that the server lacks."""
     if len(field.name.encode()) > LONGEST_NAME or not field.name:
         raise RequestError(
             f"a column's name has 1 to {LONGEST_NAME} bytes in PostgreSQL",

@@ -23,8 +23,11 @@ SETTINGS = {
     "idle_in_transaction_session_timeout": "0",
     "row_security": "off",
 }
-"""What values are written as text by; and rows hidden by row-level security are an error, since a
-source that lacks some people silently is counted wrongly."""
+"""Settings for writing values as text, and against hidden rows.
+
+Rows hidden by row-level security are an error: a source that silently lacks some people is counted
+wrongly.
+"""
 
 PHYSICAL = (
     "enable_bitmapscan",
@@ -32,7 +35,7 @@ PHYSICAL = (
     "enable_indexscan",
     "synchronize_seqscans",
 )
-"""What is off so that a table's rows come as they lie, whichever columns are read."""
+"""Settings that are off, so that rows come in table order whichever columns are read."""
 
 
 LOST = "the server ended the query, or the connection was lost"
@@ -53,7 +56,7 @@ class RefusedError(SourceError):
 class DatabaseSession:
     """One transaction on one connection, ended without a trace unless it is committed.
 
-    snapshot : one that another session exported: the rows as they were when that one began.
+    snapshot : another session's exported snapshot: the rows at the beginning of that session.
     write : whether anything may be written. A session that reads sees one state of the database.
 
     Raises RequestError: the driver is not installed.
@@ -105,12 +108,12 @@ class DatabaseSession:
             cursor.adbc_ingest(table, rows, mode="append", db_schema_name=schema)
 
     def commit(self) -> None:
-        """Let everyone see what was written."""
+        """Make the written rows visible to everyone."""
         with failures(self.address.name):
             self._connection.commit()
 
     def close(self) -> None:
-        """End the transaction and the connection; what is not committed was never there."""
+        """End the transaction and the connection. Uncommitted changes are discarded."""
         with suppress(Exception):
             self._connection.close()
 
@@ -150,7 +153,7 @@ _UNREACHED = {
     "too many (clients|connections)|connection slots": ("the server is full", "try again later"),
     "invalid URI|invalid connection option": ("the address cannot be read", "check its options"),
 }
-"""What is said where libpq cannot connect, by its words; nothing of them is passed on."""
+"""The message when libpq cannot connect, by a pattern of libpq's words, which are not passed on."""
 
 
 def _explain_refusal(words: str, address: DatabaseAddress) -> SourceError:
@@ -172,12 +175,12 @@ _REFUSALS = {
     "53100": ("the server's disk is full", "nothing was written"),
     "57014": ("the server cancelled the query", "raise statement_timeout"),
 }
-"""What is said of SQLSTATEs. A server's own words quote names, and rows."""
+"""The message for each SQLSTATE. The server's own words quote names and rows."""
 
 
 @contextmanager
 def failures(name: str) -> Iterator[None]:
-    """Say in one sentence why the server did not do what was asked, without its words."""
+    """Report in one sentence why the server refused a request, without the server's words."""
     from adbc_driver_manager import Error
 
     try:

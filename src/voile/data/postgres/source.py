@@ -17,13 +17,12 @@ from voile.data.source import Source, hash_rows, identifier
 class PostgresSource(Source):
     """A table, view, or partitioned table of PostgreSQL.
 
-    Whatever is read is read as the database was when the source was opened: a session keeps that
-    snapshot until the source is gone, and each read is a session of its own that shares it. Rows
-    come as they lie in the table; those of views and foreign tables are ordered by all their
-    values, which the server sorts.
+    Each read sees the database at the time of opening. A session keeps that snapshot until the
+    source is gone, and each read is a session of its own that shares it. Rows come in table order.
+    The server sorts the rows of views and foreign tables by all their values.
 
-    Memory follows the batch. Opening reads columns of dates, moments and numerics once; a column
-    that holds infinity, or what no type here holds, is text.
+    Memory follows the batch. Opening reads columns of dates, moments and numerics once. A column
+    with infinity, or with values that no type here fits, is text.
     """
 
     def __init__(self, address: DatabaseAddress) -> None:

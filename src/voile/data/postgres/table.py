@@ -1,4 +1,4 @@
-"""What a table of PostgreSQL holds, and the SELECT that reads it so that equal here is equal there.
+"""Describe a PostgreSQL table, and build its SELECT so that equal here is equal there.
 
 Text is compared by its bytes: a collation may take `a` and `A` for equal, citext does, and char(n)
 does not see trailing blanks. Counting and streaming read the same expressions, so both give the
@@ -32,7 +32,7 @@ KINDS = {
     "bytea": pa.binary(),
     "time": pa.time64("us"),
 }
-"""Types that are read as they are."""
+"""Types that are read unchanged."""
 
 MOMENTS = {
     "date": pa.date32(),
@@ -64,12 +64,12 @@ class DatabaseColumn:
 
 @dataclass(frozen=True)
 class DatabaseTable:
-    """A table, view, partitioned or foreign table, and what is read of it.
+    """A table, view, partitioned or foreign table, and its readable columns.
 
     place : its quoted name, with its schema.
-    columns : those that are read.
-    unread : column -> type of those that are not, since no type here is theirs.
-    ordered : whether its rows come as they lie; else they are ordered by all their values.
+    columns : the readable columns.
+    unread : column -> type of the others, for which no type here fits.
+    ordered : whether its rows come in table order. Else they are sorted by all their values.
     """
 
     place: str
@@ -87,7 +87,7 @@ class DatabaseTable:
         return f"SELECT {', '.join(shown)} FROM {self.place}"
 
     def rows(self, session: DatabaseSession, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """Stream some columns, always in the same order: what lies at row 17 stays at row 17."""
+        """Stream some columns, always in the same order: row 17 stays row 17."""
         session.set({**dict.fromkeys(PHYSICAL, "off"), "max_parallel_workers_per_gather": "0"})
         by = ", ".join(column.sql for column in self.columns.values())
         order = "" if self.ordered else f" ORDER BY {by}"
@@ -129,7 +129,7 @@ def _list_columns(columns: dict[str, str]) -> str:
 
 
 def _place(session: DatabaseSession, asked: str | None) -> tuple[int, str, bool]:
-    """Find a table's number, its quoted name, and whether its rows lie in this database."""
+    """Find a table's number, its quoted name, and whether its rows are in this database."""
     where = session.address.name
     named: dict[str, list[tuple[int, str]]] = {}
     for oid, schema, name, visible, part in session.run(_TABLES):
@@ -171,7 +171,7 @@ def as_text(sql: str) -> str:
 
 
 def _declared_type(modifier: int) -> pa.DataType:
-    """Give the type of a numeric(p, s); of one without, as wide as there is."""
+    """Return the type of a numeric(p, s). Without p and s, return the widest type."""
     precision, scale = (modifier - 4) >> 16, (modifier - 4) & 0x7FF
     if modifier < 0 or precision > DIGITS or scale > precision:  # negative scales are large here
         return pa.decimal128(DIGITS, 0)
@@ -181,7 +181,7 @@ def _declared_type(modifier: int) -> pa.DataType:
 def _as_held(
     session: DatabaseSession, place: str, columns: list[DatabaseColumn]
 ) -> list[DatabaseColumn]:
-    """Fit types to what columns hold: the scale of decimals; text where no type holds all of it."""
+    """Fit types to the columns' values: the decimals' scale, or text if no type fits."""
     asked = [(column, _question(column)) for column in columns]
     questions = [question for _, parts in asked for question in parts]
     if not questions:

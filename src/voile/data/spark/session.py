@@ -28,7 +28,7 @@ QUIET = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.defaultJavaOptions": f'-Dlog4j2.configurationFile="{LOG}"',
 }
-"""Settings of a session that voile starts, unless Spark's own files or variables say otherwise."""
+"""Settings of a session that voile starts, unless Spark's own files or variables set others."""
 STANDARD = {"spark.sql.ansi.enabled": "true", "spark.sql.groupByOrdinal": "true"}
 """Settings under which Spark counts by standard SQL, and never past the largest number."""
 
@@ -45,7 +45,7 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
     One that nothing describes runs in this process, and listens on loopback alone; one by Connect
     is described by the variable SPARK_REMOTE.
 
-    conf : settings as ``NAME=VALUE``, which stand above those of the file.
+    conf : settings as ``NAME=VALUE``, which override the file's settings.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def pass_over_ctrl_c() -> None:
 
 
 def _is_not_of_ctrl_c(record: LogRecord) -> bool:
-    """Leave out tracebacks of the call, and of what fails while its connection is closed."""
+    """Leave out tracebacks of the call, and of failures while its connection closes."""
     why = record.exc_info[1] if record.module in PY4J and record.exc_info else None
     while why is not None and not isinstance(why, KeyboardInterrupt):
         why = why.__context__
@@ -123,7 +123,7 @@ ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "REQUIRES_SINGLE_PART_NAMESPACE", "SCHEMA_N
 
 @contextmanager
 def settings(session: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
-    """Set a session's settings for a while, and put back what they were."""
+    """Set a session's settings for a while, and restore the earlier ones."""
     before = {name: session.conf.get(name, None) for name in values}
     try:
         for name, value in values.items():

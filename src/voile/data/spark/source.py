@@ -35,8 +35,8 @@ class SparkSource(Source):
     the order of all their values, which Spark sorts: a table has no order of its own. Memory
     follows the largest partition of the sorted rows.
 
-    Files that come or go under a table while it is read are an error; what changes in a table that
-    does not lie in files is not noticed.
+    It is an error if files of a table come or go during reading. Changes in a table without files
+    are not noticed.
     """
 
     def __init__(self, frame: DataFrame, name: str) -> None:
@@ -86,7 +86,7 @@ class SparkSource(Source):
                         yield conform(batch, schema)
 
     def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[SourcePiece]:
-        """Let the workers write the rows in their order first, and yield what they wrote.
+        """Let the workers write the rows in their order first, and yield the written pieces.
 
         So each row has one number, whatever is tried again afterwards.
         """
@@ -99,7 +99,7 @@ class SparkSource(Source):
 
     @contextmanager
     def _order_rows(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Give the rows in the order of all their values; names that frames cannot say are gone."""
+        """Yield the rows sorted by all their values, without names that frames cannot express."""
         shown = ", ".join(f"{_quote_name(name)} AS c{i}" for i, name in enumerate(columns))
         order = ", ".join(map(_quote_name, self._readable))
         with self._refuse_changes(), spark_failures(self.name), self._view() as view:
@@ -132,7 +132,7 @@ class SparkSource(Source):
 
     @contextmanager
     def _refuse_changes(self) -> Iterator[None]:
-        """Refuse what was read while files came or went."""
+        """Refuse the rows if files came or went while they were read."""
         yield
         with spark_failures(self.name):
             if self._list_files() != self._files:
@@ -179,7 +179,7 @@ def _requote_names(sql: str) -> str:
 
 
 def _copying(schema: pa.Schema, place: Path) -> Any:
-    """Return what writes a partition's rows to a file of a fresh name, and says which it is."""
+    """Return the function that writes a partition's rows to a new file, and yields its name."""
 
     def copy(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -202,9 +202,9 @@ def _copying(schema: pa.Schema, place: Path) -> Any:
 
 
 def _packing() -> Any:
-    """Return what makes each batch of rows one value of bytes, so that rows travel as Arrow.
+    """Return the function that packs a batch of rows into bytes, so that rows travel as Arrow.
 
-    It is a function of this function so that it is sent as it is, and workers need no voile.
+    It is an inner function, so that Spark sends its code and workers need no voile.
     """
 
     def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

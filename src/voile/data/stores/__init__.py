@@ -1,1 +1,1 @@
-"""Files in object stores and on the web: read where they lie, and releases published there."""
+"""Files in object stores and on the web, read in place, and releases published there."""

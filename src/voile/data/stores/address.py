@@ -1,4 +1,4 @@
-"""What is an address of a store or of the web, and how one is shown: without what may be secret."""
+"""Recognise an address of a store or of the web, and show it without possible secrets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def scheme_of(thing: object) -> str | None:
 
 
 def split_address(thing: str | os.PathLike[str]) -> tuple[str, str]:
-    """Take an address apart: its scheme, and what follows.
+    """Split an address into its scheme and the rest.
 
     Raises RequestError: it holds keys, a query or a part that no key has.
     """
@@ -54,7 +54,7 @@ def split_address(thing: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 def check_web(url: str) -> None:
-    """Refuse a user in an address of the web, and what travels unencrypted beyond this machine."""
+    """Refuse a user in an address of the web, and unencrypted traffic beyond this machine."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -86,7 +86,8 @@ def is_loopback(host: str) -> bool:
 def hide_secrets(text: str) -> str:
     """Return an address without its user, its query and its fragment, which may be secret.
 
-    Of one whose host is none, as where a key or a password holds a slash, nothing else is shown.
+    If such an address has no valid host, as when a key or a password contains a slash, only the
+    scheme is shown.
 
     >>> hide_secrets("https://ann:pw@host/visits.csv?X-Amz-Signature=1f")
     'https://host/visits.csv'

@@ -1,4 +1,4 @@
-"""Private copies of what lies in a store, for what is read more than once or in no ranges."""
+"""Private copies of files in a store, for formats that need several passes or no ranges."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _copy_once(path: StorePath, state: tuple[int, str]) -> Path:
 
 
 def copy(path: StorePath, place: Path) -> None:
-    """Copy a file to a place where none is."""
+    """Copy a file to a new place."""
     try:
         with open(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             for chunk in path.chunks():
@@ -39,7 +39,7 @@ def copy(path: StorePath, place: Path) -> None:
 def copy_release(path: StorePath) -> Path:
     """Return a private copy of a release: of its file, or of the folder of its files.
 
-    Raises SourceError: the folder holds what no file here can be called.
+    Raises SourceError: the folder contains a file whose name is not possible here.
     """
     place = private_folder() / path.name
     if path.is_file():

@@ -1,7 +1,7 @@
-"""What a killed run left in S3 that no listing of files shows: open uploads, and versions.
+"""Remains of a killed run in S3 that no listing of files shows: open uploads, and versions.
 
-Arrow can neither list nor end them; boto3 can, with the same credentials. Google's and Azure's
-stores drop an upload that was not finished by themselves.
+Arrow cannot list or end them. boto3 can, with the same credentials. Google's and Azure's stores
+drop an upload that was not finished by themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class LeftoversWarning(UserWarning):
 
 
 def remove_leftovers(sent: Mapping[StorePath, str]) -> None:
-    """End the open uploads to these files, and remove their versions that hold what was sent.
+    """End the open uploads to these files, and remove their versions with the sent bytes.
 
     sent : each file of a run that was killed, with the SHA-256 that it was to have. A version of
         other bytes is of another release, and stays.

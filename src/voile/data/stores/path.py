@@ -32,7 +32,8 @@ class StorePath:
     """It holds no credential, so that it can be sent to workers, who find their own.
 
     scheme : s3, gs, abfs, https or http. account : of abfs, where the address names one.
-    key : bucket and key, as they are: nothing in them is decoded. Of the web what follows ``://``.
+    key : bucket and key, as they are: nothing in them is decoded. For the web, the part after
+        ``://``.
     """
 
     scheme: str
@@ -41,7 +42,7 @@ class StorePath:
 
     @classmethod
     def parse(cls, thing: object) -> Self | None:
-        """Read an address; None for what is none, or one of another scheme.
+        """Read an address. Return None for any other text, or for another scheme.
 
         Raises RequestError: it holds a credential, or names no key.
 
@@ -66,7 +67,7 @@ class StorePath:
 
     @property
     def address(self) -> str:
-        """The whole address, for `locate_file`; of the web its query may be secret."""
+        """The whole address, for `locate_file`; a web address may have a secret query."""
         if self.is_web:
             return self._url
         bucket, slash, key = self.key.partition("/")
@@ -120,7 +121,7 @@ class StorePath:
         return not self.is_web or web.has_ranges(self._url, self.size())
 
     def is_dir(self) -> bool:
-        """Say whether keys begin with it, as those of a folder do."""
+        """Return whether keys begin with it, as in a folder."""
         return not self.is_web and bool(self._info().type.name == "Directory")
 
     def is_file(self) -> bool:
@@ -137,7 +138,7 @@ class StorePath:
         return web.info(self._url)[0] if self.is_web else int(self._info().size)
 
     def state(self) -> tuple[int, str]:
-        """Return what tells a file from itself after a change."""
+        """Return the facts that change with a file."""
         if self.is_web:
             size, tag = web.info(self._url)
             return size or 0, tag
@@ -146,11 +147,11 @@ class StorePath:
             return int(file.size()), str(said.get("ETag", self._info().mtime_ns))
 
     def states(self) -> list[tuple[str, int, int]]:
-        """Return of every file of a folder its name, and what changes with it, from one listing."""
+        """Return the files of a folder and the facts that change with them, from one listing."""
         return [(one.path, one.size, one.mtime_ns or 0) for one in self._listing()]
 
     def files(self) -> Iterator[StorePath]:
-        """Yield the files of a folder, those of its folders too, in order of their names."""
+        """Yield the files of a folder and of its subfolders, in order of their names."""
         for one in sorted(self._listing(), key=lambda one: one.path.split("/")):
             yield StorePath(self.scheme, one.path, self.account)
 
@@ -168,7 +169,7 @@ class StorePath:
         raise RequestError(f"there is no such {what}", where=str(self))
 
     def failures(self) -> AbstractContextManager[None]:
-        """Say in one sentence what a store answers while it is read."""
+        """Report a store's answer in one sentence while it is read."""
         return web.web_failures(self._url) if self.is_web else store_failures(str(self))
 
     def open_input(self) -> Any:
@@ -208,9 +209,9 @@ class StorePath:
         return bytes(held)
 
     def write(self, chunks: Iterable[bytes]) -> str:
-        """Write it; return the SHA-256 of what was written. It appears when the last is sent.
+        """Write it, and return the bytes' SHA-256. It appears when the last chunk is sent.
 
-        When sending fails, what was sent may be there: remove it.
+        If sending fails, sent chunks may remain: remove them.
         """
         digest = hashlib.sha256()
         with (
@@ -252,5 +253,5 @@ class StorePath:
 
 
 def locate_file(address: str) -> Path | StorePath:
-    """Return where a file of this machine or of a store lies."""
+    """Return the path of a file on this machine or in a store."""
     return StorePath.parse(address) or Path(address)

@@ -1,11 +1,13 @@
 """The stores that Arrow reaches; credentials and endpoints come from the environment alone.
 
-| scheme | store | found in |
-| --- | --- | --- |
-| s3 | Amazon S3, and what speaks its protocol | the chain of AWS: variables, `~/.aws`, roles; AWS_ENDPOINT_URL(_S3), AWS_REGION |
-| gs | Google Cloud Storage | application default credentials; STORAGE_EMULATOR_HOST |
-| abfs | Azure storage | AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, or the chain of Azure; AZURE_STORAGE_ENDPOINT |
-"""  # noqa: E501
+Each scheme has its store and its variables:
+
+- s3 : Amazon S3 and compatible stores. The chain of AWS (variables, `~/.aws`, roles),
+  AWS_ENDPOINT_URL(_S3), AWS_REGION
+- gs : Google Cloud Storage. Application default credentials, STORAGE_EMULATOR_HOST
+- abfs : Azure storage. AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN,
+  or the chain of Azure. AZURE_STORAGE_ENDPOINT
+"""
 
 from __future__ import annotations
 
@@ -48,15 +50,15 @@ REASONS = {
     ),
     r"SLOW_DOWN|THROTTL|REQUEST_TIMEOUT": ("the store is too busy", "run again"),
 }
-"""What a store's words mean; nothing else of them is said, since they quote what was asked."""
+"""The meaning of a store's words. No other words are passed on, because they quote the request."""
 _OF_STORES = re.compile(r"AWS Error (\w+)|google::cloud::|GCS|Azure|[Bb]lob")
 _NO_ANSWER = re.compile(r"google::cloud::Status|\.blob\.core\.")
-"""What clients that got no answer say; Arrow's other errors are of what was read."""
+"""The words of clients that got no answer. Arrow's other errors concern the data."""
 
 
 @lru_cache
 def file_system(scheme: str, account: str) -> FileSystem:
-    """Return what reads and writes the files of a store.
+    """Return the file system of a store.
 
     Raises RequestError: Arrow was built without it, or an endpoint is not encrypted.
     """
@@ -64,7 +66,7 @@ def file_system(scheme: str, account: str) -> FileSystem:
 
 
 def s3_place() -> tuple[str, str | None]:
-    """Return the endpoint of S3, empty for Amazon's own, and the region, None where it is asked."""
+    """Return the endpoint of S3, empty for Amazon's own, and the region, None if AWS finds it."""
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     return endpoint, region or ("us-east-1" if endpoint else None)
@@ -143,7 +145,7 @@ def _endpoint(url: str, variable: str) -> dict[str, Any]:
 
 @contextmanager
 def store_failures(where: str) -> Iterator[None]:
-    """Say in one sentence what a store answered; what is not an answer of a store passes."""
+    """Report a store's answer in one sentence. Pass on any other error."""
     from pyarrow import ArrowException
 
     try:

@@ -1,12 +1,12 @@
 """A release put into a store: its parts first, and last its manifest, which makes it one.
 
 A store has no renames. So nothing is written there before the release is certified from its bytes
-on this machine; parts are then sent under their own names, and the manifest after them. A release
+on this machine. Parts are then sent under their own names, and the manifest after them. A release
 without its manifest is none, and `open` refuses it.
 
-What a killed upload left is known by a journal on this machine, and removed by the next run; see
-`leftovers` for what no listing shows. Where the manifest is there, the release is whole, and
-nothing is removed.
+A journal on this machine lists the remains of a killed upload, and the next run removes them. See
+`leftovers` for the remains that no listing shows. If the manifest is there, the release is
+complete, and nothing is removed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def manifest_of(out: StorePath) -> StorePath:
 
 
 def settle(out: StorePath, journal: Path) -> None:
-    """Remove what an upload of this machine left that was killed or failed."""
+    """Remove the remains of this machine's killed or failed upload."""
     try:
         written = json.loads(journal.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -78,11 +78,11 @@ def upload(
     *,
     force: bool,
 ) -> None:
-    """Send the parts of a release, then its manifest; what was there before goes first.
+    """Send the parts of a release, then its manifest. Remove the earlier release first.
 
     parts : the SHA-256 of each file of the release, by its name.
 
-    Where it fails nothing new is left, and what was there before is gone.
+    If it fails, no new part remains, and the earlier release is gone.
 
     Raises VoileError: the bytes that were sent are not those, or something came there meanwhile.
     """
@@ -109,13 +109,13 @@ def _parts(manifest: Mapping[str, object]) -> dict[str, str]:
 
 
 def _place_parts(out: StorePath, names: Iterable[str]) -> list[StorePath]:
-    """Return where the parts of a manifest lie, but for names that no part has."""
+    """Return the paths of a manifest's parts, without names that no part has."""
     plain = (name for name in names if name == Path(name).name and name not in ("", ".", ".."))
     return [_place(out, name) for name in plain]
 
 
 def _place(out: StorePath, name: str) -> StorePath:
-    """Return where a part lies: of one that bears the release's own name, the file that it is."""
+    """Return the path of a part. A part with the release's own name is that file."""
     return {out.name: out, manifest_of(out).name: manifest_of(out)}.get(name, out / name)
 
 

@@ -29,7 +29,7 @@ def _system() -> Any:
         from fsspec.implementations.http import HTTPFileSystem
     except ImportError:
         raise RequestError(
-            "what reads addresses of the web is not installed", instead=install("https")
+            "the reader of web addresses is not installed", instead=install("https")
         ) from None
 
     async def redirected(session: object, context: object, given: Any) -> None:
@@ -45,7 +45,7 @@ def _system() -> Any:
 
 
 def info(url: str) -> tuple[int | None, str]:
-    """Return a file's size, None where the server does not say it, and what changes with it."""
+    """Return a file's size, or None if the server omits it, and the facts that change with it."""
     with web_failures(url):
         found = _system().info(url)
     tags = (str(found.get(name, "")) for name in ("ETag", "Last-Modified"))
@@ -93,7 +93,7 @@ def web_failures(url: str) -> Iterator[None]:
 
 
 def _reason(error: BaseException, url: str) -> VoileError:
-    """Find the cause of a failure: fsspec says of most that there is no such file."""
+    """Find the cause of a failure: for most, fsspec reports a missing file."""
     import aiohttp
 
     causes: list[BaseException] = [error]

@@ -1,7 +1,7 @@
 """A release in a table of a DuckDB file, replaced as a table: no other table is touched.
 
 DuckDB lets one process write to a file. Nothing is copied: the table comes in one transaction of
-DuckDB's own, which a kill leaves done or undone; a file that was not there is made aside.
+DuckDB's own. A kill leaves it done or undone. A new file is made aside.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class DuckDBTableWriter(TableWriter):
     """Write rows for a table of a DuckDB file, to be published by `sending`.
 
-    path : of the file that stands for the table, inside a `Staging`.
+    path : of the file that represents the table, inside a `Staging`.
     place : "file.duckdb::table" or "file.duckdb::schema.table".
     force : replace the table, if voile wrote it.
     """
@@ -42,7 +42,7 @@ class DuckDBTableWriter(TableWriter):
 
 @contextmanager
 def sending(path: Path, place: str, *, force: bool) -> Iterator[Callable[[], None]]:
-    """Put a staged table's rows into the database in one transaction, and give what commits it."""
+    """Put a staged table's rows into the database in one transaction, and yield its commit."""
     database, table = split_table(place)
     _check_target(database, str(table), force=force)
     fresh = not database.exists()
@@ -68,7 +68,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, named: tuple[str, str], rows: A
     same = (conform(batch, rows.schema()) for batch in given)
     if hash_rows(rows.schema(), same) != rows.fingerprint():
         raise VoileError(
-            "DuckDB does not give back what was written",
+            "DuckDB does not give back the written rows",
             where=".".join(named),
             instead="nothing was released; write a file",
         )
@@ -140,7 +140,7 @@ def _find_table(database: Path, schema: str, table: str) -> tuple[tuple[str, str
 
 
 def _stored_schema(schema: pa.Schema) -> pa.Schema:
-    """Give columns the types that DuckDB gives back; refuse what it has no type for."""
+    """Give columns the types that DuckDB gives back. Refuse a type that DuckDB lacks."""
     import duckdb
 
     with closing(duckdb.connect(config={**OFFLINE})) as connection:

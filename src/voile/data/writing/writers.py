@@ -32,13 +32,13 @@ def open_writer(
 
     path : by its suffix one of `WRITERS`, or for a table that `publishing` makes
         "file.postgresql::postgresql://host/database::table" or "file.table::file.duckdb::table".
-        Give a place inside a `Staging`, what is there is overwritten; or a place in memory.
+        A path inside a `Staging` is overwritten. A path in memory is possible too.
     schema : of every batch; names are distinct.
     force : let `publishing` replace a table that voile wrote.
     escape : write formulas as text, in CSV and TSV (`voile.data.formulas`).
-    dialect : of the source, which CSV keeps, and TSV but for its tabs.
+    dialect : the source's. CSV keeps it, and TSV keeps it except the tabs.
 
-    Raises RequestError: the format is unknown, cannot hold a column's type, or knows no formulas.
+    Raises RequestError: the format is unknown, cannot store a column's type, or has no formulas.
     """
     distinct_names(schema.names, where="output")
     if isinstance(path, MemoryPath):
@@ -77,7 +77,7 @@ def _postgres_writer(
     address = DatabaseAddress.parse(table or "")
     if address is None:
         raise RequestError(
-            "this file stands for a table of a database that is not named",
+            "the address of the file's database table is missing",
             where=file.name,
             instead=f"write {file.name}::postgresql://host/database::table",
         )
@@ -88,11 +88,11 @@ def _postgres_writer(
 def publishing(
     path: Path, table: str | None, *, force: bool = False
 ) -> Iterator[Callable[[], None]]:
-    """Let what a writer staged appear where no file is, by the function that the block is given.
+    """Yield the function that makes a writer's staged rows visible where no file is.
 
     Files appear by `Staging.commit` alone, and need nothing. A table of a database is sent and
-    checked here, and is seen by others once the function is called: call it when all else is in
-    place. A block that ends without leaves the database as it was.
+    checked here. Others see it once the function is called: call it when all other parts are in
+    place. If the block does not call it, the database does not change.
 
     path : where the writer wrote, inside the `Staging`. table : as it was given to the writer.
     force : replace a table that voile wrote.

@@ -58,7 +58,7 @@ class LongTable:
             )
         if roles.columns[record].role != "identifier":
             raise RequestError(
-                f"{record} identifies its records, and a release numbers them anew",
+                f"{record} identifies its records, and a release renumbers them",
                 where=where,
                 instead=f"give {record} the role identifier",
             )

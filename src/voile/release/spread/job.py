@@ -1,19 +1,17 @@
-"""What workers read and write: the files of a folder that is its owner's alone, gone with the run.
+"""The files that workers read and write: a folder of its owner's alone, removed after the run.
 
-| file | holds |
-| --- | --- |
-| `job` | how the step is prepared, and the pieces of the source |
-| `key` | the run's own key, from which people's tokens and the order of rows are drawn |
-| `kit/` | the kit |
-| `made/` | of each piece its released rows, dealt to buckets, and what was noted of them |
-| `known` | what is known when every piece was made, and where its rows lie |
-| `parts/` | the release's files, whose their rows are, and the SHA-256 of both |
+- `job` : the preparation of the step, and the pieces of the source
+- `key` : the run's own key, which yields people's tokens and the order of rows
+- `kit/` : the kit
+- `made/` : the released rows of each piece, dealt to buckets, and the notes of them
+- `known` : the facts that are known once every piece is made, and the places of its rows
+- `parts/` : the release's files, the people of their rows, and the SHA-256 of both
 
-All but the kit and the release's files are `PlainPacker`, and sealed under the run's own key with
-their names: what is cut, or is another file's or another run's, is refused before it is read.
+All files except the kit and the release's files are `PlainPacker`. The run's own key seals them
+with their names. A cut file, or one of another name or run, is refused before it is read.
 
-Every attempt at a task writes files of fresh names, and returns only the name. So whatever is
-tried twice, at once or after a failure, one attempt counts and no row is lost or doubled.
+Every attempt at a task writes files of fresh names, and returns only the name. If a task is tried
+twice, at once or after a failure, one attempt counts. No row is lost or doubled.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ from voile.release.verb_types import Prepare
 JOB, KEY, KIT, MADE, KNOWN, PARTS = "job", "key", "kit", "made", "known", "parts"
 ROWS_OF, NOTES_OF, PART, TAIL, SUMS = ".rows", ".notes", ".parquet", ".tail.parquet", ".sums"
 SEAL = 32
-"""Bytes of a seal, which stands before what it seals."""
+"""The bytes of a seal, which comes before the sealed data."""
 
 
 class StepCode(NamedTuple):
@@ -60,7 +58,7 @@ class StepCode(NamedTuple):
 
 
 class PiecedSource(Source):
-    """The columns of a source of which workers read pieces."""
+    """The columns of a source that workers read in pieces."""
 
     def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         raise NotImplementedError("a worker reads pieces")
@@ -76,12 +74,12 @@ class PiecedSource(Source):
 class SpreadJob(BriefRepr):
     """How to make the pieces of one release, in paths and plain data.
 
-    chosen : the policy, of the kit as it is staged.
+    chosen : the policy, of the staged kit.
     options : as JSON.
     name, kind, columns, notes : of the source; `columns` a batch without rows.
-    found : what was found in the whole source.
+    found : the findings in the whole source.
     buckets : how many parts rows are dealt to; None where their order is kept.
-    secret : what the run's own key makes of the driver's secret; None where it had none.
+    secret : derived from the driver's secret by the run's own key. None without a secret.
     """
 
     shows = ("buckets",)
@@ -148,7 +146,7 @@ class SpreadJob(BriefRepr):
 
 @dataclass(frozen=True)
 class NotedPiece(BriefRepr):
-    """What is noted of a piece. notes : of each of its batches."""
+    """The notes of a piece. notes : of each of its batches."""
 
     shows = ("tally",)
 
@@ -160,7 +158,7 @@ class NotedPiece(BriefRepr):
 
 @dataclass(frozen=True)
 class GatheredNotes(BriefRepr):
-    """What every part needs.
+    """The notes that every part needs.
 
     summary : of the notes, where columns are made when all of them are known.
     made : the name of each piece's file.
@@ -195,10 +193,12 @@ class StagedFolder(BriefRepr):
         return hmac.digest(self.key.derive("seal", name), data, "sha256")
 
     def check_sealed(self, name: str, data: bytes) -> memoryview:
-        """Return what was sealed under this name; DamagedError where it was not."""
+        """Return the data sealed under this name. Raise DamagedError if the seal does not match."""
         seal, held = data[:SEAL], memoryview(data)[SEAL:]
         if not hmac.compare_digest(seal, self.seal(name, held)):
-            raise DamagedError("is not what this run wrote there", where=name, instead="run again")
+            raise DamagedError(
+                "does not match the bytes that this run wrote", where=name, instead="run again"
+            )
         return held
 
     def store(self, name: str, thing: Any, also: Sequence[type] = ()) -> None:

@@ -22,11 +22,11 @@ TREE, WHAT = "tree", "a file of the run"
 
 
 class PlainPacker:
-    """Pack what is made of numbers, text, lists, arrays, rows and a few classes, and unpack it.
+    """Pack numbers, text, lists, arrays, rows and a few classes into bytes, and unpack them.
 
     The bytes are an npz without pickles: JSON, and the arrays and batches of rows that it names.
 
-    classes : of dataclasses and named tuples; no other is made of what was packed.
+    classes : of dataclasses and named tuples. Unpacking creates no other.
     """
 
     def __init__(self, classes: Iterable[type]) -> None:
@@ -43,7 +43,7 @@ class PlainPacker:
         return file.getvalue()
 
     def unpack(self, data: bytes) -> Any:
-        """Return what was packed; DamagedError where it was not."""
+        """Return the packed thing. Raise DamagedError for other bytes."""
         try:
             with fitting(WHAT), np.load(BytesIO(data), allow_pickle=False) as file:
                 return self._unpack_tree(json.loads(file[TREE].tobytes()), file)

@@ -1,8 +1,8 @@
 """A release made by many processes: pieces of the source become parts of a folder of Parquet.
 
-First each piece is put through the step, and its released rows are dealt to buckets; then, when
-what is noted of all of them is known, each bucket becomes a part, in an order drawn anew. An engine
-says where the tasks run; they meet in a folder that all of them can read and write.
+First each piece goes through the step, and its released rows are dealt to buckets. Once the notes
+of all pieces are known, each bucket becomes a part, in random order. An engine decides where the
+tasks run. They share a folder that all of them can read and write.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _ERRORS = (DamagedError, InfeasibleError, RequestError, SourceError, TamperedErr
 ERRORS: Mapping[str, type[VoileError]] = {one.__name__: one for one in _ERRORS}
 """The refusals that a worker can send back, by name."""
 PIECE_BYTES = 64 << 20
-"""Bytes of rows, as they are in memory, of a piece and of a part."""
+"""Bytes in memory of the rows of a piece and of a part."""
 MANY, LARGEST = 2_000, 8
 """Where there would be more parts than so many they are larger, up to so many pieces' bytes."""
 
@@ -78,7 +78,7 @@ class TaskEngine(Protocol):
 def count_parts(total: int, size: int) -> int:
     """Return how many parts rows of so many bytes are dealt to.
 
-    Each piece is dealt to all parts, and each part opens all pieces: so parts grow with the source,
+    Each piece is dealt to all parts, and each part opens all pieces. So parts grow with the source,
     until a worker would need a few times `LARGEST` pieces' memory.
 
     >>> [count_parts(total << 20, 64 << 20) for total in (0, 64, 65, 256_000, 10_000_000)]
@@ -127,7 +127,7 @@ class SpreadRun(ReleaseRun[Notes, Known]):
         return {}
 
     def _begin(self, parts: ReleaseParts) -> tuple[StagedFolder, SpreadJob]:
-        """Write down what workers are to do, in a folder of this run alone."""
+        """Write the workers' job, in a folder of this run alone."""
         applying, options = self._applying, self._options
         if parts.scratch is None:
             raise RequestError("workers write to a folder", instead="name the release")
@@ -161,7 +161,7 @@ class SpreadRun(ReleaseRun[Notes, Known]):
         return staged, job
 
     def _work(self, work: Callable[[int], str], tasks: int) -> list[str]:
-        """Return the names of what the tasks wrote; what a worker refused is said here."""
+        """Return the names of the files that the tasks wrote. Raise a worker's refusal here."""
         said = [json.loads(one) for one in self._engine(work, tasks)]
         for refused in (one for one in said if "what" in one):
             kind = ERRORS.get(refused.pop("kind"), VoileError)
@@ -181,7 +181,9 @@ class SpreadRun(ReleaseRun[Notes, Known]):
             part, tail = (staged.folder / PARTS / f"{name}{end}" for end in (PART, TAIL))
             sums: PartSums = staged.load(f"{PARTS}/{name}{SUMS}")
             if (sums.part, sums.tail) != (hash_file(part), hash_file(tail)):
-                raise DamagedError("is not what a worker wrote", where=name, instead="run again")
+                raise DamagedError(
+                    "does not match the bytes that a worker wrote", where=name, instead="run again"
+                )
             found = 0
             for batch in open_source(tail).batches():
                 rows.write(batch)

@@ -1,4 +1,4 @@
-"""What a worker does: it makes a piece of the source, or a part of the release."""
+"""The work of one worker: it makes a piece of the source, or a part of the release."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ class WorkError(Exception):
 
 
 def make(folder: Path, code: StepCode, number: int) -> str:
-    """Make a piece of the source; return what its files are called."""
+    """Make a piece of the source, and return its files' name."""
     return _attempt(folder, code, number, _make)
 
 
 def finish(folder: Path, code: StepCode, number: int) -> str:
-    """Write a part of the release; return what its files are called."""
+    """Write a part of the release, and return its files' name."""
     return _attempt(folder, code, number, _finish)
 
 
 def _attempt(
     folder: Path, code: StepCode, number: int, work: Callable[[Path, StepCode, int, str], None]
 ) -> str:
-    """Do it under a fresh name. What voile refuses is returned, since no other try would do."""
+    """Do it under a fresh name. Return a refusal by voile: no other try would succeed."""
     name = f"{number}-{secrets.token_hex(8)}"
     if (folder / STOP).exists():
         return json.dumps({"stopped": True})
@@ -98,7 +98,7 @@ def _check(folder: Path) -> None:
 
 
 def _without_values(error: Exception) -> str:
-    """Say what failed and where; an error's own words may quote rows."""
+    """Name the failure and its place. An error's own words may quote rows."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "nowhere"
     code = f" {os.strerror(error.errno)}" if isinstance(error, OSError) and error.errno else ""
@@ -190,7 +190,7 @@ def _finish(folder: Path, code: StepCode, number: int, name: str) -> None:
 
 
 def _order_rows(ready: ReadyStep, number: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a part: of one piece as they were, of a bucket in an order drawn anew."""
+    """Yield the rows of a part: of one piece in their order, of a bucket in random order."""
     files = [f"{MADE}/{name}{ROWS_OF}" for name in ready.gathered_outcomes.made]
     buckets = ready.job.buckets
     if buckets is None:

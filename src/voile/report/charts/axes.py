@@ -77,7 +77,7 @@ def build_axis(values: Iterable[float]) -> PlotAxis:
 
 
 def log10(values: Iterable[float]) -> PlotAxis:
-    """Return a log10 axis between round ends; values of 0 get a place of their own.
+    """Return a log10 axis between round ends; values of 0 get a separate place.
 
     >>> log10([0.0, 0.0031, 0.7]).ticks
     (0.001, 0.01, 0.1, 1.0)
@@ -95,7 +95,7 @@ def log10(values: Iterable[float]) -> PlotAxis:
 
 
 def draw(across: PlotAxis, up: PlotAxis, *, shares: bool) -> Markup:
-    """Draw grid lines and tick labels of a plot; labels stand outside it, left and below."""
+    """Draw grid lines and tick labels of a plot; labels are outside it, left and below."""
     write = numbers.share_tick if shares else numbers.number
     parts = [_horizontal(1 - up.place(v), write(v)) for v in up.ticks]
     parts += [_vertical(across.place(v), write(v)) for v in across.ticks]

@@ -71,8 +71,8 @@ class FrontierDrawing:
 def draw(chart: FrontierChart) -> FrontierDrawing:
     """Draw a frontier on a linear and on a log10 risk axis; O(n log n) for n policies.
 
-    The points come in order of risk. Only the linear plot carries the descriptions, so that
-    they stand in the page once.
+    The points come in order of risk. Only the linear plot contains the descriptions, so that the
+    page has them once.
     """
     order = sorted(range(len(chart.risk)), key=lambda i: (chart.risk[i], -chart.loss[i]))
     points = [(chart.risk[i], chart.loss[i]) for i in order]
@@ -88,7 +88,7 @@ def draw(chart: FrontierChart) -> FrontierDrawing:
 
 
 def _pool_details(details: Sequence[Detail]) -> dict[str, Any]:
-    """Return the details as the page stores them: whatever several policies share, once."""
+    """Return the details in the page's form: values common to several policies occur once."""
     names, intervals, strips = _NumberPool(), _NumberPool(), _NumberPool()
 
     def cut(column: str, parts: Sequence[tuple[str, float]]) -> int:
@@ -114,12 +114,12 @@ class _NumberPool(dict[Any, int]):
 
 
 def coarse(chart: FrontierChart) -> FrontierChart:
-    """Return what the public may see of a frontier: the least loss at a few levels of risk.
+    """Return the public view of a frontier: the least loss at a few levels of risk.
 
     Whoever knows all rows but one finds the last by the exact places of hundreds of policies. A
-    level's loss is rounded up, what is proved of it down, to steps of 5%. That all is lost at a
-    level is left out, unless there is nothing else to show. Of policies' details it sees those of
-    the marks.
+    level's loss is rounded up to steps of 5%, and its proved bound is rounded down. Levels with
+    total loss are left out, unless there is no other level. Only the marks keep their policies'
+    details.
     """
     policies = list(zip(chart.risk, chart.loss, strict=True))
     shown: list[Point] = []
@@ -146,7 +146,7 @@ def coarse(chart: FrontierChart) -> FrontierChart:
 
 
 def _list_proved(line: Sequence[Point]) -> Iterator[Point]:
-    """Yield for each level, the lowest first, what is proved of the next greater risk."""
+    """Yield each level, lowest first, with the proved bound at the next greater risk."""
     for level in LEVELS[::-1]:
         proved = [loss for risk, loss in line if risk >= level]
         if proved:
@@ -268,7 +268,7 @@ def _label(name: str, side: str) -> Markup:
 def _sides(
     marks: Sequence[PolicyMark], spots: Sequence[Point], stairs: Sequence[Point]
 ) -> list[str | None]:
-    """Choose where each label stands so that none covers another, on the narrowest plot.
+    """Choose the place of each label so that none covers another, on the narrowest plot.
 
     Rather off the curve than on it. A label that finds no place is left to the legend.
     """
@@ -289,7 +289,7 @@ def _sides(
 
 
 def _covers(name: str, side: str, spot: Point, stairs: Sequence[Point]) -> bool:
-    """Whether a label lies on the curve, on the narrowest plot or on a wide one."""
+    """Return whether a label is on the curve, on the narrowest plot or on a wide one."""
     for width, height in (_NARROW, _WIDE):
         box = _box(name, width * spot[0], height * spot[1], side)
         corners = [(width * x, height * y) for x, y in stairs]

@@ -15,7 +15,7 @@ _GRID = 10_000
 
 
 def tag(name: str, *children: str | Markup, **attributes: str | float | None) -> Markup:
-    """Write one element; ``class_`` stands for class, ``a_b`` for ``a-b``; None is left out.
+    """Write one element. ``class_`` becomes class, ``a_b`` becomes ``a-b``, and None is left out.
 
     >>> tag("text", "a < b", class_="tick", text_anchor="end", dy=None)
     Markup('<text class="tick" text-anchor="end">a &lt; b</text>')
