@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import voile.tables as vt
+from voile.core import memory
 from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
@@ -315,3 +316,12 @@ def test_a_population_of_some_columns_is_announced(covered: list[str], said: str
     found = [str(w.message) for w in caught if w.category is PopulationWarning]
     assert len(found) == (0 if said is None else 1)
     assert said is None or said in found[0]
+
+
+def test_a_fit_that_needs_more_memory_than_there_is_is_refused_and_bins_are_a_remedy(monkeypatch):
+    monkeypatch.setattr(memory, "find_available", lambda: 60_000)  # 100 combinations of 3 columns
+    with pytest.raises(RequestError, match=r"needs about 0 MB .* 0 MB are available") as refused:
+        fitted(people())
+    assert "bins = 20" in refused.value.instead
+    binned = Roles.model_validate({"columns": {**ROLES_OF, "size": {"role": "quasi", "bins": 3}}})
+    fitted(people(), binned)

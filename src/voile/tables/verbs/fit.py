@@ -7,6 +7,7 @@ from typing import Any
 
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
+from voile.core.memory import require_memory
 from voile.core.progress import ProgressHook
 from voile.core.warn import warn
 from voile.data import Source
@@ -33,6 +34,8 @@ from voile.tables.verbs.scores import score_marks
 from voile.tables.verbs.search import SearchResult
 
 TREES = "trees"
+CELL_BYTES = 200
+"""Bytes of a search for each distinct combination and column; 70 to 180 were measured."""
 
 
 class PopulationWarning(UserWarning):
@@ -51,6 +54,7 @@ def fit(
     progress("counting the rows", 0)
     fitted = TrainingSource(source, hold_out) if options.hold_out else source
     space = open_space(fitted, roles, options)
+    _require_memory(space)
     sensitive = _sensitive(roles) if space.constraints.diverse else ()
     per_person = promises_per_person(fitted, roles, options)
     marks, absent = ({}, dict(ABSENT)) if per_person else marks_of(space, options)
@@ -120,6 +124,16 @@ def open_space(source: Source, roles: Roles, options: FitOptions) -> PolicySpace
     if options.family != "tree":
         refuse_kept_cuts(space)
     return space
+
+
+def _require_memory(space: PolicySpace) -> None:
+    """Refuse a search that would not fit into memory, before it begins."""
+    combinations, columns = space.counts.codes.shape
+    require_memory(
+        combinations * columns * CELL_BYTES,
+        for_what=f"the search of {combinations:,} distinct combinations of {columns} columns",
+        instead="put numbers into bins in the roles file (bins = 20), or drop a column",
+    )
 
 
 def _warn_of_uncovered(space: PolicySpace) -> None:
