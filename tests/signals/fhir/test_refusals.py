@@ -53,8 +53,8 @@ KG = '"unit":"kg", "system": "http://unitsofmeasure.org",  "code":"kg"'
         (changed('"code":"29463-7"', '"code":"3141-9"'), "a value has a code of no field"),
         (changed('"code":"8302-2"}, {', '"code":"1"}, {"system":"http://loinc.org",'
                  '"code":"29463-7"}, {'), "the codes belong to two fields"),
-        (changed('"component"', '"note":[{"text":"is 71.50 kg"}],"component"'), "in the note as"),
-        (changed('"component"', '"text":{"div":"<b>71,5</b>"},"component"'), "in the text as"),
+        (changed('"component"', '"note":[{"text":"is 71.50 kg"}],"component"'), "note contains"),
+        (changed('"component"', '"text":{"div":"<b>71,5</b>"},"component"'), "text contains"),
         (observation("71.5", FIELDS[1]), "a reading lacks height"),
         (observation("71.5", FIELDS[1], time=""), "a reading lacks height"),
         (LINES[0], "no value has a code of a field"),
