@@ -113,7 +113,7 @@ def test_a_column_that_would_be_lost_in_the_clinics_file_is_refused(ward, tmp_pa
     quick = ["--strength", "1", "--base", "normal", "--time", called if own == "day" else "day"]
     assert run(["signals", "fit", *map(str, [tmp_path / "days.csv", *kit, *quick])]) == 0
     known = ["--classes", folder / "classes.csv", "--key-file", folder / "key"]
-    with pytest.raises(VoileError, match=f"a column is called {called}, as one that the clinic's"):
+    with pytest.raises(VoileError, match=f"a column is called {called}, but the clinic's"):
         command("enrol", tmp_path / "kit", *known, "--out", tmp_path / "enrolment")
 
 
