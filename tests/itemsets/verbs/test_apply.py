@@ -215,11 +215,11 @@ def test_verify_says_no_to_another_promise_and_to_what_is_not_published(tmp_path
     asked = {**release.public["constraints"], "k": 3}
     more = replace(release, public={**release.public, "constraints": asked})
     assert [name for name, holds in verify(more) if holds is False] == [
-        "at k = 3, at least so many people share whatever the adversary may know"
+        "at k = 3, at least so many people share any knowledge of the adversary"
     ]
     (column,) = release.public["policy"]
     fewer = {**release.public, "policy": [{**column, "values": ["tea"]}]}
-    assert ("every cell holds what the policy publishes", False) in verify(
+    assert ("every cell contains only published values of the policy", False) in verify(
         replace(release, public=fewer)
     )
     (told,) = release.public["columns"]
