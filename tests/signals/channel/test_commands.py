@@ -244,7 +244,7 @@ def test_rows_are_sent_in_the_order_of_time_by_which_fit_learnt(ward, dated, tmp
     line = ["--broker", "mqtt://127.0.0.1:9", "--wait", 0, "--enrolment", folder / "enrolment"]
     kit, other = (folder / "kit", dated) if times[0][4:5] != "-" else (dated, folder / "kit")
     given = [tmp_path / "mixed.csv", *line, "--spool"]
-    with pytest.raises(VoileError, match=r"column day: times are .*, and .* in what the map was"):
+    with pytest.raises(VoileError, match=r"column day: times are .*, but the map was fitted to"):
         command("send", other, *given, tmp_path / "other")
     assert command("send", kit, *given, tmp_path / "spool") == 1
     assert spooled(tmp_path / "spool") == times

@@ -24,8 +24,8 @@ NUMBERS: dict[str, Value] = {"has": "has, and every number of the person", "fits
 STORY = (
     "The adversary knows that a person is in the data, and some items that the person {has}. "
     "They are drawn at random, or are the most identifying ones. The adversary looks up every "
-    "row that {fits}, by the published items. There are two kinds of success: one person is left, or a person drawn "
-    "among the matching ones is the right one."
+    "row that {fits}, by the published items. There are two kinds of success: one person is left, "
+    "or a person drawn among the matching ones is the right one."
 )
 NOTES = (
     Note("Before: the same background knowledge against the source itself."),
@@ -196,7 +196,7 @@ def _guess(scene: ItemsetsStage, rng: np.random.Generator) -> Evidence:
         heading="inference",
         story=Note(
             "The adversary knows that a person is in the release, and some of the person's items, "
-            "drawn at random. The guess is the most frequent label of the rows with all these items."
+            "drawn at random. The guess is the most frequent label of rows with all these items."
         ),
         knows=scene.columns,
         findings=tuple(findings),

@@ -74,8 +74,8 @@ def _dates(
             continue
         if glossary()["birth"].found_in(name):
             raise RequestError(
-                f"column {name} is a birth date, which reveals the age to the day beside dates "
-                "that move by the same offset",
+                f"column {name} is a birth date. Together with dates that move by the same offset, "
+                "it reveals the age to the day",
                 where=where,
                 instead="make it quasi by year, or drop it",
             )

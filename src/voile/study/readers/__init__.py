@@ -1,4 +1,4 @@
-"""Readers of mentions: from what a text says to the cells of a column, one for each kind."""
+"""Readers of mentions, one for each kind: they turn the words of a text into cells of a column."""
 
 from __future__ import annotations
 
