@@ -85,7 +85,7 @@ def test_a_release_is_decoded_batch_by_batch_each_row_by_its_own_class(tmp_path)
     )
     certify(sent, rows, content.reader, codec, expected)
     expected.rows -= 1
-    with pytest.raises(AssertionError, match="does not decode"):
+    with pytest.raises(AssertionError, match="do not decode"):
         certify(sent, rows, content.reader, codec, expected)
 
 

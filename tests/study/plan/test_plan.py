@@ -154,7 +154,7 @@ def test_a_birth_date_never_moves_beside_a_visit(change, folder):
     (folder / "visits.toml").write_text(
         roles.replace('birth_date = "identifier"', 'birth_date = "keep"')
     )
-    with pytest.raises(RequestError, match="birth_date is a birth date. Together with dates"):
+    with pytest.raises(RequestError, match="column birth_date is a birth date"):
         change().fit(force=True)
 
 
