@@ -139,7 +139,7 @@ def test_the_headline_is_what_was_measured_on_this_release(page):
     assert "0.12 bits" in public
     assert "Messages reveal 0.12 of 0.72 bits" in public
     assert "measured on this release; the fit predicted" in public
-    assert "of the information in the unprotected reading; the fit predicted" in public
+    assert "of the bits that the unprotected reading reveals; the fit predicted" in public
     assert "predicted by the fit" in page("public", plain)
 
 

@@ -196,7 +196,7 @@ def _risk(
     expected: Mapping[str, Any], story: Mapping[str, Any], measured: Mapping[str, Any]
 ) -> page.Figure:
     """Return the share of the reading's own bits that a message reveals: measured or expected."""
-    meaning, risk = "of the information in the unprotected reading", share(expected["risk"])
+    meaning, risk = "of the bits that the unprotected reading reveals", share(expected["risk"])
     if not story:
         return page.Figure("Relative leakage", risk, f"{meaning}, predicted by the fit")
     whole = story["before"]["bits"]
