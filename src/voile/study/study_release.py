@@ -66,7 +66,7 @@ def unaccepted_in(public: Mapping[str, Any]) -> Sequence[str]:
 
 
 def has_proofs(public: Mapping[str, Any]) -> bool:
-    """Say whether readers proved a limit of the identifiers left in a part, by public manifests."""
+    """Return whether readers proved a limit of a part's remaining identifiers, by public data."""
     return any(ACCEPTANCE in one for one in public.get("parts", {}).values())
 
 

@@ -141,6 +141,8 @@ def test_the_headline_is_what_was_measured_on_this_release(page):
     assert "measured on this release; the fit predicted" in public
     assert "of the bits that the unprotected reading reveals; the fit predicted" in public
     assert "predicted by the fit" in page("public", plain)
+    earlier = Note("Bits: {bits:.3f} of {entropy:.3f}, above {null:.3f} by chance.", measured)
+    assert "0.12 bits" in page("public", replace(plain, notes=(earlier,)))
 
 
 def test_what_was_measured_stands_before_what_the_fit_expected(page):

@@ -276,7 +276,7 @@ class ExportPerson:
 
 
 def is_day_of_people(day: date) -> bool:
-    """Say whether a day may be one of somebody's: others stand for "never"."""
+    """Return whether a day may be one of somebody's: others stand for "never"."""
     first, last = YEARS
     return first <= day.year <= last
 

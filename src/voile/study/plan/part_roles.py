@@ -122,7 +122,7 @@ def _ends(plan: StudyPlan, name: str, source: Source) -> Iterator[date]:
 
 
 def _are_of_people(days: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Say which days move: those of other years stand for "never", and are set aside."""
+    """Return which days move: those of other years stand for "never", and are set aside."""
     first, last = YEARS
     after = pc.greater_equal(days, pa.scalar(date(first, 1, 1)))
     return pc.and_(after, pc.less_equal(days, pa.scalar(date(last, 12, 31))))

@@ -192,7 +192,7 @@ class StudyPlan(entries.PlanEntry):
         ]
 
     def is_joined(self, name: str) -> bool:
-        """Say whether a part has the pseudonyms that join the rows of a person."""
+        """Return whether a part has the pseudonyms that join the rows of a person."""
         own = self.rows.get(str(self.parts[name].of or name))
         return self.study.join and (own is None or own.links != "none")
 

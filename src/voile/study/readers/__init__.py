@@ -43,15 +43,15 @@ def reader_of(
 
 
 def is_sex(label: str) -> bool:
-    """Say whether a type is the sex: SEX, GENDER, PATIENT_SEX."""
+    """Return whether a type is the sex: SEX, GENDER, PATIENT_SEX."""
     return not _SEX.isdisjoint(safe_label(label).split("_"))
 
 
 def is_zip(label: str) -> bool:
-    """Say whether a type is a ZIP code: ZIP, ZIPCODE, POSTAL_CODE."""
+    """Return whether a type is a ZIP code: ZIP, ZIPCODE, POSTAL_CODE."""
     return safe_label(label).startswith(("ZIP", "POST"))
 
 
 def finds_alone(label: str, *, words: bool) -> bool:
-    """Say whether a type's reader finds mentions in every form that it reads, without a kit."""
+    """Return whether a type's reader finds mentions in every form that it reads, without a kit."""
     return words or is_sex(label)

@@ -158,7 +158,7 @@ def _column_of(table: UnreleasedColumns, name: str, label: str, born: str) -> _L
 
 
 def _are_names(values: Sequence[str]) -> bool:
-    """Say whether most values are a few words in capitals, and most differ.
+    """Return whether most values are a few words in capitals, and most differ.
 
     >>> _are_names(["Lamar193", "Ana Torp"]), _are_names(["Ana", "Ana"]), _are_names(["ldl", "Na"])
     (True, False, False)

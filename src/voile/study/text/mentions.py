@@ -77,7 +77,7 @@ class MentionRules(BriefRepr):
         return cache(lambda one: self.dates.offset(self.shown.secret, one))
 
     def _may_say(self, moved: str) -> bool:
-        """Say whether a moved date may be written: one day that is not left out, or a month."""
+        """Return whether a moved date may be written: one day that is not left out, or a month."""
         if self.dates == DateRule(self.dates.days, weeks=self.dates.weeks):
             return True
         read = read_date(moved.strip(), self.order, self.language)
@@ -101,7 +101,7 @@ class MentionRules(BriefRepr):
         return f"{value[: found.start]}{label}{value[found.end :]}"
 
     def says_more(self, subject: str, label: str, written: str) -> bool:
-        """Say whether a written mention says more of its person than the person's rows.
+        """Return whether a written mention says more of its person than the person's rows.
 
         It may be a mark, say no more than an interval of these rows, or show one and no other
         number or value.

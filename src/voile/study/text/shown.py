@@ -87,7 +87,7 @@ class PersonIntervals(BriefRepr):
         )
 
     def shows_within(self, subject: str, column: str, cells: Sequence[str]) -> bool:
-        """Say whether a row shows an interval of these values alone, or they are all.
+        """Return whether a row shows an interval of these values alone, or they are all.
 
         Then a text that says one of them says no more than that row.
         """

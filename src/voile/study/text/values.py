@@ -99,7 +99,7 @@ def find_promised(
 
 
 def is_allowed(plan: StudyPlan, found: ValueFinding, least: float = 0.0) -> bool:
-    """Say whether the promise allows so many people beyond chance, and with certain values.
+    """Return whether the promise allows so many people beyond chance, and with certain values.
 
     least : the share that is allowed in any case.
     """

@@ -128,7 +128,7 @@ def _choose(plan: StudyPlan, name: str, kit: StoredKit) -> Chosen:
 
 
 def is_unchecked(kit: StoredKit) -> bool:
-    """Say whether the figures of a kit of notes are against proposals that nobody checked."""
+    """Return whether the figures of a kit of notes are against proposals that nobody checked."""
     return kit.facts.get("marks") == PROPOSED
 
 

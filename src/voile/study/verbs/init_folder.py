@@ -345,7 +345,7 @@ def _kinds(source: Source) -> dict[str, Kind]:
 
 
 def _is_looked_for(name: str, kind: Kind, role: str) -> bool:
-    """Say whether a column's role and name allow its kind: the day of a visit is nobody's own."""
+    """Return whether a column's role and name allow its kind: visit days are nobody's own."""
     if kind in LOOKED_FOR:
         return role == "identifier"
     return role == "quasi" and (kind == "place" or names_as(name, "birth"))
