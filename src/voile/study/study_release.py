@@ -66,7 +66,7 @@ def unaccepted_in(public: Mapping[str, Any]) -> Sequence[str]:
 
 
 def has_proofs(public: Mapping[str, Any]) -> bool:
-    """Return whether readers proved a limit of a part's remaining identifiers, by public data."""
+    """Return whether readers proved a limit of a part's remaining identifiers, by a manifest."""
     return any(ACCEPTANCE in one for one in public.get("parts", {}).values())
 
 

@@ -56,7 +56,7 @@ def test_rows_of_few_people_do_not_keep_a_promise_of_many(tmp_path):
     given = roles("who", who="identifier")
     kit = kit_of(["tea"] * 6, given, k=5, who=list("abcdef"))
     chosen = choose(kit, Choice(max_risk=0.2))
-    with pytest.raises(InfeasibleError, match="is shared by only 2"):
+    with pytest.raises(InfeasibleError, match="only 2 share an adversary"):
         written(kit, chosen, source(["tea"] * 6, who=list("aaabbb")), tmp_path / "r.csv")
 
 

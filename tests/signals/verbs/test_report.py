@@ -141,7 +141,7 @@ def test_the_headline_is_what_was_measured_on_this_release(page):
     assert "measured on this release; the fit predicted" in public
     assert "of the bits that the unprotected reading reveals; the fit predicted" in public
     assert "predicted by the fit" in page("public", plain)
-    earlier = Note("Bits: {bits:.3f} of {entropy:.3f}, above {null:.3f} by chance.", measured)
+    earlier = Note("{bits:.3f} of {entropy:.3f}, {low:.3f} to {high:.3f}, {null:.3f}.", measured)
     assert "0.12 bits" in page("public", replace(plain, notes=(earlier,)))
 
 
