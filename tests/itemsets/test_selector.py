@@ -261,7 +261,7 @@ def test_a_second_fit_forgets_the_first():
 def test_counts_rare_features_once():
     X = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [1, 0, 0, 1], [0, 0, 0, 1]])
     with pytest.warns(
-        ItemsetsWarning, match="4 features, 1 are held by nobody and 1 by fewer"
+        ItemsetsWarning, match="1 of 4 features belong to nobody and 1 to fewer"
     ) as w:
         ContainmentSelector(k=2, utility="coverage").fit(X)
     assert len(w) == 1

@@ -1,8 +1,8 @@
-"""Choose where to cut columns of numbers, so that nobody is in a small group by their numbers.
+"""Choose split points of numeric columns, so that nobody is in a small group by their numbers.
 
-Whoever knows a person's age also knows which intervals of ages the person is not in: for numbers
-absences are always known. So cuts are chosen under exact k-anonymity. All columns cut, together,
-divide the people into groups of k or more, and so does any part of their intervals.
+An adversary who knows a person's age also knows which intervals of ages the person is not in: for
+numbers, absences are always known. So cuts are chosen under exact k-anonymity. All columns' cuts
+together divide the people into groups of k or more, and so does any part of their intervals.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from voile.itemsets.searches.joint import FeaturePicking
 from voile.itemsets.searches.run import Indices, ItemsetsSearchRun, SetUtility
 
 MOST_ITEMS = 64
-"""Of the items, those that reveal most of the label take part."""
+"""The number of items that take part: those that reveal most of the label."""
 MOST_ONES = 2**25
 HALVINGS = 2
 """Without labels, how often the parts of a column are halved."""
@@ -32,9 +32,9 @@ HALVINGS = 2
 
 @dataclass(frozen=True)
 class CellRange:
-    """A column's features: `first` holds the rows without a number, then rising, `cells` of all.
+    """A column's features: `first` has the rows without a number, the others follow in order.
 
-    Each holds a row, but that the first may hold none.
+    Each of the `cells` features has a row, except that the first may have none.
     """
 
     first: int
@@ -49,19 +49,19 @@ class CellRange:
 def choose_cuts(
     rows: Incidence, labels: RowLabels | None, columns: Sequence[CellRange], ks: Sequence[int]
 ) -> Iterator[list[tuple[int, ...]]]:
-    """Choose for each k the cells of each column that begin an interval, beside its lowest.
+    """Choose for each k the cells of each column that begin an interval, without its lowest.
 
-    Again and again, the cut or item is added that reveals most of the label beside those chosen,
-    while every exact group has k subjects, and while it reveals more than its own description
+    The search repeatedly adds the cut or item that reveals most of the label given the chosen ones.
+    Every exact group must keep k subjects. The addition must reveal more than its own description
     takes: log2(subjects) bits. The items only compete. Without labels columns are cut in quarters.
 
     Yields
     ------
-    For each column, rising places in its cells; none where the column is not to be published. Rows
+    For each column, rising places in its cells; none if the column is not to be published. Rows
     without a number count as the lowest, and are with the lowest numbers unless 1 is chosen.
 
-    Guarantee: the groups of rows that are in the same intervals of all columns
-    hold k subjects each (proved by `Feasible`). O(ones) for each k and cut.
+    Guarantee: rows that are in the same intervals of all columns form groups of k subjects or more
+    (proved by `Feasible`). O(ones) for each k and cut.
     """
     table = _ThresholdRows.of(rows, labels, columns)
     for k in ks:
@@ -74,7 +74,7 @@ def choose_cuts(
 
 @dataclass(frozen=True, eq=False)
 class _ThresholdRows:
-    """The rows as an adversary who knows numbers distinguishes them.
+    """The rows in the form that an adversary who knows numbers distinguishes.
 
     Features are cuts (``at or above this cell``) with their `column` and `place`, then items.
     """
@@ -121,7 +121,7 @@ class _ThresholdRows:
 def _best_items(
     rows: Incidence, labels: RowLabels | None, columns: Sequence[CellRange]
 ) -> NDArray[np.intp]:
-    """Return the features of no column of numbers that reveal most of the label."""
+    """Return the items that reveal most of the label; cuts of columns are left out."""
     if labels is None:
         return np.zeros(0, dtype=np.intp)
     weights = weights_for("mutual-information", rows, labels)
@@ -133,7 +133,7 @@ def _best_items(
 
 @dataclass(frozen=True, eq=False)
 class _CutPicking(FeaturePicking):
-    """Picks cuts and items by what they reveal, or without labels by halves."""
+    """Pick cuts and items by the bits that they reveal, or without labels by halves."""
 
     thresholds: _ThresholdRows
 
@@ -176,7 +176,7 @@ class _CutPicking(FeaturePicking):
         return gained
 
     def _bits_of(self, column: int) -> NDArray[np.float64]:
-        """Return what each cut of a column would add, from the rows by class, cell and label."""
+        """Return the bits that each cut of a column would add, by class, cell and label."""
         cell, of = self.thresholds.cells[column], self.run.state.classes
         width, classes = int((self.thresholds.column == column).sum()) + 1, int(of.max()) + 1
         place = of.astype(np.int64) * width + cell
@@ -200,7 +200,7 @@ def _entropy(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _halving(table: _ThresholdRows, cuts: Indices) -> Iterator[tuple[int, int, int]]:
-    """Yield each cut's depth when its column is halved again and again, its column, itself."""
+    """Yield each cut's depth when its column is repeatedly halved, its column, itself."""
     for column in np.unique(table.column[cuts]):
         own = cuts[table.column[cuts] == column]
         halves = [(0, len(own), 0)]

@@ -1,4 +1,4 @@
-"""What a user calls; the options are those of `voile itemsets fit` and `voile itemsets assess`."""
+"""The functions that a user calls; options are those of `voile itemsets fit` and `assess`."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Selection:
     utility : the set's utility, in the unit of the utility named `utility_name` ("weights" for a
         user's own).
     bound : no feasible set has a larger utility; None where nothing is proven.
-    constraint : what was asked for.
+    constraint : the required constraint.
     evaluations : sets built or, by exact search, examined.
     method, stopped : the method; `finished`, `evaluations`, `seconds` or `interrupted`.
     tried : of the method `portfolio`, the AUC of each search on people that it did not see.
@@ -121,18 +121,18 @@ def select(
     Parameters
     ----------
     X : an `Incidence`, or what `Incidence.of` reads.
-    y : (rows,) labels; None where the utility needs none.
-    constraint : k, and what an adversary may know.
+    y : (rows,) labels; None if the utility needs none.
+    constraint : k, and the adversary's possible knowledge.
     method : one of `METHODS`; those of the paper have a utility of their own.
     utility : one of `UTILITIES`, `distcnt`, or (features,) weights; those of 0 or less are
         never chosen.
-    evaluations : maximum number of sets to build, >= 1; None for what the method needs.
+    evaluations : maximum number of sets to build, >= 1; None for as many as the method needs.
     seconds : time limit, > 0; may be exceeded by one block of features.
     random_state : seed or generator, for the methods that draw.
     unique : maximum share of unique rows, in [0, 1]; less than 1 for the method `joint` only.
     given : numbers of features that are published in any case; not for `exact` and `maximal`.
-    among : numbers of the features that may be chosen beside them; None for all.
-    folds : of people: choose also without each, which takes five more searches, or few more where
+    among : numbers of the features that may be chosen in addition; None for all.
+    folds : of people: choose also without each. This takes five more searches, or few more if
         the method does so in any case.
 
     Returns
@@ -143,8 +143,8 @@ def select(
     ------
     InfeasibleError : no feature meets the constraint; names the largest k that one meets. The
         features given do not meet it together.
-    RequestError : more k than subjects, an unknown method or utility, a label that is needed, a
-        utility that a method does not take, limits out of range.
+    RequestError : more k than subjects, or an unknown method or utility. Also a label that is
+        needed, a utility that a method does not take, or limits out of range.
 
     >>> rows = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]])
     >>> chosen = select(rows, constraint=Constraint(k=2), utility="coverage")

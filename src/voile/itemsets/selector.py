@@ -47,17 +47,17 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features with the largest utility that may be published under k-anonymity.
 
     The adversary knows at most m of the items that a person has, and looks for the people who have
-    them all. Among the rows that the selector was fitted to, at least k subjects do. Nothing is
-    promised of other rows that pass through `transform`: fit to what is published.
+    them all. At least k subjects do in the rows of the fit. There is no guarantee for other rows
+    that pass through `transform`: fit to the rows that you publish.
 
     Parameters
     ----------
     k : minimum number of subjects, >= 1.
     m : maximum number of items known of a person, >= 1; None for no limit.
     method : as `voile.itemsets.select`; `joint` without its limit.
-    utility : `mutual-information`, `chi-squared`, `hamdist`, `distcnt`; without labels `coverage`
-        or `size`; or (features,) weights.
-    seconds : time limit, > 0; None for what the method needs.
+    utility : `mutual-information`, `chi-squared`, `hamdist` or `distcnt`. Without labels
+        `coverage` or `size`. Or (features,) weights.
+    seconds : time limit, > 0; None for as long as the method needs.
     random_state : an int, a Generator or None.
     binarize : numbers above it are items, and `transform` returns 0 and 1; None requires 0 and 1.
     nulls : `refuse`, or `absent` if a missing value is a 0.
@@ -193,7 +193,7 @@ def _warn_of_rare(rows: Incidence, k: int) -> None:
     few = int((rows.supports < k).sum()) - nobody
     if nobody or few:
         warn(
-            f"of {len(rows.features):,} features, {nobody:,} are held by nobody and {few:,} by"
+            f"{nobody:,} of {len(rows.features):,} features belong to nobody and {few:,} to"
             f" fewer than {k:,} subjects: they can never be chosen",
             ItemsetsWarning,
         )

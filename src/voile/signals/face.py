@@ -1,4 +1,4 @@
-"""What a user calls; the options are those of `voile signals`."""
+"""The functions that a user calls; their options are those of `voile signals`."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def decode(
     force: bool = False,
     progress: ProgressHook | None = None,
 ) -> DecodedReadings:
-    """Decode the readings of a release, knowing each subject's class.
+    """Decode the readings of a release, given each subject's class.
 
     Parameters
     ----------
-    kit, policy : what the release was made with.
+    kit, policy : the kit and the policy that made the release.
     release : the release, or its path.
-    classes : a frame or table of the class of each pseudonym; without it the one in the private
-        folder of the release, which is for the recipient alone.
+    classes : a frame or table of the class of each pseudonym. The default is the table in the
+        private folder of the release, which is for the recipient alone.
     out : a file or table; without it the readings are in memory, as `frame`.
     force : replace the output if voile wrote it.
-    progress : called with a task, how much of it is done, and of how much.
+    progress : called with a task, the work done and the work in total.
 
     Raises
     ------

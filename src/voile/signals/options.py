@@ -18,11 +18,11 @@ Share = Annotated[float, Field(ge=0, le=1)]
 TENTHS = tuple(tenth / 10 for tenth in range(11))
 
 AXES = {"risk": "relative leakage", "loss": "distortion without the key"}
-"""What risk and loss are called."""
+"""The names of risk and loss."""
 
 
 class FitOptions(voile.release.options.FitOptions):
-    """Which maps are fitted, and which policies are compared."""
+    """The maps to fit, and the policies to compare."""
 
     method: tuple[Method, ...] = Field(
         (), description="method by which maps are fitted. Repeatable [transport]"
@@ -37,8 +37,8 @@ class FitOptions(voile.release.options.FitOptions):
     period: float | None = Field(
         None,
         ge=0,
-        description="of a season in sequences, such as 7: in days, or in the numbers of the time "
-        "column; 0: there is none [found in the data]",
+        description="length of a season in sequences, such as 7, in days or in the numbers of the "
+        "time column; 0: there is none [found in the data]",
     )
     leaky_sessions: bool = Field(
         False,
@@ -82,7 +82,7 @@ class ApplyOptions(PseudonymOptions):
         None, ge=0, le=12, description="decimal places of messages [float64]"
     )
     no_pseudonyms: bool = Field(
-        False, description="name subjects anew for this release alone, without a secret"
+        False, description="give subjects random names for this release alone, without a secret"
     )
 
 
@@ -104,7 +104,7 @@ class AttackOptions(voile.release.options.ControlOptions):
 
 
 class DecodeOptions(Options):
-    """Decode the readings of a release, knowing each subject's class.
+    """Decode the readings of a release, given each subject's class.
 
     CLASSES has a row for each pseudonym of the release, with its class; apply writes one as
     RELEASE.private/classes.csv, for the recipient alone. Rows with a reading outside the map's
@@ -132,7 +132,7 @@ class _EnrolledOptions(Options):
 
 
 class _LineOptions(Options):
-    """The broker, and how it is reached."""
+    """The broker and the connection to it."""
 
     broker: str = Field(
         title="URL", description="address: mqtts://host:8883, or mqtt://host:1883 without TLS"
@@ -155,7 +155,7 @@ class _LineOptions(Options):
 
 
 class EnrolOptions(_EnrolledOptions):
-    """Write the keys with which one device proves and encrypts what it sends.
+    """Write the keys that one device needs to authenticate and encrypt its messages.
 
     The device receives this file and the kit, never the secret. A thief of the file can forge
     and decrypt the messages of its own subjects, and of nobody else. Without --subject the
@@ -171,10 +171,10 @@ class EnrolOptions(_EnrolledOptions):
 class SendOptions(_LineOptions):
     """Send readings live, encoded, until each has its receipt.
 
-    SOURCE is a table with the columns that the kit was fitted to, or - for such rows as JSON
-    lines on standard input, sent as they come. What has no receipt yet is kept in the spool:
-    run the same command again after an interruption, and it goes on; no row is sent twice.
-    Exits with 1 when a reading is left unsent or unfit to be sent.
+    SOURCE is a table with the columns that the kit was fitted to. With -, rows are JSON lines
+    on standard input, sent as they come. The spool keeps readings without a receipt. Run the
+    same command again after an interruption, and it goes on; no row is sent twice. Exits with
+    1 when a reading is left unsent or unfit to be sent.
     """
 
     enrolment: Path = Field(
@@ -188,7 +188,7 @@ class SendOptions(_LineOptions):
     )
     wait: float | None = Field(None, ge=0, description="longest time to run, in seconds")
     begin_again: bool = Field(
-        False, description="begin new sessions, where the two ends are out of step"
+        False, description="begin new sessions, if the two ends are out of step"
     )
 
 
@@ -196,8 +196,8 @@ class ReceiveOptions(_EnrolledOptions, _LineOptions):
     """Receive readings live, and decode them, until stopped.
 
     Writes FOLDER/readings.jsonl, a line for each reading, before its receipt goes back;
-    readings outside the map's range go to FOLDER/set-aside.jsonl. The folder also holds what is
-    known of each session: run the same command again, and it goes on. Exits with 1 when
+    readings outside the map's range go to FOLDER/set-aside.jsonl. The folder also contains the
+    state of each session: run the same command again, and it goes on. Exits with 1 when
     messages were refused or ignored, or readings set aside.
     """
 
@@ -214,7 +214,7 @@ class ReceiveOptions(_EnrolledOptions, _LineOptions):
 class DecodeFhirOptions(Options):
     """Decode what encode-fhir encoded: the same file, to the byte.
 
-    Readings outside the map's range stay encoded there. What they decode to goes to
+    Readings outside the map's range stay encoded there. Their decoded values go to
     OUT.set-aside.jsonl, and the exit code is 1.
     """
 
@@ -226,9 +226,9 @@ class DecodeFhirOptions(Options):
     policy: Path | None = Field(None, description="policy file, to encode each reading by itself")
     key_file: Path | None = Field(
         None,
-        description="file with the secret that dither is drawn from, so that a file encoded again "
-        "has the same values; a kit with known columns needs it at both ends [variable "
-        "VOILE_SECRET; else drawn afresh]",
+        description="file with the secret that dither is drawn from, so that encoding a file again "
+        "gives the same values. A kit with known columns needs it at both ends [variable "
+        "VOILE_SECRET; else random dither]",
     )
 
 

@@ -49,7 +49,7 @@ class OfParts:
     def read_measurements(
         self, public: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds, /
     ) -> Iterator[CriterionMeasurement]:
-        """Yield what the manifests of the parts certify, and what attacks on them found."""
+        """Yield the certified figures in the parts' manifests, and the findings of attacks."""
         found = evidence.of_part if isinstance(evidence, StudyEvidence) else {}
         for name, part in public["parts"].items():
             if part["kind"] == self.kind:

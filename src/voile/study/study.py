@@ -70,8 +70,8 @@ class Study(BriefRepr):
     ) -> Self:
         """Read a plan; every mistake is named with its place.
 
-        ledger : judges every release of the source [what the plan names, if any].
-        words : how options are named in what goes wrong: force, or --force on the command line.
+        ledger : judges every release of the source [the plan's ledger, if any].
+        words : the form of options in errors: force, or --force on the command line.
         """
         with words():
             plan = StudyPlan.read_file(Path(path))
@@ -105,7 +105,7 @@ class Study(BriefRepr):
     def review(
         self, options: ReviewOptions, reporter: VerbReporter, *, part: str | None = None
     ) -> EndedVerb:
-        """Serve the page on which people read what the kit of a part of notes proposes.
+        """Serve a page on which people read the proposals of the kit of a part of notes.
 
         An export lies open, in a folder of mode 0700, until they end it.
         """
@@ -174,12 +174,12 @@ class Study(BriefRepr):
         parts: bool = False,
         progress: ProgressHook = silent,
     ) -> AttackedStudy:
-        """Attack all parts together: by what each shows, by true dates, and with a register.
+        """Attack all parts together: by the facts of each, by true dates, and with a register.
 
         The findings are kept, sealed, for `determine`.
 
-        register : what `voile.open_source` takes: named people, with the study's subject column.
-        parts : also attack each part by itself, as its kind is attacked; it may take minutes.
+        register : any input of `voile.open_source`: named people, with the study's subject column.
+        parts : also attack each part by itself, by the attacks of its kind; it may take minutes.
         """
         with self.words():
             named = None if register is None else open_source(register)
@@ -218,7 +218,7 @@ class Study(BriefRepr):
 
     @check_arguments
     def verify(self) -> tuple[ReleaseCheck, ...]:
-        """Check the release against its manifest and its seal: what each says, and if it holds."""
+        """Check the release against its manifest and its seal; return each check and its result."""
         with self.words():
             release = StudyRelease.open(self.plan.release)
             with unpack_export(self.plan) as plan:

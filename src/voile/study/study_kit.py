@@ -69,7 +69,7 @@ def named_in_kit(chosen: Chosen) -> int | dict[str, Any]:
 
 
 def wrap_searched(kit: StoredKit, policy: Mapping[str, Any]) -> Chosen:
-    """Return a policy that was searched given what is out, and is not on the kit's frontier."""
+    """Return a policy searched given earlier releases, which is not on the kit's frontier."""
     return Chosen(kit.kind, kit.id, None, Choice(joint_risk=1.0), {}, policy)
 
 

@@ -1,8 +1,8 @@
-"""The release of a study: one folder of parts with one manifest, and what never leaves beside it.
+"""The release of a study: one folder of parts with one manifest, and a private folder next to it.
 
-OUT/manifest.json       what a recipient may know of the study and of each part
-OUT/visits.parquet      a part
-OUT.private/            mode 0700: the study's private manifest, its seal, a folder a part
+- OUT/manifest.json: the public description of the study and of each part
+- OUT/visits.parquet: a part
+- OUT.private/: mode 0700, the study's private manifest, its seal, a folder a part
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FORMAT, VERSION, MANIFEST = outputs.STUDY_FORMAT, 1, outputs.STUDY_MANIFEST
 OF_ATTACKS = (EVIDENCE, EVIDENCE_SEAL)
 """Files that attack writes into private folders, under seals of their own."""
 UNACCEPTED = "unaccepted"
-"""What the public manifest calls the parts of texts that wait for acceptance."""
+"""The public manifest's key for the parts of texts that wait for acceptance."""
 UTILITY = "utility"
 """The part of the private manifest with counts before and after."""
 EXPORT = "export"
@@ -48,7 +48,7 @@ def _is_study(path: Path) -> bool:
 
 
 def _is_private(path: Path) -> bool:
-    """Say whether a private folder holds no more than apply sealed in it, and attack beside it."""
+    """Return whether a private folder contains only files sealed by apply, and files of attack."""
     sealed = outputs.json_at(path / SEAL).get("files")
     known = {SEAL, *(sealed if isinstance(sealed, dict) else ())}
     return outputs.holds_no_other(
@@ -66,7 +66,7 @@ def unaccepted_in(public: Mapping[str, Any]) -> Sequence[str]:
 
 
 def has_proofs(public: Mapping[str, Any]) -> bool:
-    """Say whether readers proved a limit of the identifiers left in a part, by public manifests."""
+    """Return whether readers proved a limit of a part's remaining identifiers, by a manifest."""
     return any(ACCEPTANCE in one for one in public.get("parts", {}).values())
 
 

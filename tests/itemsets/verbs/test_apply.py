@@ -56,7 +56,7 @@ def test_rows_of_few_people_do_not_keep_a_promise_of_many(tmp_path):
     given = roles("who", who="identifier")
     kit = kit_of(["tea"] * 6, given, k=5, who=list("abcdef"))
     chosen = choose(kit, Choice(max_risk=0.2))
-    with pytest.raises(InfeasibleError, match="is shared by only 2"):
+    with pytest.raises(InfeasibleError, match="only 2 share an adversary"):
         written(kit, chosen, source(["tea"] * 6, who=list("aaabbb")), tmp_path / "r.csv")
 
 
@@ -215,11 +215,11 @@ def test_verify_says_no_to_another_promise_and_to_what_is_not_published(tmp_path
     asked = {**release.public["constraints"], "k": 3}
     more = replace(release, public={**release.public, "constraints": asked})
     assert [name for name, holds in verify(more) if holds is False] == [
-        "at k = 3, at least so many people share whatever the adversary may know"
+        "at k = 3, at least so many people share any knowledge of the adversary"
     ]
     (column,) = release.public["policy"]
     fewer = {**release.public, "policy": [{**column, "values": ["tea"]}]}
-    assert ("every cell holds what the policy publishes", False) in verify(
+    assert ("every cell contains only published values of the policy", False) in verify(
         replace(release, public=fewer)
     )
     (told,) = release.public["columns"]

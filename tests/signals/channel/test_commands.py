@@ -113,7 +113,7 @@ def test_a_column_that_would_be_lost_in_the_clinics_file_is_refused(ward, tmp_pa
     quick = ["--strength", "1", "--base", "normal", "--time", called if own == "day" else "day"]
     assert run(["signals", "fit", *map(str, [tmp_path / "days.csv", *kit, *quick])]) == 0
     known = ["--classes", folder / "classes.csv", "--key-file", folder / "key"]
-    with pytest.raises(VoileError, match=f"a column is called {called}, as one that the clinic's"):
+    with pytest.raises(VoileError, match=f"a column is called {called}, but the clinic's"):
         command("enrol", tmp_path / "kit", *known, "--out", tmp_path / "enrolment")
 
 
@@ -244,7 +244,7 @@ def test_rows_are_sent_in_the_order_of_time_by_which_fit_learnt(ward, dated, tmp
     line = ["--broker", "mqtt://127.0.0.1:9", "--wait", 0, "--enrolment", folder / "enrolment"]
     kit, other = (folder / "kit", dated) if times[0][4:5] != "-" else (dated, folder / "kit")
     given = [tmp_path / "mixed.csv", *line, "--spool"]
-    with pytest.raises(VoileError, match=r"column day: times are .*, and .* in what the map was"):
+    with pytest.raises(VoileError, match=r"column day: times are .*, but the map was fitted to"):
         command("send", other, *given, tmp_path / "other")
     assert command("send", kit, *given, tmp_path / "spool") == 1
     assert spooled(tmp_path / "spool") == times

@@ -182,7 +182,7 @@ def test_what_was_written_of_a_turn_that_did_not_end_is_taken_off(tmp_path):
     recipient(tmp_path).close()
     assert path.read_bytes() == whole
     path.write_bytes(whole[:-5])
-    with pytest.raises(RequestError, match="shorter than what was written"):
+    with pytest.raises(RequestError, match="shorter than its recorded length"):
         recipient(tmp_path)
     device.close()
 
@@ -253,13 +253,13 @@ def test_a_file_is_taken_once(tmp_path):
             "row 2, pseudonym: a subject is not enrolled",
         ),
         (Outgoing("", "calm", (170.0, 70.0)), "row 2, pseudonym: a subject is not enrolled"),
-        (Outgoing("A", "calm", (170.0, 70.0), {"a": [1]}), "row 2: what goes beside"),
+        (Outgoing("A", "calm", (170.0, 70.0), {"a": [1]}), "row 2: a kept column"),
         (
             Outgoing("A", "calm", (170.0, 70.0), {"a": float("inf")}),
-            "row 2: what goes beside",
+            "row 2: a kept column",
         ),
-        (Outgoing("A", "calm", (170.0, 70.0), {"a": "\ud800"}), "row 2: what goes beside"),
-        (Outgoing("A", "calm", (170.0, 70.0), {"a": "x" * 40_000}), "row 2: .* is too long"),
+        (Outgoing("A", "calm", (170.0, 70.0), {"a": "\ud800"}), "row 2: a kept column"),
+        (Outgoing("A", "calm", (170.0, 70.0), {"a": "x" * 40_000}), "row 2: .* too long"),
     ],
 )
 def test_of_readings_with_a_wrong_one_none_is_taken(tmp_path, reading, message):

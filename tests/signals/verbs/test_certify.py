@@ -85,7 +85,7 @@ def test_a_release_is_decoded_batch_by_batch_each_row_by_its_own_class(tmp_path)
     )
     certify(sent, rows, content.reader, codec, expected)
     expected.rows -= 1
-    with pytest.raises(AssertionError, match="does not decode"):
+    with pytest.raises(AssertionError, match="do not decode"):
         certify(sent, rows, content.reader, codec, expected)
 
 
@@ -133,7 +133,7 @@ def test_what_would_decode_to_other_readings_is_not_published(tmp_path, monkeypa
     kit = fitted()
     with monkeypatch.context() as patch:
         patch.setattr(applying, "encode_carriable", spoilt)
-        with pytest.raises(AssertionError, match="does not decode to what was read"):
+        with pytest.raises(AssertionError, match="do not decode to the original readings"):
             applied(kit, tmp_path / "sent.csv")
     assert list(tmp_path.iterdir()) == []
     applied(kit, tmp_path / "sent.csv")

@@ -139,8 +139,10 @@ def test_the_headline_is_what_was_measured_on_this_release(page):
     assert "0.12 bits" in public
     assert "Messages reveal 0.12 of 0.72 bits" in public
     assert "measured on this release; the fit predicted" in public
-    assert "of what the unprotected reading reveals; the fit predicted" in public
+    assert "of the bits that the unprotected reading reveals; the fit predicted" in public
     assert "predicted by the fit" in page("public", plain)
+    earlier = Note("{bits:.3f} of {entropy:.3f}, {low:.3f} to {high:.3f}, {null:.3f}.", measured)
+    assert "0.12 bits" in page("public", replace(plain, notes=(earlier,)))
 
 
 def test_what_was_measured_stands_before_what_the_fit_expected(page):

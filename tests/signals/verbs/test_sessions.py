@@ -72,10 +72,10 @@ def test_sessions_that_reveal_the_class_are_left_out_unless_asked_for(tmp_path):
 
 def test_readings_of_one_subject_at_one_time_are_named():
     source = frame(60, 1)
-    assert "time of another" not in fitted(60, of=source)[1]
+    assert "same time as another" not in fitted(60, of=source)[1]
     source.loc[source.day == 4, "day"] = 3
     said = fitted(60, of=source)[1]
-    assert "60 readings have the time of another of their subject" in said
+    assert "60 readings have the same time as another reading of their subject" in said
 
 
 def test_of_too_few_subjects_nothing_is_said():

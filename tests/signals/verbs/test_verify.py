@@ -15,7 +15,7 @@ from voile.signals.verbs.choose import choose
 from voile.signals.verbs.verify import verify
 
 GRAIN = "no message is finer than 2^-44"
-MESSAGES = "every row holds a message for each reading, or none"
+MESSAGES = "every row has a message for each reading, or none"
 CERTIFIED = {f"{name} is as certified" for name in ("rows", "blank", "decoded")}
 PRIVATE = {f"{name} is as certified" for name in ("subjects", "outside")}
 GATE = ("finer_messages", "class_separation(pulse)", "class_separation(weight)")

@@ -32,7 +32,11 @@ from voile.study.plan.plan import StudyPlan
             "[parts.days]",
             "parts.days: the study has something of its own by that name",
         ),
-        ('source = "notes.parquet"', 'of = "visits"', "parts.notes.documents: of names a part"),
+        (
+            'source = "notes.parquet"',
+            'of = "visits"',
+            "parts.notes.documents: give both: of = a part",
+        ),
         (
             'kit = "notes.kit"',
             'kit = "notes.kit"\nout = "visits.parquet"',
@@ -150,7 +154,7 @@ def test_a_birth_date_never_moves_beside_a_visit(change, folder):
     (folder / "visits.toml").write_text(
         roles.replace('birth_date = "identifier"', 'birth_date = "keep"')
     )
-    with pytest.raises(RequestError, match="birth_date is a birth date, which reveals the age"):
+    with pytest.raises(RequestError, match="column birth_date is a birth date"):
         change().fit(force=True)
 
 

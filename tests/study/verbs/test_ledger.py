@@ -185,5 +185,5 @@ def test_joint_risk_picks_a_policy_that_is_safe_given_what_is_out(folder, ledger
     (folder / "study.toml").write_text(
         text.replace("max_relative_risk = 0.2", "joint_risk = 0.0001")
     )
-    with pytest.raises(InfeasibleError, match="together with what is out"):
+    with pytest.raises(InfeasibleError, match="together with the earlier releases"):
         opened(folder).fit(force=True)

@@ -84,7 +84,7 @@ def test_texts_in_their_rows_are_not_counted_among_the_kept_columns(change, fold
 
 @pytest.mark.parametrize(
     ("column", "said"),
-    [("seen", "seen would be released beside the texts: a date"), ("age", "age would be released")],
+    [("seen", "seen would be released with the texts: a date"), ("age", "age would be released")],
 )
 def test_columns_beside_notes_may_not_say_what_the_policy_hides(folder, change, column, said):
     roles = {**NOTE_ROLES["columns"], column: "keep"}

@@ -1,4 +1,4 @@
-"""May one more feature be published? Checks only the rows that contain it, or lack it too."""
+"""Decide if one more feature may be published, by the rows that contain it or lack it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from voile.itemsets.kernels.parts import rarest_part
 
 
 class AdmissionRule(NamedTuple):
-    """At least k subjects for itemsets of at most m features that occur; `signed`: absences too."""
+    """At least k subjects for itemsets of at most m occurring features; `signed`: absences too."""
 
     k: int
     m: int
@@ -32,10 +32,10 @@ class AdmissionRule(NamedTuple):
 def rare(
     here: SubjectGroups, rule: AdmissionRule, part: Items, marks: Counts
 ) -> tuple[int, int, int]:
-    """Find what breaks the rule among `here`, the rows that contain a feature or lack it.
+    """Find an itemset that breaks the rule in `here`, the rows that contain a feature or lack it.
 
-    Returns the number of a class that has it, -1 where there is none, its support, and how many
-    ranks of `part` were filled with it, beside that feature.
+    Returns the number of a class that has it (-1 if there is none), its support, and the length of
+    `part`. `part` gets its ranks, without that feature.
     """
     n, ranks = len(here.own), len(here.column_starts) - 1
     found, wholes = np.empty(n, dtype=np.int32), np.zeros(n, dtype=np.int64)
@@ -58,7 +58,7 @@ def rare(
 def whole_support(
     here: SubjectGroups, c: int, rule: AdmissionRule, found: Items, marks: Counts
 ) -> int:
-    """Count the subjects who have all that class c has and, where signed, no more."""
+    """Count the subjects who have all features of class c and, if signed, no more."""
     if rule.signed:
         found[0] = c
         return subjects(here, found[:1], rule.k, marks)
@@ -67,7 +67,7 @@ def whole_support(
 
 @inner
 def fill(here: SubjectGroups, c: int, signed: bool, part: Items) -> int:
-    """Fill `part` with the ranks class c has or, where signed, with all; return how many."""
+    """Fill `part` with the ranks of class c, or with all if signed; return how many."""
     if signed:
         ranks = len(here.column_starts) - 1
         part[:ranks] = np.arange(ranks)
@@ -79,9 +79,9 @@ def fill(here: SubjectGroups, c: int, signed: bool, part: Items) -> int:
 
 @inner
 def splits_well(groups: SubjectGroups, classes: SharedClasses, x: int, k: int) -> bool:
-    """Return whether every class that x splits leaves k subjects or none on either side.
+    """Return whether every class that x splits keeps k subjects or none on either side.
 
-    Counts each subject's own patterns only: never true where it is not so.
+    It counts only each subject's own patterns, so it is never true by mistake.
     """
     holders, well = holders_of(groups, x), True
     for p in holders:
@@ -133,7 +133,7 @@ def within(groups: SubjectGroups, classes: SharedClasses, a: int, b: int) -> boo
 def admits(
     groups: SubjectGroups, classes: SharedClasses, rule: AdmissionRule, x: int, part: Items
 ) -> bool:
-    """Return whether feature x may be shared with those that are, which keep the rule."""
+    """Return whether feature x may join the shared features, which keep the rule."""
     if rule.signed:
         if splits_well(groups, classes, x, rule.k):
             return True
@@ -153,7 +153,7 @@ def admits(
 
 @compile_kernel
 def may_share(groups: SubjectGroups, classes: SharedClasses, rule: AdmissionRule, x: int) -> bool:
-    """Return whether feature x may be shared with those that are, which keep the rule."""
+    """Return whether feature x may join the shared features, which keep the rule."""
     return admits(groups, classes, rule, x, np.empty(classes.sizes[1], dtype=np.int32))
 
 
@@ -166,9 +166,9 @@ def extend(
     stop: bool,
     most: int,
 ) -> tuple[Items, int]:
-    """Try features in order, share each that may be; return those, and how many were tried.
+    """Try features in order, share the allowed ones; return these, and the number of tries.
 
-    End when `most` are shared or, with `stop`, at the first that may not be.
+    End when `most` are shared or, with `stop`, at the first refused one.
     """
     shared, n, tried = np.empty(min(len(order), most), dtype=np.int32), 0, 0
     part = np.empty(classes.sizes[1] + len(shared), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""What k subjects with alike rows have in common: it may be shared, and is often a lot."""
+"""The common items of k subjects with similar rows: they may be shared, and are often many."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ Floats = NDArray[np.float64]
 def common(
     groups: SubjectGroups, weights: Floats, p: int, k: int, overlap: Floats, marks: Counts
 ) -> tuple[Items, int]:
-    """Return what pattern p and those most like it, of k subjects, have in common; how many joined.
+    """Return the common items of pattern p and the patterns most like it, for k subjects.
 
-    Each time the pattern joins whose overlap with what is left weighs most; `overlap` is scratch.
+    Each step adds the pattern with the heaviest overlap with the remaining items. Also returns
+    the number of patterns. `overlap` is scratch.
     """
     row = groups.items[groups.starts[p] : groups.starts[p + 1]]
     left = row[np.array([weights[x] > 0 for x in row], dtype=np.bool_)]
@@ -57,7 +58,7 @@ def weigh(groups: SubjectGroups, x: int, weight: float, overlap: Floats) -> None
 
 @compile_kernel
 def best_common(groups: SubjectGroups, weights: Floats, order: Items, k: int, work: int) -> Items:
-    """Return the heaviest common items of a pattern and those like it; stop after `work` ones."""
+    """Return the heaviest common items of a pattern and similar ones; stop after `work` ones."""
     overlap, marks = np.zeros(len(groups.own)), marks_for(groups)
     best, heaviest = np.empty(0, dtype=np.int32), 0.0
     for p in order:

@@ -1,4 +1,4 @@
-"""The itemset that keeps a feature out: one that breaks the rule, and of which no part does."""
+"""Find the itemset that keeps a feature out: it breaks the rule, but no part of it does."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def blocker(
 ) -> tuple[int, bool, Items, Items]:
     """Find a least itemset with feature x in it that breaks the rule.
 
-    Returns its support, -1 where x may be shared; whether x is present in it; the other
-    features' ranks; and 1 for each of these that is present.
+    Returns its support (-1 if x may be shared), whether x is present in it, the other
+    features' ranks, and 1 for each present one.
     """
     holders = holders_of(groups, x)
     part = np.empty(classes.sizes[1] + 1, dtype=np.int32)
@@ -44,7 +44,7 @@ def blocker(
 
 @inner
 def shorten(here: SubjectGroups, c: int, k: int, part: Items, filled: int, marks: Counts) -> int:
-    """Keep of `part` what it takes for fewer than k subjects to match, the rarest first."""
+    """Keep the rarest of `part`, just enough that fewer than k subjects match."""
     given = np.arange(len(here.own)).astype(np.int32)
     taken = 0
     while subjects(here, given, k, marks) >= k:
@@ -67,7 +67,7 @@ def shorten(here: SubjectGroups, c: int, k: int, part: Items, filled: int, marks
 def shrink(
     here: SubjectGroups, c: int, k: int, part: Items, filled: int, marks: Counts
 ) -> tuple[int, int]:
-    """Leave out of `part` what can be while fewer than k subjects match; return support, length."""
+    """Shorten `part` while fewer than k subjects match; return support, length."""
     filled = shorten(here, c, k, part, filled, marks)
     total, at = matching(here, c, part[:filled], -1, marks), 0
     while at < filled:
@@ -83,7 +83,7 @@ def shrink(
 
 @inner
 def matching(here: SubjectGroups, c: int, part: Items, left_out: int, marks: Counts) -> int:
-    """Count the subjects who have what class c has of `part`, one of whose places is left out."""
+    """Count the subjects who agree with class c on `part`, without the place `left_out`."""
     found, n = np.empty(len(here.own), dtype=np.int32), 0
     for q in range(len(here.own)):
         same = True

@@ -1,10 +1,10 @@
 """Branch and bound for the feasible set of the largest weight, one step after another.
 
-Beside a feasible set, two features that may each join it, but not both, are a *clash*. What is
-added is free of clashes: a clique of the graph of pairs that do not clash. Colouring that graph,
-so that features of one colour clash pairwise, bounds its weight (Tomita, Seki 2003), closer where a
-feature's weight is split among several colours (Babel 1994). Clashes only grow with the set: those
-of the step before bound a set first, and only where that leaves hope is every pair tried beside it.
+Two features are a *clash* if each may join a feasible set, but not both. Features that are added
+have no clashes: they are a clique of the graph of pairs without clash. A colouring of that graph,
+with clashing pairs in each colour, bounds the clique's weight (Tomita, Seki 2003). The bound is
+closer if a feature's weight is split among several colours (Babel 1994). Clashes only grow with the
+set. So the previous step's clashes bound a set first. Every pair is tried only if hope remains.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ Table = NDArray[np.int32]
 class BranchState(NamedTuple):
     """The state of branch and bound; at each depth, one row of every table.
 
-    Features are numbered by falling weight. `pairs` are bit rows of which may be shared
-    together, `alive` bits of which may join; `order[: left]` are the features still to try,
-    `bound` what the best of those up to each may add; `path` the features shared, `worth` their
-    weight. `stand` holds the depth (-1 at the end), whether it was entered, and the pairs tried;
-    `best` the best set as 0/1, `most` its weight and the root's bound. The set at a depth is
-    held by `covers` where that has features, else by the tables from `of` to `sizes`, as
-    `SharedClasses`.
+    Features are numbered by falling weight. `pairs` are bit rows of features that may be shared
+    together, `alive` bits of features that may join. `order[: left]` are the features still to try.
+    `bound` is the most that the best of those up to each may add. `path` has the shared features,
+    `worth` their weight. `stand` contains the depth (-1 at the end), whether it was entered, and
+    the number of tried pairs. `best` is the best set as 0/1, `most` its weight and the root bound.
+    `covers` describes the set at a depth if it has features. Otherwise the tables from `of` to
+    `sizes` do, as `SharedClasses`.
     """
 
     weights: Floats
@@ -59,7 +59,7 @@ class BranchState(NamedTuple):
 
 @inner
 def classes_at(search: BranchState, classes: SharedClasses, depth: int) -> SharedClasses:
-    """Return the partition at a depth; ranks are appended to, so all depths have them in common."""
+    """Return the partition at a depth; ranks are only appended, so all depths share them."""
     return SharedClasses(
         search.of[depth],
         classes.ranks,
@@ -77,10 +77,11 @@ def classes_at(search: BranchState, classes: SharedClasses, depth: int) -> Share
 
 @compile_kernel
 def colour(search: BranchState, depth: int, known: int) -> None:
-    """Order the features alive at a depth by colour, and bound what those up to each may add.
+    """Order the features alive at a depth by colour, and bound the gain from those up to each.
 
-    Uses the clashes known at another depth. Each colour takes from its features the least that any
-    has left of its weight, and adds it to the bound once; a feature is ordered when none is left.
+    Uses the clashes known at another depth. Each colour takes the least remaining weight of its
+    features from each of them, and adds it to the bound once. A feature without remaining weight
+    gets its place in the order.
     """
     pairs, uncoloured = search.pairs[known], search.alive[depth].copy()
     rest, clique = search.weights.copy(), np.empty(len(search.weights), dtype=np.int32)
@@ -129,7 +130,7 @@ def explore(
 ) -> int:
     """Go on for up to `steps` sets, or about `tries` pairs; return how many sets were examined.
 
-    Sets that can weigh at most `slack` more than the best are left out.
+    Skip sets that can weigh at most `slack` more than the best.
     """
     done = 0
     part = np.empty(len(search.weights) + 1, dtype=np.int32)
@@ -167,7 +168,7 @@ def enter(
     slack: float,
     part: Items,
 ) -> None:
-    """Keep the set if it is the best; order what may join it, by clashes known, then by all."""
+    """Keep the set if it is the best; order the features that may join, by known clashes first."""
     if search.worth[depth] > search.most[0]:
         search.most[0] = search.worth[depth]
         search.best[:] = 0
@@ -188,7 +189,7 @@ def enter(
 
 @inner
 def find_covered(search: BranchState, depth: int, k: int) -> None:
-    """Try every pair of the features alive at a depth beside the set, by `covers`."""
+    """Try every pair of the features alive at a depth with the set, by `covers`."""
     pairs, alive = search.pairs[depth], search.alive[depth]
     left = np.empty(search.covers.holders.shape[1], dtype=np.uint64)
     for x in range(len(search.weights)):
@@ -211,7 +212,7 @@ def find_clashes(
     depth: int,
     part: Items,
 ) -> None:
-    """Try every pair of the features alive at a depth beside the set, by its classes."""
+    """Try every pair of the features alive at a depth with the set, by its classes."""
     pairs, alive = search.pairs[depth], search.alive[depth]
     for x in range(len(search.weights)):
         if not has(alive, x):
@@ -247,9 +248,9 @@ def descend(
 
 @compile_kernel
 def may_pair(groups: SubjectGroups, own: Counts, k: int, pairs: Words) -> None:
-    """Set the bits of the features that occur together in no row, or in rows enough.
+    """Set the bits of the features that occur together in no row, or in enough rows.
 
-    Rows are counted by `own`, at least the subjects of each pattern: what is left out is
+    Rows are counted by `own`, at least the subjects of each pattern. So pairs without a bit are
     infeasible for certain.
     """
     features = len(groups.column_starts) - 1

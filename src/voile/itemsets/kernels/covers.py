@@ -1,7 +1,7 @@
-"""May two features join a set together? Containment of single rows, held as bits.
+"""Decide if two features may join a set together: containment of single rows, as bits.
 
-Two features may join when the rows that hold both are none or, for each such row, k of them
-contain it on the features shared.
+Two features may join if no row has both. Otherwise k rows must contain each row with both, on the
+shared features.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from voile.itemsets.kernels.bits import NONE, Words, count, first_of, has
 
 
 class RowCovers(NamedTuple):
-    """Which rows contain which, at each depth of a search; no features where other rules apply.
+    """The rows that contain each row, at each depth of a search; no features under other rules.
 
     `holders[x]` are bits of the rows that hold feature x. At a depth d, `over[d, r]` are bits of
     the rows that contain row r, and `under[d, r]` of those it contains.
@@ -29,7 +29,7 @@ class RowCovers(NamedTuple):
 
 @inner
 def cover(covers: RowCovers, depth: int, x: int) -> None:
-    """Share feature x at a depth beside what is shared one depth above."""
+    """Share feature x at a depth, in addition to the features shared one depth above."""
     above, holders = depth - 1, covers.holders[x]
     for r in range(covers.over.shape[1]):
         if has(holders, r):
@@ -44,9 +44,9 @@ def cover(covers: RowCovers, depth: int, x: int) -> None:
 
 @inner
 def together(covers: RowCovers, depth: int, x: int, z: int, k: int, left: Words) -> bool:
-    """Return whether two features, each of which may join the set at a depth, both may.
+    """Return whether two features, each of which may join the set at a depth, may both join.
 
-    A row that enough contain settles all that it contains. `left` is scratch.
+    If enough rows contain a row, that settles all rows that it contains. `left` is scratch.
     """
     enough, both = np.uint64(k), NONE
     for w in range(len(left)):

@@ -1,4 +1,4 @@
-"""What one more feature adds to a utility that depends on the whole set."""
+"""The gain of one more feature in a utility that depends on the whole set."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def held_by_class(groups: SubjectGroups, table: Table) -> Table:
 def move(
     groups: SubjectGroups, of: Items, table: Table, features: Items, before: Items, sums: Table
 ) -> None:
-    """Move the rows of what holds some features from the class they were in to that of now.
+    """Move the rows of features' holders from their old class to their new one.
 
-    `sums` : (classes, labels) rows of the `table` by class, and `before`, each pattern's class in
-    it, are brought up to `of`.
+    `sums` has (classes, labels) rows of the `table` by class, and `before` each pattern's old
+    class. Both are brought up to `of`.
     """
     for x in features:
         for p in holders_of(groups, x):
@@ -65,7 +65,7 @@ def majority_gained(leaving: Table, whole: Table) -> int:
 
 @inner
 def leave(groups: SubjectGroups, of: Items, table: Table, x: int, leaving: Table) -> Items:
-    """Count by class and label the rows that a feature's holders would take along; return those."""
+    """Count by class and label the rows that a feature's holders would take; return the holders."""
     holders = holders_of(groups, x)
     for p in holders:
         for j in range(table.shape[1]):
@@ -77,7 +77,7 @@ def leave(groups: SubjectGroups, of: Items, table: Table, x: int, leaving: Table
 def gains(
     groups: SubjectGroups, of: Items, table: Table, sums: Table, features: Items, majority: bool
 ) -> Counts:
-    """Return what each feature would add: unlike pairs separated, or rows with the `majority`."""
+    """Return each feature's gain: unlike pairs separated, or rows with the `majority`."""
     added = np.zeros(len(features), dtype=np.int64)
     leaving = np.zeros(sums.shape, dtype=np.int64)
     for i in range(len(features)):

@@ -1,4 +1,4 @@
-"""What the kernels count: distinct rows, the holders of each feature, the rows' subjects."""
+"""The input of the kernels: distinct rows, the holders of each feature, the rows' subjects."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ UNLIMITED = 2**31 - 1
 class SubjectGroups(NamedTuple):
     """Distinct rows (patterns), and the subjects who have them.
 
-    `items[starts[p] : starts[p + 1]]` rise and are what pattern p holds; `holders`, cut by
-    `column_starts`, are the patterns that hold each feature. `own[p]` counts the subjects who
-    have pattern p and no other; `shared`, cut by `shared_starts`, numbers those who have others
-    too, each once a pattern. So any patterns' subjects are the sum of `own` and the distinct
-    numbers in `shared`.
+    `items[starts[p] : starts[p + 1]]` rise and are the features of pattern p. `holders`, cut by
+    `column_starts`, are the patterns that have each feature. `own[p]` counts the subjects with
+    pattern p and no other. `shared`, cut by `shared_starts`, numbers the subjects with several
+    patterns, each once a pattern. So any patterns' subjects are the sum of `own` and the number of
+    distinct subjects in `shared`.
     """
 
     starts: Starts

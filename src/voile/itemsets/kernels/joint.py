@@ -1,4 +1,4 @@
-"""What one more feature would reveal of the label, and how many rows it would leave alone."""
+"""The bits of the label that one more feature reveals, and the rows that it makes unique."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What the features shared so far reveal: they divide the patterns into *classes*.
+"""The partition by the shared features: they divide the patterns into *classes*.
 
-The patterns of a class look the same once published. The classes of some patterns can be made
-into small `SubjectGroups` of their own, whose items are the features' *ranks*: the order they were
-shared in.
+The patterns of a class look the same once published. The classes of some patterns can become
+small `SubjectGroups` of their own. Their items are the features' *ranks*, in the order of sharing.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from voile.itemsets.kernels.rows import columns
 
 
 class SharedClasses(NamedTuple):
-    """The classes that the shared features make; `sizes` holds how many, and the features.
+    """The classes of the shared features; `sizes` has their number, and that of the features.
 
-    Pattern p belongs to class `of[p]`; its ranks rise and begin at `ranks[starts[p]]`. A class
-    has the first `length[c]` ranks of pattern `lead[c]`, which may have left it since: few
-    places to look at, however many patterns. `patterns[c]` and `weight[c]` count a class's
+    Pattern p belongs to class `of[p]`. Its ranks rise and begin at `ranks[starts[p]]`. A class
+    has the first `length[c]` ranks of pattern `lead[c]`, which may have left it since. So there are
+    few places to look at, however many patterns. `patterns[c]` and `weight[c]` count a class's
     patterns and their own subjects. `place`, `moving` and `weighs` are scratch, one number a class,
-    and stand at -1, 0 and 0; `marks` is what `subjects` needs.
+    with the values -1, 0 and 0 between calls. `marks` is the scratch of `subjects`.
     """
 
     of: Items
@@ -49,7 +48,7 @@ def begin(groups: SubjectGroups, classes: SharedClasses) -> None:
 
 @inner
 def others(groups: SubjectGroups, holders: Items) -> Items:
-    """Return the patterns that are not among those given, which rise."""
+    """Return the patterns outside `holders`, which rise."""
     left = np.empty(len(groups.own) - len(holders), dtype=np.int32)
     n, at = 0, 0
     for p in range(len(groups.own)):
@@ -86,7 +85,7 @@ def share(groups: SubjectGroups, classes: SharedClasses, x: int) -> None:
 
 @inner
 def split_class(classes: SharedClasses, c: int) -> int:
-    """Make a class of what `moving` and `weighs` say leaves class c; return its number."""
+    """Make a class of the patterns that leave class c (`moving`, `weighs`); return its number."""
     new = classes.sizes[0]
     classes.sizes[0] += 1
     classes.patterns[new], classes.weight[new] = classes.moving[c], classes.weighs[c]

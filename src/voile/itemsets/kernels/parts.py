@@ -1,4 +1,4 @@
-"""The rarest small itemsets: depth first, with all items beside an itemset counted at once."""
+"""Search the rarest small itemsets depth first; count all items that extend one at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voile.itemsets.kernels.groups import (
 
 @inner
 def count_held(groups: SubjectGroups, given: Items, after: int, counts: Counts) -> int:
-    """Count by `own` which of the patterns given hold each item above `after`; return them all."""
+    """Count by `own` how many given patterns have each item above `after`; return their sum."""
     counts[after + 1 :] = 0
     total = 0
     for q in given:
@@ -41,9 +41,9 @@ def rarest_item(
     some: Items,
     marks: Counts,
 ) -> tuple[int, int, int]:
-    """Find the item above `after` that the fewest of the patterns given have, or lack.
+    """Find the item above `after` that the fewest subjects of the given patterns have, or lack.
 
-    Returns its subjects, or `bound` where none has fewer; the item; and a pattern that shows which.
+    Returns its subjects (`bound` if none has fewer), the item, and a pattern with its sign.
     """
     item, witness = -1, -1
     total = count_held(groups, given, after, counts)
@@ -81,10 +81,10 @@ def rarest_part(
 ) -> tuple[int, int, int]:
     """Find an itemset of at most `most` features that occurs for fewer than `bound` subjects.
 
-    The one of least support or, where `first`, any; where `signed`, absences are part of it too.
+    Find the itemset of least support or, if `first`, any. If `signed`, absences are part of it too.
     `wholes` are at most the support of each pattern as a whole: an itemset that only patterns of
-    enough have is skipped. Returns the support, or `bound`; how many features of `part` were
-    filled; and a pattern that has it, and so shows which of them are absent.
+    enough have is skipped. Returns the support (or `bound`), how many features of `part` were
+    filled, and a pattern that has the itemset. This pattern shows which features are absent.
     """
     patterns, features = len(groups.own), len(groups.column_starts) - 1
     most = min(most, features)

@@ -65,7 +65,7 @@ def distinct(starts: Starts, items: Items) -> tuple[Items, Starts]:
 
 @compile_kernel
 def take(starts: Starts, items: Items, rows: Starts, place: Items) -> tuple[Starts, Items]:
-    """Return the rows asked for, each item i as place[i], which should rise; those below 0 go."""
+    """Return these rows, each item i as place[i], which should rise; items below 0 are left out."""
     kept = np.zeros(len(rows) + 1, dtype=np.int64)
     for i in range(len(rows)):
         total = 0

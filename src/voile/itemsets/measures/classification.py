@@ -33,7 +33,7 @@ Learn = Callable[[Sparse, NDArray[np.bool_], Floats], Any]
 class RocArea:
     """An area under the ROC curve in [0, 1], chance .5: the mean of the (folds,) `areas`.
 
-    `influence` : (subjects,) what each moves it by.
+    `influence` : (subjects,) the change of the area by each subject.
 
     The 95% interval is by the influence of each subject (LeDell, Petersen, van der Laan, Electronic
     Journal of Statistics 2015).
@@ -65,7 +65,7 @@ class RocArea:
 class AucLost:
     """The share of the AUC above chance that is lost, and its 95% interval.
 
-    0 where classifiers do as well as with all features, 1 where they are at chance; below 0 where
+    0 if classifiers do as well as with all features, 1 if they are at chance; below 0 if
     they do better.
     """
 
@@ -75,9 +75,9 @@ class AucLost:
 
     @classmethod
     def of(cls, auc: RocArea, whole: RocArea) -> AucLost | None:
-        """Compare two sets of features on the same people; None where all features are at chance.
+        """Compare two sets of features on the same people; None if all features are at chance.
 
-        The interval is paired: by what each subject moves the ratio by (delta method).
+        The interval is paired: it uses each subject's influence on the ratio (delta method).
         """
         above = whole.value - CHANCE
         if whole.low <= CHANCE:
@@ -91,8 +91,8 @@ class AucLost:
 class CrossValidation:
     """Cross-validate classifiers on any features, with the same people in the same folds.
 
-    `sample` says which rows take part, `labels` and `fold` are theirs; `targets` are the classes to
-    separate from all others: the second of two, else each of `FOLDS` people or more.
+    `sample` marks the rows that take part, with their `labels` and `fold`. `targets` are the
+    classes to separate from all others: the second of two, else each of `FOLDS` people or more.
     """
 
     labels: RowLabels
@@ -109,9 +109,9 @@ class CrossValidation:
         *,
         most: int | None = MOST_ONES,
     ) -> CrossValidation | None:
-        """Deal the subjects to folds by their first row's class; None where one lacks a class.
+        """Deal the subjects to folds by their first row's class; None if a class is too small.
 
-        Of rows with more than `most` ones times classes, a sample of the people is dealt.
+        If rows have more than `most` ones times classes, only a sample of the people is dealt.
         """
         _, first = np.unique(rows.person, return_index=True)
         own = labels.number[first]
@@ -134,8 +134,8 @@ class CrossValidation:
     def __call__(self, rows: Incidence) -> dict[str, RocArea]:
         """Return each classifier's AUC on projected rows, the mean of five folds.
 
-        Of more than two classes, the mean of each against all others. Where the features were
-        chosen with every label in sight, it is somewhat too high.
+        With more than two classes, it is the mean of each against all others. It is somewhat too
+        high if the features were chosen with every label in sight.
         """
         return self.measure_auc([rows] * FOLDS)
 
@@ -211,7 +211,7 @@ LEARNERS: Mapping[str, Learn] = {"svm": _svm, "logistic": _logistic}
 
 
 def _scores(learn: Learn, matrix: Sparse, of: Floats) -> Floats:
-    """Learn from (2, patterns) weights of the others and of the target, and score every pattern."""
+    """Learn from (2, patterns) weights of the others and the target, and score every pattern."""
     if not matrix.shape[1]:
         return np.zeros(matrix.shape[0])
     from sklearn import config_context  # type: ignore[import-untyped]

@@ -1,8 +1,8 @@
-"""How many people share what an adversary may know of a row: by containment, exactly, in parts.
+"""Count the people who share an adversary's knowledge of a row: by containment, exactly, in parts.
 
-Definitions 3-6 of Zhang, Mohammed, Dave, Al Hasan, "Feature Selection for Classification under
-Anonymity Constraint", Transactions on Data Privacy 2017; k^m-anonymity of Terrovitis, Mamoulis,
-Kalnis, "Privacy-preserving Anonymization of Set-valued Data", VLDB 2008.
+Source: definitions 3-6 of Zhang, Mohammed, Dave, Al Hasan, "Feature Selection for Classification
+under Anonymity Constraint", Transactions on Data Privacy 2017. Also k^m-anonymity of Terrovitis,
+Mamoulis, Kalnis, "Privacy-preserving Anonymization of Set-valued Data", VLDB 2008.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from voile.itemsets.rows.labels import LabelsLike, RowLabels
 def anonymity(X: Any, features: Features | None = None) -> int:
     """Return AC(D), the largest k for which the rows are k-anonymous by containment (Def. 6).
 
-    The adversary knows some or all of the items that a person has, and nothing of those the person
+    The adversary knows some or all of the items that a person has, but not which items the person
     lacks. At least AC(D) subjects have them all, whoever the person is.
 
     Parameters
     ----------
-    X : an `Incidence`, or what `Incidence.of` reads.
-    features : what is published, as `Incidence.project` takes it; all where None.
+    X : an `Incidence`, or input of `Incidence.of`.
+    features : the published features, as `Incidence.project` takes them; None for all.
 
     Returns
     -------
-    Subjects, >= 1: the least `row_anonymity`. All of them where no row holds anything.
+    Subjects, >= 1: the least `row_anonymity`. It is all of them if every row is empty.
 
     Cost: O(ones) and, for each pattern of fewer subjects than the least so far, the rows of its
     rarest feature.
@@ -116,7 +116,7 @@ def _least_diversity(rows: Incidence, labels: RowLabels) -> int:
 
 @dataclass(frozen=True)
 class FeatureExposure:
-    """What some features reveal: the least groups of subjects, unique and empty rows."""
+    """The risk of some features: the least groups of subjects, unique and empty rows."""
 
     subjects: int
     rows: int
@@ -131,7 +131,7 @@ class FeatureExposure:
 def exposure(
     X: Any, features: Features | None = None, y: LabelsLike | None = None
 ) -> FeatureExposure:
-    """Return every measure of what some features reveal; parameters as `anonymity`.
+    """Return every measure of the risk of some features; parameters as `anonymity`.
 
     >>> exposure(np.array([[1, 1], [1, 1], [1, 0], [0, 0]]), features=[0], y=[0, 0, 1, 1])
     ... # doctest: +NORMALIZE_WHITESPACE

@@ -1,8 +1,8 @@
-"""Which features may be published together, and which itemset keeps another one out.
+"""Decide which features may be published together, and find the itemset that blocks another.
 
-A set S of features is k-anonymous by containment if and only if no itemset within S that occurs
-has fewer than k subjects: a row's own itemset is the least supported of those it contains. So
-feasible sets are closed downwards, one more feature needs a check among its own rows alone, and
+A set S of features is k-anonymous by containment under one condition: every itemset within S that
+occurs has k subjects. A row's own itemset has the least support of all that it contains. So
+feasible sets are closed downwards. One more feature needs a check among its own rows alone, and
 a feature once refused stays refused.
 """
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Constraint:
-    """Ask at least k subjects for whatever an adversary may know of a row.
+    """Require at least k subjects for any knowledge that an adversary may have of a row.
 
     Parameters
     ----------
-    k : subjects, >= 1; 1 asks nothing.
+    k : subjects, >= 1; 1 requires nothing.
     m : maximum number of features known of a person, >= 1; None for no limit, and then the
         constraint is k-anonymity by containment (with absences: exact k-anonymity).
     absences : whether the adversary also knows which items a person lacks.
@@ -60,7 +60,7 @@ class Constraint:
             )
 
     def count_reached(self, incidence: Incidence) -> int:
-        """Return the fewest subjects who share whatever this adversary may know of a row."""
+        """Return the fewest subjects who share any knowledge of this adversary about a row."""
         if self.m is not None:
             return part_anonymity(incidence, self.m, absences=self.absences)
         if self.absences:
@@ -100,10 +100,10 @@ class BlockingItemset:
 class FeasibleSet:
     """Hold a set of features that meets a constraint, and decide which may join it.
 
-    It begins with those `given`, which must meet it together. Each feature that joins divides the
-    patterns into further classes. A trial costs O(what its rows hold of the set), then for each
-    class of fewer than k subjects the rows of its rarest feature; with m, times O(set ** (m - 1)).
-    With absences it examines all patterns. Memory: O(ones).
+    It begins with the `given` features, which must meet it together. Each feature that joins
+    divides the patterns into further classes. A trial costs O(ones of the set in its rows). Each
+    class of fewer than k subjects adds the rows of its rarest feature, with m times O(set ** (m -
+    1)). With absences it examines all patterns. Memory: O(ones).
     """
 
     def __init__(self, incidence: Incidence, constraint: Constraint, given: ArrayLike = ()) -> None:

@@ -1,4 +1,4 @@
-"""Utilities: what features are worth for classification or, without labels, for coverage.
+"""Utilities: the worth of features for classification or, without labels, for coverage.
 
 A *modular* utility is a weight for each feature, added up; DistCnt and CM are functions of the
 whole set. Definitions 2, 8 and 9 of Zhang, Mohammed, Dave, Al Hasan, Transactions on Data Privacy
@@ -28,9 +28,9 @@ def hamdist(X: Any, y: LabelsLike, features: Features | None = None) -> float:
 
     Parameters
     ----------
-    X : an `Incidence`, or what `Incidence.of` reads.
+    X : an `Incidence`, or input of `Incidence.of`.
     y : (rows,) labels, of two classes or more; the mean is over all pairs of unlike labels.
-    features : which count, as `Incidence.project` takes them; all where None.
+    features : the features that count, as `Incidence.project` takes them; None for all.
 
     >>> hamdist(np.array([[1, 0], [1, 1], [0, 1]]), [0, 0, 1])
     1.5
@@ -63,7 +63,7 @@ def classification_metric(X: Any, y: LabelsLike, features: Features | None = Non
 
 
 def hamdist_weights(X: Any, y: LabelsLike) -> Weights:
-    """Return (features,) what each adds to `hamdist`, in [0, 1]: the share of unlike pairs."""
+    """Return (features,) the part of each in `hamdist`, in [0, 1]: the share of unlike pairs."""
     holders, sizes = _holders(X, y)
     differ = holders * (sizes.sum() - sizes - holders.sum(axis=1, keepdims=True) + holders)
     weights: Weights = differ.sum(axis=1) / unlike(sizes)

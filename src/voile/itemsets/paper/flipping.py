@@ -19,12 +19,12 @@ Sparse = Any  # a SciPy sparse array: SciPy has no types of its own
 class RandomFlipping(EstimatorParameters):
     """Make the rows of k people equal, by flipping cells on which they differ.
 
-    scikit-learn clones it and sets its parameters; it has no `transform`, since rows that came
-    later are of no cluster.
+    scikit-learn clones it and sets its parameters. It has no `transform`, since later rows have
+    no cluster.
 
-    Rows are clustered k at a time with those most like them; then in each cluster and column on
-    which its rows differ, all show what a row drawn at random does. Flips cannot be distinguished
-    from what was true.
+    Rows are clustered k at a time with those most like them. If rows of a cluster differ on a
+    column, all get the value of one randomly drawn row. Flips cannot be distinguished from
+    original values.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class RandomFlipping(EstimatorParameters):
 
     Cost: O(distinct rows / k) products of the matrix and a vector.
 
-    Source: the rival RF of Zhang, Mohammed, Dave, Al Hasan, Transactions on Data Privacy 2017;
-    greedy k-member clustering of Byun, Kamra, Bertino, Li, DASFAA 2007, whose information loss
+    Source: the rival RF of Zhang, Mohammed, Dave, Al Hasan, Transactions on Data Privacy 2017. It
+    uses the greedy k-member clustering of Byun, Kamra, Bertino, Li, DASFAA 2007. Information loss
     is here the columns on which a cluster differs, times its rows.
 
     >>> rows = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 1, 1]])
@@ -63,11 +63,11 @@ class RandomFlipping(EstimatorParameters):
     ) -> Sparse:
         """Return the rows with cells flipped, (rows, features) int8 CSR, in their order.
 
-        The order reveals who is who: shuffle the rows with their labels before they are released.
+        The order reveals each row's person: shuffle the rows with their labels before a release.
 
         Parameters
         ----------
-        X : an `Incidence`, or what `Incidence.of` reads; every row another subject's.
+        X : an `Incidence`, or input of `Incidence.of`; every row another subject's.
         subjects : (rows,) the subject of each row; only to refuse several rows of one.
         protective : the source of randomness; given in tests only.
         """
@@ -103,9 +103,10 @@ def patterns_of(rows: Incidence) -> Sparse:
 def cluster_rows(rows: Incidence, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the cluster of each row, by greedy k-member clustering (Byun et al., Fig. 3).
 
-    A cluster begins with the row farthest from the last cluster's first, the very first with the
-    row farthest from a random one; then the row joins that adds fewest columns on which the cluster
-    differs. Rows left over join the clusters that lose least by it. Equal rows are drawn.
+    A cluster begins with the row farthest from the last cluster's first row. The very first begins
+    with the row farthest from a random one. Then the row joins that adds the fewest columns on
+    which the cluster differs. Remaining rows join the clusters with the least added loss. Equal
+    rows are drawn at random.
     """
     patterns = patterns_of(rows).astype(np.int32)
     order = rng.permutation(rows.n_rows)
@@ -139,7 +140,7 @@ def _farthest(patterns: Sparse, p: int, left: NDArray[np.int64]) -> int:
 def _members(
     patterns: Sparse, first: int, left: NDArray[np.int64], k: int
 ) -> list[tuple[int, int]]:
-    """Return k rows as patterns and how many of each, begun with one; none is taken yet."""
+    """Return k rows as patterns with counts, begun with one of `first`; none is taken yet."""
     sizes = np.diff(patterns.indptr)
     some, every = _row(patterns, first), _row(patterns, first)
     taken = [(first, min(k, int(left[first])))]

@@ -21,9 +21,9 @@ STEPS = 4096
 def explore(run: ItemsetsSearchRun) -> None:
     """Mine the 20 largest maximal frequent itemsets, keep the one of most utility.
 
-    A frequent set is feasible, but not the reverse (Lemma 3 holds in one direction only), so
-    this leaves out most feasible sets, and needs far longer than `greedy`: exponential in the
-    features at worst. An evaluation is one itemset examined.
+    A frequent set is feasible, but not the reverse (Lemma 3 holds in one direction only). So
+    this method leaves out most feasible sets. It needs far longer than `greedy`: exponential in
+    the features at worst. An evaluation is one itemset examined.
     """
     from voile.itemsets.kernels.maximal import mine
 

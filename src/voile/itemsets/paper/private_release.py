@@ -1,4 +1,4 @@
-"""Differentially private releases, the rivals that make rows up from noisy counts."""
+"""Differentially private releases: rivals that generate rows from noisy counts."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class _PrivateRelease(ABC):
     ) -> Sparse:
         """Return made-up rows of the features chosen, int8 CSR, row i of class y[i].
 
-        X : an `Incidence`, or what `Incidence.of` reads; every row another subject's.
+        X : an `Incidence`, or input of `Incidence.of`; every row another subject's.
         y : (rows,) labels of two classes or more.
         subjects : (rows,) the subject of each row; only to refuse several rows of one.
         protective : the source of randomness; given in tests only.
@@ -122,11 +122,11 @@ class LaplaceRelease(_PrivateRelease):
     hardly anything of the one row.
 
     Half of epsilon chooses: each pick is the largest HamDist under fresh noise. Half goes to the
-    frequency matrix of the chosen features: how many people of each class have each vector of
+    frequency matrix of the chosen features. It counts the people of each class with each vector of
     zeros and ones, plus discrete Laplace noise. Rows of each class then match its noisy
-    frequencies, negative ones taken as 0. More than 12 features have more than 4,096 vectors:
-    then only the count of each feature by class is released with noise, and rows are drawn one
-    feature at a time, which loses what features reveal together.
+    frequencies, negative ones taken as 0. More than 12 features have more than 4,096 vectors. Then
+    only the count of each feature by class is released with noise. Rows are drawn one feature
+    at a time, which loses the dependence between features.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class LaplaceRelease(_PrivateRelease):
     Cost: O(ones + 2**features * classes).
 
     Source: the rival Laplace-DP of Zhang, Mohammed, Dave, Al Hasan, Transactions on Data Privacy
-    2017; report noisy max, Dwork, Roth, *The Algorithmic Foundations of Differential Privacy*,
+    2017. Also report noisy max, Dwork, Roth, *The Algorithmic Foundations of Differential Privacy*,
     2014, Section 3.3.
 
     >>> rows, labels = np.repeat([[1, 0, 1], [0, 0, 1]], 500, axis=0), np.repeat([0, 1], 500)

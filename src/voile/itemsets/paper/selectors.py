@@ -21,9 +21,9 @@ def hamdist(run: ItemsetsSearchRun) -> None:
 def distcnt(run: ItemsetsSearchRun) -> None:
     """Add the feature that distinguishes most unlike pairs, while it may join (Algorithm 3).
 
-    The printed loop condition is inverted, and has no rule for gains of 0: this search ends at the
+    The printed loop condition is inverted, and has no rule for gains of 0. This search ends at the
     first feature that may not join, or that adds nothing. Its set is worth at least 1 - 1/e of the
-    best set of as many features (Theorem 3); that is no bound on the best feasible set.
+    best set of as many features (Theorem 3). This does not bound the best feasible set.
     """
     gain_greedily(run, skip=False)
 

@@ -1,7 +1,7 @@
-"""What a column of the role `items` is: which features it gives, and how it is released.
+"""The form of a column of the role `items`: its features, and its released form.
 
-A form is learnt once from a source; it then reads any batch of its column, and writes it with the
-chosen features only, in the shape in which it came.
+A form is learnt once from a source. It then reads any batch of its column. It writes the column in
+its original shape, with the chosen features only.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class FeatureCells(BriefRepr):
 class ColumnForm(BriefRepr, ABC):
     """Read and write one column, with a feature for each of `values`, which are distinct.
 
-    Of a cell that it cannot read, `lacks` names the fault and `remedy` the way out.
+    `lacks` names the fault of a cell that it cannot read, and `remedy` the fix.
     """
 
     shows = ("kind", "column")

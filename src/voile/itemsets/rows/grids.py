@@ -1,9 +1,9 @@
-"""A grid of round numbers, on which alone a column may be cut.
+"""A grid of round numbers: cuts of a column lie on it.
 
-A cut that lay at a person's value, or halfway between two people's, would reveal them. So cuts are
-multiples of a step, and which of them are candidates follows from how many rows there are between
-two multiples, not from where between them the rows are: with every value moved within its cell
-of the grid, the candidates are the same.
+A cut at a person's value, or halfway between two people's values, would reveal them. So cuts are
+multiples of a step. The number of rows between two multiples decides which multiples are
+candidates, not the rows' places between them. If every value moves within its cell of the grid, the
+candidates stay the same.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def candidates(
 ) -> tuple[float, ...]:
     """Return at `most` so many multiples of the step, with about as many rows between two of them.
 
-    A cell counts for no more than half of the rows between two cuts, so that where many are at one
-    number the others are divided too. Between two cells that hold rows it is the roundest multiple.
+    A cell counts for no more than half of the rows between two cuts. So the others are divided
+    too if many rows have one number. The cut between two filled cells is the roundest multiple.
 
     >>> ages = np.array([17.0, 18.0, 30.0, 64.0])
     >>> candidates(ages, np.array([1, 1, 1, 1]), LadderStep(1, 0))

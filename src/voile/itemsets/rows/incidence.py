@@ -1,4 +1,4 @@
-"""Sparse 0/1 rows: equal rows held once, never made dense."""
+"""Sparse 0/1 rows: equal rows are stored once, and never as a dense matrix."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ class Incidence:
         Parameters
         ----------
         X : (rows, features) SciPy sparse matrix, NumPy array, or pandas, Polars or Arrow frame, of
-            0 and 1 or booleans; or an Incidence, which is returned as it is.
-        features : a name for each column; where None the frame's, else x0, x1, ...
+            0 and 1 or booleans. An Incidence is returned as it is.
+        features : a name for each column; None for the frame's, else x0, x1, ...
         subjects : (rows,) the subject of each row; each row its own where None.
 
         Raises
         ------
-        RequestError : an empty matrix, values other than 0 and 1 (how many, and the row and
-            column of the first, never the value), two equal names, subjects missing or of
-            another number than the rows.
+        RequestError : an empty matrix, or two equal names. Also values other than 0 and 1: the
+            message has their count, and the row and column of the first, never the value. Also
+            missing subjects, or another number of subjects than rows.
 
         >>> data = Incidence.of(np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1]]))
         >>> data
@@ -212,7 +212,7 @@ class Incidence:
 
 
 def _binary_rows(X: Any, features: Sequence[str] | None) -> tuple[Starts, Items, int]:
-    """Return starts, rising items and the number of columns, or refuse what is not 0 or 1."""
+    """Return starts, rising items and the number of columns; refuse values but 0 and 1."""
     from scipy import sparse
 
     matrix = X.tocsr() if sparse.issparse(X) else sparse.csr_array(_two_dimensional(X))

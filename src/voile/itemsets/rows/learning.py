@@ -1,4 +1,4 @@
-"""Learn from a source what each of its columns of items is: one pass, distinct values only."""
+"""Learn the form of a source's columns of items: one pass, distinct values only."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class ItemSettings(BaseModel):
 class FormLearner:
     """Read a column batch after batch, then return its form.
 
-    Lists are items. Without a setting, booleans and numbers are 0 and 1, and so is text that holds
-    nothing else; other text has a feature for each category, unless a list is in it. Memory: the
+    Lists are items. Without a setting, booleans and numbers are 0 and 1, and so is text of only
+    these. Other text has a feature for each category, unless a list is in it. Memory: the
     distinct values; for quantiles, the numbers.
     """
 

@@ -51,7 +51,7 @@ class LongTable:
                 f"{item} names a record as well", where=where, instead="let one column name it"
             )
         if len(said[item]) > 1:
-            raise RequestError("has another setting beside record", where=where)
+            raise RequestError("has another setting than record", where=where)
         if not isinstance(record, str) or record not in roles.columns:
             raise RequestError(
                 "its record is not a column", where=where, instead="name the column of ids"
@@ -149,7 +149,7 @@ class RecordsSource(Source):
             )
 
     def _sort_rows(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """Stream these columns by record, beside the ids and the rows' numbers in the source."""
+        """Stream these columns by record, with the ids and the rows' numbers in the source."""
         import duckdb
 
         asked = list(dict.fromkeys([self._record, *columns]))
@@ -248,7 +248,7 @@ def _lists(items: pa.Array, starts: NDArray[np.intp]) -> pa.Array:
 
 
 def _whole_records(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Cut sorted batches anew, so that each ends where a record does."""
+    """Cut sorted batches again, so that each ends where a record does."""
     held: list[pa.RecordBatch] = []
     for batch in batches:
         last = int(_starts(batch.column("key"))[-1])

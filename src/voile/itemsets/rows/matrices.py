@@ -1,4 +1,4 @@
-"""Matrices of data frames whose columns hold 0 and 1."""
+"""Matrices of data frames with columns of 0 and 1."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def find_ones(X: Any, binarize: float | None, nulls: Nulls) -> Any:
 def _holders(
     name: str, column: pa.ChunkedArray, binarize: float | None, nulls: Nulls
 ) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the rows that have a column's item, or refuse what is neither 0 nor 1."""
+    """Return the rows that have a column's item, or refuse other values than 0 and 1."""
     type_, types = column.type, pa.types
     array = column.combine_chunks()
     if binarize is not None and (types.is_integer(type_) or types.is_floating(type_)):

@@ -22,7 +22,7 @@ Kind = Literal["number", "date"]
 
 
 class NumberInterval(NamedTuple):
-    """From a number to below another, None where an end is open; or also what is not known."""
+    """From a number to below another, with None for an open boundary; also the `unknown` ones."""
 
     low: float | None
     high: float | None
@@ -39,7 +39,7 @@ class NumberInterval(NamedTuple):
 
 
 NOT_KNOWN = "not known"
-"""What a release shows for a row without a number."""
+"""The released value of a row without a number."""
 
 NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 MONTHS = 12

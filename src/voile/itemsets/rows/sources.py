@@ -35,7 +35,7 @@ NOBODY = -1
 
 @dataclass(frozen=True, eq=False)
 class SourceRows(BriefRepr):
-    """What was read of a source: rows, labels if any, and each row's place in the source."""
+    """The read rows of a source: items, labels if any, and each row's place in the source."""
 
     incidence: Incidence
     labels: NDArray[np.object_] | None
@@ -325,8 +325,8 @@ def _sums(
 ) -> NDArray[np.uint64]:
     """Return a number for each row that follows from its features alone.
 
-    Rows are sorted by these, then by labels and subjects' names, so that what is drawn at random
-    among them does not depend on the source's order.
+    Rows are sorted by this number, then by labels and subjects' names. So random draws among
+    them do not depend on the source's order.
     """
     words = np.random.default_rng(0).integers(2**64, size=width, dtype=np.uint64)
     sums = np.concatenate([[np.uint64(0)], np.cumsum(words[items], dtype=np.uint64)])

@@ -12,7 +12,7 @@ MOST_PAIRS = 2**23
 def explore(run: ItemsetsSearchRun) -> None:
     """Score the whole lattice of up to 20 candidates; else build sets as `greedy` does.
 
-    Of few rows and features, go on by branch and bound: often to the optimum, always to a bound.
+    With few rows and features, go on by branch and bound: often to the optimum, always to a bound.
     With features given, `greedy` alone.
     """
     if not len(run.given) and exact.fits(run):

@@ -20,13 +20,14 @@ MOST_PAIRS = 2**29
 def utility_bound(worth: SetUtility, constraint: Constraint) -> float:
     """Bound a feasible set by its parts: small blocks of features, and features that clash.
 
-    The heaviest features, in blocks of 20, count what the best feasible set of each block weighs.
-    Of the others, those that occur together, but for fewer than k, are a *clash*, and of those that
-    clash pairwise a set holds at most one. The eight thousand best are coloured so that those of a
-    colour clash pairwise, each weight split among several colours; what is left counts whole, and
-    so do all others where rows are very many or long, or m is 1. Of no to five blocks, the number
-    is taken that gives the least. DistCnt and CM only grow with the set, and are bounded by all
-    that may be published alone.
+    The heaviest features, in blocks of 20, count with the weight of the best feasible set of each
+    block. Two other features are a *clash* if they occur together, but for fewer than k. A set
+    contains at most one of several features that clash pairwise. The eight thousand best are
+    coloured so that those of a colour clash pairwise, each weight split among several colours. The
+    remaining weight counts whole. All other features count whole if rows are very many or long,
+    or m is 1. The number of blocks, from none to five, is the one with the least bound. DistCnt and
+    CM only grow with the set. Their bound is the utility of all features that may be published
+    alone.
     """
     may = constraint.candidates(worth.rows)
     if worth.weights is None:

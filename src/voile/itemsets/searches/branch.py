@@ -35,10 +35,11 @@ def is_quick(run: ItemsetsSearchRun) -> bool:
 
 
 def branch(run: ItemsetsSearchRun, *, most: int | None = None) -> None:
-    """Go on from the best set so far to the optimum; `bound` holds all along.
+    """Go on from the best set so far to the optimum; `bound` is valid all along.
 
-    An evaluation is one set examined; ends after about `most` pairs of features, where given. Pairs
-    are tried on rows held as bits where the constraint is containment alone and the rows are few.
+    An evaluation is one examined set. With `most`, the search ends after about that many pairs of
+    features. Pairs are tried on rows as bits if the constraint is containment alone and the rows
+    are few.
     """
     from voile.itemsets.kernels.branch import explore
 

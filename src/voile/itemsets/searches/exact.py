@@ -110,8 +110,8 @@ def _sums(weights: Floats) -> Floats:
 def _pairs_separated(run: ItemsetsSearchRun, rows: Incidence, masks: NDArray[np.int64]) -> Floats:
     """Return DistCnt of every set.
 
-    Pairs of unlike labels by the features they differ on are a convolution over exclusive or, which
-    the Walsh-Hadamard transform makes a product of integers, hence exact. A set leaves together the
+    Pairs of unlike labels by the features they differ on are a convolution over exclusive or. The
+    Walsh-Hadamard transform makes it a product of integers, hence exact. A set leaves together the
     pairs that differ only on features outside of it.
     """
     assert run.worth.labels is not None

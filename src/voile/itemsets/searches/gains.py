@@ -1,4 +1,4 @@
-"""Greedy by what each feature adds to a utility of the whole set (DistCnt, CM)."""
+"""Greedy search by each feature's gain in a utility of the whole set (DistCnt, CM)."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def gain_greedily(run: ItemsetsSearchRun, *, skip: bool) -> None:
 def settle_greedily(run: ItemsetsSearchRun) -> None:
     """Add the feature that brings most rows to their class's majority, until one may not join.
 
-    Of equal gains, also of none, the feature of the largest HamDist: two often gain together what
-    neither does alone.
+    The feature of the largest HamDist wins among equal gains, even if these are 0. Two features
+    often gain together although neither does alone.
     """
     run.state.reset()
     assert run.worth.labels is not None
@@ -56,7 +56,7 @@ def settle_greedily(run: ItemsetsSearchRun) -> None:
 
 
 def _gains(run: ItemsetsSearchRun, *, majority: bool) -> Callable[[Indices], NDArray[np.int64]]:
-    """Return what computes each feature's gain beside the set as it is then."""
+    """Return the function of each feature's gain with the current set."""
     from voile.itemsets.kernels.gains import gains
 
     groups, table = run.rows.groups, run.worth.table

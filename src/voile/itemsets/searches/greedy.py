@@ -1,4 +1,4 @@
-"""Greedy sets that skip what may not join, from many orders; for DistCnt, by lazy gains.
+"""Greedy sets that skip refused features, from many orders; for DistCnt, by lazy gains.
 
 Feasible sets are closed downwards, so a set built by going on after each failure is maximal.
 """
@@ -21,9 +21,10 @@ NOISE = 0.3
 def explore(run: ItemsetsSearchRun) -> None:
     """Build a set from each order by weight / support**a, from alike rows, from parts of the best.
 
-    Without a limit: a of 0, .25, .5, .75 and 1; what k subjects of alike rows have in common;
-    and restarts from a random part of the best set, with a random a and the weights disturbed.
-    Each set is feasible and maximal; no bound.
+    Without a limit, a is 0, .25, .5, .75 and 1. Sets also begin with the common items of k
+    subjects with similar rows. Then the search restarts from the best set. A restart takes a random
+    part of the best set, a random a and disturbed weights. Each set is feasible and maximal; no
+    bound.
     """
     if run.worth.name == "distcnt":
         gain_greedily(run, skip=True)

@@ -23,10 +23,10 @@ BLOCK = 1024
 def explore(run: ItemsetsSearchRun) -> None:
     """Pick the feature that adds most information on the label, while one does; then by weight.
 
-    A feature that may not join, or would leave more than `run.unique` of the rows unique, is
-    skipped for good: like the constraint, that limit is closed downwards. The utility orders the
-    rest and scores the set. Feasible, maximal, no bound. O(ones) a pick where the rows hold a
-    million ones or fewer, else O(ones of the features looked at again); O(patterns) a feature.
+    A feature is skipped for good if it may not join, or would make more than `run.unique` of the
+    rows unique. Like the constraint, that limit is closed downwards. The utility orders the
+    rest and scores the set. Feasible, maximal, no bound. A pick costs O(ones) if the rows have a
+    million ones or fewer, else O(ones of the features looked at again). O(patterns) a feature.
     """
     left = run.candidates
     if run.worth.weights is not None:
@@ -79,15 +79,15 @@ class FeaturePicking:
     def pick(self, left: Indices, *, least: float = TINY) -> Indices:
         """Add the feature of most bits, again and again, while one adds more than the `least`.
 
-        Where rows hold more than a million ones, bits computed earlier are taken for an upper
-        bound. Features that reveal something only together may then be picked late. Returns the
-        features that were never tried.
+        If rows have more than a million ones, earlier bits serve as an upper bound. Features that
+        reveal something only together may then be picked late. Returns the features that were
+        never tried.
         """
         quick = int(self.run.rows.supports[left].sum()) <= MOST_ONES
         return pick(left, self.gains, self.join, least=least, anew=quick)
 
     def fill(self, left: Indices) -> None:
-        """Add in order what may join."""
+        """Add the features that may join, in order."""
         if self.is_limited:
             while len(left):
                 left = left[self.join(left) + 1 :]

@@ -1,4 +1,4 @@
-"""Pick the feature that adds most, again and again, computing few gains anew."""
+"""Pick repeatedly the feature that adds most, and compute few gains again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Ranked = list[tuple[float, int, int]]
 FIRST = 16
 BLOCK = 256
 DIGITS = 9
-"""Of a gain that count: equal ones are equal however they were added up, and the first is taken."""
+"""The digits of a gain that count, so that equal gains tie in spite of rounding."""
 
 
 class ClassSums:
@@ -53,9 +53,9 @@ def pick(
 ) -> Indices:
     """Add the feature of the largest gain, of equal ones the first, while it is above the `least`.
 
-    `gains` returns what each feature would add now; `join` tries some in order, adds the first that
-    may join, and returns how many it refused. A feature refused is never tried again; with `stop`,
-    the first ends the search. A gain computed earlier is taken for an upper bound, and only the
+    `gains` returns each feature's current gain. `join` tries some in order, adds the first that
+    may join, and returns how many it refused. A refused feature is never tried again; with `stop`,
+    the first refusal ends the search. An earlier gain serves as an upper bound, and only the
     largest are computed again (Minoux 1978); with `anew`, all are. Returns the features that were
     never tried.
     """

@@ -22,18 +22,19 @@ WAYS: Mapping[str, SearchWay] = {
 def explore(run: ItemsetsSearchRun) -> None:
     """Keep the set of `joint`, of `best`, or of `best` by DistCnt: the one that classifies best.
 
-    Each is built five times without a fifth of the people, for a k smaller by as much, and a
-    logistic regression on its features is tried on that fifth; of the largest mean AUC, the set is
-    built of all rows. `run.without` are, for each fold, the features of the search that is best on
-    the other folds; its own AUC has no part in the choice. Where columns of numbers are given, one
-    set of each is built of all rows and tried; only `best`, if it is kept, goes on to more. With
-    another utility, without labels, or with fewer than five people in all classes but one, this is
-    `best`, or in the last case `joint`. A limit during the trial keeps the set of `joint`.
+    Each is built five times without a fifth of the people, for a k smaller by as much. A
+    logistic regression on its features is tested on that fifth. The search with the largest mean
+    AUC then builds its set from all rows. `run.without` are, for each fold, the features of the
+    search that is best on the other folds. The fold's own AUC has no part in the choice. If there
+    are columns of numbers, one set of each is built from all rows and tested. Only `best`, if it is
+    kept, goes on to more. The result is that of `best` with another utility or without labels. It
+    is that of `joint` with fewer than five people in all classes but one. A limit during the trial
+    keeps the set of `joint`.
 
-    Rows with more than four million ones have the time of about one more search: one set of each is
-    built and tried, and that of `joint` is kept unless another leads by more than the paired
-    interval. `distcnt`, the slowest, is first built of a sample, for a k smaller by as much but at
-    least 2, and of all rows only where it leads even so.
+    Rows with more than four million ones have the time of about one more search. One set of each is
+    built and tested. The set of `joint` stays unless another leads by more than the paired
+    interval. `distcnt`, the slowest, is first built from a sample, for a k smaller by as much but
+    at least 2. It is built from all rows only if it leads even so.
     """
     labels = run.worth.labels
     if labels is None or run.worth.name != WAYS["best"].utility:
@@ -96,7 +97,7 @@ def _in_sight(run: ItemsetsSearchRun, folds: CrossValidation) -> None:
 def _search_all_rows(
     run: ItemsetsSearchRun, name: str, most: int | None = None
 ) -> ItemsetsSearchRun:
-    """Search all rows, within what is left of the limits, for `most` sets where given."""
+    """Search all rows, within the remaining limits; build `most` sets if given."""
     same = WAYS[name].utility == run.worth.name
     worth = run.worth if same else SetUtility.of(WAYS[name].utility, run.rows, run.worth.labels)
     left = run.remaining_limits if most is None else {**run.remaining_limits, "evaluations": most}

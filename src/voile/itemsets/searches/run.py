@@ -1,4 +1,4 @@
-"""What every search shares: the features it may choose, its limits, and the best set so far."""
+"""The common state of searches: the features to choose from, the limits, the best set so far."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ItemsetsSearchLimit(Exception):  # noqa: N818, it ends a search and is not
 
 
 class RemainingLimits(TypedDict):
-    """What a search may still use."""
+    """The limits that a search may still use up."""
 
     evaluations: int | None
     seconds: float | None
@@ -85,10 +85,10 @@ class SetUtility:
 class ItemsetsSearchRun:
     """Build feasible sets, keep the best, and stop at the limits.
 
-    The `candidates` are features that may be published alone and, where the utility is modular,
-    have a weight above 0; where `among` is said, they are some of it. Those `given` are in every
-    set. `rng` is the searches' only source of chance. Of the `folds` of people, if any, `without`
-    are the features that were chosen without each.
+    The `candidates` are features that may be published alone. If the utility is modular, their
+    weight is above 0. With `among`, they are some of it. The `given` features are in every
+    set. `rng` is the searches' only source of chance. `without` are the features chosen without
+    each of the `folds` of people, if there are any.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class ItemsetsSearchRun:
         return self.worth.weights
 
     def fill(self, order: Indices, *, known: Iterable[int] = (), stop: bool = False) -> None:
-        """Add to `known`, which is feasible, what may join of `order`, and offer the set.
+        """Add the features of `order` that may join the feasible set `known`, and offer the set.
 
         With `stop`, end at the first that may not. Time is checked between blocks of about four
         million ones; the set built until then is offered as well.
@@ -171,7 +171,7 @@ class ItemsetsSearchRun:
 
     @property
     def remaining_limits(self) -> RemainingLimits:
-        """What is left of the limits."""
+        """The remaining limits."""
         most, end = self._most, self._deadline
         return {
             "evaluations": None if most is None else most - self.evaluations,

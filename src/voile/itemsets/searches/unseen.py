@@ -34,7 +34,7 @@ def affordable(run: ItemsetsSearchRun) -> bool:
 
 
 def has_many_ones(run: ItemsetsSearchRun) -> bool:
-    """Whether the rows hold so many ones that each search is to be run once."""
+    """Whether the rows have so many ones that each search should run only once."""
     return len(run.rows.items) > MOST_ONES
 
 

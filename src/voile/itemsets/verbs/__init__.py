@@ -1,1 +1,1 @@
-"""The wing's product path: a file for each verb, and what they share."""
+"""The verbs of itemsets: a file for each verb, and their shared code."""

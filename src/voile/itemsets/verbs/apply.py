@@ -43,7 +43,7 @@ WHAT = {
     "ranges": "an interval that k people or more are in, of numbers or of dates by month",
     "words": "the words published, each once, by the alphabet",
     "items": "the items published, each once, in one order",
-    "long": "the items published, one a row, null where a record has none; records numbered anew",
+    "long": "the items published, one a row, null where a record has none; records renumbered",
 }
 Seen: TypeAlias = dict[str, NDArray[np.bool_]]
 """By column, which of its features released rows have."""
@@ -130,8 +130,8 @@ def _check_promise(policy: ItemsetsPolicy, figures: dict[str, float]) -> None:
     k = policy.constraint.k
     if figures["rows"] and figures["anonymity"] < k and policy.features:
         raise InfeasibleError(
-            "in the release what an adversary may know of a row is shared by only "
-            f"{figures['anonymity']:.0f}, and the policy promises {k}",
+            f"only {figures['anonymity']:.0f} share an adversary's possible knowledge of a row of "
+            f"the release, but the policy promises {k}",
             instead="fit on this source",
         )
     if (fewest := figures.get("interval_anonymity", k)) < k:
@@ -239,7 +239,7 @@ class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
         return findings
 
     def public_manifest(self, figures: Mapping[str, float], known: Seen) -> dict[str, Any]:
-        """State what each column may hold, what was promised, and the share of unique rows."""
+        """State each column's possible values, the promise, and the share of unique rows."""
         constraint, chosen = self.policy.constraint, self.chosen.figures
         return {
             "policy": self._items(known),

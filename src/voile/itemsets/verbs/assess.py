@@ -1,4 +1,4 @@
-"""The wing's sixth verb: assess sparse rows that voile did not release, beside their original."""
+"""The verb assess compares sparse rows that voile did not release with their original."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the report shows of sparse rows that voile did not release."""
+"""The report's section on sparse rows that voile did not release."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voile.report.wording import join_names, share, share_of
 
 
 def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> tuple[Section, ...]:
-    """Say how few people share what a row holds, before and after, and what lookups found."""
+    """Report the fewest people who share a row's items, before and after, and lookups' results."""
     facts, figures = assessment.facts, assessment.figures
     before, rows = facts["before"], figures["rows"]
     said = [

@@ -22,16 +22,16 @@ HAS: dict[str, Value] = {"has": "has", "fits": "has them all"}
 LACKS: dict[str, Value] = {"has": "lacks", "fits": "has none of them"}
 NUMBERS: dict[str, Value] = {"has": "has, and every number of the person", "fits": HAS["fits"]}
 STORY = (
-    "The adversary knows that a person is in the data and some of what the person {has}: items "
-    "drawn at random or the most identifying ones. The adversary looks up every row that {fits}, "
-    "by the items that are published. Success is that one person is left, or that a person drawn "
-    "among those left is the right one."
+    "The adversary knows that a person is in the data, and some items that the person {has}. "
+    "They are drawn at random, or are the most identifying ones. The adversary looks up every "
+    "row that {fits}, by the published items. There are two kinds of success: one person is left, "
+    "or a person drawn among the matching ones is the right one."
 )
 NOTES = (
     Note("Before: the same background knowledge against the source itself."),
     Note("Most identifying items, after: of those that are published, the worst case."),
     Note("Baseline of the right person: a person drawn among all, without background knowledge."),
-    Note("Control: people who are not in the release; nobody who fits is the right person."),
+    Note("Control: people who are not in the release. No matching person is the right person."),
 )
 ROUNDED = Note("Numbers are known as the intervals of the release, before as after.")
 
@@ -75,7 +75,7 @@ def attack_scene(
 
 
 class _KnowledgeCase(NamedTuple):
-    """What was found with one knowledge: findings, and for before and after what curves show."""
+    """The result with one knowledge: findings, and the curves' values before and after."""
 
     findings: tuple[Finding, ...]
     alone: tuple[Rate, Rate]
@@ -111,7 +111,7 @@ def _look_up(
 def _case(
     scene: ItemsetsStage, knows: lookup.ItemKnowledge, rng: np.random.Generator
 ) -> _KnowledgeCase:
-    """Look up people who are released, in the source and in the release, and people who are not."""
+    """Look up released people in the source and in the release, and people of the control."""
     true, shown, absent = scene.true.incidence, scene.released_rows.incidence, knows.absent
     targets, own = scene.targets
     others, outside, _ = scene.control
@@ -142,14 +142,14 @@ def _case(
         Finding(
             lookup.ONE_LEFT_BEFORE,
             alone[0],
-            meaning="Nobody else in the source fits what is known.",
+            meaning="Nobody else in the source matches this knowledge.",
             at=knows.note,
         ),
         Finding(
             lookup.ONE_LEFT,
             alone[1],
             control=_alone(control, others.subjects_of(strangers)),
-            meaning="Nobody else in the release fits what is known.",
+            meaning="Nobody else in the release matches this knowledge.",
             at=knows.note,
         ),
         Finding(
@@ -195,15 +195,15 @@ def _guess(scene: ItemsetsStage, rng: np.random.Generator) -> Evidence:
         attack="label",
         heading="inference",
         story=Note(
-            "The adversary knows some of what a person has, drawn at random, and that the person "
-            "is in the release, and guesses the most frequent label of the rows that have it all."
+            "The adversary knows that a person is in the release, and some of the person's items, "
+            "drawn at random. The guess is the most frequent label of rows with all these items."
         ),
         knows=scene.columns,
         findings=tuple(findings),
         notes=(
             Note(
-                "What is guessed as well for people who were never released is knowledge about "
-                "groups, which a release is made for."
+                "A guess that is as good for people who were never released is knowledge about "
+                "groups, which is the purpose of a release."
             ),
             Note("Baseline: always the release's most frequent label."),
         ),

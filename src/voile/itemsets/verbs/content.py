@@ -1,4 +1,4 @@
-"""What an itemsets kit holds, in memory and as the kit's tables and facts."""
+"""The content of an itemsets kit, in memory and as the kit's tables and facts."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ FOUND = ("method", "utility", "evaluations", "stopped", "loss", "auc_on", "sizes
 class ItemsetsContent(ItemsetsPolicies):
     """A fitted family: the columns' forms, the frontier, and each policy's figures.
 
-    forms, reader : the columns of items; which rows were read. blocked : a table: for each policy
-    the best features left out, and why. before, found : all features' exposure; how the search
-    went.
+    forms, reader : the columns of items, and the reader of the rows.
+    blocked : a table of the best features left out by each policy, with the reasons.
+    before, found : the exposure by all features, and the course of the search.
     """
 
     forms: tuple[ColumnForm, ...]

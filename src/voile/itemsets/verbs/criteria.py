@@ -1,4 +1,4 @@
-"""Which figures and findings of an itemset release answer what a determination judges."""
+"""The figures and findings of an itemset release that a determination judges."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class ItemsetsFamily:
         )
 
     def _evaluations(self) -> int | None:
-        """Return how many sets a search may build: a few, where the rows hold many ones."""
+        """Return how many sets a search may build: a few, if the rows have many ones."""
         quick = self.options.evaluations is None and self.options.seconds is None
         if quick and self.options.method in ("best", "greedy"):
             return FEW_SETS if self.incidence.supports.sum() > MANY_ONES else None

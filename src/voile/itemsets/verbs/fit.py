@@ -54,13 +54,13 @@ FIRST = (
 SIZES = (1, 2, 5, 11, 50, 200)
 """The least sizes of containment groups that are counted apart: 1, 2 to 4, 5 to 10, ..."""
 COUNTED = 2**18
-"""Of more than twice as many rows, about so many are counted by the size of their group."""
+"""The number of rows, about, whose groups are counted if there are more than twice as many."""
 
 
 def fit(
     source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: ProgressHook
 ) -> StoredKit:
-    """Find for each k the features with the largest utility, and measure what each choice reveals.
+    """Find for each k the features with the largest utility, and measure the risk of each choice.
 
     Reads the source twice; memory O(rows + ones). The kit keeps no row, but rare itemsets.
     """
@@ -74,7 +74,7 @@ def fit(
 
 @dataclass(frozen=True, eq=False)
 class EncodedSource:
-    """What was read of a source, and how: the rows, each column's form, intervals for each k."""
+    """The input of a fit: the source's rows, each column's form, and intervals for each k."""
 
     reader: RowReader
     rows: SourceRows
@@ -189,7 +189,7 @@ def _figures(
 
 @dataclass(frozen=True, eq=False)
 class MeasuredSet:
-    """What is measured of a set of features, and each classifier's AUC, if any was tried."""
+    """The figures of a set of features, and the AUC of each tried classifier."""
 
     figures: dict[str, Any]
     tried: Mapping[str, RocArea]
@@ -285,7 +285,7 @@ def _left_out(family: ItemsetsFamily, point: ItemsetsPoint) -> dict[str, int]:
 def _adds(
     family: ItemsetsFamily, state: FeasibleSet, features: NDArray[np.intp]
 ) -> list[float | None]:
-    """Return the bits a row that each would add beside those published; None without labels."""
+    """Return the bits a row that each adds to the published features; None without labels."""
     if family.worth.labels is None:
         return [None] * len(features)
     table = family.worth.table

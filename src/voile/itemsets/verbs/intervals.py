@@ -69,7 +69,7 @@ def with_intervals(
 
 
 def _ends(grid: GridForm, places: Sequence[int], *, known: bool) -> list[NumberInterval | None]:
-    """Return a column's intervals between the cells chosen; the first cell is what is not known."""
+    """Return a column's intervals between the chosen cells; the first is the unknown numbers."""
     if not places:
         return []
     cuts = [grid.cuts[place - 2] for place in places if place > 1]
@@ -129,7 +129,7 @@ def _merge_intervals(
 
 
 def _cells_within(grid: GridForm, ranges: RangesForm) -> NDArray[np.int8]:
-    """Return (cells, intervals) which cells an interval holds; what is not known is the first."""
+    """Return (cells, intervals) whether an interval contains a cell; cell 0 is unknown numbers."""
     lows = np.array([-np.inf, *grid.cuts]) if grid.values else np.zeros(0)
     within = np.zeros((len(grid.values), len(ranges.ends)), dtype=np.int8)
     for x, ends in enumerate(ranges.ends):

@@ -42,7 +42,7 @@ def judge(
     source: Source | None = None,
     releases: Sequence[Path] = (),
 ) -> ReleaseJudgement:
-    """Judge what a policy of a kit would add to the releases that a ledger names.
+    """Judge a policy of a kit together with the releases in a ledger.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def judge_policy(
 
 @dataclass(frozen=True, eq=False)
 class _KeyedFeatures(BriefRepr):
-    """The rows of a source, whose features a ledger knows by keyed hashes."""
+    """The rows of a source, and the keyed hashes of their features in a ledger."""
 
     shows = ()
 
@@ -120,7 +120,7 @@ class _KeyedFeatures(BriefRepr):
         return [self.keys.hash("feature", name) for name in self.incidence.features]
 
     def describe_disclosed(self, policy: ItemsetsPolicy) -> dict[str, Any]:
-        """Return what a ledger's line says of a policy's release."""
+        """Return a ledger entry's content on a policy's release."""
         asked = policy.constraint
         return {
             "counted": self.keys.hash("rows", self._digest()),
@@ -170,7 +170,7 @@ class _KeyedFeatures(BriefRepr):
 
 
 def _explain_no_bound(ledger: Ledger, features: _KeyedFeatures, counted: str) -> str:
-    """Say why no figure bounds what the releases come to, where none does."""
+    """Return the reason why no figure bounds the releases' joint risk, or an empty string."""
     known = set(features.hashes)
     for line in ledger.released_lines:
         if why := other_kind(line, KIND):
@@ -179,7 +179,7 @@ def _explain_no_bound(ledger: Ledger, features: _KeyedFeatures, counted: str) ->
         if said["counted"] != counted or not known.issuperset(said["features"]):
             return (
                 f"line {line.number} is a release of other rows than this source's, or of items "
-                "that this kit reads otherwise, and no figure bounds what both come to"
+                "that this kit reads differently. No figure bounds the risk of both together"
             )
     return ""
 

@@ -25,8 +25,8 @@ Mask = NDArray[np.bool_]
 class ItemKnowledge:
     """The adversary knows up to `count` items that a person has or, if `absent`, lacks.
 
-    They are random ones, or the most `identifying` ones. The features that are `always` known, of
-    which a person has some, are known beside them.
+    They are random ones, or the most `identifying` ones. The adversary also knows the features of
+    the person that are `always` known.
     """
 
     count: int
@@ -106,7 +106,7 @@ class LookUp:
 
 
 def look_up(rows: Incidence, known: Indices, *, absent: bool, own: int | None = None) -> LookUp:
-    """Look up who fits; `own` is the person's pattern, None for a person who is not there."""
+    """Look up the matching people; `own` is the person's pattern, None for an absent person."""
     patterns = fitting(rows, known, absent=absent)
     is_among = own is not None and bool((patterns == own).any())
     return LookUp(people(rows, patterns), is_among, patterns)

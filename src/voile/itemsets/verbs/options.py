@@ -80,7 +80,7 @@ class ApplyOptions(voile.release.options.ApplyOptions):
 
 
 class AttackOptions(voile.release.options.ControlOptions):
-    """What the adversary holds and knows."""
+    """The adversary's data and knowledge."""
 
     items: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (1, 2, 3, 5, 10),
@@ -90,4 +90,4 @@ class AttackOptions(voile.release.options.ControlOptions):
 
 
 class AssessOptions(AttackOptions):
-    """What a release of any origin is assessed against."""
+    """The inputs to assess a release of any origin."""

@@ -28,7 +28,7 @@ class EmptyPolicyWarning(UserWarning):
 
 @dataclass(frozen=True)
 class _PolicyFields:
-    """A policy as its file says it."""
+    """A policy in the form of its file."""
 
     __pydantic_config__ = STRICT
 
@@ -110,7 +110,7 @@ class ItemsetsPolicies(StoredPolicies):
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
-        """One in the fewest rows that hold what a row holds, of what the adversary may know."""
+        """1 / the fewest rows that contain an adversary's possible knowledge of a row."""
         return {"max_risk": self.frontier.risk}
 
     def policy(self, number: int) -> ItemsetsPolicy:

@@ -1,4 +1,4 @@
-"""The wing's sections of the report, as data: what was measured, then what the fit expected."""
+"""The report's sections on itemsets, as data: the measured figures, then the fit's predictions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SEEN = "people unseen when it learnt, but not when the features were chosen: som
 COUNTED_TWICE = "features that reveal the same are counted twice in it, and noise is counted."
 OF_AUC = (
     "Loss is the share of the AUC above chance that a logistic regression loses against all "
-    "features, on {people}. The share of summed utility stands beside it: " + COUNTED_TWICE
+    "features, on {people}. The share of summed utility is the second loss: " + COUNTED_TWICE
 )
 OF_UTILITY = "Loss is the share of summed utility: " + COUNTED_TWICE
 SIZE_NAMES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
@@ -63,14 +63,14 @@ SMALLEST = {
 }
 LIMITS = (
     "An adversary who also knows which items a person lacks may single out most people, whatever "
-    "k is, unless the policy counts absences: see the share of unique rows.",
+    "k is. Only policies that count absences prevent this: see the share of unique rows.",
     "The features were chosen by looking at the labels, so the choice itself reveals something.",
-    "Kept columns and the label stand beside the items, and can distinguish people as well.",
-    "Rows added later can break the promise: certify every release anew.",
-    "Two releases of the same people with different features can be joined by what they share.",
+    "Kept columns and the label are published with the items, and can distinguish people as well.",
+    "Rows added later can break the promise: certify every release again.",
+    "Two releases of the same people with different features can be joined by their common items.",
 )
 TAKES: dict[Question, str] = {"singling out": "the source (--original)", "inference": "a label"}
-"""What the attack on each question takes."""
+"""The data that the attack on each question needs."""
 
 
 def sections(
@@ -136,7 +136,7 @@ def _summary(
     lost = figures.get("utility_lost", figures.get("loss"))  # releases had one loss at first
     if lost is not None:
         meaning = (
-            "of the features' summed utility, predicted by the fit; 0% with all, 100% with none"
+            "share of summed utility, predicted by the fit. 0% with all features, 100% with none"
         )
         shown.append(Figure("Utility lost", share(lost), meaning))
     if internal and chosen and chosen.get("auc_svm") is not None:
@@ -164,14 +164,14 @@ def _least_shared(
     """Report the k that the release reaches; to the public the one promised where that is few."""
     k, reached = asked["k"], int(counted.get("anonymity", 0))
     known = _describe_knowledge(asked, numbered=numbered)
-    shared = f"the fewest people who match what the adversary may know: {known}"
+    shared = f"the fewest people who match the adversary's possible knowledge: {known}"
     if reached <= k or (audience == "public" and is_few(reached)):
         return Figure("Smallest group promised", f"k = {k:,}", shared)
     return Figure("Smallest group", f"k = {reached:,}", f"{shared}; k = {k:,} was promised")
 
 
 def _singled_out(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Figure]:
-    """Report the case in which most people were singled out, beside the same on the source."""
+    """Report the case with the most people singled out, and the same on the source."""
     found = [one for attack in evidence for one in shown_findings(attack, audience)]
     rates = {(one.quantity, format_note(one.at, audience)): one.rate for one in found if one.at}
     cases = [
@@ -183,7 +183,7 @@ def _singled_out(evidence: Sequence[Evidence], audience: Audience) -> Iterator[F
         at, rate, before = max(cases, key=lambda case: case[:2])[2:]
         value, interval = estimate(rate, audience)
         meaning = (
-            f"of the people attacked, in the worst case tried: {at} known to the adversary; "
+            f"share of the attacked people in the worst tried case: {at} known to the adversary; "
             f"in the source {estimate(before, audience)[0]}"
         )
         yield Figure("Singled out", value, meaning, interval)
@@ -209,7 +209,7 @@ def _auc_lost(chosen: Data, data: Data) -> Figure:
 def _classification(chosen: Data, before: Data) -> Figure:
     low, high = chosen["auc_svm_low"], chosen["auc_svm_high"]
     beside = "" if before.get("auc_svm") is None else f"; with all features {before['auc_svm']:.3f}"
-    meaning = f"of a linear support vector machine at the fit, cross-validated{beside}"
+    meaning = f"AUC of a linear support vector machine at the fit, cross-validated{beside}"
     return Figure(
         "Classification, AUC", f"{chosen['auc_svm']:.3f}", meaning, f"{low:.3f} to {high:.3f}"
     )
@@ -278,7 +278,7 @@ def _coarse(row: Data) -> dict[str, Any]:
 
 
 def _detail(row: Data, before: Data, audience: Audience) -> Detail:
-    """Return what is known of a policy; the release shows its features."""
+    """Return the details of a policy; the release shows its features."""
     facts = [
         ("smallest group", f"k = {_write_reached(row['k'], round(1 / row['risk']))}"),
         *_losses(row),
@@ -311,7 +311,7 @@ def _write_reached(asked: int, reached: int) -> str:
 
 
 def _groups(data: Data, audience: Audience) -> Section:
-    """Show how many people share what an adversary may know, with all features and the chosen."""
+    """Show group sizes for an adversary's knowledge, with all features and the chosen ones."""
     states = {"all features": data["before"]}
     if data.get("chosen"):
         states["published"] = data["chosen"]

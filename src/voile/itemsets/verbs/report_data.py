@@ -1,4 +1,4 @@
-"""What the report shows of a frontier and of the policy chosen on it, as plain data."""
+"""The report's data on a frontier and its chosen policy, as plain data."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def _best_published(content: ItemsetsContent, number: int) -> list[list[Any]]:
 
 
 def by_utility(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is shown with the share of utility as the loss, in the place of the AUC's.
+    """Return the data with the share of utility as the loss, instead of the AUC's.
 
-    One person more or less draws other folds, in which other features are chosen: whoever knows
+    One person more or less changes the folds and the chosen features. An adversary who knows
     everybody else would find that person by the AUC of a few policies, however coarse.
     """
     if data.get("found", {}).get("loss") != "auc":

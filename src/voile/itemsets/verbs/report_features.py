@@ -35,10 +35,10 @@ def features_section(data: Mapping[str, Any], published: Sequence[str]) -> Secti
         Prose(
             (
                 f"Published: {list_features(published[:MOST]) or 'no feature'}{more}.",
-                "A feature is left out if it would complete, with those published, an itemset that "
-                "too few people share. Beside its own utility stands what it would add to the "
-                "information on the label that those published reveal together, in bits a row: "
-                "where that is little, leaving it out loses little.",
+                "A feature is left out if, with the published ones, it would complete an itemset "
+                "that too few people share. The table shows its own utility, and the bits a row "
+                "that it would add to the published features' information on the label. If these "
+                "bits are few, leaving it out loses little.",
             )
         ),
         Grid(

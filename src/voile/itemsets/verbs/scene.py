@@ -25,7 +25,7 @@ from voile.release.scoring import people_released, private_manifest_of, rows_hel
 
 
 class ItemsetsStage(ABC):
-    """What an attack is given: released rows, the source's, and which of them correspond."""
+    """The data of an attack: released rows, the source's rows, and their correspondence."""
 
     options: AttackOptions
 

@@ -38,13 +38,13 @@ def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
             )
         )
     except TamperedError:
-        yield ReleaseCheck("every cell holds what the policy publishes", False)
+        yield ReleaseCheck("every cell contains only published values of the policy", False)
         return
-    yield ReleaseCheck("every cell holds what the policy publishes", True)
+    yield ReleaseCheck("every cell contains only published values of the policy", True)
     unit = release.counted_unit
     if policy and found["rows"]:
         said = (
-            f"at k = {constraint.k}, at least so many {unit} share whatever the adversary may know"
+            f"at k = {constraint.k}, at least so many {unit} share any knowledge of the adversary"
         )
         yield ReleaseCheck(said, found["anonymity"] >= constraint.k)
     if "interval_anonymity" in found:

@@ -18,15 +18,15 @@ from voile.signals.model.maps.fitted import FittedLaws
 
 MOST = 5_000  # readings that the support vectors learn from: their cost grows with the square
 RIGHT = "Compare with naming the commonest class, or the likeliest, of everyone."
-FOUND = "Of the people of this class, named when each class counts alike."
+FOUND = "Share of this class's people whom the attacker assigns to it, all classes weighed alike."
 IDENTIFIED = "class identified"
-"""What it is called how often an adversary is right."""
+"""The evidence's name for how often an adversary is right."""
 DOUBT = 1e-4  # added to each chance, so that one wrong certainty does not decide the bits
 
 
 @dataclass(frozen=True)
 class ClassAttacker:
-    """How well one attacker distinguishes the classes of people not learned from."""
+    """Store how well one attacker distinguishes the classes of people not learned from."""
 
     name: str  # the kind of learner
     accuracy: Rate  # of guesses that are right as often as possible
@@ -42,18 +42,18 @@ class ClassAttacker:
 
     @property
     def is_blind(self) -> bool:
-        """Whether all classes look alike, so that the attacker names the same one of everyone.
+        """Whether all classes look alike, so that the attacker gives everyone the same class.
 
-        Which one it is follows from the order of the classes, and from nothing about people.
+        The order of the classes decides which class that is. People's data have no influence.
         """
         return sorted(rate.value for rate in self.recall) == [0.0] * (len(self.recall) - 1) + [1.0]
 
     def findings(
         self, classes: Sequence[str], baselines: Sequence[Rate | None]
     ) -> tuple[Finding, ...]:
-        """Return how often the attacker is right, and what it finds of each class.
+        """Return how often the attacker is right, overall and for the people of each class.
 
-        `baselines` are the same without messages, as far as they are known.
+        `baselines` are the same rates without messages, None where unknown.
         """
         rates = (self.accuracy, *(() if self.is_blind else self.recall))
         names = ("", *classes)[: len(rates)]
@@ -71,7 +71,7 @@ class ClassAttacker:
         )
 
     def note(self, before: str = "") -> Note:
-        """Sum up what is found of all classes, after a sentence."""
+        """Sum up how well the attacker infers all classes, after a given sentence."""
         after = " To this adversary all classes look alike." if self.is_blind else ""
         gained = "" if np.isnan(self.bits) else ", {bits:.3f} bits gained"
         permuted = "" if np.isnan(self.permuted) else ", at most {permuted:.3f} by chance"
@@ -95,10 +95,10 @@ class ClassAttacker:
 def learners(
     Z: Floats, c: Codes, fresh: Floats, d: Codes, seed: int, prior: Floats | None = None
 ) -> tuple[ClassAttacker, ...]:
-    """Let each learner learn from `Z` and its classes, and try it on `fresh`.
+    """Train each learner on `Z` and its classes, and test it on `fresh`.
 
-    Chances are weighed by `prior`, (n, k) p(c | s) of those tried, where it is given; support
-    vectors have none to weigh.
+    `prior`, (n, k) p(c | s) of the tested people, weighs the chances. Support vectors have no
+    chances to weigh.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier  # type: ignore[import-untyped]
     from sklearn.neighbors import KNeighborsClassifier  # type: ignore[import-untyped]
@@ -138,7 +138,7 @@ def _support_vectors(Z: Floats, c: Codes, fresh: Floats, d: Codes) -> ClassAttac
 
 
 class ModelledMap(Protocol):
-    """A fitted map, or one of a kit, with the model of the readings that it rests on."""
+    """A fitted or stored map, with its model of the readings."""
 
     @property
     def fitted_(self) -> FittedLaws | None:
@@ -146,7 +146,7 @@ class ModelledMap(Protocol):
 
     @property
     def codec_(self) -> Codec:
-        """What encodes and decodes."""
+        """The encoder and decoder."""
 
     def codec(self, *, base: str, strength: float) -> Codec:
         """Return a codec of another base and strength."""
@@ -159,11 +159,11 @@ def bayes(
     prior: Floats | None = None,
     known: ArrayLike | None = None,
 ) -> ClassAttacker:
-    """Let the attacker use Bayes' rule with the densities that the map's own model says.
+    """Let the attacker use Bayes' rule with the densities of the map's own model.
 
-    All columns must be numbers. Where the model is right nobody does better; at strength 1 all
+    All columns must be numbers. If the model is right, no attacker does better. At strength 1 all
     classes look alike to it, and the prior stays: `prior`, (n, k) p(c | s), or the map's shares.
-    `known` are the side columns of a map that takes them.
+    `known` are the side columns, if the map uses any.
     """
     fitted = map.fitted_
     assert fitted is not None  # the audit is of numbers

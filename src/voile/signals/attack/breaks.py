@@ -1,4 +1,4 @@
-"""The standard breaks: attacks that bypass a map which hides single readings well."""
+"""The standard breaks: attacks that bypass a map although it hides single readings well."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def is_enough(c: Codes, classes: int) -> bool:
 
 @dataclass(frozen=True)
 class MapBreak:
-    """What one attack that bypasses the map achieves."""
+    """Store the result of one attack that bypasses the map."""
 
     name: str  # of the break
     rate: Rate  # how often the right class is named
@@ -53,7 +53,7 @@ class MapBreak:
         return self.name if self.messages == 1 else f"{self.name}, {self.messages} messages"
 
     def evidence(self, story: Note) -> Evidence:
-        """Return the same as evidence; `story` says what the adversary does."""
+        """Return the result as evidence; `story` describes the adversary's actions."""
         found = Finding(IDENTIFIED, self.rate, baseline=self.baseline)
         notes = () if self.promised else (OUTSIDE,)
         return Evidence(self.title, "inference", story, findings=(found,), notes=notes)
@@ -80,9 +80,9 @@ def invariants(
     columns: Sequence[int],
     known: ArrayLike | None = None,
 ) -> MapBreak:
-    """Decode all messages of a subject with every class's map; name the one that keeps still.
+    """Decode all messages of a subject with every class's map; name the class that varies least.
 
-    `known` has a row for each message, those of a subject after each other.
+    `known` has a row for each message. The messages of one subject are adjacent.
     """
     rows = equal(c)
     n, T, d = Z[rows].shape
@@ -119,8 +119,8 @@ def send_readings(
 ) -> tuple[Floats, Floats, list[list[ReadingMessage | None]]]:
     """Send each subject's readings through a session, at times of the map's units if it has any.
 
-    What a reading lacks is NaN, and so it is in what is returned. `known` are the subjects' side
-    columns, where the map takes any.
+    Missing values are NaN, in the readings and in the messages. `known` are the subjects' side
+    columns, if the map uses any.
     """
     first, varying, everything = [], [], []
     moments = (
@@ -153,7 +153,7 @@ def _send(session: Session, reading: list[float], moment: int | None) -> Reading
 
 
 def _values(message: ReadingMessage | None, d: int) -> tuple[float, ...]:
-    """Return the values of a message; NaN of what its reading lacks."""
+    """Return the values of a message; NaN for values missing from its reading."""
     if message is None:
         return (np.nan,) * d
     if message.columns is None:
@@ -169,7 +169,7 @@ def decode_sessions(
 ) -> Floats:
     """Decode sessions under every class: (k, n, T', d) readings in spreads of all, -1 to 1.
 
-    A wrong class may give readings that nobody has: they are cut at `BOUND` spreads of the others.
+    A wrong class may give impossible readings: they are cut at `BOUND` spreads of the others.
     """
     out = read_sessions(codec, messages, known)
     middle, spread = np.nanmean(out, axis=(0, 1, 2)), np.nanstd(out, axis=(0, 1, 2))
@@ -183,9 +183,9 @@ def read_sessions(
     messages: Sequence[Sequence[ReadingMessage | None]],
     known: Sequence[Sequence[Cell]] | None = None,
 ) -> Floats:
-    """Return what each class's map makes of sessions: (k, n, T', d) readings, NaN where none.
+    """Decode sessions under each class's map: (k, n, T', d) readings, NaN where none.
 
-    T' readings of each session, so that at most `DECODED` are decoded.
+    At most T' readings of each session, so that at most `DECODED` are decoded.
     """
     k, n, length = len(codec.codec.classes), len(messages), len(messages[0])
     length = min(length, max(DECODED // (k * n), SHORTEST))

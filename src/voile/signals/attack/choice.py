@@ -1,7 +1,7 @@
 """Choose an attacker on people of known classes, and infer the classes of other people.
 
 The story: an adversary tries several views of the messages and several learners. The choice uses
-the people of known classes alone, so that the success on others is that of the whole procedure.
+only people of known classes, so the success on other people is that of the whole procedure.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def infer_others(
     seed: int,
     learners: Collection[str] = (),
 ) -> InferredClasses:
-    """Infer the classes of people who are not `learned`, by the best attacker among those who are.
+    """Infer the classes of people outside `learned` with the attacker that does best inside it.
 
     Parameters
     ----------
     views : (n, features) of all people, by name. c : (n,) classes from 0, read where `learned`.
-    seed : of folds and learners. learners : that are tried; none: all.
+    seed : of folds and learners. learners : the learners to try; none: all.
 
     Cost: `INNER_FOLDS` fits for each view and learner, and one.
     """

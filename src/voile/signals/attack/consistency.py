@@ -1,9 +1,9 @@
 """Decode each message under every class, and infer the class under which readings are consistent.
 
-The story: each class has a map of its own, so that a relation among readings, or with known
-columns, holds only after decoding with the map of the right class. The adversary knows all maps,
-the classes of half of the people, and no relation: regressions on the decoded readings of these
-people find it. Success is to name the class of another person.
+The story: each class has its own map. A relation among readings, or with known columns, holds
+only after decoding with the map of the right class. The adversary knows all maps and the classes
+of half of the people, but no relation. Regressions on the decoded readings of these people find
+the relations. Success is to name the class of another person.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ def infer_by_consistency(
     c : (n,) classes from 0. learned : rows of the people of known classes.
     priors : of each group (m, k) p(c | s); None: the shares of the learned.
 
-    Regressions of each column on the others and on known columns, quadratic, of values and of
-    logarithms, of all people and of each class, give residuals. A booster separates right from
-    wrong decodings by residuals and last digits, cross-fitted. Its scores, the messages, the
-    residuals and the digits go to learners chosen on the learned people alone.
+    Regressions give residuals: quadratic, of each column on the others and on known columns. They
+    use values and logarithms, and people of all classes and of each class. A booster separates
+    right from wrong decodings by residuals and last digits, cross-fitted. Learners, chosen on the
+    learned people alone, get its scores, the messages, the residuals and the digits.
 
     Guarantee: a lower bound on an adversary's success. Cost: about ten boosters of k n rows.
     """
@@ -131,7 +131,7 @@ def _views(
 
 
 def _measure(residuals: _ColumnResiduals, heard: DecodedMessages, which: int) -> Floats:
-    """Return the residuals and the last digits of what a class's map makes of messages."""
+    """Return the residuals and the last digits of messages decoded with one class's map."""
     places = np.rint(heard.readings[which] / heard.cells)
     digits = [np.mod(places, of) for of in CYCLES]
     return np.concatenate([residuals.measure(heard, which), *digits], axis=1)

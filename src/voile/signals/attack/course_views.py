@@ -17,7 +17,7 @@ WEEK = 7  # readings or units of time
 
 
 def view_courses(Z: Floats, times: NDArray[np.int64] | None = None) -> Mapping[str, Floats]:
-    """Return views of (n, T, d) messages; NaN of what they lack counts as the subject's mean.
+    """Return views of (n, T, d) messages; a missing value (NaN) counts as the subject's mean.
 
     times : (n, T) in whole units; None: readings are counted.
     """
@@ -77,7 +77,7 @@ def view_moments(Z: Floats) -> Floats:
 
 
 def view_rhythm(Z: Floats, times: NDArray[np.int64] | None) -> Floats:
-    """Return autocorrelations, and the mean of each phase of a week, where readings cover two."""
+    """Return autocorrelations, and the mean of each phase of seven units if readings cover two."""
     n, length, _ = Z.shape
     centred = Z - Z.mean(axis=1, keepdims=True)
     lags = [(centred[:, k:] * centred[:, :-k]).mean(axis=1) for k in LAGS if k < length]
@@ -98,8 +98,8 @@ def _phases(centred: Floats, phase: Codes) -> list[Floats]:
 def view_decodings(decoded: Floats) -> Floats:
     """Return how plausible each class makes a session: (k, n, T, d) readings to (n, features).
 
-    Of each class the first reading, level, spread, steps, extremes and products of columns; then
-    the same relative to the mean of all classes.
+    Features of each class: the first reading, level, spread, steps, extremes and products of
+    columns. The same features follow relative to the mean of all classes.
     """
     each = np.stack([_plausible(np.nan_to_num(one)) for one in decoded])
     apart = each - each.mean(axis=0)

@@ -1,4 +1,4 @@
-"""What an eavesdropper sees against what was read: each class's law, as smoothed curves."""
+"""Compare original readings with overheard messages: each class's law, as smoothed curves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def overheard(
     c: Codes,
     classes: Sequence[str],
 ) -> Iterator[Curve]:
-    """Yield of each column of numbers, as read and as overheard, a curve for each class."""
+    """Yield a curve for each class of each numeric column, of readings and of messages."""
     for j, form in enumerate(forms):
         if form.settings.nominal:
             continue

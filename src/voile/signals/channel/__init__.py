@@ -1,7 +1,7 @@
-"""Readings sent live, over MQTT 5: nothing lost, nothing decoded wrong, whatever stops when.
+"""Send readings live, over MQTT 5, without loss or wrong decoding, even if a process stops.
 
-The device's end is a `Sender`, the clinic's a `Recipient`; both keep all that matters on disk and
-know no network. A `Link` carries what they post, `forward` and `collect` join the two.
+The device runs a `Sender`, the clinic a `Recipient`. Both keep their state on disk and do not
+use the network. A `Link` carries their posts. `forward` and `collect` connect each of them to it.
 """
 
 from __future__ import annotations

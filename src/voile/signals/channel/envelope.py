@@ -3,14 +3,14 @@
     MAC | format | sealed | generation | map | session | number | content
      32 |   1    |   1    |     2      |  8  |   16    |   8    | the rest
 
-The MAC is HMAC-SHA-256 under the device's key. It covers the topic, whose last part is the
-direction, with the topic's length in four bytes before it, and then every byte that follows the
-MAC. It covers bytes as they are sent, never a reading or a class, which could be guessed and tried.
+The MAC is HMAC-SHA-256 under the device's key. It covers the topic's length in four bytes, the
+topic, and every byte after the MAC. The last part of the topic is the direction. The MAC covers
+the sent bytes. It never covers a reading or a class, since others could guess and test those.
 
-A sealed content is encrypted before that, with AES-256-SIV (RFC 5297) under a key of the device,
-direction and session. Topic and header, with the number, are its associated data. A message
-sent again is the same to the last bit. If an end that was loaded from a backup makes another
-message of the same number, SIV reveals only that the two differ; a mode with a nonce would break.
+AES-256-SIV (RFC 5297) encrypts the content before that, under a key of the device, direction and
+session. Topic and header, with the number, are its associated data. A repeated message is
+identical to the last bit. A device restored from a backup may send another message with a used
+number. SIV then reveals only that the two differ. A mode with a nonce would break.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ KeyOf: TypeAlias = Callable[[str, int], DeviceKey | None]
 
 
 class EnvelopeHeader(NamedTuple):
-    """What stands on an envelope for everyone to read."""
+    """The header of an envelope, readable by everyone."""
 
     generation: int
     map: str
@@ -60,7 +60,7 @@ class EnvelopeHeader(NamedTuple):
 
 @dataclass(frozen=True)
 class SealedEnvelope:
-    """An envelope whose MAC holds: somebody who has this device's key wrote it."""
+    """An envelope with a valid MAC: its writer has this device's key."""
 
     header: EnvelopeHeader
     content: bytes
@@ -77,12 +77,12 @@ class SealedEnvelope:
         try:
             return _cipher(self.key, self.place, self.header.session).decrypt(self.content, known)
         except (InvalidTag, ValueError):
-            raise RequestError("what is sealed cannot be opened") from None
+            raise RequestError("the sealed content cannot be opened") from None
 
 
 @dataclass(frozen=True)
 class EnvelopeSealer:
-    """How one end seals what it posts, and authenticates what it hears."""
+    """Seal the posts of a sender or recipient, and authenticate the posts that it receives."""
 
     hears: Box  # the box that this end listens at
     posts: Box  # the box that it posts to
@@ -111,7 +111,7 @@ class EnvelopeSealer:
         return EnvelopePost(pseudonym, key.mac(place, on + content) + on + content)
 
     def authenticate(self, post: EnvelopePost) -> SealedEnvelope | None:
-        """Return an envelope whose MAC holds; None of any other."""
+        """Return an envelope with a valid MAC, else None."""
         if not LEAST <= len(post.payload) <= LONGEST:
             return None
         mac, rest = post.payload[:MAC], post.payload[MAC:]

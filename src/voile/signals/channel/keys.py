@@ -1,4 +1,4 @@
-"""What a device holds instead of the secret: a key for each of its subjects, and no other's."""
+"""The keys of a device: one for each of its subjects, and never the secret itself."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class DeviceKey:
         return cls(secret.derive("channel", pseudonym, str(generation)), generation)
 
     def mac(self, place: bytes, data: bytes) -> bytes:
-        """Return the HMAC-SHA-256 of what stands at a place, whose length stands before it."""
+        """Return the HMAC-SHA-256 of the place's length, the place and the data."""
         return hmac.digest(self._mac, len(place).to_bytes(4, "big") + place + data, "sha256")
 
     def encryption(self, place: bytes, session: str) -> bytes:
@@ -67,23 +67,23 @@ class DeviceKey:
 
 @dataclass(frozen=True)
 class EnrolledSubject:
-    """One subject of a device: what the source calls it, its pseudonym and its key."""
+    """One subject of a device: its name in the source, its pseudonym and its key."""
 
     subject: str = field(repr=False)
     pseudonym: str
     key: DeviceKey
 
     def mac(self, map: str) -> str:
-        """Return the MAC that holds an entry of the file together, under the entry's own key."""
+        """Return the MAC that protects an entry of the file, under the entry's own key."""
         entry = [VERSION, map, self.subject, self.pseudonym, self.key.generation]
         return self.key.mac(b"enrolment", json.dumps(entry).encode()).hex()
 
 
 @dataclass(frozen=True)
 class Enrolment:
-    """All that a device is given of the secret: the keys of its own subjects.
+    """The part of the secret that a device gets: the keys of its own subjects.
 
-    Whoever steals it can read and forge what these subjects send, and nothing of any other's.
+    A thief can read and forge the messages of these subjects, and of no others.
     """
 
     map: str
@@ -105,14 +105,14 @@ class Enrolment:
 
     @property
     def pseudonyms(self) -> dict[str, str]:
-        """The pseudonym of each subject, as the source calls it in Unicode's form NFC."""
+        """The pseudonym of each subject, by its name in the source in Unicode's form NFC."""
         return {each.subject: each.pseudonym for each in self.devices}
 
     def check(self, map: str) -> None:
         if self.map != map:
             raise RequestError(
                 "the enrolment is for another map",
-                instead="enrol the device anew with the kit that it sends by",
+                instead="enrol the device again with the kit that it sends by",
             )
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -155,7 +155,7 @@ class Enrolment:
             raise RequestError(
                 "this is not an enrolment file, or it is damaged or of another version of voile",
                 where=os.fspath(path),
-                instead="have the device enrolled anew with voile signals enrol",
+                instead="enrol the device again with voile signals enrol",
             ) from None
 
 

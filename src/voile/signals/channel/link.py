@@ -1,4 +1,4 @@
-"""The line to the broker: MQTT 5, quality of service 1, a session that outlives connections."""
+"""The connection to the broker: MQTT 5, quality of service 1, a session that outlives it."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ ROOM = 1 << 10  # bytes of a packet beside its payload: the topic above all
 HELD = 16 << 20  # bytes of packets that wait to be worked on; what is beyond is sent again
 LEAVE = 5.0  # seconds at most to hand over what is left when the line is closed
 LASTING = frozenset((0x80, 0x84, 0x85, 0x86, 0x87, 0x8A, 0x8C, 0x90, 0x9D))
-"""Reasons of the broker's that trying again does not change: login, version, name, not allowed."""
+"""The broker's permanent refusals: login, version, name, not allowed."""
 
 
 @dataclass(frozen=True)
 class BrokerUp:
-    """The broker is there."""
+    """The broker is connected."""
 
 
 @dataclass(frozen=True)
 class BrokerDown:
-    """The broker is not there; the line tries again by itself."""
+    """The broker is not connected; the link tries again by itself."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class BrokerDenied:
-    """The broker is there, and will not have us."""
+    """The broker answers, and refuses the connection."""
 
     why: str
 
 
 class ChannelEnd(Protocol):
-    """What a line asks of the end that it is for."""
+    """The attributes that a link needs of its sender or recipient."""
 
     store: EndStore
     sealer: EnvelopeSealer
@@ -60,11 +60,11 @@ Event: TypeAlias = BrokerUp | BrokerDown | BrokerDenied | EnvelopePost | object
 
 
 class Link:
-    """Carry posts over a broker, and bring what comes, for one end.
+    """Carry posts over a broker and receive posts, for one sender or recipient.
 
-    The line connects by itself, again and again, each time waiting longer, at most `longest`
-    seconds. What is handed on while the broker is away is left to whoever handed it on: an end
-    hands on again what is under way when it hears `BrokerUp`.
+    The link reconnects by itself. Each attempt waits longer, at most `longest` seconds. Posts
+    handed on while the broker is away may be lost. The sender or recipient therefore repeats its
+    pending posts when it gets `BrokerUp`.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Link:
         self._client.loop_stop()
 
     def take(self, timeout: float) -> list[Event]:
-        """Return what has happened; wait at most so many seconds for something to."""
+        """Return the events so far; wait at most `timeout` seconds for the first one."""
         events: list[Event] = []
         try:
             events.append(self.events.get(timeout=timeout))
@@ -132,7 +132,7 @@ class Link:
         return events
 
     def listen(self, pseudonyms: Iterable[str]) -> None:
-        """Hear what comes for these; "+" is everyone. The broker is asked at each connection."""
+        """Receive posts for these pseudonyms; "+" is everyone. Each connection subscribes again."""
         new = set(pseudonyms) - self._listening
         self._listening |= new
         self._subscribe(new)
@@ -191,5 +191,5 @@ def _size(post: EnvelopePost) -> int:
 
 
 def _at_once(_: Any, __: Any, line: Any) -> None:
-    """Let small packets go at once: a receipt must not wait for what is sent after it."""
+    """Send small packets at once: a receipt must not wait for later packets."""
     line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

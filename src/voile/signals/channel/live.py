@@ -1,4 +1,4 @@
-"""The two ends at work: an end's turn with all that came, then what it posts, again and again."""
+"""Run a sender or recipient: let it take all events, then hand on its posts, in a loop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class EndOfReadings:
 
 @dataclass
 class _ReceiptPatience:
-    """When to hand on again what has no receipt: later and later."""
+    """Decide when to repeat posts without a receipt, at growing intervals."""
 
     due: dict[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -109,7 +109,7 @@ def collect(
     stop: Callable[[], bool] = lambda: False,
     notify: Notify = lambda _: None,
 ) -> None:
-    """Receive what comes, until `stop` says so; it is asked at least twice a second."""
+    """Receive posts until `stop` returns true; it is called at least twice a second."""
     once = _NotifyOnce(notify)
     link.listen("+")
     while not stop():
@@ -128,7 +128,7 @@ def collect(
 
 
 def _roughly(number: int) -> str:
-    """Say how many, ever more seldom, so that nobody can fill a log.
+    """Return a coarse count that changes ever more seldom, so that nobody can fill a log.
 
     >>> _roughly(1), _roughly(34_567)
     ('1 or more', '10,000 or more')
@@ -151,7 +151,7 @@ class _NotifyOnce:
 
 
 def _is_up(events: Iterable[Event], once: _NotifyOnce) -> bool:
-    """Report the state of the line; say whether it has just come up."""
+    """Report the state of the connection; return whether it has just come up."""
     up = False
     for event in events:
         match event:

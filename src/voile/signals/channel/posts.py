@@ -1,7 +1,7 @@
-"""What lies in an envelope on its way, as JSON: a message and what goes beside it, or a reply.
+"""The content of an envelope, as JSON: a message with its kept columns, or a reply.
 
-All of it may come from a device that somebody else has got hold of: what is not exactly as the
-other end would have written it is refused.
+A stolen device may have written all of it. Code refuses content that differs in any way from the
+form that the other side writes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Plain: TypeAlias = str | int | float | bool | None
 
 
 class EnvelopePost(NamedTuple):
-    """An envelope: whose, and what is in it."""
+    """An envelope: its pseudonym and its bytes."""
 
     pseudonym: str
     payload: bytes
@@ -38,7 +38,7 @@ class ReadingLetter:
     beside: Mapping[str, Plain] = field(default_factory=dict)
 
     def pack_content(self) -> bytes:
-        """Return the envelope's content; session and number stand on the envelope."""
+        """Return the envelope's content; session and number are in the envelope's header."""
         message = self.message
         inside = {"after": message.after, "check": message.check, "values": message.values}
         more = {"time": message.time, "columns": message.columns}
@@ -82,15 +82,15 @@ class ReceiptReply:
 
 SAID = {
     "pseudonym": "the recipient does not know the pseudonym",
-    "key": "the recipient no longer takes this key: enrol the device anew",
+    "key": "the recipient no longer takes this key: enrol the device again",
     "map": "the recipient has another map",
     "version": "the recipient has another version of voile",
     "encryption": "one end encrypts and the other does not: say --encrypt at both or at neither",
-    "content": "the recipient cannot read what is in the messages",
-    "kept": "a column goes beside the readings that the recipient's kit does not keep",
+    "content": "the recipient cannot read the messages' content",
+    "kept": "the readings come with a column that the recipient's kit does not keep",
     "known": "the recipient has other known columns: correct them there and run this again, or "
     "here, and send from a new spool",
-    "sessions": "the recipient takes no more sessions under this key: enrol the device anew",
+    "sessions": "the recipient takes no more sessions under this key: enrol the device again",
     "step": "the two ends are out of step",
     "enrolment": "the enrolment file does not name it any more",
     "unknown": "the recipient refuses the messages",
@@ -99,7 +99,7 @@ SAID = {
 
 HEARD = {
     "pseudonym": "messages of an unknown pseudonym are refused",
-    "key": "messages under a key of another generation are refused; enrol the device anew",
+    "key": "messages under a key of another generation are refused; enrol the device again",
     "map": "messages of another map are refused",
     "version": "messages of another version of voile are refused",
     "encryption": "messages are refused: one end encrypts and the other does not",
@@ -113,7 +113,7 @@ HEARD = {
 
 
 def is_name(pseudonym: str) -> bool:
-    """Say whether a pseudonym can be part of a topic.
+    """Return whether a pseudonym can be part of a topic.
 
     >>> is_name("A7-K2"), is_name("a/b"), is_name("+")
     (True, False, False)
@@ -122,7 +122,7 @@ def is_name(pseudonym: str) -> bool:
 
 
 def is_beside(beside: object) -> TypeGuard[dict[str, Plain]]:
-    """Say whether this can go beside a message: names with plain values, numbers finite."""
+    """Return whether these columns can go with a message: names, plain values, finite numbers."""
     return isinstance(beside, dict) and all(
         _is_text(name) and _is_plain(value) for name, value in beside.items()
     )
@@ -140,14 +140,14 @@ def _is_plain(value: object) -> bool:
 
 
 def _is_text(value: object) -> bool:
-    """Say whether this is text of whole characters, which any file and database can hold."""
+    """Return whether this is text of whole characters, which any file and database can hold."""
     return isinstance(value, str) and not any("\ud800" <= one <= "\udfff" for one in value)
 
 
 def parse_object(data: bytes) -> dict[str, Any]:
     """Read a JSON object, or raise a RequestError.
 
-    Refused are names that come twice, NaN, infinities, and depths that Python does not reach.
+    Refused are repeated names, NaN, infinities, and depths that Python does not reach.
     """
     try:
         content = json.loads(data, object_pairs_hook=_distinct, parse_constant=_no_number)
@@ -174,7 +174,7 @@ def _pack_content(**content: Any) -> bytes:
 
 
 def _unpack_content(content: bytes, *names: str, beyond: Set[str] = frozenset()) -> dict[str, Any]:
-    """Read an object of these names, and of those beyond which it may have."""
+    """Read an object that has all `names`, and possibly names of `beyond`, but no others."""
     data = parse_object(content)
     if data.keys() - beyond != set(names):
         raise RequestError("an envelope holds something else")

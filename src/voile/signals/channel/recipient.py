@@ -1,4 +1,4 @@
-"""The clinic's end: every reading once and right, in a file, before its receipt is handed back."""
+"""The clinic's side: write every reading once to a file, then acknowledge it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Key: TypeAlias = tuple[str, str]  # a pseudonym, and the name of a session
 
 @dataclass(frozen=True)
 class ClinicSubject:
-    """A subject that the clinic knows: its class, its name in the output, its key's generation."""
+    """A subject that the clinic knows: class, name in the output and generation of the key."""
 
     label: str | int
     name: str | int
@@ -57,9 +57,9 @@ class RefusedMessages:
 
 @dataclass
 class _TurnBatch:
-    """What a turn brings: lines of both files, replies to refusals, and what else to answer.
+    """Collect the results of a turn: lines of both files, replies to refusals, receipts to send.
 
-    `heard` holds the furthest number of each session, and the key that its reply goes under.
+    `heard` has the largest number of each session, and the key for its reply.
     """
 
     readings: list[bytes] = field(default_factory=list)
@@ -69,27 +69,31 @@ class _TurnBatch:
 
 
 class Recipient:
-    """Receive the readings of subjects whose class is known; knows no network.
+    """Receive the readings of subjects of known class; use no network.
 
-    `turn` is given what came, and returns the replies to hand back. By then the readings are at
-    the end of `readings.jsonl` in the folder, one JSON object a line, each once however often it
-    came: the subject, the session and number, what was sent beside, and the columns. A reading
-    outside the map's range, or a column's, is in `set-aside.jsonl` instead; its receipt is that of
-    any other.
+    `turn` takes the received messages and returns the replies to send. Before it returns, the
+    readings are at the end of `readings.jsonl` in the folder, one JSON object a line. Each reading
+    is there once, even if its message came several times. A line contains the subject, the
+    session, the number, the kept columns and the readings' columns. A reading outside the range of
+    the map or of a column is in `set-aside.jsonl` instead. Its receipt is that of any other.
 
-    What arrives may be written by anyone. Whatever has no MAC under a key that the secret gives is
-    counted and not answered. What cannot be decoded for certain is refused: of another map or
-    version, of an unknown pseudonym, out of step, begun with other known columns than the
-    subject's here. A session keeps those that it began with. So is a column beside a reading that
-    the kit does not keep. A message beyond a gap asks for what is missing. A process killed at
-    any moment goes on where it was.
+    Anyone may have written a message. Messages without a MAC under a key that the secret gives are
+    counted and not answered. `turn` refuses a message that it cannot decode for certain:
+
+    - it belongs to another map or version, or to an unknown pseudonym;
+    - it is out of step;
+    - its session began with other known columns than the subject has here;
+    - it comes with a column that the kit does not keep.
+
+    A session keeps its first known columns. A message after a gap requests the missing messages. A
+    process killed at any moment goes on where it was.
 
     A subject begins at most `MOST` sessions under one generation of its key. All stay on disk, so
-    that no message said again is taken for a new one; `AT_HAND` of them are in memory.
+    that a repeated message is never taken for a new one. At most `AT_HAND` are in memory.
 
     received, set_aside : readings written to either file since this start.
-    unauthenticated : messages without a MAC that holds, since this start.
-    refused : of the others, those refused since this start, by pseudonym and reason.
+    unauthenticated : messages without a valid MAC, since this start.
+    refused : the other messages refused since this start, by pseudonym and reason.
     """
 
     def __init__(
@@ -129,7 +133,7 @@ class Recipient:
             raise
 
     def turn(self, posts: Iterable[EnvelopePost]) -> list[EnvelopePost]:
-        """Take in messages; return the replies. What they acknowledge is on disk."""
+        """Take in messages; return the replies, with their readings already on disk."""
         batch = _TurnBatch()
         try:
             with self.store.transaction():
@@ -152,7 +156,7 @@ class Recipient:
         return batch.refusals + heard
 
     def receipts(self) -> list[EnvelopePost]:
-        """Return receipts for all senders, so that they send what has not come."""
+        """Return receipts for all senders, so that they repeat the missing messages."""
         keys = [(str(row[0]), str(row[1])) for row in self.store.run(LATEST)]
         with self.store.reading():
             return [
@@ -177,13 +181,13 @@ class Recipient:
         return DeviceKey.derive(self._secret, pseudonym, generation) if generation else None
 
     def _accepted_generations(self, subject: ClinicSubject) -> list[int]:
-        """Return the generations of a subject's keys that are taken today."""
+        """Return the generations of a subject's keys that are accepted today."""
         overlaps = self._overlap is not None and self._today() <= self._overlap
         before = subject.generation - 1
         return [subject.generation, *([before] if overlaps and before else [])]
 
     def _hear(self, post: EnvelopePost, batch: _TurnBatch) -> None:
-        """Take in one message: its reading, or why it is refused."""
+        """Take in one message: store its reading, or the reason to refuse it."""
         envelope = self.sealer.authenticate(post)
         if envelope is None:
             self.unauthenticated += 1
@@ -225,7 +229,7 @@ class Recipient:
         return Session(self.codec, subject.label, name, ahead=letter.ahead, known=known)
 
     def _refusal(self, pseudonym: str, envelope: SealedEnvelope) -> str:
-        """Say why what stands on an envelope is refused, if it is."""
+        """Return the reason to refuse an envelope by its header, or an empty string."""
         header, subject = envelope.header, self.subjects.get(pseudonym)
         if header.format != FORMAT:
             return "version"
@@ -246,7 +250,7 @@ class Recipient:
         batch.refusals.append(self._seal_reply(pseudonym, envelope.key, envelope.header, reply))
 
     def _reply(self, key: Key, own: DeviceKey, furthest: int | None = None) -> EnvelopePost:
-        """Return the receipt of a session; where it lags behind what was heard, ask again."""
+        """Return the receipt of a session; ask for messages missing before `furthest`."""
         session = self._session(key)
         assert session is not None  # a message of it was taken
         receipt = session.receipt()
@@ -283,10 +287,10 @@ class Recipient:
         return None
 
     def _hold(self, key: Key, session: Session, batch: _TurnBatch) -> None:
-        """Hold a session in memory, as its subject's latest; the one silent longest makes room.
+        """Hold a session in memory, as its subject's latest; drop the longest silent one if needed.
 
-        What has begun is on disk from the first message on that it takes, and stays there: else a
-        message said again would be taken for a new one.
+        A session is on disk from its first accepted message on, and stays there. Otherwise a
+        repeated message would be taken for a new one.
         """
         held = self._sessions.setdefault(key[0], {})
         is_new = held.pop(key[1], None) is None
@@ -299,7 +303,7 @@ class Recipient:
             del held[silent]
 
     def _save(self, key: Key, batch: _TurnBatch) -> None:
-        """Write down a session that this turn changed, unless it was when it left memory."""
+        """Write down a session that this turn changed, unless that happened when it left memory."""
         session = self._sessions[key[0]].get(key[1])
         if session is not None and key in batch.heard:
             generation = batch.heard[key][1].generation  # of the first message, once it is saved

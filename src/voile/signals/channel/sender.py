@@ -1,4 +1,4 @@
-"""The device's end: readings are on disk before they are handed on, until their receipt is here."""
+"""The device's side: keep each reading on disk until its receipt arrives."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ class _SenderEnd:
 
 
 class Sender:
-    """Send the readings of one or more subjects; knows no network.
+    """Send the readings of one or more subjects; use no network.
 
-    `take` puts readings on disk. `turn` is given the replies that came, and returns what to hand
-    on now; `again` returns all that is under way, for when a line is there again. What was handed
-    on is on disk until its receipt is here, and is the same to the last bit each time. A process
+    `take` puts readings on disk. `turn` takes the received replies, and returns the messages to
+    send now. `again` returns all pending messages, for a restored connection. A sent message stays
+    on disk until its receipt arrives. Each repetition is identical to the last bit. A process
     killed at any moment goes on where it was.
 
-    A session has one row of known columns: where a reading has others than the one before, a new
-    session begins once all of the last have come.
+    A session has one row of known columns. A reading with other known columns begins a new session
+    once all readings of the last session have their receipt.
 
-    refused : per pseudonym why the recipient refuses it; nothing is sent until the next start.
+    refused : the recipient's reason per pseudonym; nothing more is sent until the next start.
     unfit : why readings could not be sent and were set aside on disk, since this start.
-    unauthenticated : replies without a MAC that holds, since this start; they change nothing.
+    unauthenticated : replies without a valid MAC, since this start; they change nothing.
     """
 
     def __init__(
@@ -121,14 +121,14 @@ class Sender:
         return True
 
     def _spool(self, reading: Outgoing, labels: dict[str, str]) -> None:
-        """Look at a reading, and write it and its subject's class down."""
+        """Check a reading, and write down the reading and its subject's class."""
         pseudonym = reading.pseudonym
         if pseudonym not in self._keys:
             raise RequestError(
                 "a subject is not enrolled", where="pseudonym", instead="enrol it for this device"
             )
         if not is_beside(dict(reading.beside)):
-            raise RequestError("what goes beside a reading is neither text nor a finite number")
+            raise RequestError("a kept column of a reading is neither text nor a finite number")
         label = str(self.codec.which(reading.label))
         if pseudonym not in labels:
             sql = "SELECT class FROM ends WHERE pseudonym = ?"
@@ -148,7 +148,7 @@ class Sender:
         point, known = json.dumps(reading.values), json.dumps(reading.known)
         beside = json.dumps(dict(reading.beside))
         if len(beside) > BESIDE:
-            raise RequestError("what goes beside a reading is too long for a message")
+            raise RequestError("the kept columns of a reading are too long for a message")
         self.store.run(sql, pseudonym, point, reading.time, known, beside)
 
     def _check(self, values: tuple[float, ...]) -> None:
@@ -162,7 +162,7 @@ class Sender:
             on_lattice(lattice, float(values[j]), f"column {self._columns[j]}")
 
     def turn(self, replies: Iterable[EnvelopePost] = ()) -> list[EnvelopePost]:
-        """Take in replies, and return what is to be handed on now; all of it is on disk."""
+        """Take in replies, and return the messages to send now; all of them are on disk."""
         posts: list[EnvelopePost] = []
         try:
             with self.store.transaction():
@@ -181,7 +181,7 @@ class Sender:
         return posts
 
     def again(self, pseudonyms: Iterable[str] | None = None) -> list[EnvelopePost]:
-        """Return all that is under way, of these subjects or of all; it may have come."""
+        """Return all pending messages of these subjects or of all; some may have arrived."""
         if pseudonyms is None:
             rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE number NOTNULL")
             pseudonyms = [str(row[0]) for row in rows]
@@ -194,7 +194,7 @@ class Sender:
         return {"spooled": spooled - unfit, "unfit": unfit}
 
     def has_waiting(self) -> bool:
-        """Say whether a reading is left to send: without its receipt, and not refused."""
+        """Return whether a reading still waits: without receipt, of a subject not refused."""
         if not self.refused:
             return bool(self.store.run("SELECT 1 FROM spool WHERE unfit IS NULL LIMIT 1"))
         rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE unfit IS NULL")
@@ -205,12 +205,12 @@ class Sender:
         return [pseudonym for (pseudonym,) in rows if pseudonym in self._keys]
 
     def begin_again(self) -> None:
-        """Begin new sessions for all; what is under way is sent anew.
+        """Begin new sessions for all subjects, and send pending readings again.
 
-        For two ends out of step, such as after a backup was loaded. The first message of a session
-        does not stand on what went before: each new session reveals as much as one more reading
-        sent by itself. A reading whose receipt was lost comes a second time: with the same bits
-        where the map sends each by itself, or where it was the first before, too.
+        Use it if sender and recipient are out of step, such as after restoring a backup. The first
+        message of a session depends on no earlier message. So each new session reveals as much as
+        one more reading sent by itself. A reading with a lost receipt arrives twice. Its bits are
+        the same if the map sends each reading by itself, or if it was the first before, too.
         """
         before = {one: self._last(one) for one in self.pseudonyms()}
         self._ends.clear()
@@ -235,12 +235,12 @@ class Sender:
         self.close()
 
     def _list_unenrolled(self) -> dict[str, str]:
-        """Return who has something in the spool and is not enrolled any more."""
+        """Return the subjects that have readings in the spool and are no longer enrolled."""
         rows = self.store.run("SELECT DISTINCT pseudonym FROM spool")
         return {str(one): "enrolment" for (one,) in rows if one not in self._keys}
 
     def _heard(self, post: EnvelopePost) -> list[EnvelopePost]:
-        """Take in one reply; return what it asks for again."""
+        """Take in one reply; return the messages that it requests again."""
         envelope = self.sealer.authenticate(post)
         if envelope is None:
             self.unauthenticated += 1
@@ -280,7 +280,7 @@ class Sender:
         return None
 
     def _feed_session(self, pseudonym: str) -> list[EnvelopePost]:
-        """Give the session what waits, as far as messages may be under way; return these."""
+        """Give the session waiting readings up to the limit of pending messages; return posts."""
         end = self._end(pseudonym)
         already = len(end.session.pending())
         sql = (
@@ -323,7 +323,7 @@ class Sender:
         self.store.run("UPDATE spool SET number = ? WHERE id = ?", number, which)
 
     def _under_way(self, pseudonym: str, end: _SenderEnd, already: int = 0) -> list[EnvelopePost]:
-        """Return what is under way, all or what follows on so many messages."""
+        """Return all pending messages, without the first `already`."""
         pending = end.session.pending()
         end.beside = {message.number: end.beside[message.number] for message in pending}
         key = self._keys[pseudonym]

@@ -1,4 +1,4 @@
-"""What an end of the channel must not forget: a folder that its owner alone may open.
+"""The state of a sender or recipient: a folder that its owner alone may open.
 
 The folder holds a database, and files of lines that grow with it.
 """
@@ -18,9 +18,10 @@ MODE = os.O_CREAT | os.O_RDWR | getattr(os, "O_BINARY", 0)
 
 
 class StoreLines:
-    """Write lines at the end of a file in a store's folder; the store knows how far it is valid.
+    """Write lines at the end of a file in a store's folder; the store records the valid length.
 
-    Within a transaction of the store `write` lines, then `keep` once it is committed, or `drop`.
+    Within a transaction of the store, `write` lines. After it, `keep` them if it was committed,
+    or `drop` them.
     """
 
     def __init__(self, store: EndStore, name: str) -> None:
@@ -33,7 +34,7 @@ class StoreLines:
         if not 0 <= self._length <= os.fstat(self._file).st_size:
             os.close(self._file)
             raise RequestError(
-                "the file is shorter than what was written to it",
+                "the file is shorter than its recorded length",
                 where=os.fspath(path),
                 instead="put it back, or use another folder",
             )
@@ -51,7 +52,7 @@ class StoreLines:
         self._store.note(self._fact, str(self._next))
 
     def keep(self) -> None:
-        """Take what was written for valid."""
+        """Count the written lines as valid."""
         self._length = self._next
 
     def drop(self) -> None:
@@ -70,7 +71,7 @@ DAMAGED = ("the state is damaged or no state", "put a backup of the folder back,
 
 
 class EndStore(OwnDatabase):
-    """Keep one end's state on disk; one process at a time."""
+    """Keep the state of one sender or recipient on disk; one process at a time."""
 
     def __init__(self, folder: str | os.PathLike[str], *, end: str, mark: str, tables: str) -> None:
         self.folder = Path(folder)
@@ -110,11 +111,11 @@ class EndStore(OwnDatabase):
 
     @property
     def client(self) -> str:
-        """The name by which a broker knows this end again; drawn at random once."""
+        """The name by which a broker recognizes this client; drawn at random once."""
         return self.fact("client")
 
     def wipe(self) -> None:
-        """Take what was deleted out of SQLite's log as well."""
+        """Remove deleted rows from SQLite's log as well."""
         self.run("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:

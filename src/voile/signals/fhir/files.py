@@ -1,8 +1,8 @@
 """Files of FHIR: one resource or Bundle a line (NDJSON), or one in the whole file.
 
-A file is gone through twice: first the readings are put together, since the values of one may
-stand in several Observations, then each value is exchanged where it stands. No other byte of a
-file changes, so that decoding gives back the very file.
+The code reads a file twice. First it puts readings together, since several Observations may hold
+the values of one reading. Then it replaces each value in its place. No other byte of a file
+changes, so that decoding restores exactly the same file.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def encode(
 ) -> FileSummary:
     """Encode the readings of a file; everything else stays as it is, to the byte.
 
-    A reading is a value of each field, of one subject at one time, in one Observation or several;
-    at the same time the first goes with the first, the second with the second. Without a time, it
-    is what one Observation holds. Columns that a map of sequences takes for invariant may stand
-    anywhere, once or often. Where `canonical`, a number in another form, such as 1.2E+2, is decoded
-    in the field's form.
+    A reading has a value of each field, for one subject at one time, in one or several
+    Observations. If a field has several values at one time, the first values form one reading, the
+    second values the next. Without a time, each Observation is a reading. A map of sequences takes
+    some columns for invariant: their values may be anywhere, once or often. If `canonical`, a
+    number in another form, such as 1.2E+2, is decoded in the field's form.
 
-    What stays readable: interpretations, reference ranges, times, and all resources that are no
+    These stay readable: interpretations, reference ranges, times, and all resources that are no
     Observations. Memory: some 500 bytes a value, and the largest line.
     """
     if len(fields) != len(scheme.lattices):
@@ -100,10 +100,10 @@ def decode(
 ) -> FileSummary:
     """Decode what `encode` wrote, to the byte.
 
-    Whoever holds the map can send any number, and every number decodes to something. A reading
-    outside the map's range (`RANGE` normal scores of its class) or its column's bounds or words is
-    set aside: in `out` its values stay encoded and marked, and what it decodes to is in
-    `OUT.set-aside.jsonl`, a line each.
+    Anyone with the map can send any number, and every number decodes to some reading. A reading
+    is set aside if it is outside the map's range (`RANGE` normal scores of its class), or outside
+    its column's bounds or words. Its values in `out` stay encoded and marked. Its decoded values
+    are in `OUT.set-aside.jsonl`, one line each.
     """
     path = Path(source)
     messages, left = MessageRows(columns, scheme), 0
@@ -135,7 +135,7 @@ def _rewrite(
     force: bool,
     set_aside: Sequence[Mapping[str, Any]] | None = None,
 ) -> None:
-    """Write a file again with edits, and a manifest beside it; they appear whole or not at all."""
+    """Write a file again with edits, and its manifest; both appear whole or not at all."""
     with Staging(out, READINGS, force=force) as staging:
         with staging.part(out).open("xb") as file:
             for place, text in read_documents(path):

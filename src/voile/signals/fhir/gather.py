@@ -1,4 +1,4 @@
-"""Put readings together from values that stand here and there in a file."""
+"""Put readings together from values at several places in a file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TIME = re.compile(r"-?\d{1,16}")
 
 
 class _GatheredRows:
-    """Values by the reading that they are of, and by the order in which they came."""
+    """Values by their reading, and in the order of the file."""
 
     def __init__(self, columns: Sequence[str], scheme: HidingScheme) -> None:
         self.columns, self.scheme = tuple(columns), scheme
@@ -62,7 +62,7 @@ class _GatheredRows:
         self._known.add(subject)
 
     def point(self, key: Key, without: frozenset[int] = frozenset()) -> tuple[float, ...]:
-        """Return the reading, or say what it lacks."""
+        """Return the reading, or refuse it with the name of a missing column."""
         row = self.rows[key]
         for j, name in enumerate(self.columns):
             if j not in row and j not in without:
@@ -110,7 +110,7 @@ class ReadingRows(_GatheredRows):
         self.put_value(key, j, v, place)
 
     def encode_all(self) -> Iterator[tuple[float, MarkTag]]:
-        """Encode all; give what is sent for each value, in the order in which they came."""
+        """Encode all; yield the value to send for each value, in the order of the file."""
         if not self.rows:
             raise RequestError("no value has a code of a field", where="the source")
         for key, row in self.rows.items():
@@ -175,7 +175,7 @@ class MessageRows(_GatheredRows):
         self._decimals.append(decimals)
 
     def decode_all(self) -> DecodedReading:
-        """Decode all; set aside what lies outside the map's range, or its column's bounds."""
+        """Decode all; set aside values outside the map's range or their column's bounds."""
         if not self.rows:
             raise RequestError("no value is marked as encoded", where="the source")
         keys, sent = list(self.rows), []
@@ -202,7 +202,7 @@ class MessageRows(_GatheredRows):
 
 
 def _time(held: object, place: str) -> int | None:
-    """Return the time that a mark says, in the map's units."""
+    """Return the time in a mark, in the map's units."""
     if held is None:
         return None
     if not isinstance(held, str) or not TIME.fullmatch(held) or abs(int(held)) > LATEST:

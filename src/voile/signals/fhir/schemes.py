@@ -1,4 +1,4 @@
-"""How readings of subjects become values to send: by themselves, or each given those before."""
+"""Turn readings of subjects into values to send: each by itself, or each given earlier ones."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def proof_key(secret: Secret | None, subject: str) -> bytes:
 
 
 class SentReading(NamedTuple):
-    """What is sent of a reading."""
+    """The message of one reading."""
 
     number: int
     values: tuple[float, ...]
@@ -77,16 +77,17 @@ class ShownReading(NamedTuple):
 class HidingScheme(Protocol):
     """Hide readings, and show them again.
 
-    `class_of` gives a subject's class, or refuses the subject. `hide` takes (n, d) readings, each
-    subject's in order of time, and their moments in seconds, None where one is unknown; `show`
-    what `hide` returned, in any order. Columns in `once` never change within a subject, and are
-    sent with its first reading alone.
+    `class_of` returns a subject's class, or refuses the subject. `hide` takes (n, d) readings,
+    each subject's in order of time. It also takes their moments in seconds, None if unknown. `show`
+    takes the results of `hide` in any order. Columns in `once` never change within a subject, and
+    are sent with its first reading alone.
 
-    With a secret, a file that is encoded again has the same values again; without, each time
-    others, and two of one reading begin to reveal the class.
+    With a secret, encoding a file again gives the same values again. Without one, it gives
+    different values each time, and two values of one reading begin to reveal the class.
 
-    `known_of` gives a subject's known columns, where the map takes any: values that were encoded
-    with others, or under another secret, are refused. Such a map needs the secret at both ends.
+    `known_of` returns a subject's known columns, if the map uses any. `show` refuses values that
+    were encoded with other known columns, or under another secret. Such a map needs the secret at
+    both ends.
     """
 
     mark: str
@@ -95,7 +96,7 @@ class HidingScheme(Protocol):
     class_of: ClassOf
 
     def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[SentReading]:
-        """Return what is sent of readings."""
+        """Return the messages of readings."""
 
     def show(self, whose: Sequence[str], sent: Sequence[SentReading]) -> ShownReading:
         """Return the readings."""
@@ -146,7 +147,7 @@ class SingleScheme:
     def _tags(
         self, whose: Sequence[str], known: NDArray[np.object_] | None, Z: Floats
     ) -> list[str]:
-        """Return a MAC of each message and its known columns; nothing of a map without."""
+        """Return a MAC of each message and its known columns; empty if the map uses none."""
         if known is None:
             return [""] * len(whose)
         keys = {one: proof_key(self._secret, one) for one in whose}
@@ -194,7 +195,7 @@ class SequenceScheme:
         self._secret, self._known_of = secret, known_of
 
     def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[SentReading]:
-        """Return what is sent of readings; of invariants with the first of a subject alone."""
+        """Return the messages of readings; invariants only with the first of a subject."""
         token, ends = secrets.token_hex(8), dict[str, Session]()
         sent = []
         for one, x, seconds in zip(whose, X.tolist(), moments, strict=True):
@@ -230,7 +231,7 @@ class SequenceScheme:
         return int(seconds // self._unit)
 
     def show(self, whose: Sequence[str], sent: Sequence[SentReading]) -> ShownReading:
-        """Return the readings; those of a session all, from its first on."""
+        """Return the readings; a session must be whole, from its first message on."""
         ends: dict[str, Session] = {}
         X = np.empty((len(sent), len(self.lattices)))
         outside = np.zeros(len(sent), dtype=np.bool_)

@@ -28,18 +28,18 @@ from voile.signals.model.sequences.messages import ReadingMessage
 
 STORY = Note(
     "The adversary overhears messages, knows every class's map, and has as many messages of known "
-    "class as the audit has readings; success is to name the class of a person not learned from."
+    "class as the audit has readings. Success is to name the class of a person not learned from."
 )
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What attackers found.
+    """Store the attackers' results.
 
     Parameters
     ----------
     classes : the classes, in the order of every tuple here.
-    majority : how often the commonest class is right, among those whom attackers are tried on.
+    majority : how often the commonest class is right, among the tested people.
     attackers : who overhear one message of each subject.
     information : I(Z; C) of one message of each subject.
     breaks : the standard ways round the map.
@@ -52,7 +52,7 @@ class Audit:
     breaks: tuple[MapBreak, ...]
 
     def evidence(self) -> tuple[Evidence, ...]:
-        """Return the same as evidence: of single messages, and of the breaks."""
+        """Return the result as evidence: of single messages, and of the breaks."""
         each = [one.findings(self.classes, (self.majority,)) for one in self.attackers]
         single = Evidence(
             "single messages",
@@ -77,22 +77,21 @@ def audit(
 ) -> Audit:
     """Attack a fitted map.
 
-    The story: half of the people are known to the adversary with their classes. From
-    their messages the adversary learns what each class looks like, and names the classes of the
-    other half.
+    The story: the adversary knows half of the people with their classes. Their messages teach the
+    adversary each class's pattern. The adversary then names the classes of the other half.
 
     Parameters
     ----------
-    map : fitted. Of a `SequenceMap` messages are those of sessions with one under way.
+    map : fitted. A `SequenceMap` sends messages of sessions with one pending message at a time.
     X : (n, d) readings that the map was not fitted to, numbers alone; a subject's in the order of
         time.
     c : (n,) classes, all those of the map.
-    subjects : (n,) whose reading each is; None: each a person's only one. Attackers of single
-        messages hear each subject's first, so that every interval counts subjects; of several
-        messages, those subjects whose class stays. Or `Subjects`: messages are weighed by
-        p(c | s), and what is gained counts from there; where laws are the subjects' own,
-        the information is that of all messages for one who knows whose each is and how this
-        subject's readings differ.
+    subjects : (n,) the subject of each reading; None: each reading has its own person. Attackers
+        of single messages hear each subject's first, so that every interval counts subjects.
+        Attackers of several messages hear the subjects with a constant class. With `Subjects`,
+        p(c | s) weighs messages, and gained bits count from there. If laws are the subjects' own,
+        the information is that of all messages for a special adversary. This adversary knows each
+        message's subject and how this subject's readings differ.
     lengths : numbers of messages for repeat readings, tried where enough subjects have them.
     invariants : columns that never change within a subject, for a `PrivacyMap`.
     permutations : of the null of the mutual information.
@@ -182,7 +181,7 @@ def _messages(
 def _decode_sessions(
     map: SequenceMap, Z: Floats, messages: Sequence[Sequence[ReadingMessage | None]]
 ) -> DecodedMessages:
-    """Return what each class's map makes of the first messages of sessions, (n, d)."""
+    """Return the first messages of sessions, decoded with each class's map, (n, d)."""
     readings = breaks.read_sessions(map.codec_, messages)[:, :, 0]
     middle = np.nanmedian(readings, axis=(0, 1))
     columns = zip(map.codec_.order, map.codec_.codec.columns, strict=True)
@@ -262,7 +261,7 @@ def _invariants(
     lengths: Sequence[int],
     columns: Sequence[int],
 ) -> list[MapBreak]:
-    """Let an adversary look under which class's map the invariants keep still."""
+    """Let an adversary search the class whose map gives constant invariants."""
     usable = [one for one in lengths if one > 1 and len(_long(runs, one))]
     if not columns or not usable:
         return []

@@ -54,10 +54,10 @@ LEAST_BITS = 1e-3  # that a share of leakage is taken of
 def fit(
     source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: ProgressHook
 ) -> StoredKit:
-    """Fit a map for each class, and estimate what every strength of it would reveal and cost.
+    """Fit a map for each class, and estimate the risk and the cost of each of its strengths.
 
     Rows without a class, a subject or a whole reading are left out, with a warning. Memory
-    O(readings); the kit keeps no reading.
+    O(readings); the kit contains no reading.
     """
     keys, draws, each = streams(seed, "hold-out", "trials", "maps")
     key = keys.bytes(32) if options.hold_out else b""
@@ -85,7 +85,7 @@ def fit(
 
 @dataclass(frozen=True)
 class _TriedPolicy:
-    """A policy that was tried: what it reveals, and how far it moves readings."""
+    """A tried policy: the information that it reveals, and how far it moves readings."""
 
     policy: SignalsPolicy
     leakage: ClassLeakage
@@ -111,7 +111,7 @@ class _SignalsFitting:
     def content(self) -> SignalsContent:
         """Fit the maps, try every policy, and keep those that no other beats.
 
-        Ctrl-C loses the method under way, and nothing else.
+        Ctrl-C loses only the current method.
         """
         u = self.rng.uniform(-0.5, 0.5, self.rows.table.shape)
         tried = self._draw_tried()
@@ -197,11 +197,11 @@ class _SignalsFitting:
         self.consistency[method] = found
         if found["low"] > max(found["messages"], found["permuted"]):
             _warn(
-                f"readings are consistent under the right class alone: by the {method} map, an "
+                f"readings are consistent under the right class alone. With the {method} map, an "
                 "adversary who decodes under every class has a balanced accuracy of at least "
-                f"{found['balanced']:.2f} ({found['low']:.2f} to {found['high']:.2f}), by messages "
-                f"alone {found['messages']:.2f}. Declare the relation among columns in the roles, "
-                "or leave a derived column out"
+                f"{found['balanced']:.2f} ({found['low']:.2f} to {found['high']:.2f}). Messages "
+                f"alone give {found['messages']:.2f}. Declare the relation among columns in the "
+                "roles, or leave a derived column out"
             )
 
     def _levels(self, map: StoredMap) -> SideLevels | None:
@@ -229,7 +229,7 @@ class _SignalsFitting:
     def _measure_unprotected(
         self, trial: MethodTrials, tried: NDArray[np.intp], c: NDArray[np.intp], classes: int
     ) -> dict[str, Any]:
-        """Estimate what the readings themselves reveal, and what chance alone would show."""
+        """Estimate the information in the unprotected readings, and the same by chance alone."""
         leakage, null = trial.leakage(0.0), trial.null(0.0, self.rng)
         if leakage.bits <= null:
             self._check_courses(trial.folds[0].map.spans)
@@ -273,8 +273,8 @@ class _SignalsFitting:
         found = information_over_time(X, codes, rows.whose, rows.moments, self.rng)
         if found:
             what = (
-                "one reading of each subject reveals nothing of the class that could be measured, "
-                "but the course of a subject's readings reveals "
+                "one reading of each subject shows no measurable information about the class. "
+                "The course of a subject's readings reveals "
                 f"{found.bits:.2g} of {found.entropy:.2g} bits"
             )
             if self.options.time is None:
@@ -296,7 +296,7 @@ def _reuse_choices(method: MapMethod, fitted: FittedLaws | None) -> MapMethod:
 
 
 def _parts(reader: SignalReader, source: Source, rows: SourceReadings) -> SourceReadings:
-    """Read what sessions are fitted to: rows of the same classes, also those in part."""
+    """Read the rows for fitting sessions: rows of the same classes, also incomplete ones."""
     if any(form.settings.nominal for form in reader.forms):
         return rows  # which sessions do not take
     found = without_copies(reader.read_rows(source, partial=True))
@@ -318,7 +318,7 @@ def _prior(table: RowsPlace | None, rows: SourceReadings, reader: SignalReader) 
 
 
 def _figures(points: Sequence[_TriedPolicy], frontier: Frontier) -> pa.Table:
-    """Return a row for each policy: what it reveals, in bits first, and what it costs."""
+    """Return a row for each policy: its revealed information, in bits first, and its costs."""
     leakages = [point.leakage for point in points]
     return pa.table(
         {
@@ -337,7 +337,7 @@ def _figures(points: Sequence[_TriedPolicy], frontier: Frontier) -> pa.Table:
 
 
 def _check_bits(content: SignalsContent, most: float | None) -> None:
-    """Refuse a frontier on which nothing reveals as little as was asked for."""
+    """Refuse a frontier without a policy that reveals as little as the requested bits."""
     if most is None:
         return
     least = min(content.figures["bits_high"].to_pylist())
@@ -350,7 +350,7 @@ def _check_bits(content: SignalsContent, most: float | None) -> None:
 
 
 def _warn_of_few(content: SignalsContent, rows: SourceReadings) -> None:
-    """Warn of what a map that is fitted to few people may reveal by itself."""
+    """Warn that a map fitted to few people may reveal information by itself."""
     first = np.unique(rows.whose, return_index=True)[1]
     fewest = int(np.unique(rows.labels[first], return_counts=True)[1].min())
     if fewest >= FEW:

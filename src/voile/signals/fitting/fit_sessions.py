@@ -29,10 +29,10 @@ def fit_sessions(
     progress: ProgressHook,
     choice: SideChoice | None = None,
 ) -> SessionFacts | None:
-    """Fit the course of a subject's readings, where a column gives their order.
+    """Fit the course of a subject's readings, if a column gives their order.
 
-    Where everybody has one reading, each is sent by itself. A map with memory is tried on subjects
-    held out, always, and left out where its sessions are shown to reveal the class.
+    If everybody has one reading, each is sent by itself. A map with memory is always tried on
+    held-out subjects. It is left out if its sessions are shown to reveal the class.
     """
     memory = len(rows.whose) > rows.whose[-1] + 1
     if memory and rows.times is None:
@@ -87,12 +87,12 @@ def fit_sessions(
 
 
 def _warn_of_ties(rows: SourceReadings) -> None:
-    """Warn of readings whose time another of the subject has, too; one of them is not counted."""
+    """Warn of readings at the same time as another of their subject, which count only once."""
     apart = np.unique(np.stack([rows.whose, rows.moments]), axis=1).shape[1]
     if alike := len(rows.whose) - apart:
         _warn(
-            f"{alike:,} readings have the time of another of their subject: which came first "
-            "is unknown, and one is taken for a unit of time later than the other"
+            f"{alike:,} readings have the same time as another reading of their subject. Their "
+            "order is unknown, so one of them counts as one unit of time later"
         )
 
 

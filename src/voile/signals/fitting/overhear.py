@@ -1,4 +1,4 @@
-"""What whole sessions reveal of the class, by subjects whom the map was not fitted to."""
+"""Measure how far whole sessions reveal the class, on subjects outside the fit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def overhear(
 
     Parameters
     ----------
-    fit : makes a map of the rows that a mask says.
+    fit : makes a map of the rows of a mask.
     X : (n, d) numbers, those of a subject in the order of time.
     c : (n,) numbers of classes, from 0.
     whose, times : (n,) as in `SequenceMap.fit`.
@@ -48,7 +48,7 @@ def overhear(
     known : (n, q) side columns, which the attackers have too; a session has those of its first
         reading.
 
-    Returns what is found for each length of which there are enough subjects, perhaps nothing.
+    Returns the results for each length that enough subjects have, perhaps none.
 
     Cost: a fit, the learners, and the readings of at most 1,000 sessions.
     """
@@ -108,7 +108,7 @@ def overheard(
 
     Parameters
     ----------
-    X : (n, T, d) readings of n subjects, NaN of what they lack.
+    X : (n, T, d) readings of n subjects, NaN for missing columns.
     c : (n,) numbers of their classes.
     times : (n, T) in the map's units.
     known : (n, q) side columns, which the attackers have too.
@@ -165,7 +165,7 @@ def overheard(
 def _interval(
     scores: Floats, own: NDArray[np.bool_], rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Return a 95% interval of the AUC by drawing subjects of each side anew."""
+    """Return a 95% interval of the AUC by resampling the subjects of each side."""
     yes, no = np.flatnonzero(own), np.flatnonzero(~own)
     drawn = [
         np.concatenate([rng.choice(yes, len(yes)), rng.choice(no, len(no))]) for _ in range(DRAWS)

@@ -1,4 +1,4 @@
-"""Mutual information between what is sent and the class, given what the adversary knows beside."""
+"""Mutual information between messages and the class, given the adversary's known columns."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def conditional_information(
     ----------
     Z : (n, d) numbers, one message of each person. c : (n,) classes.
     K : (n, q) numbers that the adversary knows: a name is a column of 0 and 1 for each value.
-    neighbours, permutations, random_state : as for `mutual_information`. The null deals messages
-        out anew among 20 people of much the same K.
+    neighbours, permutations, random_state : as for `mutual_information`. The null shuffles
+        messages among 20 people of similar K.
 
-    Both parts are Ross's estimates on the same people, so that what K alone reveals cancels; what
-    remains is biased towards 0 where K has many columns.
+    Both parts are Ross's estimates on the same people, so the information in K alone cancels. The
+    difference is biased towards 0 if K has many columns.
     """
     deals, ties = streams(random_state, "deals", "ties")
     messages, beside = (_even(as_table(one).astype(np.float64), ties) for one in (Z, K))
@@ -68,7 +68,7 @@ def _even(table: Floats, ties: np.random.Generator) -> Floats:
 
 
 def _dealt(beside: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Deal rows out anew among people of much the same side columns."""
+    """Shuffle rows among people of similar side columns."""
     order = np.lexsort(beside.T[::-1])
     place = np.arange(len(order)) // BLOCK
     mixed = order[np.lexsort((rng.random(len(order)), place))]

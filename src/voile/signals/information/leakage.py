@@ -8,13 +8,13 @@ from voile.core.evidence import Note
 
 LEAKAGE = (
     "Messages reveal {bits:.3f} of {entropy:.3f} bits of the class, 95% interval {low:.3f} to "
-    "{high:.3f}; where there is nothing to reveal, 95 of 100 estimates lie below {null:.3f}."
+    "{high:.3f}. If there is nothing to reveal, 95 of 100 estimates lie below {null:.3f}."
 )
 
 
 BESIDE = (
-    "To an adversary who knows these columns, messages reveal {bits:.3f} bits of the class more, "
-    "95% interval {low:.3f} to {high:.3f}; where there is nothing more to reveal, 95 of 100 "
+    "To an adversary who knows these columns, messages reveal {bits:.3f} more bits of the class, "
+    "95% interval {low:.3f} to {high:.3f}. If messages add nothing, 95 of 100 "
     "estimates lie below {null:.3f}."
 )
 
@@ -26,14 +26,14 @@ UNTRIED = "neural networks, and adversaries who know some readings with their me
 
 @dataclass(frozen=True)
 class ClassInformation:
-    """What readings reveal of the class.
+    """Store how many bits of the class the readings reveal.
 
     Parameters
     ----------
-    bits : the estimate; below 0 by chance where there is nothing to reveal.
+    bits : the estimate; below 0 by chance if there is nothing to reveal.
     low, high : its 95% interval, by the spread of the subjects' contributions.
-    null : the 95th percentile of the estimate with classes dealt out anew: what nothing looks like.
-    p_value : share of such deals that revealed as much, from 1 / (deals + 1) up.
+    null : the 95th percentile of the estimate with shuffled classes, which reveal nothing.
+    p_value : share of such shuffles that revealed as much, from 1 / (shuffles + 1) up.
     entropy : H(C), the most there is to reveal, in bits.
     """
 
@@ -46,7 +46,7 @@ class ClassInformation:
 
 
 def leakage(information: ClassInformation, *, beside: bool = False) -> Note:
-    """Say how many bits of the class one message reveals, or adds to columns beside it."""
+    """Return a note of the bits that one message reveals, or adds to known columns."""
     names = ["bits", "low", "high", "null"]
     if not beside:
         names.append("entropy")

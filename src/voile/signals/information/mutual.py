@@ -1,4 +1,4 @@
-"""Mutual information between what is sent and the class, in bits."""
+"""Mutual information between messages and the class, in bits."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ def mutual_information(
 ) -> ClassInformation:
     """Estimate I(Z; C | S) by nearest neighbours.
 
-    Each reading's distance to its `neighbours`-th neighbour of the same class is compared with
-    how many readings of each class lie as near, the classes as likely as the adversary believes
-    of the subject: I(Z; C | S) = sum of p(s) I(Z; C | S = s). Columns are first brought to one
-    spread.
+    Each reading has a distance to its `neighbours`-th neighbour of the same class. The estimate
+    counts the readings of each class within this distance. Each class is as likely as the
+    adversary believes of the subject: I(Z; C | S) = sum of p(s) I(Z; C | S = s). Columns are first
+    brought to one spread.
 
     Parameters
     ----------
     Z : (n, d) numbers, or (n,).
     c : (n,) classes, each of more than `neighbours` readings.
-    subjects : (n,) whose reading each is; None: each a person's only one; or `Subjects`, with
-        beliefs and weights. Where p(x | c, s) is the subjects' own, each is estimated by itself:
-        those with more than `neighbours` readings in each of two classes. Intervals and the null
-        count subjects; the null keeps a subject's classes together, or, where they are the
-        subjects' own, within the subject.
+    subjects : (n,) the subject of each reading, or `Subjects`, with beliefs and weights. None:
+        each reading has its own person. If p(x | c, s) is the subjects' own, each subject is
+        estimated alone, if two classes have more than `neighbours` of its readings. Intervals
+        and the null count subjects. The null keeps a subject's classes together. If laws are
+        the subjects' own, it shuffles classes within the subject.
     neighbours : >= 1; few follow fine structure, many vary less.
-    permutations : deals of the null, >= 0; 0 leaves it out (NaN).
-    random_state : of the null, and of what breaks ties.
+    permutations : shuffles of the null, >= 0; 0 leaves it out (NaN).
+    random_state : of the null, and of breaking ties.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def mutual_information(
 def _own(
     codes: NDArray[np.intp], known: CheckedSubjects, neighbours: int
 ) -> tuple[NDArray[np.intp], CheckedSubjects, list[NDArray[np.intp]]]:
-    """Keep what each subject can be judged by: the rows, what is known of them, those of each."""
+    """Keep the subjects that can be estimated: rows, their checked subjects, rows of each."""
     counts = np.zeros((len(known.names), int(codes.max()) + 1), dtype=np.intp)
     np.add.at(counts, (known.whose, codes), 1)
     enough = counts > neighbours
@@ -168,10 +168,10 @@ def _dealt(
     *,
     within: bool = False,
 ) -> NDArray[np.intp]:
-    """Deal the classes out anew: among readings, or, where subjects have several, subjects.
+    """Shuffle the classes: among readings, or among subjects if these have several readings.
 
-    Subjects swap whole runs of classes, laid end to end and cut to the new owners' lengths; or,
-    `within`, the readings of each subject swap theirs.
+    Subjects swap whole runs of classes. The runs are laid end to end and cut to the new owners'
+    lengths. If `within`, the readings of each subject swap their classes.
     """
     n_subjects = int(whose.max()) + 1
     if n_subjects == len(codes):

@@ -1,4 +1,4 @@
-"""What the course of a subject's readings reveals of the class, even where one reveals nothing."""
+"""Measure if the course of a subject's readings reveals the class, even if one does not."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def information_over_time(
 
 
 def _features(X: Floats, whose: NDArray[np.intp], moments: NDArray[np.intp]) -> Iterator[Floats]:
-    """Give each subject's level, swing about its trend, trend, and size of its steps: (s, d)."""
+    """Yield each subject's level, swing about its trend, trend, and size of its steps: (s, d)."""
     order = np.lexsort((moments, whose))
     X, whose, t = X[order], whose[order], moments[order].astype(np.float64)
 

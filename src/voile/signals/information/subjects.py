@@ -1,4 +1,4 @@
-"""Whose the readings are, and what an adversary may believe of each subject (Section 3.3)."""
+"""The subjects of readings, and an adversary's beliefs about each of them (Section 3.3)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ OFF = 1e-6  # what the chances of one subject's classes may miss of 1
 
 @dataclass(frozen=True, eq=False)
 class Subjects:
-    """The paper's p(s), p(c | s) and p(x | c, s), row by row beside the readings.
+    """The paper's p(s), p(c | s) and p(x | c, s), row by row for the readings.
 
-    The story: an adversary hears whose message it is. She may know how often each subject sends,
-    how likely each class is of this one, and how this one's readings differ from the others'.
+    The story: an adversary knows the subject of each message. She may know how often each subject
+    sends, how likely each class is for it, and how its readings differ from the others'.
 
     Parameters
     ----------
-    names : (n,) whose reading each is.
+    names : (n,) the subject of each reading.
     weights : (n,) p(s) of each reading's subject, in any unit, >= 0; None: as often as readings.
-    beliefs : (n, k) p(c | s) of each reading's subject, classes sorted, rows of sum 1; None: p(c),
-        the same of everyone; where `own`, how often each class is the subject's.
+    beliefs : (n, k) p(c | s) of each reading's subject, classes sorted, rows of sum 1. None:
+        p(c), the same for everyone, or with `own` the shares of the subject's classes.
     own : whether p(x | c, s) is each subject's own; otherwise it is p(x | c), everyone's.
     """
 
@@ -72,7 +72,7 @@ class CheckedSubjects:
         return cls(names, whose, share, beliefs, subjects.own)
 
     def distinct(self, codes: NDArray[np.intp], classes: int) -> tuple[Floats, Floats]:
-        """Return the distinct beliefs, (g, k), and the p(s) of all who are believed so, (g,)."""
+        """Return the distinct beliefs, (g, k), and the p(s) of the subjects with each, (g,)."""
         if self.beliefs is None:
             common = np.bincount(codes, minlength=classes) / max(len(codes), 1)
             return common[None], np.ones(1)
@@ -80,7 +80,7 @@ class CheckedSubjects:
         return rows, np.bincount(which.ravel(), self.share).astype(np.float64)
 
     def at(self, rows: NDArray[np.intp]) -> CheckedSubjects:
-        """Return what is known of some of the readings, one or more of each subject's."""
+        """Return the same for some of the readings, with one or more of each of their subjects."""
         share = self.share[rows]
         beliefs = None if self.beliefs is None else self.beliefs[rows]
         names, whose = np.unique(self.names[self.whose[rows]], return_inverse=True)

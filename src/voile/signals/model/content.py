@@ -1,4 +1,4 @@
-"""What a signals kit holds, between memory and the kit's tables and facts."""
+"""The content of a signals kit, between memory and the kit's tables and facts."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ HOLDS = {
     "affine": "one matrix and one shift per class",
     "transport": "means, spreads and smoothed curves on even knots per class",
 }
-"""What the kit holds of a class, by method; of the others means, spreads or scales."""
+"""The kit's content per class, by method; for other methods means, spreads or scales."""
 
 
 @dataclass(frozen=True, eq=False)
 class SignalsContent(SignalsPolicies):
-    """A fitted family: its maps, the frontier over strengths and bases, what readings reveal."""
+    """A fitted family: its maps, the frontier over strengths and bases, and estimates."""
 
     reader: SignalReader  # which columns are read, and how
     maps: Mapping[str, StoredMap]  # per method
@@ -53,7 +53,7 @@ class SignalsContent(SignalsPolicies):
         return self.maps[policy.method].at(policy.base, policy.strength)
 
     def codec(self, number: int) -> Codec:
-        """Return what encodes and decodes single readings under a policy of the frontier."""
+        """Return the codec of single readings under a policy of the frontier."""
         return self.map(self.policy(number)).codec_
 
     @property
@@ -65,7 +65,7 @@ class SignalsContent(SignalsPolicies):
         return "private" if personal else "shareable"
 
     def to_kit(self) -> StoredKit:
-        """Return the kit, which says of itself what it holds of people."""
+        """Return the kit, with a list of its content about people."""
         facts = {
             "policies": len(self.frontier),
             "roles": self.reader.roles.model_dump(mode="json"),
@@ -84,7 +84,7 @@ class SignalsContent(SignalsPolicies):
         return StoredKit(KIND, self.visibility, facts, tables)
 
     def holds(self) -> list[str]:
-        """List what the kit stores about people, and how far that is protected."""
+        """List the kit's content about people, and its protection."""
         each = "means and spreads, or scales, per class"
         said = [f"{method}: {HOLDS.get(method, each)}" for method in self.maps]
         if self.reader.sides:

@@ -1,4 +1,4 @@
-"""A kit's policies and what was estimated of them: what `choose` reads."""
+"""A kit's policies and their estimates, for `choose`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLAIN = "this policy has strength 0 and hides nothing: every reading is released
 
 @dataclass(frozen=True)
 class SignalsPolicy:
-    """Send readings by this method's map, so far from the identity, looking so."""
+    """Send readings by this method's map, with this strength and look."""
 
     __pydantic_config__ = STRICT
 
@@ -39,7 +39,7 @@ class SignalsPolicy:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], methods: Collection[str]) -> SignalsPolicy:
-        """Read it back, refusing a method that the kit does not know."""
+        """Read it back, refusing a method that is not in the kit."""
         policy = read_fields(cls, data)
         if policy.method not in methods:
             raise RequestError(
@@ -70,7 +70,7 @@ class SignalsPolicies(StoredPolicies):
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
-        """What messages reveal of the class, as a share of what readings do."""
+        """The information in messages about the class, as a share of that in readings."""
         return {"relative_risk": self.frontier.risk}
 
     def policy(self, number: int) -> SignalsPolicy:

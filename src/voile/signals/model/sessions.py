@@ -1,4 +1,4 @@
-"""The map of sequences that a kit stores for sessions, and what whole sessions reveal.
+"""The map of sequences that a kit stores for sessions, and estimates for whole sessions.
 
 The map stays as arrays here: only the live verbs build the codec of it.
 """
@@ -18,7 +18,7 @@ HIDDEN = 0.65  # an AUC: a session hides the class if all its interval lies belo
 
 @dataclass(frozen=True)
 class OverheardSessions:
-    """What the best attacker finds in whole sessions of a length."""
+    """The result of the best attacker on whole sessions of a length."""
 
     messages: int  # of a session
     subjects: int  # overheard
@@ -38,7 +38,7 @@ class OverheardSessions:
 
     @property
     def reveals(self) -> bool:
-        """Whether the session is shown to reveal the class; if neither, nothing can be said."""
+        """Whether the session is shown to reveal the class; if neither, the data do not decide."""
         return self.low > self.most
 
     @property
@@ -52,7 +52,7 @@ SEQUENCE = "sequence"
 
 @dataclass(frozen=True, eq=False)
 class SessionFacts:
-    """What sessions need, and how far they hide the class of subjects who were held out."""
+    """The facts of sessions, and how far they hide the class of held-out subjects."""
 
     arrays: (
         Arrays | None
@@ -64,14 +64,14 @@ class SessionFacts:
 
     @property
     def forgets(self) -> bool:
-        """Whether each reading is sent as if nothing had come before it."""
+        """Whether each reading is sent as if it were the first."""
         if self.arrays is None:
             return False
         return not (self.arrays["dynamics.covariance"].any() or self.arrays["dynamics.kept"].any())
 
     @property
     def partial(self) -> bool:
-        """Whether messages may hold part of the columns."""
+        """Whether messages may lack columns."""
         return self.arrays is not None and "part.1.columns" in self.arrays
 
     @property
@@ -86,7 +86,7 @@ class SessionFacts:
 
     @property
     def summary_sentence(self) -> str:
-        """What is known of whole sessions, in a sentence."""
+        """A sentence about whole sessions."""
         if self.forgets:
             return (
                 "The kit was fitted on one reading of each subject: from a subject's second "

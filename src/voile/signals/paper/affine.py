@@ -76,7 +76,7 @@ def genetic(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -
 
 
 def cma(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -> Floats:
-    """Adapt the covariance of what is drawn next, from nought (Hansen, Ostermeier 2001)."""
+    """Adapt the covariance of the next draws, from nought (Hansen, Ostermeier 2001)."""
     try:
         from cma import CMAEvolutionStrategy
     except ImportError as missing:
@@ -110,7 +110,7 @@ Optimiser: TypeAlias = Literal["local", "evolution", "genetic", "cma"]
 
 @dataclass(frozen=True)
 class LearnedAffine:
-    """Search for z = A x + b per class that reveals least; the commonest class stays as it is.
+    """Search the z = A x + b per class that reveals least; the commonest class stays as it is.
 
     Kept to compare with the paper. A is lower triangular with a positive diagonal: among matrices
     that give a normal class the same law, there is one such. Shifts reach two standard deviations
@@ -118,16 +118,16 @@ class LearnedAffine:
 
     Parameters
     ----------
-    objective : I(Z; C | S) by `histogram`, as in the paper (biased up by about (bins - 1)
-        (classes - 1) / (2 n ln 2) bits); under a `mixture` of three normals for each class; or by
-        nearest `neighbours`.
-    optimiser : `local` (Powell, from each class's readings as they are); `evolution`
-        (differential evolution, a population from all over the range); `genetic`, as in the
-        paper: selection in proportion to fitness, crossover and mutation; or `cma`. The last two
-        need pymoo and cma.
+    objective : I(Z; C | S) by one of three estimates. `histogram` is as in the paper (biased up by
+        about (bins - 1) (classes - 1) / (2 n ln 2) bits). A `mixture` takes three normals for each
+        class. The third is nearest `neighbours`.
+    optimiser : `local` is Powell's, from each class's readings as they are. `evolution` is
+        differential evolution, with a population from all over the range. `genetic`, as in the
+        paper, uses selection in proportion to fitness, crossover and mutation. The fourth is
+        `cma`. The last two need pymoo and cma.
     evaluations : most evaluations of the objective, >= 1.
 
-    Guarantee: none on what is found; the map is injective.
+    Guarantee: none on the result's quality; the map is injective.
     """
 
     objective: Objective = "histogram"
@@ -158,7 +158,7 @@ class LearnedAffine:
     def _search(
         self, V: Floats, sample: ClassSample, pinned: int, random_state: RandomState
     ) -> Floats:
-        """Return the parameters of the best maps found, those of the pinned class left out."""
+        """Return the parameters of the best maps found, without those of the pinned class."""
         (rng,) = streams(random_state, "affine")
         d, free = len(V), int(sample.c.max())
         size = free * (d + d * (d + 1) // 2)
@@ -174,7 +174,7 @@ class LearnedAffine:
 
 
 def _maps(theta: Floats, c: Codes, pinned: int, d: int) -> list[AffineMap]:
-    """Turn parameters into one map per class: shift, log diagonal and what lies below it."""
+    """Turn parameters into one map per class: shift, log diagonal and the entries below it."""
     size = d + d * (d + 1) // 2
     rest = iter(theta.reshape(-1, size))
     maps = []

@@ -1,4 +1,4 @@
-"""The maps of Theorems 2 to 5: each hides the class perfectly where readings are of its family.
+"""The maps of Theorems 2 to 5: each hides the class perfectly if readings are of its family.
 
 A frame takes the law that all classes share to one class's readings; a map is its inverse.
 """
@@ -31,7 +31,7 @@ def _build_fitted(
 class NormalForm:
     """Theorem 2: whiten each class symmetrically, z = S^(-1/2) (x - m).
 
-    Perfect where each class is normal: then no p(c | s) whatever learns anything from z.
+    Perfect where each class is normal: then no adversary learns from z, whatever its p(c | s).
     """
 
     def fit(self, sample: fitted.ClassSample, random_state: RandomState) -> fitted.FittedLaws:
@@ -118,7 +118,7 @@ def _shape(gap: float) -> float:
 
 
 def _likelihood(k: Floats, gap: Floats) -> Floats:
-    """Return the mean log-likelihood at shape k and the best scale, less what k leaves alone."""
+    """Return the mean log-likelihood at shape k and the best scale, without terms free of k."""
     best: Floats = k * np.log(k) - gammaln(k) - k * gap - k
     return best
 
@@ -134,13 +134,13 @@ def gamma_law(shapes: Floats) -> Floats:
 class UniformForm:
     """Theorem 5: take each column from its class's range to 0..1, z = (x - low) / (high - low).
 
-    Perfect where the columns of each class are uniform and independent. The ends are the range
-    seen, each moved out by a share of it, so that they are unbiased; they rest on two readings,
-    which makes this map as private as those.
+    Perfect where the columns of each class are uniform and independent. The boundaries are the
+    observed range, each moved out by a share of it, so that they are unbiased. They depend on two
+    readings, and the map is as private as those two.
     """
 
     def fit(self, sample: fitted.ClassSample, random_state: RandomState) -> fitted.FittedLaws:
-        """Estimate each class's ends; O(n d)."""
+        """Estimate each class's boundaries; O(n d)."""
         frames = (_range_frame(X, sample.cells) for X in sample.by_class())
         return _build_fitted(sample, frames, uniform_law(len(sample.cells)))
 

@@ -1,1 +1,1 @@
-"""The wing's verbs, a file each, and what they share: options, the kit's content, the scene."""
+"""The verbs of signals, a file each, and their shared options, kit content and attack data."""

@@ -55,7 +55,7 @@ MISSING, UNCARRIED = "a missing or infinite reading", "a reading too far out to 
 def prepare(
     kit: StoredKit, chosen: Chosen, source: Source, options: ApplyOptions
 ) -> _SignalsApplying:
-    """Decide how the readings of a source are encoded, and under which secret subjects are named.
+    """Decide how to encode the readings of a source, and the secret of its pseudonyms.
 
     Raises
     ------
@@ -89,18 +89,18 @@ def prepare(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
-    """Encode rows, each by the map of its class. Messages stand in the readings' columns.
+    """Encode rows, each by the map of its class. Messages replace the readings in their columns.
 
-    In the private folder ``classes.csv`` gives the class of each pseudonym, for the recipient, and
+    In the private folder ``classes.csv`` has the class of each pseudonym, for the recipient, and
     ``outside.csv`` the readings that hardly occur in their class. Memory follows the batch and the
     number of subjects, and for the certificate two bytes a row and 16 for each known column.
 
-    Known columns go into a MAC of each message, under a key for each pseudonym that stands in
-    ``classes.csv``, as do those that are not sent.
+    Each message has a MAC of its known columns, under a key for each pseudonym. ``classes.csv``
+    contains these keys, and the known columns that are not sent.
 
     passes : a row without a reading is released without a message.
-    keyed : what pseudonyms are keyed by; lasts : it is the user's own. Else it is this release's
-    alone, and only processes that are forked have it.
+    keyed : the key of pseudonyms. lasts : it is the user's own. Otherwise it is this release's
+    alone, and only forked processes have it.
     """
 
     stating = STATING
@@ -128,14 +128,14 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
 
     @cached_property
     def scores(self) -> Codec:
-        """What finds readings beyond those that the map was fitted to."""
+        """The codec that detects readings beyond those of the fit."""
         return self.map.codec(base="normal", strength=1.0)
 
     def why_alone(self) -> str | None:
         return None if self.lasts else "without a secret its pseudonyms are one process's own"
 
     def make(self, batch: SourceBatch) -> BatchOutcome[SentRows]:
-        """Encode the readings of each row; set aside those that cannot be."""
+        """Encode the readings of each row; set aside rows that cannot be encoded."""
         seen = self.reader.see(batch.rows)
         aside = list(self._set_aside(batch, seen))
         rows = np.flatnonzero(batch.find_remaining(aside) & ~seen.missing)
@@ -166,7 +166,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
 
     @cached_property
     def _dither(self) -> bytes:
-        """The key of the dither of this map: by another, a row's dither must be another."""
+        """The key of this map's dither: another map must give a row another dither."""
         purpose = f"dither {mark_of(self.map.codec_)} {self.places}"
         return self.keyed.derive("protective", purpose)
 
@@ -178,7 +178,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         table: NDArray[Any],
         at: SideLevels,
     ) -> ProtectiveRandom | RowDraws:
-        """Return what dither is drawn from: of the user's secret, the same for the same row."""
+        """Return the randomness of dither; the user's secret gives a row the same each time."""
         if not self.lasts:
             return self.protective
         columns = [subjects, numbers, labels, table, at.left.T, at.share.T]
@@ -194,7 +194,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         names: NDArray[np.object_],
         flags: pa.RecordBatch,
     ) -> SentRows:
-        """Note whose class is which, and how many readings lie outside."""
+        """Note each subject's class, and how many readings lie outside."""
         sent = SentRows(outside=Counter(flags.column("column").to_pylist()))
         hidden = [j for j, one in enumerate(self.reader.sides) if not one.settings.sent]
         known = seen.side_values(np.arange(len(names)))[:, hidden].tolist()
@@ -207,7 +207,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         return SentRows()
 
     def merge(self, notes: SentRows, more: SentRows) -> None:
-        """Join what was sent; refuse a subject of two classes."""
+        """Join the notes of sent rows; refuse a subject of two classes."""
         for name, one in more.classes.items():
             self._know(notes, name, one)
         notes.heard |= more.heard
@@ -216,7 +216,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         notes.strangers += more.strangers
 
     def last(self, known: SentRows) -> dict[str, pa.RecordBatch]:
-        """Give the class of each pseudonym."""
+        """Return the class of each pseudonym."""
         schema = self.beside[CLASSES]
         rows = [
             (name, label, *k, *([mac_key(self.keyed, name).hex()] if self.reader.sides else []))
@@ -256,7 +256,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
                 yield AsideRows(one.column, f"no multiple of {grid.lattice.resolution:g}", off)
 
     def _on_lattices(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Return readings as the multiples that they stand for: sums may be off by a bit."""
+        """Return readings as the multiples that they represent: sums may be off by a bit."""
         for j, column in enumerate(self.codec.columns):
             if isinstance(column, ValueLattice):
                 table[:, j] = column.nearest(table[:, j].astype(np.float64))
@@ -273,7 +273,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
             )
 
     def _names(self, seen: BatchReadings, out: NDArray[np.intp]) -> NDArray[np.object_]:
-        """Return the pseudonyms of the rows that go out, and None of the others."""
+        """Return the pseudonyms of the released rows, and None for the others."""
         names = np.full(len(seen.subjects), None, dtype=object)
         subjects = pa.array(seen.subjects[out], pa.string())
         names[out] = pseudonyms_of(self.keyed, subjects).to_pylist()
@@ -326,13 +326,13 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         at: SideLevels,
         numbers: NDArray[np.int64],
     ) -> pa.RecordBatch:
-        """Return which readings lie beyond those that the map was fitted to."""
+        """Return which readings lie beyond those of the fit."""
         column, row = np.nonzero(self.scores.outside(table, labels, known=at).T)
         names = pa.array(self.reader.columns, pa.string()).take(pa.array(column))
         return pa.RecordBatch.from_arrays([pa.array(numbers[row] + 1), names], schema=FLAGGED)
 
     def measure(self, written: WrittenRelease[SentRows]) -> tuple[GateFinding, ...]:
-        """Decode what was written, compare it with the readings, and measure the messages."""
+        """Decode the written rows, compare them with the readings, and measure the messages."""
         sent = written.known
         certify(written.rows, written.truth, self.reader, self.codec, sent.certificate)
         sent.warn(repeats=self.policy.strength > 0)
@@ -355,7 +355,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         )
 
     def public_manifest(self, figures: Mapping[str, float], known: SentRows) -> dict[str, Any]:
-        """Describe the columns and what was expected, and nothing of whose class is which."""
+        """Describe the columns and the expected figures, without any person's class."""
         chosen = self.chosen.figures
         return {
             "policy": self.policy.to_data(),
@@ -386,7 +386,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         yield PSEUDONYM, {"role": "identifier", "what": f"pseudonym, {how}"}
 
     def private_manifest(self, known: SentRows) -> dict[str, Any]:
-        """Return what the report needs of the other policies, and how many readings lie outside."""
+        """Return the report's data on the other policies, and how many readings lie outside."""
         return {
             "outside": dict(known.outside),
             "story": report_data(self.content, self.policy, self.chosen.number),

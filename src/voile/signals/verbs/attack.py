@@ -1,4 +1,4 @@
-"""The wing's fourth verb: attack a release with what is overheard, and with what else is known."""
+"""The fourth verb: attack a release by its overheard messages, and with background knowledge."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from voile.signals.verbs.scene import FreshMessages, MessagePeople, SignalsScene
 
 STORY = (
     "The adversary overhears one message of each person, and knows the classes of half of them. "
-    "From these the adversary learns what each class's messages look like; success is to name the "
+    "They teach the adversary the messages of each class. Success is to name the "
     "class of a person not learned from."
 )
 KNOWING = (
-    "The same adversary, who also knows the columns named here of everyone. Without the release "
-    "these alone would be known: that is the baseline."
+    "The same adversary, who also knows the columns named here for everyone. The baseline uses "
+    "these columns alone, without the release."
 )
 BREAKS = {
     "repeat readings": "The adversary overhears several messages of each person, and learns from "
-    "half of the people how each class's go on.",
+    "half of the people the course of each class.",
     "invariants": "The adversary decodes all messages of a person by every class's map, and names "
-    "the class by which what never changes keeps still. Classes come equally often.",
+    "the class with constant invariants. Classes come equally often.",
     breaks.KNOWN_PLAINTEXT: "The adversary knows one reading with its message, and names the class "
     "whose map takes one to the other. Classes come equally often.",
 }
 UNPROTECTED = "readings as they are"
 """The attack on readings that no map hides, for comparison."""
 BELIEVING = Note(
-    "The adversary has a belief about each person's class beforehand, and weighs what is overheard "
-    "by it; the baseline names the likeliest class by it, and what messages reveal counts from "
+    "The adversary has a belief about each person's class beforehand, which weighs the overheard "
+    "messages. The baseline names the likeliest class by this belief. Revealed bits count from "
     "there."
 )
 HELD_OUT = Note(
-    "Control: people whom the maps were not fitted to, sent by them. Those whom a map was fitted "
-    "to it hides better; readings to come are hidden as the control's."
+    "Control: people outside the maps' fit, sent by the maps. A map hides the people of its fit "
+    "better. It will hide future readings as it hides the control's."
 )
 
 
@@ -64,13 +64,13 @@ def attack(
     seed: int | None,
     progress: ProgressHook,
 ) -> tuple[Evidence, ...]:
-    """Infer the class from what is overheard: one message of each person, then several.
+    """Infer the class from overheard messages: one message of each person, then several.
 
-    The adversary has the release and the classes of half of its people; ``truth``, the source,
-    gives these and scores the attack. The adversary has the kit only where ``public_map`` names
-    it: then Bayes' rule, consistency under every class, invariants and known plaintext are
-    tried as well. People held out of the kit, or in a ``control`` file, are then sent by the maps
-    as a control: those whom a map was fitted to it hides better than others.
+    The adversary has the release and the classes of half of its people. ``truth``, the source,
+    gives these and scores the attack. The adversary has the kit only if ``public_map`` names
+    it. Then Bayes' rule, consistency under every class, invariants and known plaintext are
+    tried as well. The maps also send people held out of the kit, or in a ``control`` file, as a
+    control. A map hides the people of its fit better than others.
     """
     release.check_hash()
     halves, learn, deals = streams(seed, "halves", "learners", "deals")
@@ -103,7 +103,7 @@ def _single(
     half, tried = people.half, people.attacked_people
 
     def attackers(tried: FreshMessages) -> list[ClassAttacker]:
-        """Let adversaries learn from half of the people, and try them on messages."""
+        """Train adversaries on half of the people, and test them on messages."""
         found = learners(people.Z[:half], people.c[:half], tried.Z, tried.c, seed, tried.prior)
         return [*found, *([] if scene.reader.sides else _bayes(scene, tried))]
 
@@ -134,7 +134,7 @@ def _single(
 
 
 def _bayes(scene: SignalsScene, tried: FreshMessages) -> list[ClassAttacker]:
-    """Let the adversary use the map's own densities, where the map is known."""
+    """Let the adversary use the map's own densities, if the map is known."""
     if scene.map is None or not all(scene.map.spans):
         return []
     map: Any = scene.map  # as good as a `PrivacyMap`
@@ -146,7 +146,7 @@ def _decode_each(
 ) -> list[ClassAttacker]:
     """Let the adversary decode under every class, of the release's people and of the control.
 
-    beside : the columns that the adversary knows, of people, and of the control if it has them.
+    beside : the adversary's known columns, of people, and of the control if it has them.
     """
     map = scene.map
     if map is None or map.fitted_ is None or map.strength == 0:
@@ -179,7 +179,7 @@ def _findings(
     control: Sequence[ClassAttacker],
     least: Mapping[str, Sequence[Rate | None]],
 ) -> Iterator[Finding]:
-    """Yield what attackers find, beside the control and, by name, what each finds without."""
+    """Yield the attackers' findings, with the control and each baseline by attacker."""
     others = [one for each in control for one in each.findings(scene.classes, ())]
     held = {(one.by, one.of): one.rate for one in others}
     for each in found:
@@ -203,7 +203,7 @@ def _before(scene: SignalsScene, people: MessagePeople, seed: int) -> Evidence:
 def _knowing(
     scene: SignalsScene, people: MessagePeople, seed: int, deals: np.random.Generator
 ) -> Evidence:
-    """Give the adversary columns beside: a class hidden overall may show among boys of ten."""
+    """Let the adversary know columns: a class hidden overall may show among boys of ten."""
     half, c, tried, fresh = people.half, people.c, people.attacked_people, scene.fresh
     K, *others = scene.beside(people)
     both = np.concatenate([K, people.Z], axis=1)
@@ -240,7 +240,7 @@ def _knowing(
 
 
 def _breaks(scene: SignalsScene, people: MessagePeople, seed: int) -> Iterator[MapBreak]:
-    """Try what bypasses the map: several messages, then what takes the public map."""
+    """Try attacks that bypass the map: several messages, then those that need the public map."""
     longest: tuple[Codes, Codes] | None = None
     for length in breaks.LENGTHS:
         rows, c = scene.runs(people, length)

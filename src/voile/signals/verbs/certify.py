@@ -1,4 +1,4 @@
-"""Prove of a written release that it decodes to the readings it was made of, to the last bit."""
+"""Prove that a written release decodes to its original readings, to the last bit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SignalsCertificate:
         table: NDArray[Any],
         at: SideLevels,
     ) -> None:
-        """Take in a batch: its rows, those that are sent, their classes, readings and levels."""
+        """Take in a batch: its rows, the sent ones, their classes, readings and levels."""
         codes = np.zeros(len(numbers), np.int16)  # of a row that is not sent, never looked up
         codes[sent - numbers[0]] = which
         self.classes.append(codes)
@@ -46,7 +46,7 @@ class SignalsCertificate:
         self.rows += len(sent)
 
     def join(self, next: SignalsCertificate) -> None:
-        """Take in what the next rows' remembers."""
+        """Take in the certificate of the next rows."""
         self.classes += next.classes
         self.levels += next.levels
         self.sum = (self.sum + next.sum) % 2**64
@@ -56,7 +56,7 @@ class SignalsCertificate:
 def certify(
     release: Source, rows: Source, reader: SignalReader, codec: Codec, expected: SignalsCertificate
 ) -> None:
-    """Decode every row that was written; an AssertionError where one is not what was read."""
+    """Decode every written row; raise an AssertionError if one differs from its reading."""
     classes = np.concatenate([np.zeros(0, np.int16), *expected.classes])
     levels = SideLevels.join_parts(expected.levels, len(codec.side))
     found, sent = 0, 0
@@ -69,13 +69,13 @@ def certify(
         found = fingerprint(number, X, found)
         sent += len(number)
     if (found, sent) != (expected.sum, expected.rows):
-        raise AssertionError("what was written does not decode to what was read")
+        raise AssertionError("the written rows do not decode to the original readings")
 
 
 def messages(
     batch: pa.RecordBatch, forms: Sequence[ReadingColumn]
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Read messages back, (n, d), and say which rows have none at all; refuse other cells."""
+    """Read messages back, (n, d), and return which rows have none; refuse other cells."""
     cells = [form.messages(batch.column(form.column)) for form in forms]
     blank = cells[0].missing
     if any(cell.strange.any() or (cell.missing != blank).any() for cell in cells):
@@ -86,7 +86,7 @@ def messages(
 def fingerprint(numbers: NDArray[np.int64], table: NDArray[Any], before: int = 0) -> int:
     """Add, for each row, a number that depends on the row and every bit of its readings.
 
-    A change of readings goes unseen once in 2^64 times, and in no such time by accident.
+    A change of readings goes unseen once in 2^64 times.
     """
     mixed = _mix_bits(numbers.astype(np.uint64))
     for column in table.T:

@@ -1,4 +1,4 @@
-"""Which findings on messages answer what a determination judges: how well the class is inferred."""
+"""The findings on messages that a determination judges: how well the class is inferred."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from voile.signals.attack.breaks import KNOWN_PLAINTEXT
 from voile.signals.verbs.attack import UNPROTECTED
 
 QUANTITIES = (IDENTIFIED, "right")
-"""What evidence calls it, and what it did at first."""
+"""The quantity's name in evidence, and its first name."""
 
 
 def _names_the_class(attack: Evidence, found: Finding) -> bool:
-    """Say whether the class was inferred from messages as they are sent.
+    """Return whether the class was inferred from messages as they are sent.
 
-    Whoever knows a reading with its message finds the class of every release: its limits say so.
+    Anyone who knows a reading with its message finds the class, in every release. The report's
+    limits state this.
     """
     given = (UNPROTECTED, KNOWN_PLAINTEXT)
     is_sent = attack.attack not in given and found.at is None

@@ -1,4 +1,4 @@
-"""The wing's own verb: decode gives the recipient, who knows each class, the readings again."""
+"""The verb decode restores the readings for the recipient, who knows each class."""
 
 from __future__ import annotations
 
@@ -74,14 +74,15 @@ def decode_release(
 
 @dataclass(frozen=True)
 class DecodedReadings(BriefRepr):
-    """Readings again, as the recipient has them.
+    """Decoded readings, for the recipient.
 
     Parameters
     ----------
-    out : where they lie. like : the kind of frame that they are shown as.
+    out : the path of the readings. like : the kind of frame to show them as.
     rows : how many there are.
-    set_aside, aside : how many rows lie outside the map's range or were encoded with other known
-        columns, and the file of these. other_known : how many of them are of the second kind.
+    set_aside, aside : the number of rejected rows, and their file. A row is rejected outside the
+        map's range, or if it was encoded with other known columns. other_known : the number of
+        the second kind.
     """
 
     shows = ("out", "rows", "set_aside")
@@ -113,11 +114,11 @@ def decode(
 ) -> DecodedReadings:
     """Write the readings of a release again, to the last bit.
 
-    A hash shows that nothing was changed since, not who wrote it, and every number decodes to
-    something. A row whose known columns are not those that it was encoded with is set aside, and
-    is not decoded: its MAC says so. So is a row with a reading outside the map's range (`RANGE`
-    normal scores of its class, given the columns before), its column's bounds, ordinal words or
-    type.
+    A hash shows that nothing was changed since, but not who wrote it. Every number decodes to some
+    reading. A row with other known columns than at encoding is set aside without decoding: its MAC
+    shows this. A row is also set aside if a reading is outside the map's range (`RANGE` normal
+    scores of its class, given the columns before). So is a row with a reading outside its column's
+    bounds, ordinal words or type.
     """
     chosen.check(kit)
     content = SignalsContent.of(kit)
@@ -159,7 +160,7 @@ def decode(
 
 
 def _write(out: Path, fill: Callable[[str | AnyPath, AnyPath], None], *, force: bool) -> None:
-    """Let the readings, what was set aside and their manifest appear together."""
+    """Publish the readings, the rejected rows and their manifest together."""
     out, table = split_output(out)
     with Staging(out, READINGS, force=force) as staging:
         part = staging.part(out)
@@ -170,7 +171,7 @@ def _write(out: Path, fill: Callable[[str | AnyPath, AnyPath], None], *, force: 
 
 
 def _types(release: StoredRelease, source: Source) -> dict[str, pa.DataType]:
-    """Return the type of each column of the output: messages become what readings were."""
+    """Return the type of each column of the output: messages get the type of the readings."""
     types = dict(source.columns)
     for column in release.public["columns"]:
         if "type" in column:
@@ -196,7 +197,7 @@ class _BatchDecoding:
         self.read = self.set_aside = self.other_known = 0
 
     def of(self, batch: pa.RecordBatch, aside: TextIO) -> pa.RecordBatch:
-        """Return the rows that go out, and write down those set aside."""
+        """Return the decoded rows, and write down the rejected ones."""
         Z, blank = messages(batch, self._reader.forms)
         names = subjects_of(batch.column(PSEUDONYM))
         which = _which(names, self._known, self.read)
@@ -257,7 +258,7 @@ class _BatchDecoding:
     def _write(
         self, batch: pa.RecordBatch, X: NDArray[Any], outside: NDArray[np.bool_], aside: TextIO
     ) -> None:
-        """Write down the rows with a reading outside, as they decode."""
+        """Write down the rows with a reading outside, in decoded form."""
         forms = self._reader.forms
         for i in np.flatnonzero(outside.any(axis=1)).tolist():
             shown = {
@@ -294,6 +295,6 @@ def _which(subjects: NDArray[np.object_], known: dict[str, int], first: int) -> 
         raise RequestError(
             "a subject has no class",
             where=f"the release, row {row:,}",
-            instead="say it in the table of classes",
+            instead="add it to the table of classes",
         )
     return which

@@ -1,4 +1,4 @@
-"""`voile signals encode-fhir` and `decode-fhir`: readings where they stand in a file of FHIR."""
+"""`voile signals encode-fhir` and `decode-fhir`: replace readings in a file of FHIR."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _scheme(
     table: str | None,
     encoding: str | None,
 ) -> tuple[SignalReader, HidingScheme]:
-    """Return what the kit reads, and how it hides readings of the known subjects."""
+    """Return the kit's reader, and the scheme that hides readings of the known subjects."""
     secret = Secret.find(options.key_file)
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
     if options.policy is None:
@@ -105,7 +105,7 @@ def _scheme(
 
 
 class _ClassTable:
-    """Give what the table of classes holds of a subject, or refuse the subject."""
+    """Return a subject's row of the table of classes, or refuse the subject."""
 
     def __init__(self, known: Mapping[str, KnownSubject]) -> None:
         self._known = known
@@ -119,7 +119,7 @@ class _ClassTable:
     def _of(self, subject: str) -> KnownSubject:
         if subject not in self._known:
             raise RequestError(
-                "a subject has no class", instead="say it in the table of classes, as Patient/17"
+                "a subject has no class", instead="add it to the table of classes, as Patient/17"
             )
         return self._known[subject]
 

@@ -101,7 +101,7 @@ OWN_VERBS: tuple[OwnVerb[Any], ...] = (
     ),
     OwnVerb["EnrolOptions"](
         "enrol",
-        "Write the keys with which one device proves and encrypts what it sends.",
+        "Write the keys that one device needs to authenticate and encrypt its messages.",
         _enrol_options,
         _load_enrol,
         ("kit",),

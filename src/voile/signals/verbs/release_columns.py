@@ -1,4 +1,4 @@
-"""The columns of a release of signals, and of what its recipient has beside it."""
+"""The columns of a release of signals, and of its recipient's private table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AS_IN_SOURCE = "as in the source"
 
 
 def release_schema(source: Source, reader: SignalReader) -> pa.Schema:
-    """Return the columns of the release: the pseudonym, messages, and those kept."""
+    """Return the columns of the release: the pseudonym, messages, and kept columns."""
     from voile.release.step import released_schema  # live ends have no need of it
 
     sent = {form.column: form.sent_type for form in reader.forms}
@@ -30,7 +30,7 @@ def release_schema(source: Source, reader: SignalReader) -> pa.Schema:
         raise RequestError(
             f"two columns of the release would be called {taken[0]}",
             where=source.name,
-            instead="call the source's by another name",
+            instead="rename the source's column",
         )
     first, *last = (pa.field(name, pa.string()) for name in own)
     return pa.schema([first, *shown, *last])
@@ -43,7 +43,7 @@ def columns_read(reader: SignalReader, schema: pa.Schema) -> list[str]:
 
 
 def classes_schema(source: Source, reader: SignalReader) -> pa.Schema:
-    """Return the columns of classes.csv: what the recipient needs beside the release."""
+    """Return the columns of classes.csv, which the recipient needs with the release."""
     names = [PSEUDONYM, reader.private]
     fields = [pa.field(name, pa.string()) for name in names]
     for one in reader.sides:
@@ -55,7 +55,7 @@ def classes_schema(source: Source, reader: SignalReader) -> pa.Schema:
         raise RequestError(
             f"two columns of {CLASSES} would have one name",
             where=source.name,
-            instead=f"call the source's otherwise than {PSEUDONYM} and {KEY}",
+            instead=f"rename the source's columns to other names than {PSEUDONYM} and {KEY}",
         )
     return pa.schema(fields)
 

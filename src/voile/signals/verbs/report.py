@@ -15,7 +15,7 @@ from voile.release.shown import facts_for
 from voile.report import sections as page
 from voile.report.evidence_sections import evidence_sections
 from voile.report.wording import join_names, share, size, without_zeros
-from voile.signals.information.leakage import BESIDE, CONSISTENCY, LEAKAGE, UNTRIED
+from voile.signals.information.leakage import CONSISTENCY, UNTRIED
 from voile.signals.options import AXES
 from voile.signals.verbs.report_charts import breaks, in_words, overheard, recall
 from voile.signals.verbs.report_data import STATING, report_data
@@ -23,25 +23,25 @@ from voile.signals.verbs.report_data import STATING, report_data
 RISK = AXES["risk"], "100% = a message reveals as much of the class as the reading"
 LOSS = AXES["loss"], "100% = the strongest, most distorting map"
 LIMITS = (
-    "An adversary who knows one reading and its message finds the class; one who knows the class "
-    "decodes everything. The map complements encryption, and replaces none.",
+    "An adversary who knows one reading and its message finds the class. With the class, anyone "
+    "decodes everything. The map complements encryption, and does not replace it.",
     f"Not tried: {UNTRIED}.",
-    "Several messages of one person, sent one by one, gradually reveal the class, and constants "
-    "such as height reveal it at once: send them in sessions.",
-    "Columns that are kept, or known from elsewhere, can reveal the class together with a message "
-    "that reveals nothing by itself, unless the map was given them (role known).",
+    "Several messages of one person, sent one by one, gradually reveal the class. Constants "
+    "such as height reveal it at once. Send them in sessions.",
+    "Columns that are kept, or known from elsewhere, can reveal the class together with a message. "
+    "The map prevents this only for columns that it was given (role known).",
     "The map does not hide that a person sends, how often, and which readings are missing.",
-    "A reading beyond those that the map was fitted to is carried exactly, but may be rarer in one "
+    "A reading beyond those of the fit is sent exactly, but may be rarer in one "
     "class than in another.",
 )
 TAKES: dict[Question, str] = {"inference": "the source, with its classes (--original)"}
-"""What the attack on each question takes."""
+"""The data that the attack on each question needs."""
 
 
 def sections(
     subject: StoredKit | StoredRelease, evidence: Sequence[Evidence], *, audience: page.Audience
 ) -> tuple[page.Section, ...]:
-    """Say what a report shows of a kit or of a release.
+    """Return the report's sections on a kit or on a release.
 
     A public report shows no law of a class's readings, and no count of people below 11.
     """
@@ -147,7 +147,7 @@ def _consistency(
     evidence: Sequence[Evidence],
     audience: page.Audience,
 ) -> page.Figure | None:
-    """Return how well an adversary infers the class who decodes under every class."""
+    """Return how well an adversary who decodes under every class infers the class."""
     notes = [note for one in evidence for note in one.notes if note.by == CONSISTENCY]
     measured = [note.values for note in notes if "permuted" in note.values]
     fitted = story.get("consistency", {}).get(public["policy"]["method"]) if story else None
@@ -174,17 +174,17 @@ def _show_consistency(found: Mapping[str, Any], how: str, audience: page.Audienc
 def _list_leakage(
     evidence: Sequence[Evidence], audience: page.Audience
 ) -> Iterator[tuple[list[str], Mapping[str, Any]]]:
-    """Yield the bits that messages were found to reveal, and the columns that are known beside."""
+    """Yield the bits that messages reveal, and the adversary's known columns."""
     for one in evidence:
         for note in one.notes:
-            if note.text not in (LEAKAGE, BESIDE):
+            if not {*BITS, "null"} <= note.values.keys():
                 continue
             found: Mapping[str, Any] = {
                 f"bits{end}": note.values[name] for end, name in zip(ENDS, BITS, strict=True)
             }
             if audience == "public":
                 found = coarse(found, outwards)  # as the note
-            beside = one.knows if note.text == BESIDE else ()
+            beside = () if "entropy" in note.values else one.knows
             yield [name for name in beside if name not in _readings(evidence)], found
 
 
@@ -195,8 +195,8 @@ def _readings(evidence: Sequence[Evidence]) -> set[str]:
 def _risk(
     expected: Mapping[str, Any], story: Mapping[str, Any], measured: Mapping[str, Any]
 ) -> page.Figure:
-    """Give the share of the reading's own bits that a message reveals: measured, else expected."""
-    meaning, risk = "of what the unprotected reading reveals", share(expected["risk"])
+    """Return the share of the reading's own bits that a message reveals: measured or expected."""
+    meaning, risk = "of the bits that the unprotected reading reveals", share(expected["risk"])
     if not story:
         return page.Figure("Relative leakage", risk, f"{meaning}, predicted by the fit")
     whole = story["before"]["bits"]
@@ -247,7 +247,7 @@ def _describe_encoding(public: Mapping[str, Any]) -> str:
 
 def _looks(policy: Mapping[str, Any]) -> str:
     if policy["strength"] == 0:
-        return "what was read: nothing is hidden"
+        return "the original readings: nothing is hidden"
     looks = {
         "normal": "standard normal scores",
         "uniform": "numbers between 0 and 1",
@@ -261,7 +261,7 @@ def _to_whom(before: Mapping[str, Any]) -> str:
 
 
 def _alone(before: Mapping[str, Any]) -> str:
-    """Report what columns that the adversary knows reveal by themselves: no map hides that."""
+    """Report the information in known columns alone, which no map hides."""
     if "known" not in before:
         return ""
     low, high = (_decimal(before[f"known_{end}"]) for end in ("low", "high"))
@@ -281,7 +281,7 @@ def _describe_unprotected(story: Mapping[str, Any], audience: page.Audience) -> 
         f"{_decimal(before['entropy'])} bits of the class{_to_whom(before)} (95% interval "
         f"{_within(before)}). {_alone(before)}"
         f"The fit's expectations were estimated on {people} people, each encoded by a map "
-        "fitted to others; of a map that reveals nothing, 95% of such estimates lie below "
+        "fitted to others. If a map reveals nothing, 95% of such estimates lie below "
         f"{_decimal(before['null'])} bits."
     )
 
@@ -314,7 +314,7 @@ def _frontier(story: Mapping[str, Any]) -> page.Section | None:
 
 
 def _detail(row: Mapping[str, Any]) -> page.Detail:
-    """Return what is known of a policy: its map, and what the fit expects of it."""
+    """Return the details of a policy: its map, and the fit's expectations."""
     return page.Detail(
         (
             ("map", f"{row['method']}, strength {row['strength']:g}"),
@@ -331,14 +331,12 @@ BAND = ("strength", "bits", "bits_low", "bits_high")
 
 
 def _overheard(evidence: Sequence[Evidence]) -> page.Section | None:
-    """Show what was read of each class beside what an eavesdropper hears."""
+    """Compare the original readings of each class with the overheard messages."""
     charts = [chart for one in evidence for chart in overheard(one)]
     if not charts:
         return None
-    plain = (
-        "Where the map hides the class, the curves of all classes coincide in what is overheard."
-    )
-    return page.Section("overheard", "What an eavesdropper sees", (page.Prose((plain,)), *charts))
+    plain = "If the map hides the class, the overheard curves of all classes coincide."
+    return page.Section("overheard", "The eavesdropper's view", (page.Prose((plain,)), *charts))
 
 
 def _kit(story: Mapping[str, Any]) -> page.Section | None:
@@ -346,12 +344,12 @@ def _kit(story: Mapping[str, Any]) -> page.Section | None:
         return None
     visible = {
         "private": "The kit is private: keep it with those who know the classes.",
-        "shareable": "The kit holds no single person's value, and may be shared with devices and "
-        "recipients; the adversary is assumed to have it.",
+        "shareable": "The kit contains no single person's value. You may share it with devices and "
+        "recipients. The adversary is assumed to have it.",
     }
     said = [visible[story["visibility"]]]
     if story["sessions"]:
         said.append(story["sessions"])
     return page.Section(
-        "kit", "What the kit holds", (page.Prose(tuple(said)), page.Bullets(tuple(story["holds"])))
+        "kit", "Contents of the kit", (page.Prose(tuple(said)), page.Bullets(tuple(story["holds"])))
     )

@@ -20,7 +20,7 @@ BELIEVED = "from prior beliefs alone"
 
 
 def overheard(evidence: Evidence) -> Iterator[LineChart]:
-    """Yield for each column a chart of what was read, then of what is overheard, by class."""
+    """Yield for each column a chart of the readings, then of the messages, by class."""
     for what in dict.fromkeys(curve.x_name for curve in evidence.curves):
         lines = [curve for curve in evidence.curves if curve.x_name == what]
         yield LineChart(
@@ -68,8 +68,7 @@ def in_words(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
 def _strongest(evidence: Sequence[Evidence]) -> tuple[str, Mapping[str, Mapping[str, Rate]]]:
     """Return the attacker who identifies most, and its rate for each class in each case.
 
-    Most by columns known beside a message, where there are some, and of people whom the map was
-    not fitted to.
+    It is the best one with known columns, if there are some, on people outside the map's fit.
     """
     attacks = {one.attack: one for one in evidence if one.attack in SENT}
     last = attacks.get(COLUMNS_KNOWN) or attacks.get(SINGLE)
@@ -87,7 +86,7 @@ def _strongest(evidence: Sequence[Evidence]) -> tuple[str, Mapping[str, Mapping[
 
 
 def breaks(evidence: Sequence[Evidence]) -> Iterator[BarChart]:
-    """Yield how often each attack that bypasses the map is right, beside guessing."""
+    """Yield how often each attack that bypasses the map is right, compared with guessing."""
     others = [one for one in evidence if one.attack not in SENT]
     if not others:
         return
@@ -113,7 +112,7 @@ def _bar(label: str, rate: Rate) -> Bar:
 
 
 def _recalls(evidence: Evidence, of: str = "rate") -> dict[str, dict[str, Rate]]:
-    """Return the rates by attacker and class; or those of the control, or of the baseline."""
+    """Return the rates by attacker and class: of the attack, its control or its baseline."""
     found: dict[str, dict[str, Rate]] = {}
     for finding in evidence.findings:
         rate = getattr(finding, of)

@@ -1,4 +1,4 @@
-"""What the report needs of a kit, gathered so that it can be written without the kit."""
+"""The report's data from a kit, gathered so that the report needs no kit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STATING = StatingRules(at_least=frozenset({"bits_low"}))
 def report_data(
     content: SignalsContent, policy: SignalsPolicy | None, number: int | None
 ) -> dict[str, Any]:
-    """Gather the report's data; of the policy applied, and of its number unless it was edited."""
+    """Gather the report's data of the applied policy, with its number unless it was edited."""
     figures = content.figures.to_pydict()
     story: dict[str, Any] = {
         "frontier": figures,
@@ -37,7 +37,7 @@ def report_data(
 
 
 def _sessions(content: SignalsContent) -> str:
-    """Return what the kit holds for whole sessions, and what they reveal."""
+    """Return a sentence on the kit's map for whole sessions, and on the bits they reveal."""
     if content.sessions is None:
         return ""
     held = (

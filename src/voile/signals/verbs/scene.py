@@ -1,4 +1,4 @@
-"""Everything that an attack is given: what is overheard, the truth, and whose row is whose."""
+"""The data of an attack: the overheard messages, the original data, and each row's subject."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from voile.signals.verbs.release_columns import AS_IN_SOURCE
 
 
 class FreshMessages(NamedTuple):
-    """Messages of people whom attackers have not learned from, as in `MessagePeople`."""
+    """Messages of people that attackers have not learned from, as in `MessagePeople`."""
 
     Z: Floats
     c: Codes
@@ -46,7 +46,7 @@ class FreshMessages(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MessagePeople:
-    """One message of each subject, the subjects mixed."""
+    """One message of each subject, the subjects shuffled."""
 
     X: NDArray[Any]  # (n, d) readings
     table: NDArray[Any]  # (n, d) messages
@@ -63,12 +63,12 @@ class MessagePeople:
 
     @property
     def after(self) -> Floats | None:
-        """The adversary's beliefs about those on whom the attack is tried."""
+        """The adversary's beliefs about the attacked people."""
         return None if self.prior is None else self.prior[self.half :]
 
     @property
     def attacked_people(self) -> FreshMessages:
-        """Those on whom the attack is tried."""
+        """The people that the attack is tested on."""
         rows = slice(self.half, None)
         known = None if self.known is None else self.known[rows]
         parts = self.Z[rows], self.c[rows], self.after, known
@@ -76,7 +76,7 @@ class MessagePeople:
 
     @property
     def majority(self) -> Rate:
-        """How often naming the commonest class of the known half, or the likeliest, is right."""
+        """How often it is right to name the commonest class of the known half, or the likeliest."""
         half = self.half
         if self.after is not None:
             guess = self.after.argmax(axis=1)
@@ -87,7 +87,7 @@ class MessagePeople:
 
 @dataclass(frozen=True, eq=False)
 class SignalsScene:
-    """A release beside the truth."""
+    """A release with its original data."""
 
     release: StoredRelease
     truth: Source
@@ -123,7 +123,7 @@ class SignalsScene:
         return cls(release, truth, options, reader, rows, table, Z, c, classes, map)
 
     def people(self, rng: np.random.Generator) -> MessagePeople:
-        """Draw one message of each subject, the subjects in an order drawn at random."""
+        """Draw one message of each subject, the subjects in random order."""
         picked = rng.permutation(self.rows.one_each(rng))
         if not self.enough(self.c[picked]):
             raise RequestError(
@@ -149,7 +149,7 @@ class SignalsScene:
         return len(self.classes) > 1 and is_enough(c, len(self.classes))
 
     def runs(self, people: MessagePeople, length: int) -> tuple[Codes, Codes]:
-        """Return the first rows of those who have as many, (m, length), and their classes."""
+        """Return the first rows of subjects with enough of them, (m, length), and their classes."""
         sizes = np.bincount(self.rows.whose)
         first = np.searchsorted(self.rows.whose, people.whose)
         long = first[sizes[people.whose] >= length]
@@ -157,11 +157,11 @@ class SignalsScene:
 
     @cached_property
     def knows(self) -> tuple[str, ...]:
-        """The columns that the adversary knows: as asked for, else all known and kept ones."""
+        """The adversary's known columns: the requested ones, else all known and kept ones."""
         return self.options.knows or tuple(_knowable(self.release, self.reader))
 
     def beside(self, people: MessagePeople) -> list[Floats]:
-        """Return the columns that the adversary knows of people, and of `fresh` if it has them."""
+        """Return the adversary's known columns of people, and of `fresh` if it has them."""
         whose = [(self.truth, people.number)]
         if self.fresh and {*self.knows} <= {*self._others.columns}:
             whose.append((self._others, self.fresh.number))
@@ -169,7 +169,7 @@ class SignalsScene:
 
     @cached_property
     def fresh(self) -> FreshMessages | None:
-        """People whom the map was not fitted to, sent by it; None without map, or such people."""
+        """People outside the map's fit, sent by it; None without map, or without such people."""
         if self.map is None:
             return None
         rows = self._control
@@ -185,7 +185,7 @@ class SignalsScene:
 
     @cached_property
     def _others(self) -> Source:
-        """Where people are who are not in the release."""
+        """The source of people who are not in the release."""
         control = self.options.control
         return self.truth if control is None else open_source(control)
 
@@ -207,7 +207,7 @@ def _reader(private: Mapping[str, Any]) -> SignalReader:
 def _messages(
     release: StoredRelease, reader: SignalReader
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the messages of a release, and of which rows of the truth they are."""
+    """Return the messages of a release, and their rows in the original data."""
     numbers = rows_released(release)
     tables, there = [], []
     for batch in release.rows().batches(list(reader.columns)):
@@ -220,7 +220,7 @@ def _messages(
 
 
 def _public_map(release: StoredRelease, options: AttackOptions) -> StoredMap | None:
-    """Return the map that the adversary knows: the one that the release was sent by."""
+    """Return the map that the adversary knows: the map of the release."""
     if options.public_map is None:
         return None
     content = SignalsContent.of(StoredKit.load(options.public_map, KIND))

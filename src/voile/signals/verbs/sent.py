@@ -1,4 +1,4 @@
-"""Encode the rows that float64 can carry, and note what warnings and certificates need of them."""
+"""Encode the rows that float64 can carry, and note data for warnings and certificates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def encode_carriable(
     at: SideLevels,
     draws: ProtectiveRandom | RowDraws,
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Encode what float64 can carry; say which rows it cannot. O(n log n) where some cannot."""
+    """Encode rows that float64 can carry; return the other rows. O(n log n) if there are any."""
     try:
         sent = codec.encode(table, labels, known=at, protective=draws)
         return sent, np.zeros(len(table), np.bool_)
@@ -55,12 +55,12 @@ MANY = 0.25  # of messages: a column's values are written otherwise than they we
 
 @dataclass
 class SentRows(BriefRepr):
-    """What is noted of rows: whose they are, and what their messages stand for.
+    """The notes of rows: their subjects, and the readings behind their messages.
 
     classes : of each pseudonym the first row, the class, and the known columns that are not sent.
-    heard : the pseudonyms that a message bears.
-    outside : by column, the readings beyond those that the map was fitted to.
-    strangers : by known column, the messages of a value that the map was not fitted to.
+    heard : the pseudonyms that have a message.
+    outside : by column, the readings beyond those of the fit.
+    strangers : by known column, the messages with a value that was not in the fit.
     """
 
     classes: dict[str, tuple[int, str, tuple[object, ...]]] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class SentRows(BriefRepr):
     strangers: Counter[str] = field(default_factory=Counter)
 
     def warn(self, *, repeats: bool) -> None:
-        """Warn of what many messages may reveal; `repeats`: a subject's second message does."""
+        """Warn if many messages may reveal the class; `repeats`: a second message does."""
         rows = self.certificate.rows
         again = rows - len(self.heard)
         if again and repeats:
@@ -89,6 +89,6 @@ class SentRows(BriefRepr):
 def strangers(
     columns: Sequence[KnownColumn], grids: Sequence[SideColumn], known: NDArray[np.object_]
 ) -> dict[str, int]:
-    """Count the rows of side columns, (n, q), with a value that the map was not fitted to."""
+    """Count the rows of side columns, (n, q), with a value that was not in the fit."""
     each = zip(columns, grids, known.T, strict=True)
     return {one.column: int(grid.strangers(cells).sum()) for one, grid, cells in each}

@@ -1,4 +1,4 @@
-"""What the live verbs and decoders share: the kit's map of sequences, and the table of classes."""
+"""The kit's map of sequences and the table of classes, for the live verbs and decoders."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ OWN = ("subject", "session", "number")  # what each line of the clinic's file sa
 
 
 def sequences_of(kit: StoredKit | str) -> tuple[SignalsContent, SequenceCodec]:
-    """Return what a kit that holds a map of sequences has in it."""
+    """Return the content of a kit and its map of sequences, or refuse a kit without one."""
     opened = kit if isinstance(kit, StoredKit) else StoredKit.load(kit, KIND)
     content = SignalsContent.of(opened)
     if content.sessions and content.sessions.reveals and content.sequence is None:
         raise RequestError(
-            "the kit holds no map of sequences: whole sessions were shown to reveal the class",
+            "the kit has no map of sequences: whole sessions were shown to reveal the class",
             where=str(kit),
             instead="fit on more subjects, or keep it with fit --leaky-sessions",
         )
     if content.sequence is None:
         raise RequestError(
-            "the kit holds no map of sequences", where=str(kit), instead="fit with --time COLUMN"
+            "the kit has no map of sequences", where=str(kit), instead="fit with --time COLUMN"
         )
     arrays = content.sequence
     return content, opened.read_content(lambda _: SequenceCodec.from_arrays(arrays))
 
 
 def live_of(kit: StoredKit | str) -> tuple[SignalsContent, SequenceCodec]:
-    """Return the same to send or receive by: the clinic's lines hide none of its columns."""
+    """Return the same for live use; refuse columns named as those of the clinic's file."""
     content, codec = sequences_of(kit)
     shown = {*content.reader.columns, *content.reader.roles.of("keep")}
     if taken := [name for name in OWN if name in shown]:
         raise RequestError(
-            f"a column is called {taken[0]}, as one that the clinic's file has of its own",
+            f"a column is called {taken[0]}, but the clinic's file needs this name",
             where=str(kit),
             instead="rename it in the source and fit again",
         )
@@ -72,8 +72,8 @@ def subjects_in(
 ) -> dict[str, KnownSubject]:
     """Read each subject's class and key from a table with the columns of the kit's source.
 
-    With `sides`, its known columns too, where the kit's map takes any. Its subjects are in the
-    column `subject`, or in the one where the source has them.
+    With `sides`, its known columns too, if the kit's map uses any. Its subjects are in the
+    column `subject`, or in the subject column of the source.
     """
     columns = reader.sides if sides else ()
     own = [subject or reader.subject, reader.private, *([generation] if generation else [])]
@@ -91,7 +91,7 @@ def subjects_in(
         ):
             row += 1
             each = KnownSubject(label, _generation(number), beside)
-            wrong = "a known column holds text, and the map takes numbers" if odd else ""
+            wrong = "a known column contains text, but the map needs numbers" if odd else ""
             if wrong := wrong or _wrong(who, each, found, classes):
                 raise RequestError(wrong, where=f"{table.name}, row {row:,}")
             found[who] = each
@@ -121,7 +121,7 @@ def _wrong(
 
 
 class KnownOf(NamedTuple):
-    """What a recipient has of a subject beside the class: the key of MACs, and known columns."""
+    """A recipient's data on a subject, besides the class: the key of MACs, and known columns."""
 
     key: bytes
     cells: dict[str, object]

@@ -20,9 +20,9 @@ LEFT = "not measured again: it takes the map and the classes, which the kit and 
 
 
 def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
-    """Yield each check of a release, in words, and whether it holds.
+    """Yield each check of a release, as a sentence and its result.
 
-    That it decodes was proved when it was written, and can be again by `decode` alone: it takes
+    Its decoding was proved when it was written. Only `decode` can prove it again, since it needs
     the map and the classes.
     """
     source, public = release.rows(), release.public
@@ -33,9 +33,9 @@ def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
     try:
         found = figures_of(measure_signals(source, columns, _classes(release)))
     except TamperedError:
-        yield ReleaseCheck("every row holds a message for each reading, or none", False)
+        yield ReleaseCheck("every row has a message for each reading, or none", False)
         return
-    yield ReleaseCheck("every row holds a message for each reading, or none", True)
+    yield ReleaseCheck("every row has a message for each reading, or none", True)
     if public["policy"]["strength"] > 0:
         least = "2^-44" if columns.places is None else f"{columns.places} decimal places"
         yield ReleaseCheck(f"no message is finer than {least}", found["finer_messages"] == 0)

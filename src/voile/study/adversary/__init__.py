@@ -1,1 +1,1 @@
-"""What an adversary reads in a release of several parts, and who can be picked out by it."""
+"""The facts that a release of several parts shows an adversary, and people singled out by them."""

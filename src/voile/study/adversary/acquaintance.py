@@ -1,10 +1,11 @@
 """An acquaintance: an adversary who knows facts of a person, and that the person is released.
 
-The acquaintance knows the person's released labels (the interval of each quasi-identifier, kept
-columns, items), how many rows show them, the stays, and the gaps between the person's days.
+The acquaintance knows the person's released labels: the interval of each quasi-identifier, kept
+columns, items. The acquaintance also knows how many rows show them, the stays, and the gaps between
+the person's days.
 Candidates are the released people with the same facts. Success: one of them, drawn at random, is
-the person. Who knows the table's quasi-identifiers, and a few facts of another part, has the worst
-facts for the person.
+the person. The worst case for the person is an adversary who knows the table's quasi-identifiers
+and a few facts of another part.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ ALL = "all parts"
 NUMBERS = "the number of rows in each part"
 GAPS = "all parts, and gaps between days"
 GROUP = "the table's columns"
-"""What an acquaintance knows at least, next to facts of a part."""
+"""The least knowledge of an acquaintance, next to facts of a part."""
 DAYS = "days"
 """The days of all parts, as a part of their own."""
 ONE_ROW = "one row of"
-"""What is known of a part whose rows nothing joins, before its name."""
+"""The knowledge of a part whose rows nothing joins, before the part's name."""
 FEW_FACTS = (1, 2, 3)
 
 
@@ -37,8 +38,9 @@ def reaches(
 ) -> tuple[GateFinding, ...]:
     """Count people by each part, by numbers of rows, by all parts, and by few facts.
 
-    are_months : whether days are written as the first of their month. group : the rows of the table
-    with its quasi-identifiers alone; its adversary also knows 1, 2, 3 or all facts of each part.
+    are_months : whether days are written as the first of their month.
+    group : the rows of the table with its quasi-identifiers alone. The adversary of these also
+    knows 1, 2, 3 or all facts of each part.
     days : the days of all parts, a row each.
     """
     undated = {name: replace(part, dates=()) for name, part in parts.items()}
@@ -84,10 +86,11 @@ def describe_knowledge(knows: str) -> str:
 
 @dataclass(frozen=True)
 class KnownFacts:
-    """What the gate counted for who knows the table's columns and some facts of a part.
+    """The gate's counts for an adversary who knows the table's columns and some facts of a part.
 
-    facts : how many, the worst ones of each person; None for all, 0 for none. people : who were
-    attacked. alone : of them, whom these facts single out. matches : the expected ones.
+    facts : how many, the worst ones of each person; None for all, 0 for none.
+    people : the attacked people. alone : those of them that these facts single out.
+    matches : the expected ones.
     """
 
     part: str
@@ -105,7 +108,7 @@ class KnownFacts:
 
 
 def known_facts(findings: Iterable[GateFinding]) -> Iterator[KnownFacts]:
-    """Yield what is known of each part, by number of facts; first of the table's columns alone."""
+    """Yield the counts of each part, by number of facts; first with the table's columns alone."""
     found = by_knowledge(findings)
     if GROUP in found:
         yield _read_known(ALL, 0, found[GROUP])

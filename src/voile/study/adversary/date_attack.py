@@ -1,10 +1,11 @@
 """The attack on dates: an adversary who knows some true dates of a person, up to one offset.
 
-The adversary has the release, knows that the person is in it, the first and last day of the
-extract, and on which weekdays and in which months how many visits fall. Each released person has
-an unknown offset. An offset is possible if it puts all of the person's dates within the extract,
-on weekdays that have visits. Candidates are the people of whom some possible offset moves all
-known dates to released ones. Success: one of them, drawn at random, is the person.
+The adversary has the release and knows that the person is in it. The adversary also knows the first
+and last day of the extract, and how many visits fall on each weekday and in each month. Each
+released person has an unknown offset. An offset is possible if it puts all of the person's dates
+within the extract, on weekdays that have visits. A person is a candidate if some possible offset
+moves all known dates to the person's released ones. Success: one of the candidates, drawn at
+random, is the person.
 
 The offset itself is guessed too: the one under which the person's dates are likeliest. It is right
 if it moves the person's true dates to the released ones.
@@ -35,7 +36,7 @@ GUESSES = StatedAdversary(
     "release and source",
 )
 TARGETS, CHUNK = 300, 4_096
-"""People who are attacked at most; people who are looked at together."""
+"""The most people to attack; the people who are processed together."""
 NEVER = -1e6
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]

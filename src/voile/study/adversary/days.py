@@ -33,7 +33,7 @@ def day_columns(source: Source, names: Iterable[str]) -> list[str]:
 
 
 def can_be_moved(source: Source, name: str) -> bool:
-    """Say whether most first cells of a column of text are days written as 2013-07-01."""
+    """Return whether most first cells of a column of text are days written as 2013-07-01."""
     if is_day(source.columns[name]):
         return True
     iso = pc.match_substring_regex(_first(source, name), ISO_DAY)

@@ -18,8 +18,8 @@ def open_readings(
 ) -> ReleasedPart:
     """Open the readings of a part as if every message were decoded by its person's own class.
 
-    The adversary has the kit, but not the class: decoded by all classes, messages leave at least as
-    many candidates. name_of : how the parts name a person. Memory: the readings of the part.
+    The adversary has the kit, but not the class. Messages decoded by all classes leave at least as
+    many candidates. name_of : the name of a person in the parts. Memory: the readings of the part.
     """
     hidden = part.private or {}
     roles = hidden["roles"]["columns"]
@@ -33,8 +33,8 @@ def open_readings(
 
 
 def decoded_columns(kit: StoredKit) -> tuple[str, ...]:
-    """Return what messages say once they are decoded: readings, and class and known columns, by
-    which they are encoded.
+    """Return the columns in decoded messages: readings, and the class and known columns that encode
+    them.
     """
     reader = SignalsContent.of(kit).reader
     return (*reader.columns, reader.private, *(one.column for one in reader.sides))

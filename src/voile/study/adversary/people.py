@@ -1,4 +1,4 @@
-"""What a release shows of each person, in every part: facts that an acquaintance may know."""
+"""Read a person's released facts in every part, which an acquaintance may know."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from voile.study.adversary.days import as_days, day_columns
 KNOWN_ROLES = frozenset({"quasi", "items", "known", "keep"})
 """Roles of columns whose released values an acquaintance may know."""
 LINKED_ROLES = frozenset({"quasi", "items"})
-"""Of these, the ones by which an adversary links people to others; the rest only link rows."""
+"""The known roles by which an adversary links people to others; the rest only link rows."""
 Fact = tuple[Any, ...]
 Days = NDArray[np.int64]
 DATES = pa.schema([("person", pa.string()), ("true", pa.int32()), ("released", pa.int32())])
@@ -152,7 +152,7 @@ def join_dates(parts: Iterable[pa.Table]) -> dict[str, Days]:
 
 
 def _facts(known: list[str], row: Mapping[str, Any]) -> Iterator[Fact]:
-    """Yield what a row shows: its values together, and each item of a list by itself."""
+    """Yield the facts of a row: its values together, and each item of a list by itself."""
     lists = [name for name in known if isinstance(row[name], list)]
     if plain := tuple(row[name] for name in known if name not in lists):
         yield plain

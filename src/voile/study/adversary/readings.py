@@ -1,4 +1,4 @@
-"""What an adversary reads of a person in a text: ages in digits, words and decades, the sex."""
+"""Read facts of a person in a text as an adversary does: ages in digits, words, decades; sex."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
 
 @dataclass(frozen=True)
 class TextClue:
-    """What a text says of its person: "age" or "sex", the cells that it leaves, and where."""
+    """A fact of a text about its person: "age" or "sex", the possible cells, and the place."""
 
     what: str
     cells: tuple[str, ...]
@@ -29,7 +29,7 @@ class TextClue:
 
 
 def read_clues(text: str) -> Iterator[TextClue]:
-    """Yield what an adversary reads in a text; of words for both sexes none.
+    """Yield the ages in a text, and its sex unless words for both sexes occur.
 
     >>> [(one.what, *one.cells) for one in read_clues("She turned eighteen . Aged 40 to 49 .")]
     [('age', '18'), ('sex', 'f')]

@@ -1,8 +1,8 @@
-"""The attack on parts without pseudonyms: rows of two parts are linked by what both show.
+"""The attack on parts without pseudonyms: rows of two parts are linked by their common values.
 
-The adversary takes a row of the table, and of another part the rows that show the same in every
-column that both release, and share a date with it, in a column or in a text. Success: a row drawn
-from these is of the same person.
+The adversary takes a row of the table and rows of another part. These rows must show the same in
+every column that both parts release. They must share a date with it, in a column or in a text.
+Success: a row drawn from these is of the same person.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _texts(part: StoredRelease) -> list[str]:
 
 
 def _rows(part: StoredRelease, source: Source, subject: str) -> Iterator[Row]:
-    """Yield the person of each released row, and what it shows."""
+    """Yield the person and the values of each released row."""
     people = source.read([subject]).column(0).combine_chunks()
     numbers = source_rows(part.folder)
     first = 0

@@ -1,6 +1,6 @@
-"""Real exports, there and back: opened as a table of people and their notes, written as they came.
+"""Open real exports as a table of people and their notes, and write them back in their own form.
 
-A carrier knows nothing of studies: it is given what was released of each person and of each note.
+A carrier has no knowledge of studies: it gets the released values of each person and each note.
 """
 
 from __future__ import annotations

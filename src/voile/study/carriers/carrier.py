@@ -1,4 +1,4 @@
-"""What every carrier gives and is given: a table of people and their notes; what was released."""
+"""The common interface of carriers: a table of people and their notes, and the released data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ YEARS = (2, 9998)
 DIAGNOSES, READINGS, PRESCRIPTIONS, VISITS, DEATHS = (
     "diagnoses", "readings", "prescriptions", "visits", "deaths",
 )  # fmt: skip
-"""What an acquaintance may know of a person, as both forms of export name it."""
+"""The kinds of facts that an acquaintance may know, under the names of both forms of export."""
 NOT_RELEASED = "of a person without a released row"
 NO_TEXT = "a note without a released text"
 NOT_A_HOME = "no released person's home"
@@ -52,7 +52,7 @@ Extract = tuple[date | None, date | None]
 Names = tuple[str | None, str | None]
 """A given and a family name."""
 Known = Mapping[str, str]
-"""What a row says of a person, by column: a name, a telephone, a record number."""
+"""The values of a row about a person, by column: a name, a telephone, a record number."""
 Shown = Mapping[str, CodebookEntry]
 """The interval that a person's released row has of each column."""
 
@@ -62,9 +62,9 @@ class WithheldError(Exception):
 
 
 class PersonEvent(NamedTuple):
-    """What one resource or row of an export says of a person that an acquaintance may know.
+    """A fact in one resource or row of an export, which an acquaintance may know.
 
-    kind : "diagnoses", "readings" ... fact : what it says apart from days, None if only days.
+    kind : "diagnoses", "readings" ... fact : the values without days; None if there are only days.
     type : the resource's type, or the row's table. rank : its number among its person's.
     """
 
@@ -127,7 +127,7 @@ class ExportCarrier(Protocol):
         ...
 
     def events(self, *, written: bool) -> Iterator[PersonEvent]:
-        """Yield what files say of each person; of an export that was written, by pseudonym."""
+        """Yield the facts of each person in the files; in a written export, by pseudonym."""
         ...
 
     def list_known(self) -> Iterator[tuple[str, Known]]:
@@ -151,18 +151,18 @@ class ExportCarrier(Protocol):
         ...
 
     def pack(self, released: ReleasedStudy, folder: Path, scratch: Path) -> PackedExport:
-        """Write what was released into an empty folder, in the export's own form."""
+        """Write the released data into an empty folder, in the export's own form."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class ReleasedStudy(BriefRepr):
-    """What a study released, for a carrier to write.
+    """The released data of a study, which a carrier writes.
 
-    shown : the intervals of a person's row, None where it was not released. notes : the released
-    text of each unpacked note, in their order, None where it was not released. move : what becomes
-    of a person's day, None where it is left out. made_up : the given and the family name that a
-    person is released under.
+    shown : the intervals of a person's row, None if it was not released.
+    notes : the released text of each unpacked note, in their order, None if it was not released.
+    move : the moved day of a person, None if it is left out.
+    made_up : the given and the family name of the person in the release.
     """
 
     secret: Secret = field(repr=False)
@@ -203,7 +203,7 @@ class ReleasedStudy(BriefRepr):
 
 @dataclass
 class FileTally:
-    """What became of the rows of one file: what was read is all that is counted."""
+    """The outcome of each row of one file: the parts add up to the rows that were read."""
 
     read: int = 0
     released: int = 0
@@ -249,7 +249,7 @@ class FileTally:
 
 @dataclass(frozen=True)
 class PackedExport(BriefRepr):
-    """What was written: each file's rows, and what became of each file of the export."""
+    """The written files: their rows, and the outcome of each file of the export."""
 
     rows: Mapping[str, int]
     tallies: Mapping[str, FileTally]
@@ -257,7 +257,7 @@ class PackedExport(BriefRepr):
 
 @dataclass(frozen=True)
 class ExportPerson:
-    """What an export says of a person that a release generalises."""
+    """The values of a person in an export that a release generalises."""
 
     subject: str
     birth: date | None
@@ -276,7 +276,7 @@ class ExportPerson:
 
 
 def is_day_of_people(day: date) -> bool:
-    """Say whether a day may be one of somebody's: others stand for "never"."""
+    """Return whether a day may be one of somebody's: others stand for "never"."""
     first, last = YEARS
     return first <= day.year <= last
 
@@ -343,9 +343,9 @@ def one_value(shown: Shown, column: str) -> str | None:
 
 
 def common_start(shown: Shown, column: str) -> str | None:
-    """Return with what every code of a row's interval begins; None where that is nothing.
+    """Return the common beginning of all codes of a row's interval; None if there is none.
 
-    It holds for every code from the first to the last, and so says no more than the interval.
+    It holds for every code from the first to the last, and so reveals no more than the interval.
     """
     entry = shown.get(column)
     if entry is None or entry.missing:

@@ -1,7 +1,7 @@
 """FHIR R4 exports: a folder of bulk files or Bundles, opened and written back as bulk files.
 
-`Patient` says who is who; each rule names the reference to the patient. Ages are counted on one day
-for all. Memory: the people, and the id of each resource; resources pass one at a time.
+`Patient` identifies people; each rule names the reference to the patient. Ages are counted on one
+day for all. Memory: the people, and the id of each resource; resources pass one at a time.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ RACE_WORDS = {code: word for word, code in fhir_codes(RACES).items()}
 class FhirCarrier:
     """A folder of a bulk export or of Bundles.
 
-    as_of : the day on which ages are counted. drop : types that are not released. rules : a folder
-    of rules besides voile's. marks : how resources show the operations on them.
+    as_of : the day on which ages are counted. drop : types that are not released.
+    rules : a folder of rules in addition to voile's. marks : the marks of operations on resources.
     most_rows : by type, the resources of a person that are released at most.
     """
 
@@ -180,7 +180,7 @@ class FhirCarrier:
 
     @property
     def index(self) -> ExportIndex:
-        """Who is in the export, and whose each resource is; every person is checked."""
+        """The people in the export, and the person of each resource; every person is checked."""
         if self._index is None:
             index = ExportIndex(self.released_rules)
             index.index_resources(

@@ -21,7 +21,7 @@ _PHONES = ("phone", "fax", "pager", "sms")
 def known_of(patient: Resource) -> Iterator[carrier.Known]:
     """Yield rows of a patient's names, day of birth, telephones, addresses and numbers.
 
-    The words of one name stand in one row; a patient has as many rows as any of them has values.
+    The words of one name are in one row; a patient has as many rows as the longest list of values.
     """
     contacts = list_objects(patient.get("contact"))
     extensions = list_objects(patient.get("extension"))  # a mother's name, a place of birth
@@ -95,7 +95,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
 
 
 def events_of(kind: str, one: Resource) -> Iterator[tuple[str, Fact | None]]:
-    """Yield what a resource says, and of what kind it is; at least once, for its days."""
+    """Yield the facts of a resource with their kinds; at least one, for the resource's days."""
     if kind == "Observation":
         whole = {name: x for name, x in one.items() if name != "component"}
         for each in (whole, *list_objects(take_list(one.get("component")))):

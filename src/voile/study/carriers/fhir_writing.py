@@ -1,6 +1,6 @@
-"""A FHIR resource as it is released: by the rule of its type, with new ids, one offset a person.
+"""Release a FHIR resource: by the rule of its type, with new ids and one offset a person.
 
-A person's sex, race and postal code are those of the released row; the age is its interval, in an
+A person's sex, race and postal code are those of the released row. The age is its interval, in an
 extension, and the birth date is marked as masked. Dates are days: their times of day are dropped.
 """
 
@@ -44,8 +44,8 @@ from voile.study.carriers import carrier
 from voile.study.carriers.fhir_index import PATIENT, ExportIndex
 
 INTERVAL = "urn:voile:interval:"
-"""The extension that holds what a released row shows of a column."""
-CODE_OF_PERSON = "its code states what the person's row generalises"
+"""The extension with the released value of a row's column."""
+CODE_OF_PERSON = "its code states a fact that the person's row generalises"
 FROM_ROW = {f"{PATIENT}.{name}" for name in ("gender", "address", "extension")}
 """Elements that the person's released row gives again, so no rule removes them."""
 GENDERS = fhir_codes(SEXES)

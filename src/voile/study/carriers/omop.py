@@ -55,9 +55,9 @@ _REFERRED = ("visit_occurrence", "visit_detail", "payer_plan_period", "episode")
 class OmopCarrier:
     """A folder with a file a table, or a schema of PostgreSQL: `postgresql://host/database::cdm`.
 
-    as_of : the day on which ages are counted. drop : tables that are not released. form : parquet
-    or csv, as released tables are written; the source's by default. most_rows : by table, the rows
-    of a person that are released at most.
+    as_of : the day on which ages are counted. drop : tables that are not released.
+    form : parquet or csv, the form of released tables; the source's by default.
+    most_rows : by table, the rows of a person that are released at most.
     """
 
     place: str

@@ -1,7 +1,7 @@
 """Rows of the OMOP tables as they are released.
 
-A year of birth is the middle of the age's interval, counted back from the day of the ages; a ZIP
-code is what all codes of its interval begin with; `person_source_value` holds the pseudonym.
+A year of birth is the middle of the age's interval, counted back from the day of the ages. A ZIP
+code is the common beginning of all codes of its interval. `person_source_value` is the pseudonym.
 """
 
 from __future__ import annotations

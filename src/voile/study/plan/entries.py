@@ -1,4 +1,4 @@
-"""What each table of `study.toml` holds."""
+"""The tables of `study.toml`."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ class StudyTable(PlanEntry):
 
 
 class PromiseEntry(PlanEntry):
-    """What every release of the study has to keep, and by what its policy is picked.
+    """The requirements on every release of the study, and the choice of its policy.
 
     values_in_text : most people with an own unreleased value in the released bytes beyond chance,
-    as a share. alone : most people whom all facts of the linked parts single out, as a share.
+    as a share.
+    alone : most people whom all facts of the linked parts single out, as a share.
     """
 
     beats: str | None = None
@@ -86,9 +87,10 @@ Rows = Annotated[int, Field(ge=1)]
 class ExportTable(PlanEntry):
     """A real export, which is opened as tables and written back in its own form.
 
-    as_of : the day on which ages are counted. drop : types or tables that are not released. to : of
-    OMOP, how tables are written; or a schema of PostgreSQL, to which they are sent as well. rules :
-    of FHIR, a folder of release rules. marks : of FHIR, what shows the operations on a resource.
+    as_of : the day on which ages are counted. drop : types or tables that are not released.
+    to : for OMOP, the form of the written tables, or a schema of PostgreSQL that also gets them.
+    rules : for FHIR, a folder of release rules.
+    marks : for FHIR, the marks of the operations on a resource.
     most_rows : by type or table, the rows of a person that are released at most.
     """
 
@@ -124,17 +126,18 @@ def _checked_choice(given: dict[str, Any]) -> dict[str, Any]:
 
 
 Choosing = Annotated[dict[str, Any], AfterValidator(_checked_choice)]
-"""By what a part's policy is picked."""
+"""The choice of a part's policy."""
 
 
 class RowsPart(PlanEntry):
     """Rows of the study, of any kind but text: their roles, and options of fit and release.
 
-    choose : by what its policy is picked; of the first table, the promise says it. attack : options
-    of the part's own attacks. most_rows : rows of a person that are released at most, the first of
-    the source. row_bins : numbers of rows that a person may have; further rows are left out.
-    stays : "drop" releases one column of days, the first. links : "none" gives its rows no
-    pseudonym, so that no part joins them.
+    choose : the choice of its policy; the promise decides for the first table.
+    attack : options of the part's own attacks.
+    most_rows : rows of a person that are released at most, the first of the source.
+    row_bins : numbers of rows that a person may have; further rows are left out.
+    stays : "drop" releases one column of days, the first.
+    links : "none" gives its rows no pseudonym, so that no part joins them.
     """
 
     kind: Literal["tables", "itemsets", "signals"]
@@ -177,7 +180,7 @@ class TextPart(PlanEntry):
         if (self.source is None) == (self.of is None):
             raise ValueError("give its source, or of and text for a column of another part")
         if (self.of is None) != (self.text is None):
-            raise ValueError("of names a part, and text a column of it: give both")
+            raise ValueError("give both: of = a part, text = a column of that part")
         return self
 
     @model_validator(mode="after")
@@ -218,7 +221,7 @@ class MentionEntry(PlanEntry):
     @model_validator(mode="after")
     def _of_something(self) -> Self:
         if self.keep and self.column is None:
-            raise ValueError("name the column that says what the text keeps")
+            raise ValueError("name the column of the values that the text keeps")
         if self.shift and (self.keep or self.column):
             raise ValueError("a date is shifted, or is of a column")
         if (self.words or self.values) and (self.keep or self.column is None):

@@ -74,8 +74,8 @@ def _dates(
             continue
         if glossary()["birth"].found_in(name):
             raise RequestError(
-                f"column {name} is a birth date, which reveals the age to the day beside dates "
-                "that move by the same offset",
+                f"column {name} is a birth date. Together with dates that move by the same offset, "
+                "it reveals the age to the day",
                 where=where,
                 instead="make it quasi by year, or drop it",
             )
@@ -122,7 +122,7 @@ def _ends(plan: StudyPlan, name: str, source: Source) -> Iterator[date]:
 
 
 def _are_of_people(days: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Say which days move: those of other years stand for "never", and are set aside."""
+    """Return which days move: those of other years stand for "never", and are set aside."""
     first, last = YEARS
     after = pc.greater_equal(days, pa.scalar(date(first, 1, 1)))
     return pc.and_(after, pc.less_equal(days, pa.scalar(date(last, 12, 31))))

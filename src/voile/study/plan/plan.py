@@ -34,23 +34,23 @@ OF_STUDY = frozenset(
     ("key_file", "keep_order", "no_pseudonyms", "pseudonyms", "subject", "files", "file_names")
 ) | {"engine", "spark_conf", "ledger", "override", "releases", "hold_back", "recipient"}
 OF_IN_PLACE = frozenset(("formulas", "roles", "text"))
-"""Options that a part may not have; and none that has a text column in place, or is one."""
+"""Options that a part may not have. No part with a text column in place may have them either."""
 PLACED = ("key_file", "kit", "release", "ledger", "releases")
-"""What a study names that does not change what is released."""
+"""Places in a study that do not change its release."""
 
 
 NOT_FITTED: Any = {"determination": True, "promise": {"values_in_text", "alone"}}
-"""What a kit of the plan does not depend on."""
+"""Entries of the plan that do not change a kit."""
 NO_REMEDY = (("most_rows", None), ("row_bins", None), ("stays", "keep"), ("links", "study"))
 """Options of a part that change nothing."""
 EXPORT = "export:"
 """How the source of a part begins that is a table of the export: `export:people`."""
 TAKEN = frozenset((DAYS, LEDGER_FOLDER, EXPORT.rstrip(":")))
-"""What the study calls something of its own beside its parts: what people have, a folder."""
+"""Names that the study uses itself in addition to its parts: people's days, a folder."""
 
 
 class StudyPlan(entries.PlanEntry):
-    """A study: parts about the same people, what the text mentions, and what is promised."""
+    """A study: parts about the same people, the texts' mentions, and the promise."""
 
     study: entries.StudyTable
     promise: entries.PromiseEntry
@@ -100,7 +100,7 @@ class StudyPlan(entries.PlanEntry):
         return [*said, *self._misfits_of_export()]
 
     def _misfits_of_remedies(self) -> Iterator[str]:
-        """Yield what is wrong with the options that lower the risk of known facts."""
+        """Yield the mistakes in the options that lower the risk of known facts."""
         first = next((name for name, x in self.parts.items() if x.kind == "tables"), None)
         held = {text.of for text in self.texts.values()}
         for name, part in self.rows.items():
@@ -114,7 +114,7 @@ class StudyPlan(entries.PlanEntry):
                 yield f"parts.{name}.row_bins: nobody may be without a row of it: add 1"
 
     def _misfits_of_files(self) -> Iterator[str]:
-        """Yield what is wrong with the files of the release that parts name."""
+        """Yield the mistakes in the parts' names of released files."""
         files = {name: self.file(name) for name, part in self.parts.items() if part.of is None}
         times = Counter(files.values())
         for name, file in files.items():
@@ -139,9 +139,9 @@ class StudyPlan(entries.PlanEntry):
         if self.export.form == "omop" and self.names and self.names.source is None:
             said.append("names.source: OMOP has no names: name a table that has them")
         if not self.study.join:
-            said.append("study.join: an export joins what it has of a person: take it out")
+            said.append("study.join: an export always joins the rows of a person: take it out")
         if self.study.subject != "person_id":
-            said.append('study.subject: of an export it is "person_id"')
+            said.append('study.subject: for an export, write "person_id"')
         return said
 
     def _list_decided(self, name: str) -> list[str]:
@@ -153,7 +153,7 @@ class StudyPlan(entries.PlanEntry):
 
     @classmethod
     def read_file(cls, path: Path) -> StudyPlan:
-        """Read a plan; places that it names lie beside it.
+        """Read a plan; relative places are those next to the plan.
 
         Raises RequestError: it is not there, or is not a plan; every mistake with its place.
         """
@@ -192,7 +192,7 @@ class StudyPlan(entries.PlanEntry):
         ]
 
     def is_joined(self, name: str) -> bool:
-        """Say whether a part has the pseudonyms that join the rows of a person."""
+        """Return whether a part has the pseudonyms that join the rows of a person."""
         own = self.rows.get(str(self.parts[name].of or name))
         return self.study.join and (own is None or own.links != "none")
 
@@ -241,7 +241,7 @@ class StudyPlan(entries.PlanEntry):
 
     @property
     def context(self) -> Path | None:
-        """What a determination is for, where the plan names it."""
+        """The purpose of a determination, if the plan names it."""
         named = self.determination
         return None if named is None else self.place(named.context)
 
@@ -272,7 +272,7 @@ class StudyPlan(entries.PlanEntry):
         return part.out or f"{name}{suffix if suffix in WRITERS else '.parquet'}"
 
     def source(self, given: str) -> str:
-        """Return a source as it is opened: an address as it is, a file beside the plan."""
+        """Return a source in the form for opening: an address as it is, a file next to the plan."""
         if given.startswith(EXPORT) and self._unpacked is not None:
             return str(self._unpacked / f"{given.removeprefix(EXPORT)}.parquet")
         if "://" in given or given.startswith(("service=", SCHEME)):
@@ -293,7 +293,7 @@ class StudyPlan(entries.PlanEntry):
         return [name for name, part in self.parts.items() if part.of is None]
 
     def open_part(self, name: str) -> Source:
-        """Open what a part is of."""
+        """Open the source of a part."""
         part = self.parts[name]
         if part.of is not None:
             return self.open_part(part.of)
@@ -307,7 +307,7 @@ class StudyPlan(entries.PlanEntry):
         return open_source(place) if part.kind == "tables" else find_module(part.kind).open(place)
 
     def open_known(self) -> Source | None:
-        """Open what an export has of its people: names, addresses, numbers; None of no export."""
+        """Open an export's data on its people: names, addresses, numbers; None without export."""
         place = None if self._unpacked is None else self._unpacked / f"{KNOWN}.parquet"
         return open_source(place) if place is not None and place.exists() else None
 
@@ -326,11 +326,11 @@ class StudyPlan(entries.PlanEntry):
             ) from None
 
     def choice(self) -> Choice | None:
-        """Return by what a table's policy is picked; None where it is by the joint risk."""
+        """Return the choice of a table's policy; None if it is by the joint risk."""
         return None if entries.JOINT in self.promise.ways else Choice(**self.promise.ways)
 
     def to_data(self) -> dict[str, Any]:
-        """Return what is released of what, by which a kit knows its plan again."""
+        """Return the entries that decide on the release; a kit recognises its plan by them."""
         data = self.model_dump(mode="json", exclude=NOT_FITTED)
         data["parts"] = {name: {n: x for n, x in part.items() if n != "attack"
                                 and (n, x) not in NO_REMEDY}

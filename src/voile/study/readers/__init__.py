@@ -1,4 +1,4 @@
-"""Readers of mentions: from what a text says to the cells of a column, one for each kind."""
+"""Readers of mentions, one for each kind: they turn the words of a text into cells of a column."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def reader_of(
 
 
 def is_sex(label: str) -> bool:
-    """Say whether a type is the sex: SEX, GENDER, PATIENT_SEX."""
+    """Return whether a type is the sex: SEX, GENDER, PATIENT_SEX."""
     return not _SEX.isdisjoint(safe_label(label).split("_"))
 
 
 def is_zip(label: str) -> bool:
-    """Say whether a type is a ZIP code: ZIP, ZIPCODE, POSTAL_CODE."""
+    """Return whether a type is a ZIP code: ZIP, ZIPCODE, POSTAL_CODE."""
     return safe_label(label).startswith(("ZIP", "POST"))
 
 
 def finds_alone(label: str, *, words: bool) -> bool:
-    """Say whether a type's reader finds mentions in every form that it reads, without a kit."""
+    """Return whether a type's reader finds mentions in every form that it reads, without a kit."""
     return words or is_sex(label)

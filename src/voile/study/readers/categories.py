@@ -86,10 +86,10 @@ class CategoryReader:
 
 
 def find_stated(said: Mapping[str, frozenset[str]], truth: Mapping[str, str]) -> frozenset[str]:
-    """Return the people whose texts state their value, for an adversary who knows how words go.
+    """Return the people whose texts state their value, if an adversary learns from words.
 
-    said : the values of which words stand in each person's texts. truth : each person's value. Of
-    the people with the same words, those are stated whose value is the commonest.
+    said : the values with words in each person's texts. truth : each person's value. Among
+    people with the same words, the people with the commonest value count as stated.
 
     >>> said = {"a": frozenset("HW"), "b": frozenset("HW"), "c": frozenset("W"), "d": frozenset()}
     >>> sorted(find_stated(said, {"a": "H", "b": "H", "c": "W", "d": "W"}))

@@ -1,7 +1,7 @@
-"""What every reader of mentions does: find them in a text, read what one says, write it neutrally.
+"""The common interface of readers: find mentions in a text, read them, write them neutrally.
 
-A reader knows one kind of mention and nothing of people: what it reads is the cells of a column
-that the mention leaves possible.
+A reader knows one kind of mention and no people. Its result is the cells of a column that
+the mention leaves possible.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from voile.documents.replacements import RemovalReason
 
 
 class FoundMention(NamedTuple):
-    """What a mention says: one of some raw cells, by its characters from start to before end."""
+    """The possible raw cells of a mention, by its characters from start to before end."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ class MentionReader:
     planted: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def slices(self, plain: str) -> Iterable[Slice]:
-        """Find where mentions stand in a normalised text, beside those that the kit finds."""
+        """Find the places of mentions in a normalised text, in addition to the kit's finds."""
         return ()
 
     def read_mention(self, mention: str) -> FoundMention | None:
@@ -47,7 +47,7 @@ class MentionReader:
 
 @dataclass(frozen=True)
 class MentionFinder:
-    """Finds the mentions of a type by its reader: what it finds goes, whatever the kit says."""
+    """Finds the mentions of a type by its reader: they are removed, whatever the kit decides."""
 
     label: str
     reader: MentionReader

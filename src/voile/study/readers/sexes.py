@@ -33,7 +33,7 @@ SEXES = {
 }
 """The first letter of a sex, and the words that say it."""
 _FIRST_LETTERS = {True: "fw", False: "m"}
-"""Of the words that a column has for women, and for men."""
+"""The first letters of a column's words for women, and for men."""
 
 
 class SexReader(MentionReader):

@@ -21,15 +21,15 @@ _FOUND = re.compile(
     re.IGNORECASE,
 )
 WORDS = "words"
-"""The column of a list of words that has them; another has what each means."""
+"""The name of a column of words in a list; another column has their meanings."""
 
 
 class ValueReader(MentionReader):
-    """Read a mention as the value that it is, whatever its capitals, or as what a list says.
+    """Read a mention as its value, whatever its capitals, or as its meaning in a list.
 
-    values : the column's cells, where it lists them; any other text is read as it is.
-    meanings : words -> cells: of a city its ZIP codes, of a nurse an occupation. They are looked
-        for in the texts as well.
+    values : the column's cells, if it lists them; any other text is read as it is.
+    meanings : words -> cells: a city's ZIP codes, a nurse's occupation. The reader looks for
+        them in the texts as well.
 
     >>> places = ValueReader(["Knox"], {"Oakfield": ("00214", "00219")})
     >>> [places.read_mention(one).cells for one in ("KNOX", "oakfield", "Elm")]
@@ -58,14 +58,14 @@ class ValueReader(MentionReader):
         )
 
     def _value_of(self, text: str) -> str:
-        """Return what of a mention the column has."""
+        """Return the part of a mention that the column has."""
         return text
 
 
 class ZipCodes(ValueReader):
     """Read a ZIP code as its five digits; one with four more is found wherever it stands.
 
-    The words of a list, such as cities, are found and read beside them.
+    Words of a list, such as cities, are found and read as well.
 
     >>> codes = ZipCodes()
     >>> codes.read_mention("00214-1234").cells, list(codes.slices("At 00214-1234 , zip 00214 ."))

@@ -1,1 +1,1 @@
-"""The joint risk of all parts: judged of a policy, and counted on what was written."""
+"""The joint risk of all parts: estimated for a policy, and counted on the written release."""

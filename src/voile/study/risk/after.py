@@ -1,4 +1,4 @@
-"""Find the policy of least loss whose study is safe given what a ledger has out.
+"""Find the policy of least loss with a safe study, given the earlier releases in a ledger.
 
 No population counts what other tables and items show. So the people who agree with a person are
 counted among the released ones, as they are when the release is measured.
@@ -32,8 +32,8 @@ from voile.tables.verbs.past import EarlierReleases
 class RowsBeside(BriefRepr):
     """The rows that a policy may release.
 
-    at : (rows,) the combination of each. whose : (rows,) a number for its person. beside : (rows,)
-    a number for what other parts show of the person.
+    at : (rows,) the combination of each. whose : (rows,) a number for its person.
+    beside : (rows,) a number for the person's facts in other parts.
     """
 
     shows = ()
@@ -48,7 +48,7 @@ class RowsBeside(BriefRepr):
     ) -> RowsBeside:
         """Read every row that is not held out and whose values are in their domains.
 
-        beside : of each person, a number for what other parts show.
+        beside : for each person, a number for the facts in other parts.
         """
         space, subject = content.space, str(content.roles.subject)
         codes, people, first = [], list[str](), 0
@@ -82,15 +82,15 @@ def find_after(
     rows: RowsBeside | None = None,
     seed: int | None,
 ) -> AnyPolicy:
-    """Search the policy of least loss that keeps a mean joint risk together with what is out.
+    """Search the policy of least loss that keeps a mean joint risk together with earlier releases.
 
-    Every row of every release is taken as joined, with every text: see `together`. Releases of
-    other rows count as if they were of these, and a text as one mention a person of each type; the
-    release itself is judged when it is written.
+    Every row of every release counts as joined, with every text: see `together`. Releases of
+    other rows count as if they were of these. A text counts as one mention a person of each
+    type. The release itself is judged when it is written.
 
-    leaks : what the texts of this study say, at the recall of the notes' kits. limit : the mean
-    risk of a person whom any of the releases shows, in [0, 1]. rows : beside what other parts of
-    rows show, where there are any.
+    leaks : the mentions left in the texts of this study, at the recall of the notes' kits.
+    limit : the mean risk of a person in any of the releases, in [0, 1].
+    rows : with the facts in other parts of rows, if there are any.
 
     Raises
     ------
@@ -122,6 +122,6 @@ def find_after(
             return policy
     raise InfeasibleError(
         f"no policy found keeps a joint risk of {limit:.6g} and the ledger's promise together with "
-        "what is out",
+        "the earlier releases",
         instead="raise joint_risk, or release no more of this source",
     )

@@ -1,8 +1,8 @@
-"""What a classifier guesses of people from the released texts: whether the sex is neutral in them.
+"""Guess people's sex from the released texts with a classifier, as a test of neutral wording.
 
-The adversary knows the sex of some people of the release, learns from their texts what goes with
-it (a pronoun that was missed, a title, an illness), and guesses the others'. Success is counted as
-balanced accuracy, so that guessing the commoner sex of everybody is chance.
+The adversary knows the sex of some people of the release. Their texts teach the adversary the words
+that go with it: a missed pronoun, a title, an illness. Then the adversary guesses the others' sex.
+Success is balanced accuracy, so that guessing the commoner sex for everybody is chance.
 """
 
 from __future__ import annotations

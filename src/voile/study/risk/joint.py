@@ -1,8 +1,8 @@
-"""The joint judgement: an adversary who holds all parts, and knows whose rows and texts meet.
+"""The joint judgement: an adversary who has all parts, and can link a person's rows and texts.
 
-The adversary links each person to the population by what the table shows, and by what the text
-still says: a kept mention always, a missed one with the chance that the kit's recall leaves. A
-missed name opens the person's row at once.
+The adversary links each person to the population by the facts in the table and those left in the
+text. A kept mention counts always, a missed one with the chance that follows from the kit's recall.
+A missed name opens the person's row at once.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class TextLeaks(BriefRepr):
 
 @dataclass(frozen=True, eq=False)
 class MatchRecords(BriefRepr):
-    """Records whose match probabilities are asked for.
+    """Records for which match probabilities are computed.
 
-    at : (records,) the combination of each. weights : (records,) the share of its person that each
-    is. beside : (records,) a number for what other parts of rows show of its person; None where
-    there are none, and people are counted in the population.
+    at : (records,) the combination of each. weights : (records,) the record's share of its
+    person. beside : (records,) a number for the person's facts in other parts of rows. It is None
+    without such parts, and people are counted in the population.
     """
 
     shows = ()
@@ -62,10 +62,10 @@ class MatchRecords(BriefRepr):
 
 
 class JointRisk:
-    """Match probabilities beside texts that say more than rows, of the groups that rows stand in.
+    """Match probabilities of the groups of rows, given texts that reveal more than rows.
 
     group : (combinations,) the group of each combination. released : (combinations,) whether rows
-    of it are released. Cost: O(combinations) for each set of columns that the text may say.
+    of it are released. Cost: O(combinations) for each set of columns that the text may reveal.
     """
 
     def __init__(self, space: PolicySpace, group: Ints, released: Mask) -> None:
@@ -82,7 +82,7 @@ class JointRisk:
     def expect_matches(self, leaks: TextLeaks, records: MatchRecords | None = None) -> float:
         """Return the expected matches: the sum of 1 / people who agree, over released subjects.
 
-        records : whose they are, where other parts of rows are beside them [all that is released].
+        records : the records, if there are other parts of rows [all released ones].
         """
         own = self.records if records is None else records
         return self.matches(leaks.columns, leaks.name, own)
@@ -112,8 +112,8 @@ class JointRisk:
     def _match(self, known: Sequence[str], records: MatchRecords) -> Floats:
         """Return 1 / the people in each record's group who have its values of some columns.
 
-        What other parts of rows show is counted by no population: where they do not show the same
-        of all, the people are the released ones of whom they do, if these are fewer.
+        No population counts the facts in other parts of rows. If these differ between people, the
+        group is the released people with the same facts, unless the population's group is smaller.
         """
         counts, quasi = self._space.counts, self._space.quasi
         exact = [counts.codes[:, quasi.index(name)] for name in known]

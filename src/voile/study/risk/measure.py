@@ -1,11 +1,11 @@
-"""The joint figures of a written release, at perfect detection and at the recall that was measured.
+"""The joint figures of a written release, at perfect detection and at the measured recall.
 
-Of a person of whose age a text was seen to speak m times, and of whose mentions a kit misses the
-share q, a mention is taken to be left with the chance 1 - (1 - q)^m. Where a person has a text, m
-is at least 1: a kit that sees nothing proves nothing.
+Suppose that a person's text was seen to mention the age m times, and that a kit misses the share
+q of mentions. Then a mention counts as left with the chance 1 - (1 - q)^m. If a person has a text,
+m is at least 1: a kit that sees nothing proves nothing.
 
-Where people read the release and proved that at most the share s of a part's people have an
-identifier left, s is the chance for each of them, of every type that the readers looked for.
+Readers of the release may prove that at most the share s of a part's people have an identifier
+left. Then s is the chance for each of them, for every type that the readers looked for.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ MATCHES = ("table", "joint", "joint_at_recall")
 
 @dataclass(frozen=True)
 class PartResidue:
-    """What the texts of a part may still contain.
+    """The possible rest of mentions in the texts of a part.
 
-    by_person : the mentions of each person that were found, by type. miss : the share of mentions
-    that the part's kit leaves. proved : the share of its people with an identifier left, at most,
-    as readers proved it; None where none did. types : that they looked for.
+    by_person : the mentions of each person that were found, by type.
+    miss : the share of mentions that the part's kit leaves.
+    proved : the largest share of its people with an identifier left, as readers proved it; None if
+    none did.
+    types : the types that the readers looked for.
     """
 
     by_person: Mapping[str, Counter[str]]
@@ -60,11 +62,13 @@ class PartResidue:
 
 @dataclass(frozen=True, eq=False)
 class TextResidue(BriefRepr):
-    """What the written texts may still say of the person of each released row.
+    """The possible mentions in the written texts about the person of each released row.
 
-    kept : the columns that texts say exactly. missed : the chance that a text says another column,
-    (rows,). named : the chance that a text names the person, (rows,). stated : the columns whose
-    values the released texts were found to state, 1 of each person of whom they do, (rows,).
+    kept : the columns that texts state exactly.
+    missed : the chance that a text states another column, (rows,).
+    named : the chance that a text names the person, (rows,).
+    stated : the columns with values that the released texts were found to state, 1 for each person
+    in question, (rows,).
     """
 
     shows = ()
@@ -88,13 +92,13 @@ class TextResidue(BriefRepr):
         beside: Mapping[str, int] | None = None,
         stated: Sequence[StatedCategory] = (),
     ) -> TextResidue:
-        """Read whose each released row of the table is, and what was counted of the person.
+        """Read the person of each released row of the table, and the person's counted mentions.
 
         Parameters
         ----------
-        private : the private folder of the table. texts : of each part, what it may still contain.
+        private : the private folder of the table. texts : for each part, its possible mentions.
         guessed : columns that a classifier guesses from the texts: they count as known.
-        beside : a number for what other parts of rows show of each person, where there are any.
+        beside : a number for each person's facts in other parts of rows, if there are any.
         stated : the people whose released texts state a column, by pseudonym.
         """
         numbers = source_rows(private)

@@ -22,7 +22,7 @@ from voile.data import open_source
 from voile.gate.people import ALONE, ReleasedPart, count_people
 
 SHARES = (0.0, 0.25, 0.5, 0.75)
-"""Of people, by their numbers of rows: the caps that are tried."""
+"""Shares of people, by their numbers of rows, for the caps to try."""
 MOST_ROWS = 200_000
 """Rows of a part whose caps are tried: they lie in memory."""
 MOST_TYPES = 12
@@ -39,7 +39,8 @@ Limit = Callable[[int], int]
 class PlanRemedy:
     """An option of a plan, and the people whom all facts then no longer single out.
 
-    place : the table of the plan. helped : of `alone`, before it. loss : what is lost, in words.
+    place : the table of the plan. helped : people out of `alone`, who were singled out before it.
+    loss : the loss, in words.
     """
 
     place: str
@@ -93,9 +94,10 @@ def find_remedies(
 ) -> tuple[PlanRemedy, ...]:
     """Measure the remedies of some parts, of an export's types and of days; the best one first.
 
-    names : of the parts. group : the rows of the table, which stay linked. numbers : the row of the
-    source that each row of a part is: the first rows of a person stay. export : of parts that are
-    events of an export. are_months : whether days are written as the first of their month.
+    names : of the parts. group : the rows of the table, which stay linked.
+    numbers : the row of the source for each row of a part: the first rows of a person stay.
+    export : set for parts that are events of an export.
+    are_months : whether days are written as the first of their month.
 
     Cost: a count of all facts for each trial. Memory: the rows of a part, up to `MOST_ROWS`; no row
     of a larger part is left out by a trial.

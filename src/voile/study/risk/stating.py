@@ -18,7 +18,7 @@ from voile.study.readers.categories import MOST_VALUES, CategoryReader, find_sta
 
 @dataclass(frozen=True)
 class StatedCategory(BriefRepr):
-    """The people whose texts state their value of a column, for an adversary who knows the words.
+    """People whose texts state their value of a column, if an adversary learns from words.
 
     of : the people with texts and a value. people : by the key of their texts.
     """

@@ -1,10 +1,10 @@
-"""A study judged together with all that a ledger names: one line for all of its parts.
+"""Judge a study together with all releases in a ledger: one entry for all of its parts.
 
-The adversary joins every row of every release, and has every text. Of the first table all cuts are
-joined; what texts still say adds up over releases, by the union bound. Messages of readings are
-taken as decoded, with class and known columns, which two maps for one reading may reveal: what they
-then say of a column of the register counts as said. Other tables and items count as far as each
-release showed the same of them. What is not of that form is bounded by no figure.
+The adversary joins every row of every release, and has every text. All cuts of the first table are
+joined. The mentions left in texts add up over releases, by the union bound. Messages of readings
+count as decoded, with class and known columns, since two maps for one reading may reveal these. If
+decoded messages then contain a column of the register, it counts as stated. Other tables and items
+count only if each release showed the same of them. No figure bounds anything else.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ KIND, SIGNALS = "study", "signals"
 
 @dataclass(frozen=True)
 class OtherPart(BriefRepr):
-    """What the ledger's line holds of another part of rows: keyed hashes alone."""
+    """The ledger entry's data on another part of rows: keyed hashes alone."""
 
     kind: str
     columns: tuple[str, ...]
@@ -64,9 +64,10 @@ class OtherPart(BriefRepr):
 class StudyEntering(BriefRepr):
     """A release of a study on its way into a ledger.
 
-    source : of the first table. residue : what its texts still say, and messages once decoded.
-    others : the two manifests of each other part of rows. subjects : a source of each part, with
-    its people. days : the scope in which dates move. archive : where earlier releases lie.
+    source : of the first table. residue : the mentions left in its texts and decoded messages.
+    others : the two manifests of each other part of rows.
+    subjects : a source of each part, with its people.
+    days : the scope in which dates move. archive : the place of earlier releases.
     """
 
     shows = ()
@@ -103,7 +104,7 @@ class StudyEntering(BriefRepr):
             return replace(unbounded, unbounded=why)
         past = EarlierReleases.of(content, tables, keys, self.archive, rows)
         if past.followed and _linking(others):
-            why = "no figure bounds what parts beside the first table come to with other rows of it"
+            why = "no figure bounds parts other than the first table together with other rows of it"
             return replace(unbounded, unbounded=why)
         return self._bound_release(judged, past, ledger, names)
 
@@ -123,14 +124,14 @@ class StudyEntering(BriefRepr):
     def _explain_no_bound(
         self, ledger: Ledger, keys: LedgerKeys, others: Sequence[Mapping[str, Any]]
     ) -> str:
-        """Say why no figure bounds what the releases come to, where none does."""
+        """Return the reason why no figure bounds the releases' joint risk, if there is one."""
         shown = _linking(others)
         for line in ledger.released_lines:
             disclosed = line.content["disclosed"]
             if line.content["kind"] == KIND and _linking(disclosed["others"]) != shown:
                 return (
-                    f"line {line.number} shows other rows, columns or cuts of a part beside the "
-                    "first table than this study, and no figure bounds what both come to"
+                    f"line {line.number} shows other rows, columns or cuts of a part besides the "
+                    "first table than this study. No figure bounds the risk of both together"
                 )
         erased = np.array([int(x, 16) for x in sorted(ledger.erased_hashes)], np.uint64)
         subject = str(self.content.roles.subject)
@@ -161,9 +162,9 @@ class StudyEntering(BriefRepr):
         return replace(table, alone=alone, high=joint, low=low, linked=linked)
 
     def _most(self, judged: JointRisk, before: TextLeaks, past: EarlierReleases) -> float:
-        """Return the most that texts can add: everybody of whom one says anything is matched.
+        """Return the most that texts can add: each person mentioned in a text counts as matched.
 
-        What they say exactly adds nothing where the rows show it.
+        Exact mentions add nothing if the rows show the same.
         """
         residue = self.residue
         figures = residue.figures(judged)
@@ -202,9 +203,9 @@ def joined_matches(
 
 
 def as_tables(ledger: Ledger, names: SpaceNames) -> Ledger:
-    """Return a ledger in whose lines a study is its table of these quasi-identifiers.
+    """Return a ledger with each study's entry as that of its table of these quasi-identifiers.
 
-    A study without such a table stays what it is: a release of another kind.
+    A study without such a table stays unchanged: a release of another kind.
     """
     columns = {names.column(one.column) for one in names.space.domains}
     lines = tuple(_as_table(line, columns) for line in ledger.chain.lines)
@@ -222,7 +223,7 @@ def _as_table(line: LedgerLine, columns: set[str]) -> LedgerLine:
 
 
 def leaks_of(ledger: Ledger, names: SpaceNames) -> TextLeaks:
-    """Add up what the texts of the releases that are out say, by the union bound."""
+    """Add up the mentions left in the texts of earlier releases, by the union bound."""
     columns, name = dict.fromkeys((d.column for d in names.space.domains), 0.0), 0.0
     for line in ledger.released_lines:
         if line.content["kind"] == KIND:

@@ -1,1 +1,1 @@
-"""Texts that say of a person what the person's rows show: the rule, and its certificate."""
+"""The rule for facts in texts that a person's rows also show, and its certificate."""

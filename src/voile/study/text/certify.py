@@ -1,6 +1,6 @@
-"""The certificate of the texts: no recognised mention says more than its person's rows.
+"""The certificate of the texts: no recognised mention reveals more than its person's rows.
 
-It is counted on what was written, with the places that `removals.parquet` has of each mention.
+It is counted on the written texts, with each mention's places in `removals.parquet`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from voile.release.manifest import ROW, ROWS
 from voile.study.text.mentions import MentionRules
 
 Place = tuple[str, str, int, int]
-"""Of a mention: its column, its type, and where it is in the released text."""
+"""A mention's column, its type, and its place in the released text."""
 
 
 @dataclass
 class MentionCertificate:
-    """What was counted of a part's mentions, by type.
+    """The counts of a part's mentions, by type.
 
     recognised, marked : mentions of the types that the plan names.
     by_person : these and names, of each person, by pseudonym.
@@ -42,7 +42,7 @@ class MentionCertificate:
 
 @dataclass(frozen=True)
 class WrittenTexts:
-    """The texts of a part as they were written, beside the source that names their people.
+    """The written texts of a part, with the source that names their people.
 
     private : the part's private folder. columns : those of texts.
     """

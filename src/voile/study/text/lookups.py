@@ -1,9 +1,10 @@
-"""The lookup values of a study: every unreleased value of a person goes from the person's texts.
+"""The lookup values of a study: every unreleased value of a person is removed from their texts.
 
-A column counts by its role and not by its header: identifiers, dropped and generalised columns of
-every part, and all that an export has of its people. The words of all columns of names of a person
-make one name. A value that many people share is no lookup value unless its column holds names,
-numbers, days or ways to reach a person. A name that notes use as a word goes with its other words.
+A column counts by its role and not by its header. Identifiers, dropped and generalised columns of
+every part count, and all data of an export on its people. The words of all columns of a person's
+names make one name. A value that many people share is no lookup value. The exceptions are columns
+of names, numbers, days or contact details. A name that notes use as a word goes with its other
+words.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ class PersonLookups:
     ) -> PersonLookups | None:
         """Read the values of tables; None where there are none. Memory: one row a value.
 
-        mentions : of the plan: what a text may keep, and under which type a column's values go.
+        mentions : of the plan: the values that a text may keep, and the type of a column's values.
         first : documents from which the ordinary words are learnt.
         """
         kept = {one.column for one in mentions.values() if one.keep}
@@ -127,7 +128,7 @@ class PersonLookups:
         ]
 
     def _label(self, found: TextRemoval) -> str:
-        """Return the type of what was found; of columns of several types the one of the finder."""
+        """Return the type of a removal; if its columns have several types, the finder's type."""
         own = {self.labels[reason.name] for reason in found.by if reason.name in self.labels}
         own.discard("")
         return own.pop() if len(own) == 1 else found.label
@@ -136,8 +137,8 @@ class PersonLookups:
 def _column_of(table: UnreleasedColumns, name: str, label: str, born: str) -> _LookupColumn | None:
     """Decide the kind of a column by its values and its header; None of a column without values.
 
-    A column of unknown kind holds names where its values are few words with capitals that mostly
-    differ; else each value is looked for as a whole.
+    A column of unknown kind has names if its values are few words with capitals that mostly
+    differ. Otherwise each value is looked for as a whole.
     """
     first = next(islice(table.source.batches([name], batch_rows=LOOKED_AT), 1), None)
     cells = pa.array([]) if first is None else first.column(0)
@@ -157,7 +158,7 @@ def _column_of(table: UnreleasedColumns, name: str, label: str, born: str) -> _L
 
 
 def _are_names(values: Sequence[str]) -> bool:
-    """Say whether most values are a few words in capitals, and most differ.
+    """Return whether most values are a few words in capitals, and most differ.
 
     >>> _are_names(["Lamar193", "Ana Torp"]), _are_names(["Ana", "Ana"]), _are_names(["ldl", "Na"])
     (True, False, False)

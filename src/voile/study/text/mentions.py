@@ -1,9 +1,9 @@
-"""The rule for mentions: a text says of its person what the person's row shows, and no more.
+"""The rule for mentions: a text shows the same facts of its person as the row, and no more.
 
-What a type mentions is read into the domain of a column of the table (`readers`). It stays where
-the person's row shows as much; else it is written neutrally, or as the interval of the row that
-holds it. What cannot be read, or is not in the person's row (another person's age, an age of years
-ago), is marked. Dates move by the person's one offset.
+Each mention is read into the domain of a column of the table (`readers`). It stays if the person's
+row shows as much. Otherwise it is written neutrally, or as the row's interval with it. A mention is
+marked if it cannot be read, or is not in the person's row (another person's age, an age of years
+ago). Dates move by the person's one offset.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class MentionRules(BriefRepr):
         return cache(lambda one: self.dates.offset(self.shown.secret, one))
 
     def _may_say(self, moved: str) -> bool:
-        """Say whether a moved date may be written: one day that is not left out, or a month."""
+        """Return whether a moved date may be written: one day that is not left out, or a month."""
         if self.dates == DateRule(self.dates.days, weeks=self.dates.weeks):
             return True
         read = read_date(moved.strip(), self.order, self.language)
@@ -101,7 +101,7 @@ class MentionRules(BriefRepr):
         return f"{value[: found.start]}{label}{value[found.end :]}"
 
     def says_more(self, subject: str, label: str, written: str) -> bool:
-        """Say whether a written mention says more of its person than the person's rows.
+        """Return whether a written mention says more of its person than the person's rows.
 
         It may be a mark, say no more than an interval of these rows, or show one and no other
         number or value.
@@ -120,7 +120,7 @@ class MentionRules(BriefRepr):
 
     @property
     def finders(self) -> tuple[MentionFinder, ...]:
-        """What finds mentions that are to change, beside the kit."""
+        """The finders of mentions that have to change, in addition to the kit."""
         return tuple(
             MentionFinder(label, reader)
             for label, reader in self.readers.items()
@@ -129,7 +129,7 @@ class MentionRules(BriefRepr):
 
 
 def _is_bare(label: str, rest: str) -> bool:
-    """Say whether nothing of a value is left beside an interval."""
+    """Return whether an interval is the whole value."""
     if kind_of(label) != "age":
         return not rest.strip()
     return find_age(f"{rest} 1") is not None and not any(c.isdecimal() for c in rest)
@@ -138,9 +138,9 @@ def _is_bare(label: str, rest: str) -> bool:
 def writer_of(
     rules: MentionRules, own_names: Callable[[str], Mapping[str, str]] | None = None
 ) -> Callable[[RemovalReplacer], RemovalReplacer]:
-    """Return what makes, of a replacer, one that writes the mentions by these rules.
+    """Return a function that turns a replacer into one that writes mentions by these rules.
 
-    own_names : what the words of each person's name become, where names get surrogates.
+    own_names : the replacement of each word of a person's name, if names get surrogates.
     """
 
     def writer(base: RemovalReplacer) -> RemovalReplacer:

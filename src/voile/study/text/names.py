@@ -1,7 +1,7 @@
 """One made-up name a person, in the table's columns, in an export and in the texts.
 
-Drawn by the secret from the lists of surrogates; no two people share one. The words of a person's
-own name become in a text what they become in the columns; other names in it are drawn as they are.
+The secret draws them from the lists of surrogates; no two people share one. A text replaces the
+words of a person's own name as the columns do. Other names in it are drawn independently.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class PersonName(NamedTuple):
 
 @dataclass(frozen=True)
 class MadeUpNames(BriefRepr):
-    """The made-up name of each person, and what the words of the true one become.
+    """The made-up name of each person, and the replacement of each word of the true one.
 
-    Memory: the names of people. Their order decides who gets a name that two would have: the same
+    Memory: the names of people. If two people would get one name, their order decides: the same
     people get the same names each time.
     """
 
@@ -57,14 +57,14 @@ class MadeUpNames(BriefRepr):
         return cls(names, words)
 
     def words_of(self, person: str) -> Mapping[str, str]:
-        """Return what each folded word of a person's name becomes."""
+        """Return the replacement of each folded word of a person's name."""
         return self.words.get(person, {})
 
 
 def _draw_words(
     secret: Secret, person: str, own: PersonName, pool: NamePool, used: set[tuple[str, ...]]
 ) -> Mapping[str, str]:
-    """Return what each word of a name becomes; after some attempts the last one is double."""
+    """Return the replacement of each word of a name; after some attempts the last one is double."""
     given, family = name_words(own.given), name_words(own.family)
     every = [*given, *family]
     for attempt in range(ATTEMPTS * MOST_NAMES):

@@ -1,7 +1,7 @@
-"""Mentions that are planted in the study's own notes: how many are found, by kit or by reader.
+"""Mentions seeded in the study's own notes: how many are found, by kit or by reader.
 
-Each sentence is put at the end of a note, and the note through what sanitises the release. It says
-what is found of a form in these notes' company, not how often the notes have that form.
+Each sentence is put at the end of a note, and the note goes through the release's sanitiser. The
+result is the recall of a form in such notes, not how often the notes have that form.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOTES = 50
 
 @dataclass(frozen=True)
 class PlantedMentions:
-    """Of one form of a type: the mentions that were found whole, of those planted."""
+    """The recall of one form of a type: mentions found whole, out of the seeded ones."""
 
     label: str
     form: str
@@ -40,7 +40,7 @@ class PlantedMentions:
 def plant(
     worker: DocumentWorker, notes: Sequence[str], readers: Mapping[str, MentionReader]
 ) -> Iterator[PlantedMentions]:
-    """Yield what is found of each form that the readers of some types plant."""
+    """Yield the recall of each form that the readers of some types seed."""
     for label, reader in readers.items():
         for form, sentence in reader.planted.items():
             before, mention, after = sentence.split("|")

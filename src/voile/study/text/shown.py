@@ -1,4 +1,4 @@
-"""What the released rows of the table show of each person: no text may say more."""
+"""The values of each person in the table's released rows: no text may reveal more."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PersonIntervals(BriefRepr):
         codebook: ReleaseCodebook,
         secret: Secret,
     ) -> PersonIntervals:
-        """Read a released table, by its private folder beside its source."""
+        """Read a released table, with its private folder and its source."""
         people: dict[str, Entries] = {}
         names = [column.column for column in codebook.columns]
         shared: dict[tuple[frozenset[int], ...], Entries] = {}
@@ -74,7 +74,7 @@ class PersonIntervals(BriefRepr):
         return self.name_of(subject) in self.suppressed
 
     def labels(self, subject: str, column: str) -> tuple[str, ...]:
-        """Return what a person's rows show of a column."""
+        """Return a person's released values of a column."""
         entries = self.codebook.column(column).entries
         return tuple(entries[n].label for n in sorted(self._entries(subject, column)))
 
@@ -87,7 +87,7 @@ class PersonIntervals(BriefRepr):
         )
 
     def shows_within(self, subject: str, column: str, cells: Sequence[str]) -> bool:
-        """Say whether a row shows an interval of these values alone, or they are all.
+        """Return whether a row shows an interval of these values alone, or they are all.
 
         Then a text that says one of them says no more than that row.
         """
@@ -135,7 +135,7 @@ def _entries_with(column: CodedColumn, cell: str) -> frozenset[int]:
 def _together(
     release: Source, private: Path, columns: Sequence[str]
 ) -> Iterator[tuple[pa.RecordBatch, pa.Array]]:
-    """Yield released rows beside their numbers in the source."""
+    """Yield released rows with their numbers in the source."""
     numbers = source_rows(private)
     first = 0
     for batch in release.batches(columns, batch_rows=BATCH_ROWS):

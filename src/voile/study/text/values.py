@@ -50,8 +50,8 @@ def search_release(
     """Search the released bytes of a plan's parts, and of its written export if there is one.
 
     export : the folder of the written export. directory : where keys spill, in the clear.
-    identifying : whether only identifiers and dropped columns are searched for, by the frequency
-    rules by which their values are removed from texts; [mentions] decides about other values.
+    identifying : search only for identifiers and dropped columns, by the frequency rules for
+    removing their values from texts. [mentions] decides about other values.
     """
     subject, hidden = plan.study.subject, NOT_IDENTIFYING if identifying else {}
     own = [name for name, part in plan.parts.items() if part.of is None]
@@ -99,7 +99,7 @@ def find_promised(
 
 
 def is_allowed(plan: StudyPlan, found: ValueFinding, least: float = 0.0) -> bool:
-    """Say whether the promise allows so many people beyond chance, and with certain values.
+    """Return whether the promise allows so many people beyond chance, and with certain values.
 
     least : the share that is allowed in any case.
     """
@@ -115,8 +115,9 @@ def check_values(plan: StudyPlan, found: ValueFinding) -> None:
     if is_allowed(plan, found):
         return
     raise InfeasibleError(
-        f"{found.sentence}; of {found.certain:,} people a whole value stands there by no chance, "
-        f"and [promise] allows {plan.promise.values_in_text:.3g} of the people beyond chance",
+        f"{found.sentence}. {found.certain:,} people have a whole value there that chance does not "
+        f"explain, and [promise] allows {plan.promise.values_in_text:.3g} of the people beyond "
+        "chance",
         where=str(plan.path),
         instead="correct the roles of these columns, fit the notes' kit on such forms, or accept "
         "the risk: values_in_text = "

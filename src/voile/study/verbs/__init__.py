@@ -1,1 +1,1 @@
-"""What a study does, a file a verb, and what these files share."""
+"""The verbs of a study, a file each, and their shared files."""

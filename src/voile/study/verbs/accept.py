@@ -53,8 +53,9 @@ def accept(
 
     Raises
     ------
-    RequestError : there is no such part; several have answers in one file; the release is of
-        another plan or source. TamperedError: the release or a copy is not as it was sealed.
+    RequestError : there is no such part, several have answers in one file, or the release is
+        of another plan or source.
+    TamperedError : the release or a copy does not match its seal.
     """
     names = _list_parts(plan, name, options)
     settle(plan.release, STUDY)

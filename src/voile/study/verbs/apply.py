@@ -1,6 +1,6 @@
 """The study's second verb: apply writes every part, or none, into one folder with one manifest.
 
-A ledger judges what was written, all parts as one line.
+A ledger judges the written release, with all parts as one entry.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def apply(
 ) -> StudyRelease:
     """Write the release of a study: all parts appear together, or none does.
 
-    Under a ledger it is judged, as one line for all parts, with all that is out; what is about to
-    be published is written down before it appears, and after.
+    Under a ledger it is judged, as one entry for all parts, with all earlier releases. The ledger
+    records the release before it appears, and after.
 
     Memory follows the batch, and about 5 KB for each person: pseudonym, intervals, dates, facts.
 
@@ -66,7 +66,7 @@ def apply(
 def publish(
     staging: Staging, writing: StudyWriting, kit: StoredKit, *, override: str | None, force: bool
 ) -> None:
-    """Measure what was written, write manifests and seal, and let the release appear.
+    """Measure the written release, write manifests and seal, and let the release appear.
 
     Raises InfeasibleError: it breaks the promise of the plan, or that of the ledger.
     """
@@ -116,7 +116,7 @@ def entering(
 
     Raises
     ------
-    InfeasibleError : what was promised of all releases together would be broken.
+    InfeasibleError : the promise about all releases together would be broken.
     """
     plan, writing = measured.plan, measured.writing
     if plan.ledger is None:
@@ -145,7 +145,7 @@ def entering(
 
 
 def _list_decoded(measured: StudyMeasuring) -> list[str]:
-    """Return the quasi-identifiers of the table that decoded messages say: readings and classes."""
+    """Return the quasi-identifiers of the table in decoded messages: readings and classes."""
     plan, kits = measured.plan, measured.writing.kits
     signals = [name for name, part in plan.rows.items() if part.kind == SIGNALS]
     said = {column for name in signals for column in decoded_columns(kits[name])}

@@ -1,11 +1,11 @@
 """The joint attack: an adversary with a register links each person by all released parts at once.
 
-The adversary holds a register of named people with the table's quasi-identifiers, the release and
+The adversary has a register of named people with the table's quasi-identifiers, the release and
 its manifest. Rows and texts of one pseudonym are one person's. The adversary keeps the entries of
-the register that agree with every row, and of these the ones that agree with what the texts say:
-an age in digits or in words, the sex by a pronoun. A value that no row's interval holds is
-another's, and is not used; of several ages each may be the person's. Success, for one person: one
-of the people whose entries are left, drawn at random, is the person.
+the register that agree with every row. The entry must also agree with the texts: an age in
+digits or in words, the sex by a pronoun. A value outside every row's interval is another person's,
+and is not used. If there are several ages, each may be the person's. Success, for one person: one
+of the people with a remaining entry, drawn at random, is the person.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ Said = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class LinkedParts(BriefRepr):
-    """What the adversary gets of each part alone, and of all: expected matches among people.
+    """The attack's success with each part alone, and with all: expected matches among people.
 
-    people : whose rows are released. alone : of which one entry is left of all parts together, the
-    right one.
+    people : the people with released rows. alone : those with one entry left by all parts
+    together, the right one.
     """
 
     people: int
@@ -66,11 +66,14 @@ class _AgreeChances(NamedTuple):
 
 @dataclass(frozen=True)
 class AttackedStudy(BriefRepr):
-    """What adversaries get of all parts: `known` by what a part shows of a person, `dates` by true
-    dates; `linked` to a register, where there is one; `rejoined`, where parts share no pseudonym;
-    `guesses` of a classifier from the texts; `informed`, those of `known` who know some facts next
-    to the table's columns; `of_parts`, what attacks on each part by itself found, or why one was
-    not made. The gate counted `known` and `informed` in what apply wrote.
+    """The results of attacks on all parts.
+
+    known : by a part's facts of a person. dates : by true dates.
+    linked : with a register, if there is one. rejoined : of parts without common pseudonyms.
+    guesses : of a classifier from the texts.
+    informed : the results in `known` of adversaries who know some facts next to the table's
+    columns. The gate counted `known` and `informed` in the written release.
+    of_parts : the findings of attacks on each part by itself, or why one was not made.
     """
 
     known: tuple[GateFinding, ...]
@@ -222,7 +225,7 @@ class _StudyAdversary:
         said: Sequence[Said],
         beside: Mask,
     ) -> _AgreeChances:
-        """Return the chance to draw one person from those whose entries are left, by each way.
+        """Return the chance to draw one person from the remaining entries, by each way.
 
         beside : the entries that agree with the person's rows in other tables.
         """

@@ -27,7 +27,7 @@ from voile.tables.verbs.kept import open_kept_space
 
 @dataclass(frozen=True)
 class FitInputs:
-    """What the parts of rows are fitted on: sources, roles and options by part, and the extract."""
+    """The inputs of fitting parts of rows: sources, roles and options by part, and the extract."""
 
     sources: Mapping[str, Source]
     roles: Mapping[str, Roles]
@@ -94,7 +94,7 @@ def on_another_day(plan: StudyPlan, error: PopulationGapError) -> RequestError:
 
 
 def _check_rows(plan: StudyPlan, name: str, inputs: FitInputs) -> None:
-    """Count a table as `fit` does, and refuse what no policy keeps."""
+    """Count a table as `fit` does, and refuse one without any allowed policy."""
     source, roles = inputs.sources[name], inputs.roles[name]
     if plan.rows[name].kind != "tables":
         return

@@ -65,7 +65,7 @@ def check_applied(plan: StudyPlan, release: StudyRelease) -> None:
         raise RequestError(
             "the release has other parts than the plan",
             where=str(release.path),
-            instead="fit and apply the plan, or take back what was changed in it",
+            instead="fit and apply the plan, or undo the changes in it",
         )
     for name, part in plan.parts.items():
         if part.of is None:
@@ -81,7 +81,7 @@ def read_people(plan: StudyPlan, name: str) -> set[str]:
 
 
 def check_overlap(plan: StudyPlan, name: str, everybody: Collection[str]) -> None:
-    """Refuse a part of which nobody is among these people, by what the table shows."""
+    """Refuse a part without anybody of these people, by the values of the table."""
     if read_people(plan, name).isdisjoint(everybody):
         raise RequestError(
             "nobody in it has a row of the table",
@@ -111,7 +111,7 @@ def check_met(plan: StudyPlan, name: str, counts: Mapping[str, Any]) -> None:
 
 
 def check_kept(name: str, source: Source, kept: Sequence[str], shown: PersonIntervals) -> None:
-    """Refuse columns beside the texts that would say what the table's policy hides."""
+    """Refuse columns of texts' rows that would reveal values hidden by the table's policy."""
     quasi = {column.column for column in shown.codebook.columns}
     days = day_columns(source, kept)
     for column in kept:
@@ -120,7 +120,7 @@ def check_kept(name: str, source: Source, kept: Sequence[str], shown: PersonInte
             what = "a quasi-identifier of the table, as it is"
         if what is not None:
             raise RequestError(
-                f"column {column} would be released beside the texts: {what}",
+                f"column {column} would be released with the texts: {what}",
                 where=f"parts.{name}",
                 instead="drop it in the roles of the notes",
             )
@@ -178,8 +178,8 @@ def check_alone(
 def check_promise(
     plan: StudyPlan, figures: Mapping[str, float], guessed: Sequence[str], stated: Sequence[str]
 ) -> None:
-    """Refuse a joint risk above the promise: texts reveal what the fit took as unsaid, or other
-    parts show more than when they were fitted.
+    """Refuse a joint risk above the promise: texts reveal values that the fit assumed unsaid, or
+    other parts show more than when they were fitted.
 
     stated : the columns whose values the released texts state.
     """
@@ -203,7 +203,7 @@ def check_promise(
             "[mentions]: texts then show the interval of the row",
         )
     raise InfeasibleError(
-        f"the joint risk of what was written is {risk:.6g}, above {limit:.6g}: parts show more "
+        f"the joint risk of the written release is {risk:.6g}, above {limit:.6g}: parts show more "
         "than when they were fitted",
         instead="fit again: voile study fit",
     )

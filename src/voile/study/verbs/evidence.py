@@ -1,7 +1,7 @@
-"""What attacks on a study found, kept for a determination: the joint one, and each part's own.
+"""The findings of attacks on a study, stored for a determination: joint, and of each part.
 
-The evidence of a part lies in the part's private folder, that of the joint attack in the study's,
-each sealed as a wing's release has it.
+The evidence of a part is in the part's private folder, that of the joint attack in the study's.
+Each is sealed as in a release of the part's kind.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ KNOWN_STORY = (
 
 
 class StudyEvidence(tuple[Evidence, ...]):
-    """The joint attack's evidence, and beside it that of each part, by its name."""
+    """The joint attack's evidence, with the evidence of each part by its name."""
 
     of_part: Mapping[str, Sequence[Evidence]]
 
@@ -97,7 +97,7 @@ def keep_found(
 
 
 def settle_evidence(release: Path) -> None:
-    """Set right what a killed attack left in the private folders of a release."""
+    """Repair the private folders of a release after a killed attack."""
     folder = private_path(release)
     for one in (folder, *(path for path in folder.glob("*") if path.is_dir())):
         if one.is_dir():
@@ -108,9 +108,9 @@ def settle_evidence(release: Path) -> None:
 def attack_parts(
     plan: StudyPlan, release: StudyRelease, register: Source | None, progress: ProgressHook
 ) -> dict[str, tuple[Evidence, ...] | str]:
-    """Attack each part as its kind is attacked; return what was found, or why a part was not.
+    """Attack each part as its kind is attacked; return findings, or the reason for no attack.
 
-    register : which the adversary on the first table holds.
+    register : the register of the adversary on the first table.
     """
     found: dict[str, tuple[Evidence, ...] | str] = {}
     for name in plan.parts:

@@ -49,8 +49,8 @@ from voile.study.text.shown import PersonIntervals
 from voile.study.verbs.capping import find_limits, write_capped
 
 UNKNOWN = (
-    "the adversary of the joint figures knows no diagnosis, reading, prescription or day of the "
-    "export's files; figures with known facts are of one who does"
+    "the joint figures assume an adversary without the diagnoses, readings, prescriptions and days "
+    "in the export's files. Figures with known facts are of an adversary who knows some of these"
 )
 
 OTHER_NAME = "content with a name of its own"
@@ -102,8 +102,8 @@ def options_of_export(export: ExportTable) -> ExportOptions:
 def unpack_export(plan: StudyPlan) -> Iterator[StudyPlan]:
     """Open the export of a plan as tables, and parts with fewer rows of each person.
 
-    They lie in a folder of mode 0700 that goes with the block. What a killed run left there goes
-    when the next one begins.
+    They are in a folder of mode 0700 that the block removes at its end. The next run removes the
+    files of a killed run when it begins.
     """
     capped = find_limits(plan)
     if plan.export is None and not capped:
@@ -147,7 +147,7 @@ def known_in(carrier: ExportCarrier) -> dict[str, list[dict[str, str]]]:
 
 
 def write_known(carrier: ExportCarrier, folder: Path) -> None:
-    """Write what the export has of its people, by which a kit of its notes is made."""
+    """Write the export's data on its people, for making a kit of its notes."""
     for name, rows in known_in(carrier).items():
         columns = dict.fromkeys(column for row in rows for column in row)
         schema = pa.schema([(column, pa.string()) for column in columns])
@@ -169,11 +169,11 @@ def pack(
     release: Path,
     scratch: Path,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Write what was released in the export's form; return what the two manifests say of it.
+    """Write the released data in the export's form; return its entries for the two manifests.
 
     notes : the written texts, the private folder that numbers them, their column.
-    extract : the days that a moved one stays between, where the plan leaves others out. made_up :
-    the names that people are released under.
+    extract : a moved day stays within these days if the plan leaves out others. made_up :
+    the names of people in the release.
     """
     assert plan.export is not None
     folder, own = release / EXPORT, scratch / EXPORT
@@ -203,7 +203,7 @@ def pack(
 
 
 def _list_public(uncovered: Sequence[UncoveredContent]) -> list[dict[str, str]]:
-    """Return what is not released and why, for the public.
+    """Return the unreleased content and the reasons, for the public.
 
     A count may be of few people, and a name that is of no standard may be a person's.
     """

@@ -1,4 +1,4 @@
-"""What the files of a written export show: events that an acquaintance may know, and days."""
+"""The facts in the files of a written export: events that an acquaintance may know, and days."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PERSON = "person"
 
 @dataclass(frozen=True)
 class ExportedFacts(BriefRepr):
-    """What the files of a written export show: days, and the events of each kind, a row each."""
+    """The facts in the files of a written export: days, and the events of each kind, a row each."""
 
     dates: pa.Table
     events: Mapping[str, ReleasedPart]
@@ -43,9 +43,9 @@ class ExportedFacts(BriefRepr):
         *,
         is_joined: bool,
     ) -> ExportedFacts:
-        """Read a written export beside its source.
+        """Read a written export with its source.
 
-        whose : the person of each pseudonym. move : what becomes of a person's day. is_joined :
+        whose : the person of each pseudonym. move : the moved day of a person. is_joined :
         whether the other parts have these pseudonyms.
         """
         days: dict[str, set[date]] = defaultdict(set)
@@ -78,7 +78,7 @@ def _as_part(rows: list[dict[str, Any]]) -> ReleasedPart:
 
 
 def read_exported(plan: StudyPlan, release: Path, extract: Extract) -> ExportedFacts | None:
-    """Read what the written export of a release shows of each person; None where there is none."""
+    """Read the facts of each person in a release's written export; None if there is none."""
     if plan.export is None:
         return None
     people = plan.open_part(plan.table[0]).read([plan.study.subject]).column(0).unique().to_pylist()

@@ -48,7 +48,7 @@ SHOWN = 32
 
 
 def fit(plan: StudyPlan, *, force: bool, progress: ProgressHook) -> StoredKit:
-    """Make the kits of notes, fit the rows, judge policies beside the texts, and pick one.
+    """Make the kits of notes, fit the rows, judge policies given the texts, and pick one.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def _choose(plan: StudyPlan, name: str, kit: StoredKit) -> Chosen:
 
 
 def is_unchecked(kit: StoredKit) -> bool:
-    """Say whether the figures of a kit of notes are against proposals that nobody checked."""
+    """Return whether the figures of a kit of notes are against proposals that nobody checked."""
     return kit.facts.get("marks") == PROPOSED
 
 
@@ -197,9 +197,9 @@ def _beside(
     kits: Mapping[str, StoredKit],
     chosen: Mapping[str, Chosen],
 ) -> RowsBeside | None:
-    """Release other tables and items in memory, and read what they show of each person.
+    """Release other tables and items in memory, and read their facts of each person.
 
-    None where there are none. Memory: these parts, as they are released.
+    None without such parts. Memory: these parts, as they are released.
     """
     facts = []
     for name in plan.linked_rows:
@@ -218,7 +218,7 @@ def _beside(
 
 @dataclass(eq=False)
 class _PolicyJudge:
-    """Judge policies of the table beside what the texts say, and what other parts show."""
+    """Judge policies of the table, given the mentions in texts and the facts of other parts."""
 
     content: TablesContent
     leaks: Mapping[str, TextLeaks]
@@ -269,7 +269,7 @@ class _PolicyJudge:
 
 
 def _pick(plan: StudyPlan, kit: StoredKit, judge: _PolicyJudge, leaks: TextLeaks) -> Chosen:
-    """Pick the table's policy by the promise; by a joint risk, given what a ledger has out."""
+    """Pick the table's policy by the promise; by a joint risk, given a ledger's releases."""
     tables, choice = TABLES, plan.choice()
     if choice is None and plan.ledger is not None:
         return _pick_after(plan, plan.ledger, kit, judge, leaks)

@@ -57,9 +57,7 @@ HEADS = (b"# A plan of voile.", b"# The table of people", b"# Proposed from")
 _UNJOINED = (
     "join = false  # rows have no pseudonym: several rows of one person single people out together"
 )
-_UNMARKED = (
-    'DATE = "drop"  # some are birth dates, which beside moved dates reveal the age to the day'
-)
+_UNMARKED = 'DATE = "drop"  # some are birth dates; with moved dates they reveal the age to the day'
 _PEOPLE_COLUMNS = {
     "age": "completed years on the plan's day",
     "sex": "as the export has it",
@@ -70,7 +68,7 @@ _PEOPLE_COLUMNS = {
 
 @dataclass(frozen=True)
 class PlanFiles(BriefRepr):
-    """What init wrote: the plan, the roles beside it, and the secret where there was none."""
+    """The files of init: the plan, its roles, and the secret if there was none."""
 
     plan: Path
     roles: tuple[Path, ...]
@@ -90,16 +88,16 @@ def init(
     subject: str | None = None,
     force: bool = False,
 ) -> PlanFiles:
-    """Look at a folder or a schema, and write a plan, its roles and its secret beside each other.
+    """Look at a folder or a schema, and write a plan, its roles and its secret into one folder.
 
     Parameters
     ----------
     place : a folder with a FHIR bulk export, OMOP tables, or files with a common column of
         subjects; or `postgresql://host/database::schema`.
-    kit, annotated : whence the kit of the notes comes, one of them at most: a kit, or annotated
-        notes to fit one on, whose roles lie beside them as `.toml`. Without either it is made of
-        the notes themselves, which are searched for what `place` has of its people.
-    known, known_people : more tables to search for: of what is known of each person, by the
+    kit, annotated : the origin of the kit of the notes, at most one of them. It is a kit, or
+        annotated notes to fit one on, with their roles next to them as `.toml`. Without either,
+        the kit is made from the notes themselves, by a search for the people's data in `place`.
+    known, known_people : more tables of values to search for: of each person, by the
         subject's column; and of people whom any note may name.
     as_of : the day on which ages are counted; without it the last visit's.
     subject : the column of people of a folder's files; without it names and values decide.
@@ -109,7 +107,7 @@ def init(
 
     Raises
     ------
-    RequestError : no plan can exist for what is there, or a file would be replaced.
+    RequestError : no plan is possible for this place, or a file would be replaced.
     InfeasibleError : there are too few people.
     """
     form = _form(place)
@@ -141,7 +139,7 @@ def init(
 
 @contextmanager
 def _restored_on_error(*paths: Path) -> Iterator[None]:
-    """Restore small files to what they were if the block fails."""
+    """Restore the earlier content of small files if the block fails."""
     earlier = {path: path.read_text() for path in paths if path.is_file()}
     try:
         yield
@@ -176,7 +174,7 @@ def _form(place: str) -> Literal["fhir", "omop"] | None:
 
 def _head(found: FoundParts, key: str, population: str | None) -> list[str]:
     return [
-        "# A plan of voile. Each choice has its reason beside it: read it and correct it.",
+        "# A plan of voile. Each choice has its reason next to it: read it and correct it.",
         "[study]",
         f"subject = {json.dumps(found.subject, ensure_ascii=False)}  # {found.why}",
         f'key_file = "{key}"  # pseudonyms and dates depend on it: it never leaves',
@@ -305,11 +303,11 @@ def _list_content(carrier: ExportCarrier) -> Iterator[str]:
 
 
 def _find_known(carrier: ExportCarrier) -> PeopleTables:
-    """Say what an export has of its people and staff that their notes may mention."""
+    """List an export's data on people and staff that their notes may mention."""
     tables = known_in(carrier)
     own = [f"{EXPORT}{KNOWN}"] if KNOWN in tables else []
     everyone = [f"{EXPORT}{STAFF}"] if STAFF in tables else []
-    whose = {KNOWN: "of its people, in the notes of each", STAFF: "of its staff, in every note"}
+    whose = {KNOWN: "about its people, in their own notes", STAFF: "about its staff, in every note"}
     why = []
     for name, rows in tables.items():
         columns = dict.fromkeys(column for row in rows for column in row if column != SUBJECT)
@@ -353,6 +351,6 @@ def _mention(label: str, found: FoundParts) -> str | None:
     if kind == "date":
         born = any(word in label.upper() for word in ("DOB", "BIRTH"))
         if born:
-            return f'{label} = "drop"  # beside moved dates it would reveal the age to the day'
+            return f'{label} = "drop"  # with moved dates it would reveal the age to the day'
         return f'{label} = "shift"  # moves with its person\'s other dates'
     return None

@@ -51,8 +51,8 @@ WIDTHS = (20, 30, 40)
 def propose_table(source: Source, subject: str) -> RolesProposal:
     """Propose the roles of a table of a study: long texts are notes, days move with their person.
 
-    A day of birth is none of these; days that cannot be moved are dropped, as is what is undecided
-    and a quasi-identifier that cannot be generalised, such as one of a single value.
+    A day of birth is none of these. Days that cannot be moved are dropped. Undecided columns are
+    dropped, too, and quasi-identifiers that cannot be generalised, such as one of a single value.
     """
     proposal = propose(source, "tables")
     texts = {name for name in _text_columns(source) if _mean_length(source, name) > LONG}
@@ -210,10 +210,10 @@ def without(
 def keep_age_bands(
     source: Source, columns: Sequence[ColumnProposal], subject: str, sex: str, k: int, few: float
 ) -> tuple[ColumnProposal, ...]:
-    """Return the columns; of the first of ages or years of birth every policy keeps bands.
+    """Return the columns; all policies keep bands of the first column of ages or years of birth.
 
-    A study with notes keeps the sexes apart. Policies that hold for a whole column then prefer the
-    many values of a ZIP code to those of an age, and give everybody one age.
+    A study with notes keeps the sexes apart. Policies for a whole column then prefer the many
+    values of a ZIP code to those of an age, and give everybody one age.
 
     few : the share of people who may be in bands of fewer than k, of one sex.
     """

@@ -45,7 +45,7 @@ _UNLINKED = (
 
 @dataclass(frozen=True)
 class FoundTable:
-    """A file with the column of subjects: what is proposed of it, its rows and its people."""
+    """A file with the column of subjects: its proposed roles, its rows and its people."""
 
     file: str
     source: Source
@@ -73,7 +73,7 @@ class FoundTable:
 
     @property
     def is_notes(self) -> bool:
-        """Whether it holds texts, and nothing that others may know but days."""
+        """Whether it has texts, and no other knowledge of others but days."""
         return bool(self.texts) and not self.quasi
 
     def without(self, names: Collection[str], why: str) -> FoundTable:
@@ -139,7 +139,7 @@ def plan_folder(asked: RequestedPlan) -> FoundParts:
 
 @dataclass
 class _FolderPlan:
-    """The parts of a plan for a folder, one after the other; what is left out, with the reason."""
+    """The parts of a plan for a folder, one after the other, and omissions with their reasons."""
 
     asked: RequestedPlan
     subject: str
@@ -162,7 +162,7 @@ class _FolderPlan:
             self.notes[self._free_name(table.file)] = part
 
     def add_table(self, table: FoundTable) -> None:
-        """Add a table with its columns of notes, without what an earlier one has."""
+        """Add a table with its columns of notes, without columns of an earlier table."""
         again = [one for one in (*table.quasi, *table.kept_columns) if one in self._taken]
         table = table.without(again, "an earlier table has it")
         stem = self._free_name(table.file)
@@ -315,7 +315,7 @@ def _name(file: str) -> str:
 
 
 def _find_known(tables: Sequence[FoundTable], subject: str, place: str) -> PeopleTables:
-    """Find the columns of names, numbers and addresses, and of the days and places beside them."""
+    """Find the columns of names, numbers and addresses, and the days and places in their tables."""
     own: list[str] = []
     why: list[str] = []
     wanted: set[str] = set()
@@ -345,7 +345,7 @@ def _kinds(source: Source) -> dict[str, Kind]:
 
 
 def _is_looked_for(name: str, kind: Kind, role: str) -> bool:
-    """Say whether a column's role and name allow its kind: the day of a visit is nobody's own."""
+    """Return whether a column's role and name allow its kind: visit days are nobody's own."""
     if kind in LOOKED_FOR:
         return role == "identifier"
     return role == "quasi" and (kind == "place" or names_as(name, "birth"))

@@ -1,4 +1,4 @@
-"""Lines of a plan that every form has: what was asked for, what was found, a part of notes."""
+"""Lines of a plan that every form has: the request, the findings, a part of notes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CHOICE = "choose = { max_relative_risk = 0.02 }  # one missed name opens that pe
 
 @dataclass(frozen=True)
 class RequestedPlan:
-    """What was asked for; a plan names files by where they lie from it."""
+    """The user's request; a plan names files relative to its own place."""
 
     out: Path
     place: str
@@ -63,7 +63,7 @@ class RequestedPlan:
 
 @dataclass(frozen=True)
 class ClassPromise:
-    """What the first table can promise: k people in a class, and whether sexes can stay apart.
+    """The possible promise of the first table: k people in a class, and whether sexes stay apart.
 
     sex, age : the columns of quasi-identifiers that notes may state by words.
     """
@@ -101,11 +101,11 @@ class ClassPromise:
 
 @dataclass(frozen=True)
 class FoundParts:
-    """What a place holds: lines of the plan, of the export and the parts; roles by part.
+    """The contents of a place: lines of the plan, of the export and the parts; roles by part.
 
-    codes : the column of ZIP codes, and how they are looked for in notes, as TOML. omitted : a
-    comment for everything that is there and not in the study. is_joined : whether the parts share
-    pseudonyms.
+    codes : the column of ZIP codes, and the search for them in notes, as TOML.
+    omitted : a comment for all content outside the study.
+    is_joined : whether the parts share pseudonyms.
     """
 
     subject: str
@@ -123,10 +123,10 @@ class FoundParts:
 
 @dataclass(frozen=True)
 class PeopleTables:
-    """Tables of what is known of people, to be looked for in their notes; why, in a line each.
+    """Tables of data on people, to search their notes for; reasons, in a line each.
 
-    own : tables with the column of subjects. everyone : of people whom any note may name. kinds :
-    of columns, where another kind than they look like is right, such as none.
+    own : tables with the column of subjects. everyone : of people whom any note may name.
+    kinds : of columns, if the kind that they look like is wrong, such as none.
     """
 
     own: Sequence[str] = ()
@@ -267,7 +267,7 @@ class NotesPart:
 
 
 def labels_of(asked: RequestedPlan) -> Sequence[str] | None:
-    """Return the types of identifier that the kit knows; None where nobody marked any."""
+    """Return the kit's types of identifier; None if nobody marked any."""
     if asked.kit:
         return list(StoredKit.load(Path(asked.kit), "documents").facts["labels"])
     if asked.annotated:

@@ -1,4 +1,4 @@
-"""What the written parts disclose together, and what the manifests of a study say of it."""
+"""Measure the joint disclosure of the written parts, and write a study's manifests about it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _HEAD = {"format": FORMAT, "version": VERSION}
 
 @dataclass
 class StudyMeasuring:
-    """What was written of a study, measured on the written bytes."""
+    """The written parts of a study, measured on the written bytes."""
 
     writing: StudyWriting
 
@@ -126,7 +126,7 @@ class StudyMeasuring:
         return public, hidden
 
     def _parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what the two manifests say of each part, with its file and the hash of that."""
+        """Return each part's entries in the two manifests, with its file and the file's hash."""
         public: dict[str, Any] = {}
         hidden: dict[str, Any] = {}
         for name, both in self.writing.parts.items():
@@ -136,7 +136,7 @@ class StudyMeasuring:
         return public, hidden
 
     def _said_of(self, parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        """Return what the public manifest says of the release, apart from its figures."""
+        """Return the public manifest's description of the release, apart from its figures."""
         planted = self.writing.planted
         return {
             **_HEAD,
@@ -158,7 +158,7 @@ class StudyMeasuring:
         }
 
     def _residue(self, counted: Mapping[str, MentionCertificate]) -> TextResidue:
-        """Return what the written texts may still say, and what other rows show of each person."""
+        """Return possible mentions in the written texts, and each person's facts in other rows."""
         table, _ = self.plan.table
         return TextResidue.of(
             self.content,
@@ -172,7 +172,7 @@ class StudyMeasuring:
         )
 
     def _left_in(self, name: str, counted: MentionCertificate) -> PartResidue:
-        """Return what the texts of a part may still contain, as its kit or its readers measured."""
+        """Return the possible mentions in a part's texts, as its kit or its readers measured."""
         kit, proof = self.writing.kits[name], self._proofs.get(name)
         return PartResidue(
             counted.by_person,
@@ -189,7 +189,7 @@ class StudyMeasuring:
 
     @cached_property
     def content(self) -> TablesContent:
-        """What the kit of the table holds, whose policy all parts follow."""
+        """The content of the table's kit, whose policy all parts follow."""
         return TablesContent.of(self.writing.kits[self.plan.table[0]])
 
     @cached_property
@@ -209,7 +209,7 @@ class StudyMeasuring:
 
     @cached_property
     def guesses(self) -> tuple[ColumnGuess, ...]:
-        """What a classifier guesses of the sex of people whose rows do not show it."""
+        """A classifier's guesses of the sex of people whose rows do not show it."""
         columns = sexes_in(self.plan.mentions, self.writing.shown.codebook.quasi)
         if not columns or not self.plan.texts:
             return ()
@@ -247,7 +247,7 @@ class StudyMeasuring:
         }
 
     def _count_known(self) -> tuple[GateFinding, ...]:
-        """Attack what was written by what parts show of a person, by true dates, by a few facts."""
+        """Attack the written release by the facts in parts, by true dates, by a few facts."""
         writing, plan = self.writing, self.plan
         found = read_exported(plan, writing.release, writing.extract)
         dates = [people.read_dates(*self._part(x), plan.study.subject)
@@ -349,7 +349,7 @@ class StudyMeasuring:
         return [*unsaid, *found, *self._assume_recall(), *export, *capped]
 
     def _assume_recall(self) -> Iterator[str]:
-        """Yield what the figures at recall take the texts of each part to contain."""
+        """Yield the assumptions of the figures at recall about the texts of each part."""
         proofs = self._proofs
         if self._unaccepted_parts:
             yield (

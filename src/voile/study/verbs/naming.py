@@ -33,7 +33,7 @@ def made_up_names(plan: StudyPlan) -> MadeUpNames:
 def put_names(
     plan: StudyPlan, made: MadeUpNames, table: Path, whose: pa.Array
 ) -> list[dict[str, str]]:
-    """Add the columns of names that the table's source has to its release; return what they are.
+    """Add the source's columns of names to the table's release; return their descriptions.
 
     whose : the person of each released row.
     """

@@ -1,4 +1,4 @@
-"""The kit of a part of notes: opened, or made as the plan says and anew where that changed."""
+"""The kit of a part of notes: opened, or made as the plan requires, again after changes."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _MEMORY = OutputKind(
 def open_kit(plan: StudyPlan, name: str, *, force: bool, progress: ProgressHook) -> StoredKit:
     """Open the kit of a part of notes; make it where its options or its sources changed.
 
-    Beside a kit that the study made stands the hash of what it was made from. A kit that stands
-    there without one is not the study's, and is replaced with `force` alone; a work folder that
+    The study stores the hash of the inputs next to a kit that it made. A kit without such a hash
+    is not the study's, and is replaced with `force` alone. A work folder that
     people reviewed is never replaced.
 
     Raises RequestError: there is no kit, its options are wrong, or something else is in its place.
@@ -64,7 +64,7 @@ def open_kit(plan: StudyPlan, name: str, *, force: bool, progress: ProgressHook)
 
 @contextmanager
 def _remember_making(memory: Path, made_from: str) -> Iterator[None]:
-    """Remember that the study makes a kit, and what it was made from once it is there.
+    """Remember that the study makes a kit, and its inputs' hash once it is there.
 
     A run that is killed meanwhile leaves a record without a hash: the next one makes the kit again.
     An error leaves the record as it was.
@@ -132,7 +132,7 @@ def source_of_kit(plan: StudyPlan, name: str) -> tuple[str, dict[str, Any]]:
 
 
 def _hash_of(plan: StudyPlan, name: str) -> str:
-    """Hash what a kit is made from: its options, and the bytes of every source that they name."""
+    """Hash the inputs of a kit: its options, and the bytes of every source that they name."""
     source, given = source_of_kit(plan, name)
     verb = "init" if plan.texts[name].fit is None else "fit"
     sources = {
@@ -159,7 +159,7 @@ def _hash_named(plan: StudyPlan, verb: str, given: Mapping[str, Any]) -> Iterato
 
 @dataclass(frozen=True)
 class SilentReports:
-    """Report progress, and what a person must know as a warning."""
+    """Report progress, and important messages as warnings."""
 
     shown: ProgressHook
 

@@ -31,7 +31,7 @@ A release that was mended from the copy has it, too.
 """
 OF_COPY = frozenset({PRIVATE_MANIFEST, SEAL, EVIDENCE, EVIDENCE_SEAL})
 OF_FILE = frozenset({"file", "sha256"})
-"""What a study's manifests add to those of a part."""
+"""The keys that a study's manifests add to those of a part."""
 
 
 def open_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: bool) -> StoredRelease:

@@ -1,4 +1,4 @@
-"""The report of a study: the joint figures first, then what each part's own wing reports."""
+"""The report of a study: the joint figures first, then the sections of each part's kind."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MOST = 100
 def report(
     release: StudyRelease, enough: Section, *, audience: Audience, facts: Mapping[str, str]
 ) -> str:
-    """Return the page of a study's release as text; `enough` is what a determination judges."""
+    """Return the report of a study's release; `enough` is the section on a determination."""
     title = f"{release.path.name}: what all parts disclose together"
     shown = (summarise(release, audience), enough, *sections(release, audience=audience))
     return render(title, shown, audience=audience, facts=facts)
@@ -189,7 +189,7 @@ def _utility(release: StudyRelease) -> Section:
 
 
 def _values(release: StudyRelease) -> Section:
-    """List the people whose unreleased values stand in the released bytes, beside chance."""
+    """List the people whose unreleased values are in the released bytes, compared with chance."""
     rows = tuple(
         (
             one["says"],
@@ -222,7 +222,7 @@ def _show_informed(release: StudyRelease) -> Iterator[Block]:
     caption = (
         "Mean chance to pick out a released person. The adversary knows the table's columns, the "
         "person's presence in the release, and the most revealing facts of the part. This is an "
-        "upper bound for an adversary who does not know who is released."
+        "upper bound for an adversary without knowledge of the released people."
     )
     heads = tuple(KNOWN_FACTS[one] for one in facts)
     yield Heading("Known facts")
@@ -246,13 +246,13 @@ KNOWN_FACTS = {0: "no fact", 1: "1 fact", 2: "2 facts", 3: "3 facts", None: "all
 
 
 def _at_recall(release: StudyRelease) -> str:
-    """Say what the figure at recall takes the kits to miss: every name, where nobody checked it."""
+    """Return the assumption of the figure at recall: every name is missed if nobody checked it."""
     accepted = PROVED if has_proofs(release.public) else AT_RECALL
     return UNCHECKED if release.unaccepted_parts else accepted
 
 
 def _in_short(public: Mapping[str, float], says_recall: str) -> Iterator[str]:
-    """Say the joint risk in a sentence, and what the table alone would have; first the values."""
+    """Yield sentences on the joint risk and the table's alone; first on the values."""
     if values := public.get("values_in_text"):
         yield (
             f"{share(values)} of the people have an own unreleased value in the released bytes. "
@@ -295,14 +295,14 @@ def _mentions(release: StudyRelease) -> Section:
     )
     if not rows:
         return Section("mentions", "Mentions in texts", ())
-    caption = "No recognised mention says more than its person's rows: counted on what was written."
+    caption = "No recognised mention in the release reveals more than its person's rows."
     columns = ("part", "type", "recognised", "of these marked")
     grid = Grid(columns, rows, caption, (2, 3), "internal")
     return Section("mentions", "Mentions in texts", (grid, *_show_planted(release)))
 
 
 def _show_planted(release: StudyRelease) -> Iterator[Block]:
-    """Yield what was found of mentions that were planted in the notes."""
+    """Yield the recall of mentions that were seeded in the notes."""
     rows = []
     for part, found in release.public.get("planted", {}).items():
         for one in found:

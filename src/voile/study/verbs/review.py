@@ -1,4 +1,4 @@
-"""A person reads what a kit of notes proposes, in the notes where the study has them."""
+"""A person reads the proposals of a kit of notes, in the notes of the study."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def review(
 
 
 def next_commands(plan: StudyPlan, name: str | None) -> dict[str, str]:
-    """Return what goes on with a review, and with what was learnt from it."""
+    """Return the commands to continue a review, and to use its results."""
     own, part = shlex.quote(str(plan.path)), f" --part {name}" if name else ""
     after = f"voile study fit {own} and voile study apply {own}"
     return {"again": f"voile study review {own}{part}", "after": after}

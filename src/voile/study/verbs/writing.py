@@ -52,7 +52,7 @@ from voile.tables.recoding.boxes import read_codebook
 
 @dataclass
 class StudyWriting:
-    """Where the parts of a release are written, one after the other, and what was written."""
+    """The places of a release's parts, written one after the other, and their results."""
 
     plan: StudyPlan
     kits: Mapping[str, StoredKit]
@@ -64,9 +64,9 @@ class StudyWriting:
     progress: ProgressHook
     parts: dict[str, Manifests] = field(default_factory=dict)
     planted: dict[str, list[PlantedMentions]] = field(default_factory=dict)
-    """Of each part of texts, what is found of mentions that are planted in them."""
+    """The recall of seeded mentions in each part of texts."""
     export: Manifests | None = None
-    """What the manifests say of the export's files, where there is one."""
+    """The manifests' entries on the export's files, if there is one."""
 
     def write(self) -> None:
         """Write the table, the other rows, and the texts, which say no more than its rows."""
@@ -108,7 +108,7 @@ class StudyWriting:
             self.export = self._export()
 
     def _read_shown(self) -> PersonIntervals:
-        """Read what the released rows of the table show of each person."""
+        """Read the released values of each person in the table."""
         table, _ = self.plan.table
         return PersonIntervals.of(
             open_source(self.place(table)),
@@ -185,7 +185,7 @@ class StudyWriting:
         return self.plan.options(DOCUMENTS.options.apply, name, "apply", _list_given(own))
 
     def writer(self, options: Any) -> Callable[[RemovalReplacer], RemovalReplacer]:
-        """Return what makes, of a replacer, one that writes mentions by the rules."""
+        """Return a function that turns a replacer into one that writes mentions by the rules."""
         return writer_of(self.rules(options), self.names.words_of)
 
     def _lookups(self, name: str, step: Any) -> PersonLookups | None:
@@ -231,7 +231,7 @@ class StudyWriting:
         return run.fill(parts, force=False)
 
     def _export(self) -> Manifests:
-        """Write the export in its own form; return what the two manifests say of its files."""
+        """Write the export in its own form; return its files' entries for the two manifests."""
         texts = [
             (open_source(self.place(n)), self.private / n, self.column(n)) for n in self.plan.texts
         ]
@@ -301,7 +301,7 @@ class StudyWriting:
         )
 
     def read_written(self, name: str) -> WrittenTexts:
-        """Return the texts of a part as they were written, beside the source of their people."""
+        """Return the written texts of a part, with the source of their people."""
         columns = [c["column"] for c in self.parts[name][0]["columns"] if c["role"] == "text"]
         if self.plan.texts[name].of is None:
             source, texts = self.plan.open_part(name), open_source(self.place(name))
@@ -339,7 +339,7 @@ def _some(texts: Source, column: str) -> list[str]:
 def _list_given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that are given: without a file, the secret is the environment's.
 
-    A path is written whole: what is not is taken to lie beside the plan.
+    Paths are written whole: a relative one would be read relative to the plan.
     """
     return {name: x if not isinstance(x, os.PathLike) else os.path.abspath(x)
             for name, x in options.items() if x is not None}  # fmt: skip

@@ -178,7 +178,7 @@ def test_a_message_that_decodes_to_what_no_reading_can_be_is_refused_where_a_bou
     assert (map.decode(sent, c, farthest=8.0) == own).all()
     far = map.encode([[9000.0, 3.0]], "middle")
     forged = np.concatenate([sent[c == "middle"][:3], far])
-    message = "column 0, row 4: 1 messages decode to what no reading of their class can be"
+    message = "column 0, row 4: 1 messages decode to readings that are impossible in"
     with pytest.raises(RequestError, match=message) as refused:
         map.decode(forged, "middle", farthest=8.0)
     assert "9000" not in str(refused.value)

@@ -27,7 +27,7 @@ class SubjectLevels:
     spread: Floats  # (m, k, d) of the same, above 0
 
     def steps(self, subject: object) -> tuple[AffineMap, ...] | None:
-        """Return per class what takes a subject's scores to normal ones; None if not known."""
+        """Return per class the map of a subject's scores to normal ones; None if not known."""
         (known,) = np.nonzero(self.names == subject)
         if not len(known):
             return None
@@ -41,8 +41,8 @@ def pool_levels(
     """Fit each subject's levels, drawn towards the class's: the fewer readings, the more.
 
     A score of subject s in class c is y = a_sc + e. Levels a_sc are normal about 0, with a
-    variance per class, and correlated between the classes of one subject, so that what is known
-    of one class says something of the others; e is normal with a variance per class. Variances
+    variance per class. They are correlated between the classes of one subject, so each class
+    carries information about the others. e is normal with a variance per class. Variances
     are those of moments, and levels the best linear predictions: O(n d + m k^3 d).
 
     Source: Henderson 1975, best linear unbiased prediction; Gelman, Hill 2007, partial pooling.

@@ -48,19 +48,20 @@ class PrivacyMap(EstimatorParameters):
 
     Parameters
     ----------
-    method : `transport`; the closed forms `normal`, `exponential`, `gamma` and `uniform`
-        (Theorems 2 to 5); the paper's learned `affine`; or a method with parameters of its own.
-    base : what overheard values look like: `normal`, `uniform`, or `barycentre`, which keeps the
+    method : `transport`, a closed form (Theorems 2 to 5), the paper's learned `affine`, or a
+        method object with parameters. Closed forms are `normal`, `exponential`, `gamma` and
+        `uniform`.
+    base : the look of overheard values: `normal`, `uniform`, or `barycentre`, which keeps the
         source's units. It changes no risk.
     strength : 0 (nothing is hidden) to 1; injective throughout.
-    resolution : of each column, or one for all: a decimal number; `nominal`; None to find it.
-    random_state : of the fit: its folds, starts and dither. What is sent is dithered by
+    resolution : of each column, or one for all: a decimal number, `nominal`, or None to find it.
+    random_state : of the fit: its folds, starts and dither. Messages are dithered with
         protective randomness, which no seed gives.
-    places : decimal places of what is sent, 0 to 12; None: float64, at its finest. Refused where
-        readings of the fit would not all come back, or their cells hold few such decimals.
+    places : decimal places of messages, 0 to 12; None: float64, at its finest. Refused if some
+        readings of the fit would not come back, or their cells hold few such decimals.
     side_resolution : as `resolution`, of side columns; text is nominal.
     relations : by column a formula of `x0`, `x1`, ... the numeric columns, and `k0`, `k1`, ... the
-        side columns: `{2: "x0 / x1 ** 2"}`. Other relations are found; None: none is lifted.
+        side columns: `{2: "x0 / x1 ** 2"}`. The fit finds other relations; None: none is lifted.
     in_clear : whether side columns travel with messages: `barycentre` then follows them, and
         looks like readings of such people. Else it is one law for all of their values.
 
@@ -70,7 +71,7 @@ class PrivacyMap(EstimatorParameters):
     codec_ : all that encoding and decoding needs, `voile.signals.model.codec.codec.Codec`.
     fitted_ : frames and layers per class, from which codecs of any base and strength are made.
     lift_ : the relations that are lifted, and heaped last digits; None without any.
-    levels_ : where p(x | c, s) is the subjects' own, what is known of each; else None.
+    levels_ : each subject's levels if p(x | c, s) is the subjects' own; else None.
 
     scikit-learn clones it and sets its parameters; it is a codec, not a transformer of a pipeline,
     since encoding takes each reading's class.
@@ -119,11 +120,11 @@ class PrivacyMap(EstimatorParameters):
         ----------
         X : (n, d) readings, or (n,); d up to about 10. Missing values are refused.
         c : (n,) strings or whole numbers.
-        subjects : (n,) whose reading each is; None: each a person's only one. Class sizes and
-            folds count subjects. Or `Subjects`: weights and beliefs decide how much each class
-            counts, in the barycentre and in what `affine` searches for; `own` laws, for classes
-            that change within a subject, give each subject a codec of its own beside the common
-            one, for adversaries who know how this subject's readings differ.
+        subjects : (n,) the subject of each reading; None: each reading has its own person. Class
+            sizes and folds count subjects. With `Subjects`, weights and beliefs decide each class's
+            share in the barycentre and in the search of `affine`. `own` laws are for classes that
+            change within a subject. They give each subject a codec of its own besides the common
+            one, against adversaries who know how this subject's readings differ.
         known : (n, q) or (n,) side columns K, such as age and sex: numbers or names, None, NaN
             or blank text where missing. The map then hides the class from an adversary who
             knows them, and takes them to encode and decode: I(Z; C | S, K).
@@ -134,9 +135,9 @@ class PrivacyMap(EstimatorParameters):
 
         Raises
         ------
-        RequestError : an unknown method or base, a strength outside 0..1, a missing reading, no
-            resolution found, a class of under 20 subjects, a column constant within a class, or
-            readings that the method does not stand for.
+        RequestError : an unknown method or base, or a strength outside 0..1. Also a missing
+            reading, no resolution found, or a class of under 20 subjects. Also a column constant
+            within a class, or readings that the method does not fit.
 
         Warns
         -----
@@ -189,7 +190,7 @@ class PrivacyMap(EstimatorParameters):
         return find_lift(sample.X, sample.c, lattices, known, declared=declared, places=places)
 
     def _levels(self, sample: ClassSample, known: CheckedSubjects) -> SubjectLevels:
-        """Fit what is known of each subject's scores, as they are sent."""
+        """Fit each subject's levels of the scores, as sent."""
         from voile.signals.fitting.maps.levels import pool_levels
         from voile.signals.model.maps.fitted import SCORES
 
@@ -238,7 +239,7 @@ class PrivacyMap(EstimatorParameters):
     def codec(self, *, base: str, strength: float, subject: object = None) -> Codec:
         """Make the codec of another base or strength from the same fit, or one subject's own.
 
-        A subject who was not fitted, or whose law is not its own, has the codec of everyone.
+        A subject that was not fitted, or has no law of its own, has the common codec.
         """
         from voile.signals.model.maps.stored import StoredMap
 
@@ -256,18 +257,18 @@ class PrivacyMap(EstimatorParameters):
         known: ArrayLike | None = None,
         protective: ProtectiveRandom | None = None,
     ) -> NDArray[Any]:
-        """Return what is sent for readings of known classes; see `Codec.encode`.
+        """Return the messages of readings of known classes; see `Codec.encode`.
 
         Parameters
         ----------
-        subjects : (n,) whose reading each is; None: each a person's only one. Where laws are the
-            subjects' own, each is sent by its own codec, and needs `subjects` to be decoded.
+        subjects : (n,) the subject of each reading; None: each reading has its own person. If laws
+            are the subjects' own, each has its own codec, and decoding needs `subjects`.
         known : the side columns that the map was fitted with, row by row.
 
         Warns
         -----
-        SignalsWarning : a subject has a second reading, here or in an earlier call of this map:
-            each is hidden by itself, but many gradually reveal the class.
+        SignalsWarning : a subject has a second reading, here or in an earlier call of this map.
+            Each is hidden by itself, but many gradually reveal the class.
         """
 
         def encode(codec: Codec, X: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
@@ -286,7 +287,7 @@ class PrivacyMap(EstimatorParameters):
         c: ArrayLike,
         subjects: ArrayLike,
     ) -> NDArray[Any]:
-        """Do the work with each subject's codec; with the common one where laws are not own."""
+        """Apply `work` with each subject's codec; with the common one if laws are not own."""
         codec, table = self._codec(), np.asarray(X)
         whose = as_given(subjects, len(table))
         labels = np.asarray(c)
@@ -302,7 +303,7 @@ class PrivacyMap(EstimatorParameters):
         return out
 
     def _count(self, subjects: NDArray[Any]) -> None:
-        """Remember whose readings were sent, and warn of those who had one sent before."""
+        """Remember the subjects of sent readings, and warn of those with an earlier reading."""
         once = set(subjects.tolist())
         again = len(subjects) - len(once - self._sent)
         self._sent |= once
@@ -321,11 +322,11 @@ class PrivacyMap(EstimatorParameters):
     ) -> NDArray[Any]:
         """Return the readings again; see `Codec.decode`. Subjects count for own laws alone.
 
-        Every number decodes to something, a forged one too, one of another class, and one of
-        other side columns: where the two ends' may differ, send a `KnownMac` of each message.
-        `farthest`: refuse what decodes to a reading beyond this normal score of its class; the
-        live channel holds readings to 8, beyond which lies one in 10^15. None: whatever `encode`
-        was given comes back, however far out.
+        Every number decodes to some reading: also a forged one, one of another class, and one of
+        other side columns. If the side columns at both ends may differ, send a `KnownMac` of each
+        message. `farthest`: refuse readings beyond this normal score of their class. The live
+        channel limits readings to 8, beyond which lies one in 10^15. None: all readings given to
+        `encode` come back, however far out.
         """
 
         def decode(codec: Codec, Z: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
@@ -348,8 +349,8 @@ class PrivacyMap(EstimatorParameters):
         if outside.any():
             row, column = np.argwhere(outside)[0]
             raise RequestError(
-                f"{outside.any(axis=1).sum()} messages decode to what no reading of their class "
-                "can be, the first of them here",
+                f"{outside.any(axis=1).sum()} messages decode to readings that are impossible in "
+                "their class. This is the first of them",
                 where=ReadingPlace(int(column), int(row)),
                 instead="set them aside: they may be forged, or of another class",
             )
@@ -362,7 +363,7 @@ class PrivacyMap(EstimatorParameters):
         *,
         known: ArrayLike | None = None,
     ) -> ClassPosterior:
-        """Weigh what messages may mean where the class is uncertain; see `Codec.posterior`."""
+        """Weigh the possible readings of messages of uncertain class; see `Codec.posterior`."""
         self._codec()
         codec, model = (
             self.codec(base=base, strength=strength, subject=subject)
@@ -377,7 +378,7 @@ class PrivacyMap(EstimatorParameters):
         return self._scores().outside(X, c, known=known)
 
     def _scores(self) -> Codec:
-        """Return the codec to normal scores, which say how far out a reading lies."""
+        """Return the codec to normal scores, which measure how far out a reading lies."""
         self._codec()
         if self._to_scores is None:
             self._to_scores = self.codec(base="normal", strength=1.0)
@@ -389,7 +390,7 @@ class PrivacyMap(EstimatorParameters):
         return self.codec_
 
     def _method(self) -> MapMethod:
-        """Return the method meant, all that can be checked without readings being right."""
+        """Return the chosen method, and check it as far as possible without readings."""
         from voile.signals.fitting.maps.registry import METHODS
 
         check_looks(self.base, self.strength)

@@ -1,11 +1,11 @@
 """Find relations among readings and with known columns, and learn the tables that lift them.
 
-A candidate is a column and one to three others, or all of them: a sum with rational coefficients,
-a product of whole or half powers, or a fitted polynomial. A relation can be solved for each of its
-columns. The right column is the one with the shortest description of a row: the entropy of its
-distances, less the logarithm of its cells per cell of another column. With a wrong column the
-others would have few of the values on their lattices. Of several relations that with the least
-entropy is lifted first. Then the search goes on without its column.
+A candidate relates a column to one to three others, or to all of them. It is a sum with rational
+coefficients, a product of whole or half powers, or a fitted polynomial. A relation can be solved
+for each of its columns. The right column gives the shortest description of a row. Its
+length is the entropy of its distances, less the logarithm of its cells per cell of another column.
+With a wrong column the others would have few of the values on their lattices. The relation with
+the least entropy is lifted first. Then the search goes on without its column.
 """
 
 from __future__ import annotations
@@ -225,10 +225,10 @@ def _solve_best(
     columns: Mapping[str, Floats],
     lattices: Sequence[ValueLattice],
 ) -> Iterator[_RelationCandidate]:
-    """Yield of each set of columns the candidate with the shortest description of a row.
+    """Yield for each set of columns the candidate with the shortest description of a row.
 
-    None where a column that is no candidate gives a description that is much shorter, or where
-    fewer of the columns give one that is as short.
+    Yield no candidate if a column outside it gives a much shorter description. Yield none if fewer
+    of the columns give one that is as short.
     """
     by_columns: dict[frozenset[str], list[tuple[float, _RelationCandidate]]] = {}
     for one in candidates:
@@ -251,7 +251,7 @@ def _describe(
     columns: Mapping[str, Floats],
     lattices: Sequence[ValueLattice],
 ) -> float:
-    """Return the bits of a row's description, compared with those where `column` is derived."""
+    """Return the bits of a row's description, compared with a derived `column`."""
     if one.column == column:
         return one.entropy
     return one.entropy - float(_log_moves(_moves(one, column, columns, lattices)).mean())
@@ -308,7 +308,7 @@ def _candidates(
 
 
 def _is_common(one: _RelationCandidate, c: Codes) -> bool:
-    """Whether distances have much the same mean in every class: their table is one for all."""
+    """Whether distances have about the same mean in every class, so that one table is enough."""
     spread, sizes = max(_measure_spread(one.distances), 0.1), np.bincount(c)
     low, high = np.quantile(one.distances, [0.005, 0.995])
     inside = np.clip(one.distances, low, high)

@@ -27,7 +27,7 @@ NODES = 25  # about
 def side_of(
     known: NDArray[Any], whose: Codes, resolutions: Sequence[float | str | None], first: int
 ) -> tuple[sides.SideColumn, ...]:
-    """Return each side column's grid; text and what is declared nominal are names.
+    """Return each side column's grid; text and columns declared nominal have names.
 
     known : (n, q) cells. first : the place of the first one after the columns of readings.
     """
@@ -88,7 +88,7 @@ def never_together(
 ) -> list[tuple[int, int]]:
     """List (side column, class) where a class never occurs with some of its values.
 
-    Of numbers, with some quarter of the grid, or where they are missing.
+    A numeric value counts by its quarter of the grid, or as missing.
     """
     found = []
     for j, column in enumerate(columns):
@@ -114,7 +114,7 @@ def beside(
 
 
 def check_conditional(method: MapMethod, people: CheckedSubjects) -> None:
-    """Refuse side columns where no method is conditional on them."""
+    """Refuse side columns if the method is not conditional on them."""
     if not isinstance(method, TransportMethod):
         what = "only transport is conditional on side columns"
         raise RequestError(what, where="known", instead="leave the method or the side columns out")
@@ -124,13 +124,13 @@ def check_conditional(method: MapMethod, people: CheckedSubjects) -> None:
 
 
 def pooled_note(sample: ClassSample, classes: int) -> str | None:
-    """Say that a class never occurs with a value of a side column, where one does not."""
+    """Return a note that a class never occurs with a value of a side column, else None."""
     assert sample.levels is not None
     found = never_together(sample.side, sample.levels, sample.c, classes)
     some = {which for _, which in found}
     if not some:
         return None
     return (
-        f"{len(some)} of {classes} classes never occur with some value of a side column: there the "
-        "map is that of all classes together, and the side column alone excludes the class"
+        f"{len(some)} of {classes} classes never occur with some value of a side column. There "
+        "all classes share one map, and the side column alone excludes the class"
     )

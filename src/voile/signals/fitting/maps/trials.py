@@ -1,7 +1,7 @@
-"""What a policy's messages reveal of the class and cost, on subjects held out of the fit.
+"""Measure the bits and the cost of a policy's messages, on subjects held out of the fit.
 
-Subjects are dealt into three folds; each fold's readings are sent by maps that the other two were
-fitted to, as an eavesdropper will overhear people whom no map has seen.
+Subjects are dealt into three folds. Maps fitted to two folds send the readings of the third. An
+eavesdropper will likewise overhear people that no map has seen.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ class MapTrial:
     levels: SideLevels | None = None  # where they lie on the side columns' grids
 
     def contributions(self, clouds: Sequence[Floats | NearPoints], c: Codes) -> Floats:
-        """Return each subject's part of the leakage, were these their classes.
+        """Return each subject's part of the leakage, if the subjects had classes `c`.
 
-        With side columns K it is I(Z, K; C) - I(K; C): what messages add to them.
+        With side columns K it is I(Z, K; C) - I(K; C): the information that messages add to them.
         """
         first, *others = (contributions(one, c, NEIGHBOURS, *self.beliefs) for one in clouds)
         return np.asarray(first - others[0]) if others else first
 
     def clouds(self, cloud: Floats) -> list[Floats]:
-        """Return messages with side columns, and side columns alone, where there are any."""
+        """Return messages with side columns, and side columns alone, if there are any."""
         if self.levels is None:
             return [cloud]
         K = self.beside()
@@ -80,7 +80,7 @@ class MapTrial:
         return side_features(self.map.side, self.levels)
 
     def encode_messages(self, base: str, strength: float) -> NDArray[Any]:
-        """Return the messages, (n, d): of nominal columns the number of the value."""
+        """Return the messages, (n, d): the number of the value in nominal columns."""
         codec = self.map.at(base, strength).codec_
         out = np.empty(self.X.shape)
         for which in np.unique(self.c):
@@ -132,10 +132,10 @@ def trials(
     levels: SideLevels | None = None,
     lift: RelationLift | None = None,
 ) -> Iterator[MapTrial]:
-    """Fit to two folds of subjects, and hand on the rows `tried` of the third.
+    """Fit to two folds of subjects, and yield the rows `tried` of the third.
 
-    The adversary's beliefs are `prior`, (n, k) p(c | s); None: the shares. Lattices are those of
-    all readings, and so are the grids of side columns: they depend on scales, not on people.
+    The adversary's beliefs are `prior`, (n, k) p(c | s); None: the shares. Lattices and the grids
+    of side columns come from all readings: they depend on scales, not on people.
     """
     n, k = len(table), int(c.max()) + 1
     everyone = CheckedSubjects.of(Subjects(whose, beliefs=prior), n, k)
@@ -187,7 +187,7 @@ class MethodTrials:
     def leakage(self, strength: float) -> ClassLeakage:
         """Estimate the bits that messages reveal, by Ross's estimator in each fold.
 
-        Of one base, since what follows the barycentre is one map for all classes (Section 6.2).
+        One base is enough: the step after the barycentre is one map for all classes (Section 6.2).
         """
         clouds = zip(self._clouds(strength), self.folds, strict=True)
         return ClassLeakage.of(
@@ -195,7 +195,7 @@ class MethodTrials:
         )
 
     def alone(self, *, missing: bool = False) -> ClassLeakage:
-        """Estimate the bits that side columns reveal without messages, or that missing ones do."""
+        """Estimate the bits of side columns without messages, or of missing side columns."""
         parts = []
         for one in self.folds:
             assert one.levels is not None
@@ -207,7 +207,7 @@ class MethodTrials:
         return ClassLeakage.of(np.concatenate(parts))
 
     def null(self, strength: float, rng: np.random.Generator) -> float:
-        """Return the 95th percentile of the estimate where classes are dealt out anew."""
+        """Return the 95th percentile of the estimate if the classes are shuffled."""
         pairs = [
             (one, [NearPoints.of(each) for each in one.clouds(cloud)])
             for cloud, one in zip(self._clouds(strength), self.folds, strict=True)

@@ -1,9 +1,9 @@
-"""Frames that depend on side columns, fitted to all classes together, and what a class adds.
+"""Fit frames that depend on side columns to all classes together, and each class's addition.
 
-The readings of class c at side columns k are taken for v = L(k) (a_c + s_c e) + m(k), e normal: one
-shift, spread and slope for all classes, smooth in k, so that a class of a hundred people borrows
-them from thousands. What a class adds of its own is drawn towards nothing, and left out unless it
-makes held-out readings likelier by more than chance would.
+The model for readings of class c at side columns k is v = L(k) (a_c + s_c e) + m(k), e normal. One
+shift, spread and slope serve all classes, smooth in k. A class of a hundred people thus borrows
+them from thousands. A class's own addition shrinks towards zero. It is left out unless it makes
+held-out readings likelier by more than chance would.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class SideBasis:
         return np.concatenate(parts, axis=1)
 
     def tables(self, weights: Floats) -> Iterator[Floats]:
-        """Yield of each term the sums (outputs, cells) of functions with (functions, outputs)."""
+        """Yield for each term the sums (outputs, cells) of functions with (functions, outputs)."""
         first = 0
         for a, b in self.terms:
             at = self.at_levels[a]
@@ -97,7 +97,7 @@ def _products(a: Floats, b: Floats) -> Floats:
 
 
 class SideChoice(NamedTuple):
-    """How smooth a shared frame is: as chosen on all people, for fits to parts of them."""
+    """The smoothness of a shared frame, chosen on all people, for fits to parts of them."""
 
     pairs: bool  # whether pairs of side columns have functions
     ridge: float
@@ -121,7 +121,7 @@ def fit_shared(
     splits: Codes,
     choice: SideChoice | None = None,
 ) -> tuple[ConditionalFrame, SideChoice]:
-    """Fit the frame that all classes share; how smooth is chosen by likelihood, folds held out.
+    """Fit the frame that all classes share; likelihood on held-out folds chooses its smoothness.
 
     O(n p) for each of some hundred steps of a quasi-Newton search, a column at a time.
     """
@@ -261,9 +261,9 @@ def fit_own(
     levels: SideLevels,
     splits: Codes,
 ) -> tuple[ConditionalFrame | None, ...]:
-    """Fit what each class adds to the shared frame; None where held-out readings gain too little.
+    """Fit each class's addition to the shared frame; None if held-out readings gain too little.
 
-    It must gain more than its standard error: of a hundred people it is mostly noise.
+    It must gain more than its standard error: with a hundred people it is mostly noise.
     """
     basis = SideBasis.of(columns, levels, pairs=1 < len(columns) <= MOST_PAIRED)
     found = []
@@ -280,7 +280,7 @@ def _fit_addition(
     levels: SideLevels,
     splits: Codes,
 ) -> ConditionalFrame | None:
-    """Fit what one class adds, drawn towards nothing as far as its held-out readings say."""
+    """Fit one class's addition; its held-out readings decide how far it shrinks towards zero."""
     P = basis.rows(levels)
     sizes = np.bincount(splits, minlength=int(splits.max()) + 1)
     if min(sizes.min(), len(splits) - sizes.max()) <= len(V) + 1:
@@ -301,7 +301,7 @@ def _gains(
     splits: Codes,
     kappa: float,
 ) -> Floats:
-    """Return by how much readings, each fold held out in turn, become likelier."""
+    """Return how much likelier readings become, with each fold held out in turn."""
     P, found = basis.rows(levels), []
     for fold in range(int(splits.max()) + 1):
         out = splits == fold
@@ -317,7 +317,7 @@ def _gains(
 def _fit_class(
     V: Floats, order: NDArray[np.int64], P: Floats, kappa: float
 ) -> dict[int, ColumnFrame]:
-    """Regress one class's shift and log spread on the functions, drawn towards nothing."""
+    """Regress one class's shift and log spread on the functions, shrunk towards zero."""
     Q = P - P.mean(axis=0)
     pull = kappa * np.eye(P.shape[1])
     found = {}

@@ -1,4 +1,4 @@
-"""One Knothe-Rosenblatt layer, fitted to all classes at once, small ones leaning on the pool."""
+"""One Knothe-Rosenblatt layer, fitted to all classes at once; small ones use the pool."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST = 1.0  # the largest logarithm of a conditional spread that one column adds
 
 @dataclass(frozen=True)
 class LayerChain:
-    """How flexible a chain is, and how far each class leans on all together."""
+    """The flexibility of a chain, and how far each class shrinks towards all together."""
 
     degree: int = 5  # of the conditional mean, 1 or more
     spread: int = 2  # degree of the logarithm of the conditional spread; 0 for one spread
@@ -70,9 +70,9 @@ def fit_layer(
 def fit_marginals(
     Y: Floats, here: NDArray[np.bool_], c: NDArray[np.intp], how: LayerChain
 ) -> tuple[tuple[AffineMap, ...], tuple[KnotheRosenblatt, ...]]:
-    """Take each column of each class to the normal law by itself, by those of its readings here.
+    """Take each column of each class to the normal law by itself, by its readings here.
 
-    For (d, n) readings that are here in part: nothing that one column says of another is taken off.
+    For incomplete (d, n) readings: the dependence between columns stays.
     """
     d, classes = len(Y), int(c.max()) + 1
     owns = [[np.flatnonzero(here[j] & (c == k)) for k in range(classes)] for j in range(d)]

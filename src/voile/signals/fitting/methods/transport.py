@@ -36,8 +36,8 @@ CHOICES: Choices = (
 class TransportMethod:
     """Make every class standard normal: logs, triangular whitening, then maps in a chain.
 
-    Injective by construction, and exact for no family but close for all: each layer takes the
-    conditional means, conditional spreads and marginals that the layers before it left.
+    Injective by construction, and exact for no family but close for all. Each layer removes the
+    conditional means, conditional spreads and marginals that earlier layers left over.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def conditional(
     choice: SideChoice | None = None,
     forwards: bool = False,  # one layer that takes columns in their order
 ) -> tuple[LayerChain, Floats, SideFrames]:
-    """Take side columns off first, in the order of columns that makes readings likeliest."""
+    """Remove side columns first, in the order of columns that makes readings likeliest."""
     turns = (False, True) if len(Y) > 1 and not forwards else (False,)
     starts = [settings] if settings else [LayerChain(backwards=one) for one in turns]
     tried = []
@@ -103,7 +103,7 @@ def fit_side(
     splits: NDArray[np.intp],
     choice: SideChoice | None = None,
 ) -> tuple[SideFrames, Floats, float]:
-    """Return frames, the readings in them, and the mean logarithm of what they take up."""
+    """Return frames, the readings in them, and the mean logarithm of the frames' slopes."""
     shared, choice = fit_shared(Y, sample.c, order, sample.side, levels, splits, choice)
     rows = shared.at(levels)
     W = rows.inverse(Y)
@@ -125,7 +125,7 @@ def choose(
     choices: Choices | None = None,
     start: LayerChain | None = None,
 ) -> LayerChain:
-    """Improve one kind of setting after another; of one column, those of several do not count.
+    """Improve one kind of setting after another; one column skips those for several.
 
     A second layer doubles what devices store: it must gain more than its standard error.
     """
@@ -174,8 +174,8 @@ def fit_chain(
 def triangular_frame(Y: Floats, order: NDArray[np.int64]) -> AffineMap:
     """Return mean and Cholesky root of (d, n) readings, the columns taken in `order`.
 
-    Triangular, not symmetric: it leaves the first column alone, so that a class with a sharp edge
-    in one column, given another, keeps that edge where the layers can take it off.
+    Triangular, not symmetric: it leaves the first column alone. A class may have a sharp edge in
+    one column, given another. That edge then stays where the layers can remove it.
     """
     covariance = np.atleast_2d(np.cov(Y[order], bias=True))
     root = np.empty_like(covariance)
@@ -217,10 +217,10 @@ def folds(sample: ClassSample, random_state: RandomState) -> NDArray[np.intp]:
 
 
 def logs(sample: ClassSample) -> tuple[PieceCurve, ...]:
-    """Return per column a logarithm where all readings are above 0 and it makes them likelier.
+    """Return per column a logarithm if all readings are above 0 and it makes them likelier.
 
     Both are compared as normal in each class. The knots start at half the least reading, rounded
-    down to a power of two, and end likewise: no reading follows from them.
+    down to a power of two, and end likewise: they reveal no reading.
     """
     curves = list(plain(len(sample.cells)))
     for j, x in enumerate(sample.X.T):

@@ -1,4 +1,4 @@
-"""Courses of scores over time, and the laws that are fitted to them, many subjects at once."""
+"""Courses of scores over time, and fits of their laws, many subjects at once."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class SubjectCourses:
 
 @dataclass(frozen=True, eq=False)
 class DirectionForecasts:
-    """What a direction expects of readings, (n, T) each: means, spreads, and surprises."""
+    """A direction's forecasts of readings, (n, T) each: means, spreads, and surprises."""
 
     mean: Floats
     spread: Floats
@@ -90,7 +90,7 @@ class DirectionForecasts:
 def forecasts(
     law: DirectionLaw, courses: SubjectCourses, functions: Floats, known: Floats, sent: Floats
 ) -> DirectionForecasts:
-    """Go through the moments of all subjects at once, as `DirectionLaw` does through one's.
+    """Go through the moments of all subjects at once, as `DirectionLaw` does for one subject.
 
     Cost: O(n T K^2).
     """
@@ -183,7 +183,7 @@ def _swings(
     found: Floats,
     doubt: Floats,
 ) -> tuple[float, float]:
-    """Return what is kept of a swing, near what it was, and the variance of swings."""
+    """Return the share of a swing that stays, near its old value, and the variance of swings."""
     count, best = courses.here.sum(), (np.inf, before, 1.0)
     for kept in np.unique(np.clip(before + STEPS, -EDGE, EDGE)).tolist():
         own, parts, logs = _apart(kept, courses, functions, y)
@@ -197,9 +197,9 @@ def _swings(
 def _apart(
     kept: float, courses: SubjectCourses, functions: Floats, y: Floats
 ) -> tuple[Floats, Floats, float]:
-    """Return scores and functions less what is kept of the last, as swings of one variance.
+    """Return scores and functions less the share of the last ones, as swings of one variance.
 
-    And the sum of the logarithms of what they were multiplied by.
+    Also return the sum of the logarithms of their multipliers.
     """
     share = np.where(courses.here[:, 1:], kept**courses.gaps, 0.0)
     weight = np.concatenate([np.ones((len(y), 1)), 1 / np.sqrt(1 - share * share)], axis=1)

@@ -1,9 +1,9 @@
-"""Readings that hold part of the columns, as of sensors with their own rates: how they are fitted.
+"""Fit readings that have only a part of the columns, such as of sensors with their own rates.
 
-Each column is taken to normal scores by itself and followed by itself over its own times, whatever
-the others do; a message holds what is new in its columns. What columns have to do with each other
-is taken off last, by a triangular map for each set of columns that is read together: it knows the
-forecasts of all columns, also of those that the reading lacks.
+Each column is mapped to normal scores and followed over its own times, without the other columns.
+A message contains the news of its columns. The dependence between columns is removed last, with a
+triangular map for each set of columns that is read together. This map uses the forecasts of all
+columns, also of columns missing from the reading.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SHARPENING = LayerChain(degree=3, spread=3)
 
 @dataclass(frozen=True, eq=False)
 class PartialReadings:
-    """Readings of which some lack columns, those of a subject in the order of time."""
+    """Readings with missing columns, those of a subject in the order of time."""
 
     X: Floats  # (n, d) on their lattices, whatever one lacks
     here: NDArray[np.bool_]  # (n, d) whether it is there
@@ -56,7 +56,7 @@ class PartialReadings:
 
 
 def there(table: Floats) -> NDArray[np.bool_]:
-    """Say which cells hold a reading; refuse rows with none."""
+    """Return the mask of cells with a reading; refuse rows without any."""
     here: NDArray[np.bool_] = table == table
     if not here.any(axis=1).all():
         raise RequestError("a reading has no column", where="X", instead="leave it out")
@@ -66,9 +66,9 @@ def there(table: Floats) -> NDArray[np.bool_]:
 def fill_gaps(
     table: Floats, here: NDArray[np.bool_], codes: Codes, random_state: RandomState
 ) -> Floats:
-    """Return a table with readings of the same class and column where there are none.
+    """Return a table with each gap filled by a reading of the same class and column.
 
-    They count nowhere but in what a column's cells and range are.
+    The fillings count only for a column's cells and range.
     """
     (rng,) = streams(random_state, "readings in part")
     out = table.copy()
@@ -126,7 +126,7 @@ def scores_of(codec: Codec, sample: ClassSample) -> Floats:
 
 
 def _basis(given: PartialReadings, known: Floats, period: int | None) -> TimeBasis:
-    """Choose what all columns follow, each column of a subject counting as one of its own."""
+    """Choose the functions of time for all columns; each column of a subject counts as one."""
     columns, rows = np.nonzero(given.here.T)
     whose = np.unique(columns * (given.whose.max() + 1) + given.whose[rows], return_inverse=True)[1]
     codes, values = given.codes[rows], known[columns, rows][None]
@@ -152,7 +152,7 @@ def _parts(
     dynamics: Sequence[ClassDynamics],
     basis: TimeBasis,
 ) -> tuple[SequencePart, ...]:
-    """Fit what sharpens each set of columns that enough readings of every class hold."""
+    """Fit the sharpening of each set of columns that enough readings of every class have."""
     laws = [SequenceLaw(path, one, {}, basis) for path, one in zip(paths, dynamics, strict=True)]
     W = _surprises(given, known, sent, laws)
     m, parts, few = len(known), [], 0

@@ -1,4 +1,4 @@
-"""`SequenceMap`: learn how readings of one subject go on, so that many reveal no more than one."""
+"""`SequenceMap`: learn the course of a subject's readings, so that many reveal no more than one."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ class SequenceMap:
     """Learn one sequential map per private class, for readings sent again and again.
 
     The story: someone overhears all messages of one subject. Each by itself reveals nothing,
-    but thirty show how the subject's readings swing, and that reveals the class. So each reading is
-    sent as what is new in it, given those before: its law is the same for every class.
+    but thirty show how the subject's readings swing, and that reveals the class. A message
+    therefore contains only the news of a reading, given earlier ones: its law is the same for
+    every class.
 
     Parameters
     ----------
@@ -52,21 +53,21 @@ class SequenceMap:
     settings : of the map of single readings; None: chosen by cross-validated likelihood. With
         invariants, one layer that begins with them.
     random_state : of the fit.
-    period : of the season, in units of time; 0: there is none; None: to be found.
+    period : of the season, in units of time. 0: there is none. None: the fit finds it.
     side_resolution : of each side column, as `resolution`.
-    relations : as of `PrivacyMap`; of readings in part none is lifted.
+    relations : as of `PrivacyMap`; none is lifted if readings lack columns.
     side_choice : how smooth the frame of side columns is; None: chosen.
-    memory : learn what the readings of one subject have to do with each other. Without it, each
-        is sent by itself: for subjects who send once, of whom nothing else is known. From a
-        subject's second message on the class is gradually revealed.
+    memory : learn the dependence between the readings of one subject. Without it, each reading
+        is sent by itself. Use that for subjects who send once and are otherwise unknown. The
+        class is gradually revealed from a subject's second message on.
 
     Attributes
     ----------
     classes_ : (k,) the classes, sorted.
-    codec_ : what both ends of a `Session` need, `voile.signals.SequenceCodec`.
+    codec_ : the codec for both ends of a `Session`, `voile.signals.SequenceCodec`.
 
-    Guarantee: decoding is exact. Privacy is measured, not proved: perfect where a subject's scores
-    are normal, with a level, a slope and a season of its own and swings that fade at one rate.
+    Guarantee: decoding is exact. Privacy is measured, not proved. It is perfect if a subject's
+    scores are normal, with an own level, slope and season, and swings that fade at one rate.
     """
 
     invariants: Sequence[int] = ()
@@ -92,28 +93,29 @@ class SequenceMap:
 
         Parameters
         ----------
-        X : (n, d) readings, numbers alone; those of a subject in the order of time. NaN of columns
-            that a reading lacks: it is then a message that holds the others alone, as of sensors
-            with their own rates.
+        X : (n, d) readings, numbers alone; those of a subject in the order of time. A reading may
+            lack columns (NaN), as with sensors of different rates. Its message then contains only
+            the other columns.
         c : (n,) strings or whole numbers, one class a subject.
-        subjects : (n,) whose reading each is.
-        times : (n,) when each was taken, in whole units of time, which messages then say; None:
-            readings are counted. Of readings at the same time the later is taken for one unit
-            later.
+        subjects : (n,) the subject of each reading.
+        times : (n,) when each was taken, in whole units of time, which messages then contain;
+            None: readings are counted. The second of two readings at the same time
+            counts as one unit later.
 
-        known : (n, q) side columns, as in `PrivacyMap.fit`: what the adversary knows beside, such
-            as age and sex. Those of a subject's first reading count for all its readings, as a
-            session has one row of them.
+        known : (n, q) side columns, as in `PrivacyMap.fit`: the adversary's background knowledge,
+            such as age and sex. Those of a subject's first reading count for all its readings, as
+            a session has one row of them.
 
         Raises
         ------
-        RequestError : as `PrivacyMap.fit`; readings that lack a column beside side columns; a
-            nominal column; a subject of two classes; columns called invariant that change, or no
-            column that does; with memory, no subject of a class with two readings.
+        RequestError : as `PrivacyMap.fit`. Also readings that lack a column although there are
+            side columns, a nominal column, or a subject of two classes. Also columns called
+            invariant that change, or no column that does. With memory, also a class without a
+            subject with two readings.
 
         Warns
         -----
-        SignalsWarning : a class has too few readings of some columns alone: such are not sent.
+        SignalsWarning : a class has too few readings with only some columns: these are not sent.
         """
         table, labels = as_table(X), as_labels(np.asarray(c))
         if labels.shape != (len(table),):
@@ -169,7 +171,7 @@ class SequenceMap:
         when: NDArray[np.int64],
         timed: bool,
     ) -> SequenceCodec:
-        """Learn how each class's scores swing in time, and what is new given a forecast."""
+        """Learn how each class's scores swing in time, and their news given a forecast."""
         codes, whose, classes = sample.c, sample.subjects, range(len(codec.classes))
         both = sample, sample.add_dither(self.random_state)
         scores = [sequence_parts.scores_of(codec, one)[k:width] for one in both]
@@ -210,7 +212,7 @@ class SequenceMap:
     def _check_relations(
         self, X: Floats, c: NDArray[np.intp], lattices: Sequence[ValueLattice]
     ) -> None:
-        """Refuse declared relations where readings lack columns, and warn of others."""
+        """Refuse declared relations if readings lack columns, and warn of other relations."""
         if self.relations:
             raise RequestError(
                 "a declared relation is not lifted where some readings lack a column",
@@ -234,7 +236,7 @@ class SequenceMap:
         *,
         timed: bool,
     ) -> SequenceMap:
-        """Learn a map for readings that hold a part of the columns."""
+        """Learn a map for readings with a part of the columns."""
         parts = sequence_parts.fit_parts(
             readings, classes, lattices, self.settings, self.period, self.random_state
         )
@@ -272,7 +274,7 @@ class SequenceMap:
 
 
 def _refuse_lacking(*, invariant: bool, known: bool) -> None:
-    """Refuse readings that lack a column, where no map can send them so."""
+    """Refuse readings that lack a column if no map can send them."""
     why = "a column never changes" if invariant else "each is sent by itself"
     raise RequestError(
         f"some readings lack a column, and {'the map takes known columns' if known else why}",
@@ -335,7 +337,7 @@ def _rows_of(whose: NDArray[np.intp]) -> list[NDArray[np.intp]]:
 
 
 def _turn(known: Floats, whose: NDArray[np.intp]) -> Floats:
-    """Return the rotation to directions whose swings have nothing to do with each other."""
+    """Return the rotation to directions with uncorrelated swings."""
     order = np.argsort(whose, kind="stable")
     same = np.diff(whose[order]) == 0
     moved = np.diff(known[:, order], axis=1)[:, same]
@@ -346,7 +348,7 @@ def _turn(known: Floats, whose: NDArray[np.intp]) -> Floats:
 def _dynamics(
     turn: Floats, basis: TimeBasis, known: Floats, sent: Floats, courses: SubjectCourses
 ) -> tuple[ClassDynamics, Floats]:
-    """Return one class's dynamics, and (3 m, n) what sharpening stands on; see `SequenceCodec`."""
+    """Return one class's dynamics, and (3 m, n) inputs of sharpening; see `SequenceCodec`."""
     functions, laws, parts = courses.over(basis), [], []
     later = courses.here[:, 1:]
     for y, z in zip(map(courses.of_rows, known), map(courses.of_rows, sent), strict=True):
@@ -360,7 +362,7 @@ def _dynamics(
 
 
 def _sharpening(laws: Sequence[tuple[ClassDynamics, Floats]]) -> tuple[KnotheRosenblatt, ...]:
-    """Fit, to all classes at once, surprises to the normal law, given what went before."""
+    """Fit surprises to the normal law for all classes at once, given the earlier readings."""
     W = np.concatenate([left for _, left in laws], axis=1)
     codes = np.repeat(np.arange(len(laws)), [left.shape[1] for _, left in laws])
     return fit_layer(W, codes, np.arange(len(W)), grid_over(W), sequence_parts.SHARPENING)

@@ -1,4 +1,4 @@
-"""What scores follow over time: chosen by the likelihood of subjects held out, for all classes."""
+"""Choose one time structure of scores for all classes, by the likelihood of held-out subjects."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def choose_basis(
     ----------
     scores : per class (m, n) turned scores of its readings, in their order.
     whose, times, codes : (n,) of all readings.
-    period : of the season, in units of time; 0: there is none; None: to be found.
+    period : of the season, in units of time. 0: there is none. None: the choice finds it.
 
     Subjects are dealt into two halves; laws of a class are fitted to one and tried on the other.
     """
@@ -116,7 +116,7 @@ def _less_trend(courses: SubjectCourses, y: Floats) -> Floats:
 
 
 def _whiten_scores(courses: SubjectCourses, y: Floats) -> Floats:
-    """Take off what a score keeps of the last, which else has most power at the longest period."""
+    """Remove the kept share of the last score: else the longest period has the most power."""
     both = courses.here[:, 1:]
     before, after = y[:, :-1][both], y[:, 1:][both]
     kept = float(before @ after / max(float(before @ before), 1e-12))

@@ -1,5 +1,5 @@
-"""What a device needs to encode and decode with a fitted map: NumPy alone.
+"""Encode and decode with a fitted map, as a device needs it: NumPy alone.
 
-A reading is moved to a point of its lattice's cell and taken through elementary steps, each of
-which has an inverse; a nominal value is exchanged for another. None of it holds a reading.
+A numeric reading is moved to a point of its lattice's cell and taken through elementary steps, each
+with an inverse. A nominal value is exchanged for another. The code stores no reading.
 """

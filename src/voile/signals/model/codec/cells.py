@@ -1,7 +1,7 @@
 """The lattices of some columns, one reading at a time, written out: plain Python.
 
-What `scalar.py` does to one value, in the same operations and so to the same bits, but for those
-that change nothing: a product with 1, or 0 taken off.
+The functions do to one value the same operations as `scalar.py`, and so give the same bits. They
+leave out operations that change nothing: a product with 1, or subtracting 0.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from voile.signals.model.codec.triangular import Numbers, list_terms
 
 
 class ReadingCells:
-    """Where the values of a reading lie on their lattices.
+    """Find the values of a reading on their lattices.
 
-    rounded : takes a point; returns the position of the cell that each value lies in, as whole
+    rounded : takes a point; returns the position of each value's cell, as whole
         floats. ValueError, OverflowError: a value is missing or infinite.
-    on : takes positions and a reading; says whether it is what stands there.
-    values : takes positions; returns what stands there.
-    moved : takes positions and how far from each, in cells; returns what stands there.
-    hold : takes positions and a point; says whether it lies in their cells, and not so near an end
-        that errors count.
+    on : takes positions and a reading; returns whether the positions have its values.
+    values : takes positions; returns their values.
+    moved : takes positions and a distance from each, in cells; returns the values there.
+    hold : takes positions and a point; returns whether it lies in their cells, and not so near an
+        end that errors count.
     """
 
     rounded: Callable[[Sequence[float]], Numbers]
@@ -95,7 +95,7 @@ def text(lattices: Sequence[ValueLattice]) -> str:
 
 
 def _place(lattice: ValueLattice, v: str) -> str:
-    """Say where a value lies, in cells: `scalar.place`."""
+    """Write the formula of a value's place, in cells: `scalar.place`."""
     cells = _times(v, lattice.per)
     if lattice.offset:
         cells = f"({cells} - {float(lattice.offset)!r})"
@@ -103,7 +103,7 @@ def _place(lattice: ValueLattice, v: str) -> str:
 
 
 def _at(lattice: ValueLattice, k: str) -> str:
-    """Say what stands at a position: `scalar.at`."""
+    """Write the formula of the value at a position: `scalar.at`."""
     whole = f"{float(lattice.offset)!r} + {_times(k, lattice.step)}"
     return whole if lattice.per == 1 else _over(f"({whole})", lattice.per)
 

@@ -1,4 +1,4 @@
-"""What a device needs: encode and decode with a fitted map, NumPy alone.
+"""The device's codec: encode and decode with a fitted map, NumPy alone.
 
 A `Codec` is data: lattices, and per class a few elementary steps. It holds no reading.
 """
@@ -44,21 +44,21 @@ FARTHEST = 4.25  # normal score beyond which curves go on straight
 
 @dataclass(frozen=True, eq=False)
 class Codec:
-    """Turn readings into what is sent, and back, exactly.
+    """Turn readings into messages, and back, exactly.
 
     Parameters
     ----------
     classes : (k,) the private classes, sorted: strings or whole numbers.
     columns : per column its lattice, or the assignment of a nominal one.
-    steps : per class the steps that numeric columns take, in order; injective each. Where a
-        class has none, its numbers are sent as they are.
-    places : decimal places of what is sent, 0 to 12; None: float64, at its finest. Numbers that
+    steps : per class the steps of numeric columns, in order; injective each. Without steps, a
+        class's numbers are sent as they are.
+    places : decimal places of messages, 0 to 12; None: float64, at its finest. Numbers that
         are sent as they are stay so.
     side : the side columns that conditional steps depend on; both ends have them.
     lift : relations among the numeric columns, before steps; then these are of its base columns.
 
-    Guarantee: every value returned by `encode` has been decoded again, with room to spare for
-    another machine's rounding; what would not come back is refused, never sent.
+    Guarantee: `encode` decodes every returned value again, with a margin for the rounding of
+    another machine. It refuses a reading that would not come back, and never sends it.
     """
 
     classes: NDArray[Any]
@@ -85,7 +85,7 @@ class Codec:
         known: ArrayLike | SideLevels | None = None,
         protective: ProtectiveRandom | RowDraws | None = None,
     ) -> NDArray[Any]:
-        """Return what is sent for readings of known classes.
+        """Return the messages of readings of known classes.
 
         Parameters
         ----------
@@ -101,8 +101,8 @@ class Codec:
 
         Raises
         ------
-        RequestError : a class the map has not seen, a missing or infinite reading, one off its
-            lattice, a nominal value never seen, or one so far out that float64 cannot carry it.
+        RequestError : a class or a nominal value that the map has not seen. Also a missing or
+            infinite reading, one off its lattice, or one too far out for float64.
 
         Cost: O(n d) for a map of one layer, plus O(n d^2) for the conditional means.
         """
@@ -132,7 +132,7 @@ class Codec:
         levels: SideLevels,
         protective: ProtectiveRandom | RowDraws,
     ) -> None:
-        """Fill in the numeric columns of one batch of one class, and look whether they decode."""
+        """Fill in the numeric columns of one batch of one class, and check that they decode."""
         X, lattices = self._numbers(table, rows), self._lattices()
         if not lattices:
             return
@@ -166,8 +166,9 @@ class Codec:
     def reach(self, X: Floats, which: int, at: SideLevels | None = None) -> Floats:
         """Return how many cells, (d, n), rounding to `places` may move readings apart.
 
-        Drawn from so much more than their cell, and again where they leave it, messages are as
-        often at its edge as in its middle: else that would reveal the right class's map.
+        Points are drawn from an area that is wider than the cell by this reach, and drawn again if
+        they leave it. Messages are then as often at its edge as in its middle. Otherwise the edge
+        would reveal the right class's map.
         """
         wide = np.zeros_like(X)
         if self.places is not None:
@@ -195,7 +196,7 @@ class Codec:
     def decode(
         self, Z: ArrayLike, c: ArrayLike, *, known: ArrayLike | SideLevels | None = None
     ) -> NDArray[Any]:
-        """Return the readings that `encode` was given; parameters and errors as there.
+        """Return the readings given to `encode`; parameters and errors as there.
 
         Other side columns than those of `encode` give other readings: `KnownMac` refuses them.
         """
@@ -224,19 +225,19 @@ class Codec:
         *,
         known: ArrayLike | SideLevels | None = None,
     ) -> ClassPosterior:
-        """Say what messages may mean to a recipient who is not sure of the class.
+        """Return the possible readings of messages for a recipient who is unsure of the class.
 
         Parameters
         ----------
         Z : (n, d) or (n,) messages.
         prior : (k,) or (n, k) chances of the classes, p(c | s), each row of sum 1.
-        model : of the same fit, to normal scores at strength 1: how likely readings are. Of
-            nominal columns it says nothing.
+        model : of the same fit, to normal scores at strength 1: how likely readings are. It
+            ignores nominal columns.
 
         Returns
         -------
-        Posterior : chances of the classes, and the reading that each would mean. Where all classes
-            look alike, chances are the prior's (Theorem 1): no message resolves them.
+        Posterior : chances of the classes, and the reading under each class. If all classes look
+            alike, chances are the prior's (Theorem 1): no message resolves them.
 
         Cost: O(k d) times that of decoding.
         """
@@ -268,9 +269,9 @@ class Codec:
     ) -> NDArray[np.bool_]:
         """Flag, (n, d) or (n,), readings rarer in their class than once in 40,000.
 
-        For the codec to normal scores at strength 1, whose scores say so. Such readings are
-        encoded and decoded exactly as any other, by straight tails, but may be rarer in one class
-        than in another. Nominal values are never flagged. `farthest`: another score to flag beyond.
+        Use the codec to normal scores at strength 1, since its scores measure this. Such readings
+        are encoded and decoded exactly as any other, by straight tails. They may be rarer in one
+        class than in another. Nominal values are never flagged. `farthest`: another limit.
         """
         table = self._table(X)
         levels = self.levels(known, len(table))
@@ -319,7 +320,7 @@ class Codec:
         return read_levels(known, self.side, n, first=len(self.columns))
 
     def _single(self, table: NDArray[Any], c: ArrayLike, known: object) -> SingleReading | None:
-        """Return what takes one reading of a class, if this is one and nothing is unusual."""
+        """Return the codec of one reading of a class, or None if the input is unusual."""
         labels = np.asarray(c)
         if len(table) != 1 or labels.size != 1 or labels.dtype.kind not in "iuUO":
             return None

@@ -1,9 +1,9 @@
 """Frames that depend on side columns: tables of whole numbers, read at each row's levels.
 
 A frame takes standard values w to v = L(k) w + m(k), L triangular with a positive diagonal. Shifts
-and slopes are multiples of 2^-24, spreads powers of 2 in steps of 1/256, each the sum of one table
-for every side column and every pair of them that has one. Sums of whole numbers have no
-order, so that both ends have the same frame to the last bit.
+and slopes are multiples of 2^-24. Spreads are powers of 2 in steps of 1/256. Each is a sum with one
+table for every side column, and one for every pair of them that has one. Sums of whole numbers have
+no order, so that both ends have the same frame to the last bit.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST = 1 << 36  # the largest entry of a table: products with widths stay whole 
 
 @dataclass(frozen=True, eq=False)
 class SideTables(BriefRepr):
-    """What the sums of tables are at each level, or pair of levels, of some side columns.
+    """Sums of tables at each level, or pair of levels, of some side columns.
 
     terms : (t, 2) the side columns of each table; the second is -1 where it is one.
     tables : (outputs, cells) whole numbers, the cells of one term after those of another.
@@ -85,7 +85,7 @@ class SideTables(BriefRepr):
         return np.asarray(_sum(table, parts) // (self.widths[a] * self.widths[b]))
 
     def _corners(self, at: SideLevels, j: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Return the levels that rows lie between, and the weight of each."""
+        """Return the levels around each row's value, and the weight of each."""
         left, share = at.left[j], at.share[j]
         if not share.any():
             return [(left, np.full_like(left, self.widths[j]))]
@@ -102,9 +102,9 @@ def _sum(
 class ConditionalFrame:
     """w -> (share L(k) + matrix) w + share m(k) + shift: a frame, and how much of it depends on k.
 
-    Rows of `tables` are d shifts, d spreads, then d times d slopes of which those of a column on
-    the columns before it in `order` count. `matrix` is triangular in the same order. `ladder` are
-    the 256 steps from 1 to 2, in units of 2^-30. Turned, it leads from v to w.
+    Rows of `tables` are d shifts, d spreads, then d times d slopes. A column only uses slopes on
+    columns before it in `order`. `matrix` is triangular in the same order. `ladder` contains
+    the 256 steps from 1 to 2, in units of 2^-30. Turned, the frame leads from v to w.
     """
 
     kind: ClassVar[str] = "conditional"

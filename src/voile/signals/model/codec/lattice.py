@@ -109,7 +109,7 @@ class ValueLattice:
         return self.values(np.rint((x * self.per - self.offset) / self.step))
 
     def within(self, x: Floats, k: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Say which points lie in the cell of k, and not so near its end that errors count."""
+        """Return which points lie in the cell of k, and not so near its end that errors count."""
         return np.abs((x * self.per - self.offset) / self.step - k) < 0.5 - MARGIN / 2
 
 

@@ -1,14 +1,14 @@
-"""Relations among readings, taken off before the class's map: NumPy alone.
+"""Relations among readings, removed before the class's map: NumPy alone.
 
-Each class has a map of its own, so that a relation among decoded readings would hold under the
-right class alone. A derived column is therefore sent as its distance from the relation, in cells
-of its lattice, by one table common to all classes: every class decodes it to a plausible one. The
+Each class has its own map, so a relation among decoded readings would hold under the right class
+alone. A derived column is therefore sent as its distance from the relation, in cells of its
+lattice. One table serves all classes: every class decodes a distance to a plausible one. The
 table has a row for each last digit of the relation's position, or for each eighth of its cell.
 
-Proof of exactness: with the other columns on their lattices, the position k of a derived column
-and the distance r = k - g determine each other, g being one whole number at both ends. A table
-gives each r an interval of [0, 1], its width the share of r among people with the same row, and a
-point of the rounding cell a point of the interval. All these maps are bijections.
+Proof of exactness: take the other columns on their lattices. Then g is one whole number at both
+ends. So the position k of a derived column and the distance r = k - g determine each other. A
+table gives each r an interval of [0, 1]. Its width is the share of r among people with the same
+row. A point of the rounding cell becomes a point of the interval. All these maps are bijections.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class LiftedColumn(BriefRepr):
     """A derived column: its relation, and the widths of its distances from it.
 
     formula : of `x0`, `x1`, ... the numeric columns, and `k0`, `k1`, ... the side columns.
-    widths : (rows, m) whole numbers above 0, of sum 2^48 each row: of the distances `first` to
-        `first + m - 1`, by the last digit of the relation's position (10 rows), or by the eighth
-        of its cell (8 rows).
+    widths : (rows, m) whole numbers above 0, with sum 2^48 in each row: of the distances `first`
+        to `first + m - 1`. Rows are the last digit of the relation's position (10 rows), or the
+        eighth of its cell (8 rows).
     """
 
     column: int
@@ -62,13 +62,13 @@ class LiftedColumn(BriefRepr):
 
     @cached_property
     def _edges(self) -> Floats:
-        """The ends of all intervals: those of row q begin at q, (rows m + 1,)."""
+        """The boundaries of all intervals: those of row q begin at q, (rows m + 1,)."""
         before = np.cumsum(self.widths, axis=1) - self.widths
         starts = before / WHOLE + np.arange(len(self.widths))[:, None]
         return np.append(starts.ravel(), float(len(self.widths)))
 
     def forward(self, p: Floats, exact: Floats) -> Floats:
-        """Return what is sent for positions in cells, (n,), and the relation's exact positions."""
+        """Return the messages of positions in cells, (n,), and relations' exact positions."""
         k, size = np.rint(p), self.widths.shape[1]
         g, row = find_rows(exact, len(self.widths))
         at = np.clip(k - g - self.first, 0, size - 1).astype(np.int64) + size * row
@@ -90,11 +90,11 @@ class LiftedColumn(BriefRepr):
 
 @dataclass(frozen=True, eq=False)
 class RelationLift(BriefRepr):
-    """What is common to all classes, before their maps: relations, and heaped last digits.
+    """The transformations before the maps, common to all classes: relations, heaped last digits.
 
     lifted : derived columns; a relation contains columns that are not derived, or derived before.
     digits : (d, 10) whole numbers of sum 2^48, or 0 throughout: the share of each last digit of a
-        column where people round, so that a heaped value has a cell as wide as it is frequent.
+        column with rounding by people. A heaped value's cell is then as wide as it is frequent.
     """
 
     lattices: tuple[ValueLattice, ...]
@@ -198,7 +198,7 @@ class RelationLift(BriefRepr):
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], columns: Sequence[Any]
     ) -> RelationLift | None:
-        """Rebuild the lift of a codec's columns; None where it has none."""
+        """Rebuild the lift of a codec's columns; None if it has none."""
         if "lift.digits" not in arrays:
             return None
         lifted: list[LiftedColumn] = []
@@ -298,7 +298,7 @@ class LiftedPath:
 def expect_positions(
     formula: ColumnFormula, lattice: ValueLattice, columns: Mapping[str, Floats]
 ) -> Floats:
-    """Return the position on a column's lattice that a relation gives; 0 where it gives none."""
+    """Return the relation's position on a column's lattice; 0 where it gives none."""
     exact = _place(lattice, formula.evaluate(columns))
     return np.where(np.abs(np.rint(exact)) < FARTHEST, exact, 0.0)
 

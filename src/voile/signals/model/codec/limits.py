@@ -1,7 +1,7 @@
-"""What no reading can be, by which forged and faulty messages are noticed: NumPy alone.
+"""Limits of possible readings, which reveal forged and faulty messages: NumPy alone.
 
-A file or a device in other hands may send any number, and every number decodes to something. The
-live channel, `decode` and `decode-fhir` hold what they decode to the same limits.
+A file or a device in other hands may send any number, and every number decodes to some reading.
+The live channel, `decode` and `decode-fhir` apply the same limits to decoded readings.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 RANGE = 8.0
-"""Normal scores within which the map takes a value for a reading; once in 10^15 one lies beyond."""
+"""The map accepts readings within these normal scores; one in 10^15 lies beyond."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ReadingLimits:
         return np.logical_not((low <= values) & (values <= high))
 
     def write_value(self, value: float) -> str | float:
-        """Return a value as the source has it; one that is not a number as text, for JSON."""
+        """Return a value in the source's form; a value that is not a number as text, for JSON."""
         if not isfinite(value):
             return str(value)
         return self.words[int(value)] if self.words and not self.is_outside(value) else value

@@ -1,7 +1,7 @@
 """Nominal columns: one injective assignment of values per class, NumPy alone.
 
-Among all assignments, matching values by their rank of frequency reveals least: the entropy of the
-mixture is Schur-concave, and a sum of vectors is majorised by the sum of the sorted ones, so
+Matching values by their rank of frequency reveals least among all assignments. The entropy of the
+mixture is Schur-concave, and a sum of vectors is majorised by the sum of the sorted ones. So
 I(Z; C) = H(Z) - H(Z | C) is least there, whatever the shares of the classes.
 """
 
@@ -21,7 +21,7 @@ NOMINAL = "nominal"  # what is declared of such a column, where others have a re
 
 @dataclass(frozen=True, eq=False)
 class ValueAssignment(BriefRepr):
-    """Which value stands for which, in each class."""
+    """The exchanged value of each value, in each class."""
 
     values: NDArray[np.str_]  # (m,) strings, all values of the column, sorted
     sent: NDArray[np.int64]  # (classes, m): value i of class c is sent as value sent[c, i]

@@ -17,9 +17,9 @@ DRAWERS = 1 << 12
 class LinearPieces:
     """A function of straight pieces through the knots (x, y); its end pieces go on for ever.
 
-    To find the piece of each of many values, the range is cut into even drawers, each labelled
-    with the piece that it begins in; from there on the next knots are tried, as often as the
-    fullest drawer needs. That is four times as fast as bisection, whose branches nobody predicts.
+    To find the pieces of many values, the range is divided into even drawers. Each drawer
+    stores the piece at its beginning. The search tries the next knots from there, as often as the
+    fullest drawer needs. That is four times as fast as bisection with its unpredictable branches.
     """
 
     def __init__(self, x: Floats, y: Floats) -> None:

@@ -1,4 +1,4 @@
-"""Where in arrays of readings and classes an error is, for those who call them by names."""
+"""Places of errors in arrays of readings and classes, for callers who use column names."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 
 class ReadingPlace(str):
-    """A column of readings, or the classes, and a row of them, as a library's caller counts them.
+    """A column of readings, or the classes, and a row of them, with the caller's numbers.
 
-    It is the text of an error's `where`, and remembers what it counts: the reader of a
-    source says it by the source's names.
+    It is the text of an error's `where`, and stores the numbers. The reader of a source
+    replaces them with the source's names.
 
     >>> ReadingPlace(1, 6), ReadingPlace(row=6), ReadingPlace(1, 6).describe_place(
     ...     ("pulse", "weight"), "ill"
@@ -21,7 +21,7 @@ class ReadingPlace(str):
     row: int | None
 
     def __new__(cls, column: int | None = None, row: int | None = None) -> ReadingPlace:
-        """Write it as arrays have it."""
+        """Write the place as arrays count it."""
         name = "c" if column is None else f"column {column}"
         made = super().__new__(cls, name if row is None else f"{name}, row {row + 1:,}")
         made.column, made.row = column, row
@@ -37,7 +37,7 @@ class ReadingPlace(str):
     def describe_place(
         self, columns: Sequence[str], classes: str, rows: Sequence[int] | None = None
     ) -> str:
-        """Say it by the names of columns, and by the numbers of rows in the source, from 0."""
+        """Return the place with column names, and row numbers of the source, from 0."""
         name = f"column {classes if self.column is None else columns[self.column]}"
         if self.row is None:
             return name

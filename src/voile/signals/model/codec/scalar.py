@@ -1,8 +1,8 @@
 """Lattices and elementary steps for one reading at a time: plain Python.
 
-A call of NumPy costs more than all the arithmetic that one reading needs. What is here computes
-what `lattice.py` and `steps.py` compute, in Python's own floats: the same operations in the same
-order on every machine, and so the same bits.
+A call of NumPy costs more than all the arithmetic that one reading needs. This module computes
+the results of `lattice.py` and `steps.py` in Python's own floats. It uses the same operations in
+the same order on every machine, and so gives the same bits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INSIDE = 1 - 2 * MARGIN
 
 
 class ScalarStep(Protocol):
-    """A step of one point at a time, as `Step` is of many."""
+    """A step of one point at a time, as `Step` is for many."""
 
     def forward(self, v: Point, /) -> Point: ...
 
@@ -57,13 +57,13 @@ def at(lattice: ValueLattice, k: float) -> float:
 
 
 def is_on(lattice: ValueLattice, k: int, v: float) -> bool:
-    """Say whether a value is that of a position: `ValueLattice.positions`, of one."""
+    """Return whether a value is that of a position: `ValueLattice.positions`, of one."""
     reach = abs(k) * lattice.step + lattice.step + lattice.offset
     return reach < 2.0**52 and abs(at(lattice, k) - v) <= OFF * lattice.resolution
 
 
 def on_lattice(lattice: ValueLattice, v: float, where: str) -> float:
-    """Return the value of the lattice that a reading is, or raise a RequestError."""
+    """Return the lattice's value nearest to a reading, or raise a RequestError."""
     if not isfinite(v):
         raise RequestError("a reading is missing or infinite", where=where, instead="set it aside")
     k = place(lattice, v)
@@ -77,10 +77,10 @@ def on_lattice(lattice: ValueLattice, v: float, where: str) -> float:
 
 
 def place(lattice: ValueLattice, v: float) -> float:
-    """Return where a point lies, in cells; who checks and who decodes must round the same number.
+    """Return the place of a point, in cells; checks and decoding must round the same number.
 
-    Far out the products themselves are rounded: a point well within its cell may come to lie on
-    the edge.
+    Far out the products themselves are rounded: a point well within its cell may then lie on
+    its edge.
     """
     return (v * lattice.per - lattice.offset) / lattice.step
 

@@ -1,6 +1,6 @@
 """Side columns and the frames that they give, for one reading at a time: plain Python.
 
-What is here computes what `side.py` and `conditional.py` compute, to the last bit.
+This module computes the results of `side.py` and `conditional.py`, to the last bit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FrameRow: TypeAlias = tuple[int, float, float, list[tuple[int, float]]]
 
 
 def level_of(column: SideColumn) -> Callable[[object], Level | None]:
-    """Return what reads a cell of a side column; nothing of one that only a batch reads."""
+    """Return the reader of a side column's cell; None if only a batch reads the column."""
     return _of_name(column) if isinstance(column, NameLevels) else _of_number(column)
 
 

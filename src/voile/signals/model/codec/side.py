@@ -1,7 +1,7 @@
 """Side columns K, such as age and sex, on fixed grids of levels: NumPy alone.
 
-A map that is conditional on them reads its tables at a reading's levels, in whole numbers: both
-ends come to the same table, to the last bit. Missing is a level of its own.
+A map that is conditional on them reads its tables at a reading's levels, in whole numbers. Both
+ends therefore get the same table, to the last bit. Missing is a level of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from voile.signals.model.codec.place import ReadingPlace
 
 @dataclass(frozen=True, eq=False)
 class SideLevels:
-    """Where rows lie on each side column's grid: `share` of `width` parts from `left` to the next.
+    """Places of rows on each side column's grid: `share` of `width` parts from `left` to the next.
 
     All (columns, rows); a level without an order has share 0. `values` are the numbers themselves,
     for relations: NaN where they are missing, and of names.
@@ -78,14 +78,14 @@ class NumberGrid(BriefRepr):
         return np.where(missing, self.nodes, left), np.where(missing, 0, share), exact
 
     def off(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say which numbers are none of the column's lattice; missing ones are."""
+        """Return which numbers are off the column's lattice; missing ones are."""
         values = _numbers(column, ReadingPlace())
         there = ~np.isnan(values)
         near = self.lattice.nearest(np.where(there, values, 0.0))
         return there & (np.abs(near - values) > OFF * self.lattice.resolution)
 
     def strangers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say which numbers lie further beyond the grid than it is long, as months for years do."""
+        """Return which numbers lie further beyond the grid than its length, as months for years."""
         values = _numbers(column, ReadingPlace())
         low, span = self.first, max(self.nodes - 1, 1) * self.width
         ends = self.lattice.values(np.array([low - span, low + 2 * span], dtype=np.float64))
@@ -132,7 +132,7 @@ class NameLevels(BriefRepr):
         return level, np.zeros_like(level), np.full(len(level), np.nan)
 
     def strangers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say which names have no level of their own."""
+        """Return which names have no level of their own."""
         return np.asarray(self.read_levels(column, ReadingPlace())[0] == len(self.values))
 
     def canonical(self, column: NDArray[Any]) -> list[bytes]:
@@ -185,7 +185,7 @@ def side_table(known: ArrayLike | None, n: int) -> NDArray[Any]:
 
 
 def is_missing(value: object) -> bool:
-    """Whether a cell of a side column holds nothing.
+    """Whether a cell of a side column is empty.
 
     >>> [is_missing(one) for one in (None, float("nan"), " ", 0, "no")]
     [True, True, True, False, False]

@@ -1,7 +1,7 @@
 """One reading of a class, encoded and decoded without arrays: plain Python.
 
-The bits are those that `Codec` gives in a batch, in a hundredth of the time that arrays need for
-one. Whatever is unusual is left to the batch, which says what is wrong and where.
+The bits are the same as from a batch of `Codec`, in a hundredth of the time that arrays need for
+one. The batch handles all unusual input, and its errors name the problem and the place.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class SingleReading:
     def send(
         self, x: Sequence[float], protective: ProtectiveRandom | RowDraws
     ) -> list[float] | None:
-        """Return the message of a reading; None of one that is off its lattice or lost."""
+        """Return the message of a reading; None if it is off its lattice or lost."""
         try:
             k = self.cells.rounded(x)
             if not self.cells.on(k, x):
@@ -52,7 +52,7 @@ class SingleReading:
         return sent if self.cells.hold(k, self.path.inverse(sent)) else None
 
     def decode_message(self, z: Sequence[float]) -> Sequence[float] | None:
-        """Return the reading of a message; None where it has none."""
+        """Return the reading of a message; None if it has none."""
         try:
             return self.cells.values(self.cells.rounded(self.path.inverse(z)))
         except (ValueError, OverflowError):
@@ -60,7 +60,7 @@ class SingleReading:
 
 
 class SingleReadings:
-    """What takes one reading of a class, at the levels of its side columns if there are any."""
+    """The codecs of one reading of a class, at the levels of its side columns if there are any."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class SingleReadings:
         self._single = lru_cache(CELLS)(single)
 
     def at(self, known: object) -> SingleReading | None:
-        """Return what takes a reading with these side columns; None where they are unusual."""
+        """Return the codec of a reading with these side columns; None if they are unusual."""
         if known is None or isinstance(known, SideLevels):
             return None if known is not None or self._levels else self._single(())
         row = np.asarray(known, dtype=object).ravel().tolist()
@@ -95,7 +95,7 @@ class SingleReadings:
 
 
 def _parts(steps: Sequence[MapStep], d: int) -> Iterator[CellFrames | WrittenSteps]:
-    """Write out in one what lies between steps that side columns change."""
+    """Merge the steps between side-dependent steps into one written-out function each."""
     row: list[CodecStep] = []
     for step in steps:
         if not isinstance(step, ConditionalFrame):

@@ -30,7 +30,7 @@ class CodecStep(Protocol):
     kind: ClassVar[str]
 
     def forward(self, V: Floats, /) -> Floats:
-        """Return what the readings become."""
+        """Return the mapped readings."""
 
     def inverse(self, V: Floats, /) -> Floats:
         """Return the readings again."""
@@ -60,7 +60,7 @@ class PieceCurve(BriefRepr):
         return LinearPieces(self.y, self.x)
 
     def __call__(self, v: Floats) -> Floats:
-        """Return what the curve makes of `v`, (n,); its end pieces go on for ever."""
+        """Return the curve's values at `v`, (n,); its end pieces go on for ever."""
         return self._there.evaluate_at(v)
 
     def inverse(self, v: Floats) -> Floats:
@@ -73,8 +73,8 @@ class PieceCurve(BriefRepr):
 def between(a: PieceCurve, b: PieceCurve, strength: float) -> PieceCurve:
     """Return (1 - strength) a + strength b, straight between the knots of either.
 
-    Of knots that all but coincide one is kept, and a knot is added on each end piece: no slope
-    is that of a piece as short as a rounding error.
+    One knot is kept if several almost coincide. A knot is added on each end piece. So no slope
+    comes from a piece as short as a rounding error.
     """
     x = np.union1d(a.x, b.x)
     span = x[-1] - x[0]
@@ -129,8 +129,8 @@ def _times(matrix: Floats, V: Floats) -> Floats:
 def mix(a: AffineMap, b: AffineMap, strength: float) -> AffineMap:
     """Return (1 - strength) a + strength b.
 
-    Regular where both matrices are symmetric and positive, or both triangular with a positive
-    diagonal: such matrices stay so in between.
+    The result is regular if both matrices are symmetric and positive, or both triangular with a
+    positive diagonal: such matrices stay so in between.
     """
     return AffineMap(
         (1 - strength) * a.matrix + strength * b.matrix,
@@ -156,7 +156,7 @@ class ColumnBend:
 
     @classmethod
     def of(cls, curves: tuple[PieceCurve, ...]) -> ColumnBend:
-        """Join curves of any number of knots; the shorter ones get more of their own line."""
+        """Join curves of any number of knots; shorter ones get more points on their own line."""
         size = max(len(curve.x) for curve in curves)
         longer = [_with_knots(curve, size) for curve in curves]
         return cls(np.stack([c.x for c in longer]), np.stack([c.y for c in longer]))

@@ -1,7 +1,7 @@
 """A triangular map of one point at a time, its sums written out: plain Python.
 
-A loop over tables costs Python several times what the products in it do. Written out once for each
-map, they are summed in the order of `KnotheRosenblatt`, and so to the same bits. The place of a
+A loop over tables costs Python several times as much as its products. The sums are written out
+once for each map, in the order of `KnotheRosenblatt`, and so give the same bits. The place of a
 column on the grid is looked up once, for all columns that depend on it.
 """
 
@@ -19,11 +19,11 @@ Before: TypeAlias = Mapping[int, Sequence[int]]  # of each column, in order, tho
 
 
 class TriangularMap:
-    """The later columns of a Knothe-Rosenblatt map, the first `known` of them being known.
+    """The later columns of a Knothe-Rosenblatt map, with its first `known` columns given.
 
-    given : takes the first columns; returns their z, and what these make of the others: a shift
-        and a scale of each. Called once for a point, whose other columns may then go there and
-        back several times.
+    given : takes the first columns. Returns their z, and a shift and a scale for each other
+        column. One call serves a point, even if its other columns then go there and back
+        several times.
     forward, inverse : take the other columns, and the shifts and scales that `given` returned.
     """
 
@@ -47,12 +47,12 @@ def before_each(step: KnotheRosenblatt) -> Before:
 
 
 def _depends(step: KnotheRosenblatt, j: int, i: int) -> bool:
-    """Say whether column j depends on column i at all: many do not, and need not be looked up."""
+    """Return whether column j depends on column i: many do not, and need no look-up."""
     return bool(step.mean[j, i].any() or (step.scale[j, i] != 1).any())
 
 
 def tables(step: KnotheRosenblatt, before: Before, s: str = "") -> dict[str, Any]:
-    """Return what the text reads, by name; `s` goes into the names of several steps' tables."""
+    """Return the values that the text reads, by name; `s` is part of the names of each step."""
     found: dict[str, Any] = {f"inner{s}": step.grid[1:-1].tolist()}
     found[f"low{s}"], found[f"high{s}"] = float(step.grid[0]), float(step.grid[-1])
     for j, curve in enumerate(step.curve):
@@ -76,8 +76,8 @@ def pieces(x: Floats, functions: Iterable[Floats]) -> list[Numbers]:
 def text(before: Before, known: int) -> str:
     """Return the text of the functions, all but its numbers.
 
-    Of column j given i, a and b are its mean and slope, c and d one over its spread and slope; r is
-    how far i lies into its piece of the grid.
+    Column j given i has mean a with slope b. One over its spread is c with slope d. Column i
+    lies r into its piece of the grid.
 
     >>> print(text({0: [], 1: [0]}, 1))
     def given(v):
@@ -156,7 +156,7 @@ def _after(before: Before, i: int) -> list[int]:
 
 
 def _sums(j: int, columns: Sequence[int], start: Sequence[str] = ()) -> Sequence[str]:
-    """Return a column's shift and scale, given others and those it has; none where it has none."""
+    """Return a column's shift and scale, given others and its own; empty if it has none."""
     if not columns:
         return start
     shifts = [f"(a{j}_{i} + b{j}_{i} * r{i})" for i in columns]
@@ -178,7 +178,7 @@ def _back(j: int, frame: Sequence[str], s: str) -> list[str]:
 
 
 def _look_up_column(i: int, before: Before, s: str) -> list[str]:
-    """Look up what a column makes of those that depend on it; beyond the grid it stays as it is."""
+    """Look up a column's effect on dependent columns; beyond the grid it is constant."""
     parts = [f"{letter}{j}_{i}" for j in _after(before, i) for letter in "abcd"]
     if not parts:
         return []

@@ -1,7 +1,7 @@
 """Steps in a row, of one point at a time, written out as one function: plain Python.
 
-Calls and loops cost Python several times what the products of one point do. Each line does what
-the step does in a batch, in the same order, and so to the same bits.
+Calls and loops cost Python several times as much as the products of one point. Each line does the
+same as the step in a batch, in the same order, and so gives the same bits.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class WrittenSteps:
 
 
 def _write_step(step: CodecStep, s: str) -> Written:
-    """Return the lines of a step, each way from v to v, and what they read, `s` in the names.
+    """Return the lines of a step, each way from v to v, and their values, `s` in the names.
 
     >>> import numpy as np
     >>> print(*_write_step(AffineMap(np.array([[2.0]]), np.zeros(1)), "0_")[0])
@@ -53,7 +53,7 @@ def _write_step(step: CodecStep, s: str) -> Written:
 
 
 def _affine(step: AffineMap, s: str) -> Written:
-    """Sum term by term, but for those of 0."""
+    """Sum term by term, without terms of 0."""
     matrices = {"there": step.matrix.tolist(), "back": step.invert_map().matrix.tolist()}
     made = {f"shift{s}{j}": shift for j, shift in enumerate(step.shift.tolist())}
     sums: dict[str, list[str]] = {}

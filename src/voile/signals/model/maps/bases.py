@@ -1,7 +1,7 @@
-"""What overheard values look like, and how far the map goes: one injective map for all classes.
+"""The look of overheard values, and the strength of the map: one injective map for all classes.
 
-The class's own map leads to the barycentre, `strength` of the way. What is put after it is the
-same for every class, and so leaves I(Z; C | S) as it is (Section 6.2): the base decides on looks
+The class's own map leads to the barycentre, `strength` of the way. The step after it is the
+same for every class, and so leaves I(Z; C | S) unchanged (Section 6.2). The base decides on looks
 and on the distortion for third parties, never on the risk.
 """
 
@@ -36,7 +36,7 @@ BASES: Mapping[str, Law | None] = {
 
 
 def show_lift(lift: RelationLift, base: str) -> RelationLift:
-    """Return the lift with messages of a base's looks: of the barycentre, the column's own."""
+    """Return the lift with messages of a base's look: for the barycentre, the column's own."""
     if BASES[base] is None:
         return lift
     d = len(lift.lattices)
@@ -47,7 +47,7 @@ def show_lift(lift: RelationLift, base: str) -> RelationLift:
 def class_steps(
     fitted: FittedLaws, base: str, strength: float, personal: Sequence[AffineMap] | None = None
 ) -> tuple[tuple[MapStep, ...], ...]:
-    """Return each class's steps, from readings to what is sent; of one subject, `personal` too.
+    """Return each class's steps, from readings to messages; with `personal`, of one subject.
 
     At strength 0 all of them together are the identity. Each step lies between the identity, or
     a step that a later one undoes, and the full map; each is injective for every strength.
@@ -91,8 +91,8 @@ def _encode_last_steps(
 ) -> tuple[AffineMap | ConditionalFrame, ColumnBend]:
     """Return the last two steps, common to all classes: leave the barycentre, take on looks.
 
-    A barycentre follows side columns only where they travel in the clear: to an adversary who
-    lacks them, messages that follow them would reveal them, and the class through them.
+    A barycentre follows side columns only if they travel in the clear. Otherwise messages that
+    follow them would reveal them, and the class through them.
     """
     side = fitted.side
     shared = side.shared if side else None
@@ -123,7 +123,7 @@ def _leaving(
 def _leave_own_frame(
     side: SideFrames | None, which: int, nothing: AffineMap, strength: float
 ) -> tuple[AffineMap | ConditionalFrame, ...]:
-    """Return how what a class adds to the frame is left, where it adds anything."""
+    """Return the step that removes a class's addition to the frame, if it has one."""
     own = side.own[which] if side else None
     return () if own is None else (_leaving(own, nothing, strength),)
 

@@ -1,4 +1,4 @@
-"""What is refused or warned of before a map is fitted or taken."""
+"""Checks of readings before a map is fitted or used: refusals and warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a method hands back: per class a frame and layers, and the law they lead to."""
+"""The result of a method: per class a frame and layers, and the common law."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCORES = np.linspace(-FARTHEST, FARTHEST, 171)
 
 @dataclass(frozen=True, eq=False)
 class SideFrames(BriefRepr):
-    """Frames that depend on side columns: what is outside of them depends on the class alone."""
+    """Frames that depend on side columns; the steps outside them depend on the class alone."""
 
     shared: ConditionalFrame  # of all classes
     own: tuple[ConditionalFrame | None, ...]  # per class what it adds, inside the shared frame
@@ -41,11 +41,11 @@ class SideFrames(BriefRepr):
 
 @dataclass(frozen=True, eq=False)
 class FittedLaws(BriefRepr):
-    """Say how each class becomes the same law.
+    """The maps from each class to one common law.
 
     frames : per class the affine map from the common law to its readings: mean and spread. All
-        matrices symmetric and positive, or all triangular in one order of the columns with a
-        positive diagonal, so that whatever lies between two frames is a frame
+        matrices are symmetric and positive, or all are triangular in one order of the columns
+        with a positive diagonal. So everything between two frames is a frame.
     """
 
     shares: Floats  # (k,) shares of the classes, sum 1
@@ -92,7 +92,7 @@ class ClassSample:
         return [self.X[self.c == k] for k in range(self.c.max() + 1)]
 
     def add_dither(self, random_state: RandomState) -> ClassSample:
-        """Return the sample as it is when sent: spread within the rounding cells."""
+        """Return the sample as it is sent: spread within the rounding cells."""
         (rng,) = streams(random_state, "dither of the fit")
         X = self.X + rng.uniform(-0.5, 0.5, self.X.shape) * self.cells
         for place, j in enumerate(self.lift.base if self.lift else ()):
@@ -101,10 +101,10 @@ class ClassSample:
 
 
 class MapMethod(Protocol):
-    """Learn from readings what each class looks like."""
+    """Learn the law of each class from readings."""
 
     def fit(self, sample: ClassSample, random_state: RandomState, /) -> FittedLaws:
-        """Fit, or raise a RequestError where the readings are not what the method stands for."""
+        """Fit, or raise a RequestError if the method does not fit the readings."""
 
 
 def refuse_below(sample: ClassSample, low: float, method: str) -> None:

@@ -1,4 +1,4 @@
-"""Fitted maps as a kit keeps them: plain arrays, from which codecs of any strength are made."""
+"""Fitted maps in the kit's form: plain arrays, which give codecs of any strength."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TEXT = "text"
 
 @dataclass(frozen=True, eq=False)
 class StoredMap(BriefRepr):
-    """A fitted map made of its parts: another strength or base costs no other fit."""
+    """A fitted map made of its parts: another strength or base needs no new fit."""
 
     shows = (
         "base",
@@ -165,7 +165,7 @@ def _fitted_of(arrays: Mapping[str, NDArray[Any]]) -> FittedLaws:
 
 
 def mark_of(codec: Codec) -> str:
-    """Return a name of a codec: another has another. It decodes what it encoded, and no other."""
+    """Return a name of a codec: each codec decodes only messages of its own name."""
     digest, arrays = sha256(), codec.to_arrays()
     for key in sorted(arrays):
         array = arrays[key]
@@ -176,7 +176,7 @@ def mark_of(codec: Codec) -> str:
 
 
 def to_table(maps: Mapping[str, Arrays]) -> pa.Table:
-    """Lay arrays out as rows: which map, which array, its type, shape, and numbers or texts."""
+    """Lay arrays out as rows: the map, the array, its type, shape, and numbers or texts."""
     rows = [(name, key, array) for name, arrays in maps.items() for key, array in arrays.items()]
     texts = [array.ravel().tolist() if array.dtype.kind == "U" else None for *_, array in rows]
     kinds = [TEXT if array.dtype.kind == "U" else _plain(array).dtype.str for *_, array in rows]

@@ -1,4 +1,4 @@
-"""How the cells of a reading column become numbers, or nominal values, and what they are not."""
+"""Turn the cells of a reading column into numbers or nominal values, and check them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INFINITE = r"^(?i)\s*[+-]?(inf|infinity|nan)\s*$"
 
 
 class ReadingSettings(BaseModel):
-    """What a roles file says of a column of readings beside its role.
+    """The settings of a column of readings in a roles file, besides its role.
 
     resolution : the width of the cell that readings were rounded to; None: found.
     nominal : whether its values are names without an order.
@@ -59,7 +59,7 @@ class ReadingSettings(BaseModel):
 
 
 class SideSettings(BaseModel):
-    """What a roles file says of a column that the adversary is taken to know, beside its role.
+    """The settings of a known column in a roles file, besides its role.
 
     sent : whether it travels with each message, in the clear; else the recipient has it already.
     resolution, nominal : as of readings.
@@ -87,7 +87,7 @@ class ReadingCellValues:
 
 @dataclass(frozen=True)
 class KnownColumn:
-    """A column that the adversary is taken to know, and what its cells are."""
+    """A column that the adversary is assumed to know, and the form of its cells."""
 
     column: str
     settings: SideSettings
@@ -116,7 +116,7 @@ class KnownColumn:
 
 @dataclass(frozen=True)
 class ReadingColumn:
-    """A column of readings, and what its cells are."""
+    """A column of readings, and the form of its cells."""
 
     column: str
     settings: ReadingSettings
@@ -145,18 +145,18 @@ class ReadingColumn:
         return _numbers(column)
 
     def messages(self, column: pa.Array) -> ReadingCellValues:
-        """Read a column of what was sent."""
+        """Read a column of messages."""
         return _names(column) if self.settings.nominal else _numbers(column)
 
     @property
     def decoded_limits(self) -> ReadingLimits:
-        """What its readings can be once they are decoded."""
+        """The limits of its decoded readings."""
         return ReadingLimits(self.column, self.settings.ordinal or (), self.settings.bounds)
 
     def is_outside(self, values: NDArray[Any], type_: pa.DataType) -> NDArray[np.bool_]:
-        """Say of each decoded value, (n,), whether no reading in a column of this type can be so.
+        """Return for each decoded value, (n,), whether it is impossible in a column of this type.
 
-        Of nominal columns none is: their values decode to one another.
+        Nominal values are always possible: they decode to one another.
         """
         if self.settings.nominal:
             return np.zeros(len(values), dtype=np.bool_)
@@ -177,7 +177,7 @@ class ReadingColumn:
         return pa.array(values.astype(np.float64), mask=blank).cast(type_)
 
     def decoded_type(self, type_: pa.DataType) -> pa.DataType:
-        """Return the type that decoded readings have: the source's, but for text of numbers."""
+        """Return the type of decoded readings: the source's, or numbers if the source has text."""
         named = self.settings.nominal or self.settings.ordinal is not None
         if _is_text(type_):
             return pa.string() if named else pa.float64()
@@ -189,7 +189,7 @@ class ReadingColumn:
 
 
 def has_decimal_comma(cell: pa.Scalar) -> bool:
-    """Say whether a cell that is no number would be one with a point for its comma.
+    """Return whether a cell with a decimal comma would be a number with a decimal point.
 
     >>> [has_decimal_comma(pa.scalar(one)) for one in ("70,1", "70.1", "1,000.5", None, 70.1)]
     [True, False, False, False, False]
@@ -198,7 +198,7 @@ def has_decimal_comma(cell: pa.Scalar) -> bool:
 
 
 def type_named(name: str) -> pa.DataType:
-    """Return the type that Arrow writes so.
+    """Return the Arrow type of this name.
 
     >>> type_named(str(pa.decimal128(6, 2))), type_named(str(pa.float32()))
     (Decimal128Type(decimal128(6, 2)), DataType(float))

@@ -1,4 +1,4 @@
-"""Classes too small to be hidden, which are sent as one."""
+"""Merge classes that are too small to be hidden into one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voile.data.roles import Roles
 
 
 class PrivateSettings(BaseModel):
-    """What a roles file says of the column of classes beside its role."""
+    """The settings of the column of classes in a roles file, besides its role."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

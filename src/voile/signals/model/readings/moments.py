@@ -1,4 +1,4 @@
-"""The order of time, by what a column of it means: the same for fit and for send."""
+"""The order of time by the meaning of its column: the same for fit and for send."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def rank_moments(
 ) -> NDArray[np.intp]:
     """Return each moment's place among all, from 1 up; equal moments share theirs.
 
-    rows : (n,) their places in the source, from 0, for what an error says.
+    rows : (n,) their places in the source, from 0, for the text of an error.
 
-    Text is taken for numbers where it holds nothing else, and for ISO dates or times otherwise,
+    Text is read as numbers if it contains nothing else, and otherwise as ISO dates or times,
     all with a time zone or none.
 
     >>> rank_moments([pa.array(["10", "9", "9.5"])], "day").tolist()
@@ -50,7 +50,7 @@ def rank_moments(
 
 
 class ReadingTicks(NamedTuple):
-    """When readings were taken."""
+    """The moments of readings."""
 
     values: NDArray[np.int64]  # (n,)
     per: int  # ticks in a day, where they are dates or times; else in 1 of the column's numbers
@@ -58,7 +58,7 @@ class ReadingTicks(NamedTuple):
 
 @dataclass(frozen=True)
 class TimeUnit:
-    """What a map counts time in."""
+    """The unit of time of a map."""
 
     ticks: int
     per: int  # as in `ReadingTicks`
@@ -73,21 +73,21 @@ class TimeUnit:
 
         Raises
         ------
-        RequestError : as `rank_moments`; dates where the map has numbers, or numbers where it has
-            dates.
+        RequestError : as `rank_moments`; dates although the map has numbers, or numbers although it
+            has dates.
         """
         found = count_ticks(times, column)
         if found.per != self.per:
             known, given = ("numbers", "dates") if found.per == DAY else ("dates", "numbers")
             raise RequestError(
-                f"times are {given}, and {known} in what the map was fitted to",
+                f"times are {given}, but the map was fitted to {known}",
                 where=f"column {column}",
                 instead="write them as they were",
             )
         return self.of(found.values)
 
     def of(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the same of moments in ticks."""
+        """Return the moments of ticks in this unit."""
         return ticks // self.ticks
 
 
@@ -137,7 +137,7 @@ def order_rows(
     moments: NDArray[np.intp],
     number: NDArray[np.int64],
 ) -> NDArray[np.intp]:
-    """Order rows by subject and time, those of one moment by what they hold, then by number."""
+    """Order rows by subject and time, those of one moment by their values, then by number."""
     held = [np.unique(column, return_inverse=True)[1] for column in table.T]
     return np.lexsort((number, *held[::-1], moments, whose))
 

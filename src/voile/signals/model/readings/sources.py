@@ -1,4 +1,4 @@
-"""From a source with roles to readings, their classes and whose they are."""
+"""Turn a source with roles into readings, their classes and their subjects."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for 
 
 @dataclass(frozen=True, eq=False)
 class SourceReadings(BriefRepr):
-    """Readings in an order that does not follow the source's."""
+    """Readings in an order that does not depend on the source's."""
 
     table: NDArray[Any]  # (n, d) float64; objects where a column is nominal
     labels: NDArray[np.str_]  # (n,) text, the classes
@@ -64,7 +64,7 @@ class SourceReadings(BriefRepr):
 
 @dataclass(frozen=True, eq=False)
 class BatchReadings(BriefRepr):
-    """What a batch holds, row by row."""
+    """The content of a batch, row by row."""
 
     cells: tuple[ReadingCellValues, ...]
     labels: NDArray[np.object_]
@@ -123,7 +123,7 @@ class SignalReader(BriefRepr):
 
     @cached_property
     def sides(self) -> tuple[KnownColumn, ...]:
-        """The columns that the adversary is taken to know."""
+        """The columns that the adversary is assumed to know."""
         return KnownColumn.all_of(self.roles)
 
     @property
@@ -138,17 +138,17 @@ class SignalReader(BriefRepr):
 
     @cached_property
     def merged_names(self) -> Mapping[str, str]:
-        """What each class that is merged with others is called."""
+        """The name of each class that is merged with others."""
         return PrivateSettings.of(self.roles, self.private).names
 
     def classes(self, column: pa.Array) -> NDArray[np.object_]:
-        """Return a column of classes as text, those merged by their common name."""
+        """Return a column of classes as text, merged ones by their common name."""
         labels = classes_of(column, self.private)
         named = [self.merged_names.get(one, one) for one in labels] if self.merged_names else labels
         return np.array(named, dtype=object)
 
     def name_place(self, error: RequestError, rows: SourceReadings) -> RequestError:
-        """Say where in the source it is: the library counts columns, and rows in their order."""
+        """Give the error its place in the source: the library counts columns, and rows in order."""
         if not isinstance(error.where, ReadingPlace):
             return error
         names = (*self.columns, *(one.column for one in self.sides))
@@ -245,8 +245,8 @@ class SignalReader(BriefRepr):
     ) -> SourceReadings:
         """Read all rows that have a class, a subject and every reading; `partial`: some reading.
 
-        Where `strict`, rows of those held out are left alone, and a cell that its column cannot
-        hold is refused. Order: by subject, time and readings, so that the source's reveals nothing.
+        If `strict`, skip rows of held-out people, and refuse a cell that its column cannot hold.
+        Order: by subject, time and readings, so that the source's order reveals nothing.
         """
         seen, numbers, times, read = [], [], [], 0
         for batch, number in self._batches(source, strict=strict):
@@ -266,7 +266,7 @@ class SignalReader(BriefRepr):
             raise RequestError(
                 "no row has a class, a subject and every reading",
                 where=source.name,
-                instead="of sensors with their own rates, round times until some rows have all",
+                instead="with sensors of different rates, round times until some rows are complete",
             )
         moments = np.zeros(len(number), dtype=np.intp)
         ticks = None
@@ -327,7 +327,7 @@ def _order_rows(
     *,
     left_out: int,
 ) -> SourceReadings:
-    """Order rows by what they hold, equal ones by their place in the source."""
+    """Order rows by subject, time and values, equal ones by their place in the source."""
     names, whose = np.unique(subjects, return_inverse=True)
     order = order_rows(table, whose, moments, number)
     rows = SourceReadings(table, labels, whose, moments, number, names, left_out, known, ticks)
@@ -337,7 +337,7 @@ def _order_rows(
 def without_copies(rows: SourceReadings) -> SourceReadings:
     """Return each subject's readings in their proportions, as few as there can be.
 
-    Every row written twice, or a subject's alone, is as if written once.
+    A row written twice, or all rows of a subject written twice, count as written once.
     """
     texts = np.where(rows.known == None, "", rows.known).astype(str)  # noqa: E711
     every = (*rows.table.T, *texts.T)
@@ -359,7 +359,7 @@ def without_copies(rows: SourceReadings) -> SourceReadings:
 
 
 def check_classes(rows: SourceReadings, private: str) -> None:
-    """Refuse a column of one class or of hardly two people in a class, and a subject of two."""
+    """Refuse a single class, a class of one or two people, and a subject of two classes."""
     _, first = np.unique(rows.whose, return_index=True)
     if len(first) < FEW_EACH * len(np.unique(rows.labels)):
         raise RequestError(
@@ -378,12 +378,12 @@ def check_classes(rows: SourceReadings, private: str) -> None:
 
 
 def nothing(values: NDArray[np.object_]) -> NDArray[np.bool_]:
-    """Say which texts are not there."""
+    """Return which texts are missing."""
     return np.array([value is None for value in values], dtype=np.bool_)
 
 
 def classes_of(column: pa.Array, name: str) -> NDArray[np.object_]:
-    """Return classes as text: whole numbers are their digits, also where they came as floats."""
+    """Return classes as text: whole numbers are their digits, even if they came as floats."""
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
         try:
@@ -396,7 +396,7 @@ def classes_of(column: pa.Array, name: str) -> NDArray[np.object_]:
 
 
 def subjects_of(column: pa.Array) -> NDArray[np.object_]:
-    """Return subjects as text; who is blank is nobody."""
+    """Return subjects as text; a blank one is missing."""
     text = column.cast(pa.string())
     blank = pc.equal(pc.utf8_trim_whitespace(text), "")
     return _text(pc.if_else(blank, None, text))

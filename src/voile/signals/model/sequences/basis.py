@@ -1,4 +1,4 @@
-"""What the scores of a subject may follow over time: a level, a slope, a season."""
+"""The functions of time in a subject's scores: a level, a slope, a season."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LONGEST = 10_000  # units of time in a season, at most: a codec holds a row for 
 
 @dataclass(frozen=True, eq=False)
 class TimeBasis:
-    """The functions of time whose sum, weighed by each subject's coefficients, a score follows.
+    """The functions of time in a score: each subject's coefficients weigh them.
 
-    Every class has the same, so that they reveal nothing of the class. A season is a table, since
-    a machine's cosine need not have the bits of another's.
+    Every class has the same functions, so that they reveal nothing of the class. A season is a
+    table, since the bits of a cosine may differ between machines.
     """
 
     slope: float = 0.0  # units of time over which a slope of 1 rises by 1; 0: there is no slope

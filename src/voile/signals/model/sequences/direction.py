@@ -1,8 +1,8 @@
-"""How one direction of a subject's scores goes on, a reading at a time: plain Python.
+"""The course of one direction of a subject's scores, a reading at a time: plain Python.
 
-A score is y_t = f_t b + e_t: functions of time f_t weighed by the subject's coefficients b, about
-which it swings as an AR(1) process e_t. b is normal, and drifts. This is the Kalman filter of it;
-the score of a moment is known exactly, so that only b is in doubt.
+A score is y_t = f_t b + e_t. The subject's coefficients b weigh functions of time f_t. Around
+them the score swings as an AR(1) process e_t. b is normal, and drifts. This is its Kalman filter.
+The score of a moment is known exactly, so that only b is in doubt.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from voile.signals.model.sequences.written_out import Numbers, Row, steps
 CLEAR, GROSS = 3.0, 4.0
 """In standard deviations: surprises up to the first are learnt whole, from the second on not.
 
-But for the second in a row: readings that go on elsewhere are no spike.
+A second surprise in a row is learnt: readings that stay at a new level are no spike.
 """
 
 
 class DirectionState(NamedTuple):
-    """What is known of one direction of one subject's scores."""
+    """The estimate of one direction of one subject's scores."""
 
     coefficients: Numbers  # (K,) their mean
     doubt: Numbers  # (K K,) their covariance, row after row
@@ -67,20 +67,20 @@ class DirectionLaw:
     def forecast(self) -> Forecasting:
         """Return the law of a score, given functions of time now, and at the latest score.
 
-        Its mean alone where there was a score before, and the reading does not hold it.
+        Return only its mean if there was a score before, and the reading lacks this one.
         """
         found: Forecasting = self._compiled_functions["forecast"]
         return found
 
     @cached_property
     def learn(self) -> Learning:
-        """Return what is known once a score is."""
+        """Return the estimate after a score."""
         found: Learning = self._compiled_functions["learn"]
         return found
 
     @cached_property
     def _compiled_functions(self) -> dict[str, Any]:
-        """Both functions, and what they read."""
+        """Both functions, and their inputs."""
         made = {
             "mean": self.mean,
             "prior": _flatten_rows(self.covariance),
@@ -101,14 +101,14 @@ class DirectionLaw:
 
 
 def read_state(saved: object, size: int) -> DirectionState:
-    """Read what `json` made of a state of so many coefficients, or raise a ValueError."""
+    """Read the JSON data of a state with `size` coefficients, or raise a ValueError."""
     parts = saved if isinstance(saved, list | tuple) else ()
     coefficients, doubt, *scores, time, since = parts
     means, rows = numbers(coefficients), tuple([numbers(row) for row in doubt])
     last, surprise = numbers(scores)
     square = len(means) == len(rows) == size and all(len(row) == size for row in rows)
     if not square or any(rows[k][k] < 0 for k in range(size)):
-        raise ValueError("what is known of a score is of another map")
+        raise ValueError("the estimate of a score belongs to another map")
     if moment(time) < moment(since):
         raise ValueError("a reading is before the first")
     return DirectionState(means, _flatten_rows(rows), last, surprise, time, since)
@@ -134,7 +134,7 @@ def power(base: float, exponent: int) -> float:
 
 
 def share_of(surprise: float) -> float:
-    """Return the share of a surprise that is learnt; of a gross one, such as a spike, nothing.
+    """Return the share of a surprise that is learnt: 0 for a gross one, such as a spike.
 
     >>> share_of(-2.9), share_of(3.5), share_of(4.0)
     (1.0, 0.5, 0.0)

@@ -1,4 +1,4 @@
-"""What travels between the two ends of a session: NumPy not needed."""
+"""The messages between the two ends of a session: NumPy not needed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ReadingMessage(NamedTuple):
 
 
 class MessageReceipt(NamedTuple):
-    """Say that all messages up to `number` have come; `check` is the digest of these."""
+    """Confirm all messages up to `number`; `check` is their digest."""
 
     session: str
     number: int
@@ -111,8 +111,8 @@ def _check(value: object) -> str:
 def beginning(session: str, mark: str, proof: bytes = b"") -> str:
     """Return the digest before the first message: of the session's name and the map's mark.
 
-    Of a map given side columns it is a MAC under their proof, on which all later digests stand: no
-    message of an end with other side columns is taken.
+    If the map uses side columns, it is a MAC under their proof. All later digests depend on it, so
+    no message of an end with other side columns is accepted.
     """
     begun = f"{mark} {session}".encode()
     found = hmac.new(proof, begun, "sha256") if proof else sha256(begun)
@@ -122,7 +122,7 @@ def beginning(session: str, mark: str, proof: bytes = b"") -> str:
 def chain(check: str, message: ReadingMessage) -> str:
     """Return the digest with one more message.
 
-    Of what anyone can overhear, never of a reading: a digest of readings could be tried out.
+    The digest uses the overheard message, never a reading: others could test guessed readings.
 
     >>> one, other = (ReadingMessage("a", 1, 0, "", values) for values in ((1.0,), (1.0, 2.0)))
     >>> chain("", one) == chain("", other)
@@ -135,7 +135,7 @@ def chain(check: str, message: ReadingMessage) -> str:
 
 
 def is_sound(values: Sequence[float], largest: float = LARGEST) -> bool:
-    """Say whether all are numbers, none infinite, and none is larger than this."""
+    """Return whether all are numbers, none infinite, and none is larger than `largest`."""
     for value in values:  # noqa: SIM110 - a generator takes twice as long
         if not -largest <= value <= largest:
             return False

@@ -1,9 +1,9 @@
-"""What the readings of one subject have to do with one another, class by class: NumPy alone.
+"""The dependence between the readings of one subject, class by class: NumPy alone.
 
-The map of single readings takes each to d normal scores. Of one subject these go together: a
-level that stays, a slope, a season, and swings that fade. Given what went before, the next scores
-are normal, of a mean and spread that a few numbers give; taken off, what is sent is new to all who
-heard the rest.
+The map of single readings takes each to d normal scores. The scores of one subject depend on each
+other: they have a constant level, a slope, a season, and swings that fade. Given the earlier ones,
+the next scores are normal, with a mean and a spread from a few numbers. Messages leave these out,
+and so contain only news for everyone who heard the others.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ State: TypeAlias = Sequence[DirectionState | None]
 
 @dataclass(frozen=True, eq=False)
 class ClassDynamics:
-    """How one class's scores go on: turned so that directions go on each by itself."""
+    """The course of one class's scores, turned into directions that do not depend on each other."""
 
     turn: Floats  # (m, m) a rotation of the m varying scores
     mean: Floats  # (m, K) of each direction; see `DirectionLaw`
@@ -61,7 +61,7 @@ class ClassDynamics:
         sound = (self.swing > 0) & (np.abs(self.kept) < 1) & (self.drift >= 0)
         eigenvalues = np.linalg.eigvalsh(self.covariance)
         if not (sound.all() and (eigenvalues > -1e-9).all()):
-            raise ValueError("a variance, or what is kept of a swing, is out of range")
+            raise ValueError("a variance, or the kept share of a swing, is out of range")
 
     @classmethod
     def of(cls, turn: Floats, directions: Sequence[DirectionLaw]) -> ClassDynamics:
@@ -82,22 +82,22 @@ class ClassDynamics:
 
     @cached_property
     def score_transform(self) -> Callable[[Row], Numbers]:
-        """What takes scores to the directions."""
+        """The function from scores to the directions."""
         return partial(times(len(self.turn)), self.turn.ravel().tolist())
 
     @cached_property
     def back(self) -> Callable[[Row], Numbers]:
-        """What takes the directions back to scores."""
+        """The function from the directions back to scores."""
         return partial(times(len(self.turn)), self.turn.T.ravel().tolist())
 
 
 @dataclass(frozen=True, eq=False)
 class SequencePart:
-    """Columns that a message may hold together, and what makes what is left of them normal.
+    """Columns that a message may contain together, and the maps that make their rest normal.
 
     sharpening : per class a triangular map of (forecast means of all varying columns, surprises of
-        the last reading of each, surprises of these columns), which takes off what is not normal in
-        the last, or not as large at every level and after every surprise.
+        the last reading of each, surprises of these columns). It makes the last ones normal, with
+        the same spread at every level and after every surprise.
     """
 
     columns: tuple[int, ...]  # of those that vary, in order
@@ -110,7 +110,7 @@ class SequencePart:
 
 @dataclass(frozen=True, eq=False)
 class SequenceCodec:
-    """What both ends of a session need.
+    """The map of a session, for both its ends.
 
     Parameters
     ----------
@@ -118,12 +118,11 @@ class SequenceCodec:
         last: strength 1, to normal scores, those of the invariants by themselves.
     order : (d,) the source's column in each place of the codec.
     invariants : how many columns never change within a subject, d at most; sent once.
-    dynamics : per class, of the scores of the other columns.
-    parts : the columns that a message may hold together, and how what is left of them is sharpened.
-        Whole readings have one part, of all varying columns. Of readings in part the steps of
-        `codec` take each column by itself, nothing is turned, and there are no invariants.
+    parts : the columns that a message may contain together, and the sharpening of their rest.
+        Whole readings have one part, of all varying columns. If readings lack columns, the steps
+        of `codec` take each column by itself, nothing is turned, and there are no invariants.
     basis : the functions of time that scores follow, the same for every class.
-    timed : whether messages say when readings were taken; else readings are counted.
+    timed : whether messages contain the times of readings; else readings are counted.
     """
 
     codec: Codec
@@ -160,7 +159,7 @@ class SequenceCodec:
 
     @classmethod
     def forgetful(cls, codec: Codec, order: tuple[int, ...], invariants: int) -> SequenceCodec:
-        """Return a map that sends each reading as if nothing had come before it."""
+        """Return a map that sends each reading as if it were the first."""
         derived = len(codec.lift.derived_columns) if codec.lift else 0
         m, grid = len(order) - invariants - derived, np.array([-1.0, 1.0])
         flat = np.zeros((3 * m, 3 * m, 2))
@@ -179,12 +178,12 @@ class SequenceCodec:
 
     @cached_property
     def partial(self) -> bool:
-        """Whether messages may hold part of the columns."""
+        """Whether messages may lack columns."""
         return len(self.parts) > 1
 
     @cached_property
     def forgets(self) -> bool:
-        """Whether each reading is sent as if nothing had come before it."""
+        """Whether each reading is sent as if it were the first."""
         return not any(law.covariance.any() or law.kept.any() for law in self.dynamics)
 
     @cached_property
@@ -234,7 +233,7 @@ class SequenceCodec:
 
     @cached_property
     def mark(self) -> str:
-        """A name of this map: another map has another."""
+        """A name of this map; every map has a different one."""
         digest = sha256()
         arrays = self.to_arrays()
         for key in sorted(arrays):
@@ -298,7 +297,7 @@ def _rebuilt(
 
 
 class ReadingOutlook(NamedTuple):
-    """What is expected of one reading: a forecast per direction, and what sharpening knows."""
+    """The expectation of one reading: a forecast per direction, and sharpening's inputs."""
 
     laws: tuple[ScoreForecast, ...]
     known: tuple[float, ...] | None  # None of a subject's first reading, if it is whole
@@ -308,7 +307,7 @@ class ReadingOutlook(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SequenceLaw:
-    """How one class's sequences become new normal scores, and back, a reading at a time."""
+    """Turn one class's sequences into new normal scores, and back, a reading at a time."""
 
     path: ScalarStep
     dynamics: ClassDynamics
@@ -322,7 +321,7 @@ class SequenceLaw:
     def outlook(
         self, state: State, time: int, columns: tuple[int, ...] | None = None
     ) -> ReadingOutlook:
-        """Return what is expected of a reading, later than the state's; None: of all columns."""
+        """Return the expectation of a reading, later than the state's; None: of all columns."""
         held = columns or tuple(range(len(state)))
         laws = self.forecasts(state, time, held)
         if len(self.sharpening) == 1 and state[0] is None:
@@ -331,11 +330,11 @@ class SequenceLaw:
         return ReadingOutlook(laws, known, held, frames)
 
     def list_conditions(self, laws: Sequence[ScoreForecast], state: State) -> list[float]:
-        """Return what sharpening stands on: forecasts, and each column's last surprise."""
+        """Return the inputs of sharpening: forecasts, and each column's last surprise."""
         return [law.mean for law in laws] + [one.surprise if one else 0.0 for one in state]
 
     def forecasts(self, state: State, time: int, held: Sequence[int]) -> tuple[ScoreForecast, ...]:
-        """Return the forecasts of all directions, of those not held their means alone."""
+        """Return the forecasts of all directions; for columns not in `held` only the means."""
         found, span = [], None
         for j, (each, one) in enumerate(zip(self.dynamics.directions, state, strict=True)):
             spans = (time, time) if one is None else one[-2:]
@@ -346,7 +345,7 @@ class SequenceLaw:
         return tuple(found)
 
     def hide(self, outlook: ReadingOutlook, scores: Point) -> Point:
-        """Return what is sent for the scores of a reading; those it does not hold do not count.
+        """Return the message of a reading's scores; scores of missing columns do not count.
 
         Scores of derived columns come last, and are sent as they are.
         """
@@ -358,7 +357,7 @@ class SequenceLaw:
         return [*self.sharpening[columns].forward(left, frames), *derived]
 
     def show(self, outlook: ReadingOutlook, sent: Point) -> Point:
-        """Return the scores of what is sent; of those that it does not hold the forecasts."""
+        """Return the scores of a message; for missing columns the forecasts."""
         laws, known, columns, frames = outlook
         own, derived = sent[: len(columns)], sent[len(columns) :]
         left = own if known is None else self.sharpening[columns].inverse(own, frames)
@@ -368,7 +367,7 @@ class SequenceLaw:
         return [*self.dynamics.back(along), *derived]
 
     def learn(self, state: State, time: int, outlook: ReadingOutlook, scores: Point) -> State:
-        """Return what is known once a reading is; `outlook` is the state's at that time."""
+        """Return the state after a reading; `outlook` belongs to the state at that time."""
         if not self.remembers:
             return state
         laws, _, columns, _ = outlook

@@ -1,4 +1,4 @@
-"""`Session`: one subject's readings, from the device to the clinic, in step whatever gets lost."""
+"""`Session`: one subject's readings, from the device to the clinic, in step despite losses."""
 
 from __future__ import annotations
 
@@ -43,32 +43,32 @@ NOTHING_KNOWN = KnownColumns()
 class Session:
     """Send one subject's readings, or receive them; one object at each end, made alike.
 
-    The sender calls `send` with a reading, hands on whatever is `pending`, as often as it takes,
-    and gives `acknowledge` what comes back. The recipient gives each message to `receive`, and
-    hands back its `receipt`. A message stands on acknowledged readings alone, and says on which:
-    so messages may be lost, doubled or come in any order, and either end may be saved, stopped
-    and loaded again. What cannot be decoded for certain is refused, never decoded wrong.
+    The sender calls `send` with a reading, and sends all `pending` messages, as often as needed. It
+    gives replies to `acknowledge`. The recipient gives each message to `receive`, and sends back
+    its `receipt`. A message depends only on acknowledged readings, and contains their number. So
+    messages may be lost, doubled or come in any order. Either end may be saved, stopped and loaded
+    again. A message without a certain decoding is refused, never decoded wrong.
 
     Parameters
     ----------
     codec : the map of sequences.
     c : the subject's class.
     name : of this session, public, the same at both ends; another for each session of a map.
-    ahead : how many messages may be under way unacknowledged, >= 1, the same at both ends. With
-        1, each is new to all who heard the others; with more, those under way together do not
-        stand on each other, and reveal as much of the class as readings sent one by one.
-    secret : the device's, for its dither: an end that is restored from a backup, cloned or begun
-        again then encodes a reading that the same map hides with the same bits. None: each time
-        with fresh dither, and two messages of one reading begin to reveal the class.
-    known : the subject's side columns, with a proof, where the map takes any. They are fixed for
-        the session: a subject whose age changes begins a new one. An end with other side columns
+    ahead : how many messages may be pending without a receipt, >= 1, the same at both ends. With
+        1, each is new to all who heard the others. With more, messages pending together do not
+        depend on each other, and reveal as much of the class as readings sent one by one.
+    secret : the device's secret for dither. An end that is restored from a backup, cloned or begun
+        again then encodes the same reading with the same bits, under the same map. None: dither
+        differs each time, and two messages of one reading begin to reveal the class.
+    known : the subject's side columns, with a proof, if the map uses any. They are fixed for
+        the session: a subject with a new age begins a new one. An end with other side columns
         or another key is refused at the first message, never decoded wrong.
     before : how many readings came through in sessions before this one; they number the dither.
     protective : the dither's randomness; another than the system's in tests only.
 
-    Save the sender's end before a message is handed on, and the recipient's before its receipt
-    is. An end that was not, and is loaded from before, is found out by the digest, and refused:
-    then begin a new session. A saved session holds readings: it is private.
+    Save the sender's end before a message is sent, and the recipient's before its receipt is. An
+    end that was restored to an earlier state is detected by the digest, and refused. Then begin a
+    new session. A saved session contains readings: it is private.
 
     Cost: O(d^2 + d log g) a reading.
 
@@ -129,10 +129,10 @@ class Session:
 
         Parameters
         ----------
-        x : in the source's columns; None or NaN of those that it lacks, where the map knows of
-            readings of the others alone.
-        time : when it was taken, in the map's units; None, or no later than the last: one unit
-            after that. None where the map counts readings.
+        x : in the source's columns; None or NaN for missing columns, if the map has a part
+            for readings of the others alone.
+        time : when it was taken, in the map's units. None, or a time no later than the last: one
+            unit after the last. None if the map counts readings.
         """
         if len(x) != len(self.codec.order):
             raise RequestError(f"a reading has {len(x)} columns, not {len(self.codec.order)}")
@@ -167,7 +167,7 @@ class Session:
         return when
 
     def pending(self) -> tuple[ReadingMessage, ...]:
-        """Return the messages to hand on now, or again: those not acknowledged, at most `ahead`.
+        """Return the messages to send now, or again: those without a receipt, at most `ahead`.
 
         The same bytes each time, so that repeating one reveals nothing.
         """
@@ -192,7 +192,7 @@ class Session:
         self._bases, self._out = [base], self._out[len(done) :]
 
     def expect_receipt(self) -> MessageReceipt:
-        """Return the receipt for all that is under way, as the sender would have it."""
+        """Return the receipt that the sender expects for all pending messages."""
         base = self._bases[-1]
         check = base.check
         for message, _ in self._out:
@@ -206,7 +206,7 @@ class Session:
         return bool(self.known.cells) and begins and message.check != first.check
 
     def receive(self, message: ReadingMessage) -> ReceivedReading | None:
-        """Return the reading that a message carries; None if it had come before."""
+        """Return the reading in a message; None if it came before."""
         if message.session != self.name:
             raise RequestError("a message is of another session")
         latest = self._bases[-1].number
@@ -226,7 +226,7 @@ class Session:
         place = message.after - self._bases[0].number
         if not 0 <= place < len(self._bases) or message.number > message.after + self.ahead:
             remedy = "load this end as last saved, or begin a new session"
-            raise RequestError("a message stands on readings that are not here", instead=remedy)
+            raise RequestError("a message depends on readings that are not here", instead=remedy)
         base, when = self._bases[place], message.moment
         if (
             base.check != message.check
@@ -256,7 +256,7 @@ class Session:
         return read
 
     def receipt(self) -> MessageReceipt:
-        """Return what to hand back: up to where all has come."""
+        """Return the receipt to send back: for all messages without a gap so far."""
         base = self._bases[-1]
         return MessageReceipt(self.name, base.number, base.check)
 
@@ -268,7 +268,7 @@ class Session:
         return next(iter([*out, *(one.values for one in self._waiting)]), ())
 
     def _message(self, reading: SequenceReading) -> ReadingMessage:
-        """Make the next message of a reading, and look whether it decodes with room to spare."""
+        """Make the next message of a reading, and check that it decodes with a margin."""
         base, k = self._bases[-1], self.codec.invariants
         time, values, columns = reading
         number = base.number + len(self._out) + 1
@@ -299,7 +299,7 @@ class Session:
         return message
 
     def _outlook(self, base: SharedState, time: int, columns: tuple[int, ...]) -> ReadingOutlook:
-        """Return what is expected of a reading; what it was sent by, it is learnt by too."""
+        """Return the expectation of a reading; encoding and learning share the same one."""
         latest, given = self._latest, (time, columns)
         if latest is None or latest[0] is not base.state or latest[1] != given:
             self._latest = base.state, given, self._law.outlook(base.state, time, columns)
@@ -307,9 +307,9 @@ class Session:
         return latest[2]
 
     def _dither(self, outlook: ReadingOutlook, number: int, values: Values) -> ProtectiveRandom:
-        """Return what dither is drawn from; of a secret, the same again for the same reading.
+        """Return the randomness of dither; with a secret, the same for the same reading.
 
-        Never the same for another reading, or by another map: the two would cancel it.
+        It differs for another reading, and by another map: the two would cancel it.
         """
         if self._secret is None:
             return self._protective
@@ -323,7 +323,7 @@ class Session:
         return self._before + self._bases[-1].number
 
     def _decode_point(self, base: SharedState, outlook: ReadingOutlook, sent: Values) -> Point:
-        """Return what is said, invariants first, within the rounding cells."""
+        """Return the decoded point, invariants first, within the rounding cells."""
         k, path = self.codec.invariants, self._law.path
         if not k:
             return path.inverse(self._law.show(outlook, sent))
@@ -338,7 +338,7 @@ class Session:
     def _after(
         self, base: SharedState, message: ReadingMessage, values: Values, scores: Point
     ) -> SharedState:
-        """Return what is known once one more reading has come; both ends know its last bit."""
+        """Return the shared state after one more reading; both ends know its last bit."""
         k = self.codec.invariants
         columns = self._all if message.columns is None else message.columns
         when = message.moment
@@ -356,7 +356,7 @@ class Session:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data for `json`, all but the map: private, since it holds readings."""
+        """Return plain data for `json`, without the map: private, since it contains readings."""
         return {
             "format": FORMAT,
             "mark": self.codec.mark,

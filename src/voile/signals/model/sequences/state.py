@@ -1,4 +1,4 @@
-"""What an end of a session holds: readings on their way, and what both ends know."""
+"""The state of one end of a session: its pending readings, and the state that both ends share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ReceivedReading(NamedTuple):
 
 
 class SequenceReading(NamedTuple):
-    """What is to be sent."""
+    """A reading to send."""
 
     time: int | None
     values: Values  # of all columns, whatever the reading lacks
@@ -32,7 +32,7 @@ class SequenceReading(NamedTuple):
 
 
 class SharedState(NamedTuple):
-    """What both ends know once the first `number` readings have come."""
+    """The knowledge of both ends after the first `number` readings."""
 
     number: int  # how many have come
     check: str  # the digest of their messages
@@ -57,7 +57,7 @@ class SharedState(NamedTuple):
         last: object,
         state: Sequence[object],
     ) -> SharedState:
-        """Read what `json` made of one, or raise a ValueError."""
+        """Read it from JSON data, or raise a ValueError."""
         held, k = numbers(fixed), codec.invariants
         if len(held) not in (0, k) or len(state) != len(codec.order) - k - codec.derived_count:
             raise ValueError("a base is of other columns")
@@ -65,7 +65,7 @@ class SharedState(NamedTuple):
         states = tuple([None if one is None else read_state(one, size) for one in state])
         when = None if last is None else moment(last)
         if not all(one is None or _is_of(one, when, codec.partial) for one in states):
-            raise ValueError("what is known of scores is of another time than their readings")
+            raise ValueError("the estimates of scores belong to another time than their readings")
         return cls(whole(number), str(check), held, when, states)
 
 
@@ -77,7 +77,7 @@ class KnownColumns(NamedTuple):
 
     @classmethod
     def of(cls, codec: SequenceCodec, cells: Sequence[Cell], key: bytes) -> KnownColumns:
-        """Prove side columns under a key that both ends have, and nobody else; none of none."""
+        """Prove side columns under a key that only both ends have; empty if there are none."""
         if not cells:
             return cls()
         return cls(tuple(cells), known_proof(key, codec.codec.side, cells))
@@ -91,14 +91,14 @@ class KnownColumns(NamedTuple):
 
 
 def _cell(value: object) -> Cell:
-    """Read a cell of a side column from what `json` made of one, or raise a ValueError."""
+    """Read a cell of a side column from JSON data, or raise a ValueError."""
     if value is None or isinstance(value, str) or type(value) in (int, float):
         return value  # type: ignore[return-value]
     raise ValueError("a known column is neither a number nor text")
 
 
 def _is_of(one: DirectionState, when: int | None, partial: bool) -> bool:
-    """Say whether a score is of the last reading; of readings in part it may be of one before."""
+    """Return whether a score is of the last reading; an earlier one is fine if `partial`."""
     return one.time == when or (partial and when is not None and one.time < when)
 
 
@@ -109,12 +109,12 @@ def point_of(codec: SequenceCodec, values: object) -> Values:
 
 
 def nearest_of(codec: SequenceCodec, point: Point) -> Values:
-    """Return the reading in whose cells a point lies."""
+    """Return the reading with cells that contain a point."""
     return codec.cells.values(codec.cells.rounded(point))
 
 
 def on_lattices(codec: SequenceCodec, given: Point, names: Sequence[str]) -> Values:
-    """Return the values of the lattices that a reading is, or raise a RequestError."""
+    """Return a reading's values on the lattices, or raise a RequestError."""
     try:
         if codec.cells.on(found := codec.cells.rounded(given), given):
             return codec.cells.values(found)
@@ -125,7 +125,7 @@ def on_lattices(codec: SequenceCodec, given: Point, names: Sequence[str]) -> Val
 
 
 def fill_point(codec: SequenceCodec, point: Point, columns: tuple[int, ...]) -> list[float]:
-    """Return a reading with some value of the lattice where it lacks one: it does not count."""
+    """Return a reading with a filler in each missing column: it does not count."""
     if len(columns) == len(point) - codec.invariants:
         return list(point)
     out = list(codec.fillers)
@@ -135,7 +135,7 @@ def fill_point(codec: SequenceCodec, point: Point, columns: tuple[int, ...]) -> 
 
 
 def in_order(codec: SequenceCodec, values: Values, columns: tuple[int, ...]) -> Values:
-    """Return values in the source's order, NaN of columns that a reading lacks."""
+    """Return values in the source's order, NaN for missing columns."""
     if codec.partial:
         return tuple([values[j] if j in columns else nan for j in codec.places])
     return tuple([values[j] for j in codec.places])

@@ -1,8 +1,8 @@
-"""How a direction goes on, and products with a matrix, written out: plain Python.
+"""The course of a direction, and products with a matrix, written out: plain Python.
 
-A loop over coefficients costs Python several times what the products in it do, and so does a call
-for each part of a sum. Written out once for each number of coefficients, they are summed in the
-loop's order, and so to the same bits on every machine.
+A loop over coefficients costs Python several times as much as its products. So does a call for
+each part of a sum. The sums are written out once for each number of coefficients, in the loop's
+order, and so give the same bits on every machine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LARGEST = 16  # coefficients: the text grows as their square
 
 @cache
 def times(size: int) -> Callable[[Row, Row], Numbers]:
-    """Return what multiplies a matrix (K K,), row after row, by a vector (K,)."""
+    """Return the product function of a matrix (K K,), row after row, and a vector (K,)."""
     made: dict[str, Any] = {}
     exec(product(size), made)
     found: Callable[[Row, Row], Numbers] = made["times"]
@@ -29,7 +29,7 @@ def times(size: int) -> Callable[[Row, Row], Numbers]:
 
 @cache
 def steps(size: int, *, drifts: bool) -> CodeType:
-    """Return what makes `forecast` and `learn` of a direction of 1 to `LARGEST` coefficients."""
+    """Return the code of `forecast` and `learn` for a direction of 1 to `LARGEST` coefficients."""
     return compile(text(size, drifts=drifts), "<a direction>", "exec")
 
 
@@ -50,8 +50,8 @@ def product(size: int) -> str:
 def text(size: int, *, drifts: bool) -> str:
     """Return the text of `forecast` and `learn`, all but the law's numbers.
 
-    c and p are the coefficients' mean and covariance, y the latest score, m and s the forecast's
-    mean and spread, u the surprise, and h the share of it that is learnt.
+    The coefficients have mean c and covariance p. The latest score is y. The forecast has mean m
+    and spread s. The surprise is u, with the learnt share h.
 
     >>> print(text(2, drifts=True))
     def forecast(state, time, a, b, held=True):
