@@ -126,9 +126,9 @@ TEXT = """# Faults that the tests notice
 
 `make mutants` puts one small fault after another into a file. Examples are a reversed comparison, a
 missing part of a condition, a number that is one too large, and a missing step. It runs the tests
-that reach the fault. If no test notices a fault, a test is missing, or the fault changes nothing visible. The
-second table gives the reason in that case. Compiled kernels are not tried, because naive twins test
-them. If fewer faults were tried than exist, the time for that file was over.
+that reach the fault. If no test notices a fault, a test is missing, or the fault changes nothing
+visible. The list below gives the reason in that case. Compiled kernels are not tried, because naive
+twins test them. If fewer faults were tried than exist, the time for that file was over.
 
 | file | run on | faults | tried | noticed | not noticed, with a reason | open |
 | --- | --- | --- | --- | --- | --- | --- |
