@@ -244,8 +244,8 @@ def main() -> None:
     ]
     save(
         "documents_attack",
-        "Identifiers (tokens) that an attacker finds in the text of the default loop. The ratio is\n"
-        "that to the text of one pass of the best single learner by accuracy.",
+        "Identifiers (tokens) that an attacker finds: ours / one pass. Ours is the text of the\n"
+        "default loop, one pass that of the best single learner by accuracy.",
         (
             "corpus",
             "labels",
