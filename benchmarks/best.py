@@ -136,8 +136,8 @@ def main() -> None:
         "dynamic programming, one for each interval gone through. The two cores were shared\n"
         "with other work: compare evaluations first.\n\n"
         f"If at most {FREE} cuts are free, `best` scores every policy. The last row shows it\n"
-        "without that rule. The whole frontier counts as found if risk and loss of all its policies are\n"
-        "found.\n\n" + TRIED.rstrip(),
+        "without that rule. The whole frontier counts as found if risk and loss of all its\n"
+        "policies are found.\n\n" + TRIED.rstrip(),
     )
 
 
