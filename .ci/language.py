@@ -45,7 +45,7 @@ CEILINGS = {"page": 10**6, "string": 10**6, "docstring": 10**6}
 """How many sentences of each kind still break a rule. A ceiling may only fall."""
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md", "src/**/*.md")
 BETWEEN = re.compile(
-    r"(?<=[.!?:])\s+(?=[A-Z`\"'(*\[{<])|\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=[\w, *]+ : )"
+    r"(?<=[.!?:])\s+(?=[A-Z`\"'(*\[{<]|voile\b)|\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=[\w, *]+ : )"
 )
 CODE = re.compile(r"``[^`]*``|`[^`\n]*`|\{[^{}]*\}|<[^<>]*>")
 
@@ -107,7 +107,7 @@ def list_texts(path: Path) -> Iterator[tuple[str, int, str]]:
 def clear_page(text: str) -> str:
     """Blank code, tables, headings and pictures of a page, and keep its lines."""
     text = re.sub(r"```.*?```|~~~.*?~~~|<!--.*?-->", _blank, text, flags=re.DOTALL)
-    return re.sub(r"^(?:[|#!]| {4,}(?![-*\d])|---).*$", "", text, flags=re.MULTILINE)
+    return re.sub(r"^(?:[|#!]| {4,}(?!(?:[-*]|\d+\.) )|---).*$", "", text, flags=re.MULTILINE)
 
 
 def clear_examples(text: str) -> str:

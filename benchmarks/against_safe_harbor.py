@@ -244,14 +244,14 @@ def main() -> None:
         f"Tennessee; Safe Harbor has relative risk {pair.risk:.4f} and loss {pair.loss:.4f}.",
         COLUMNS,
         rows,
-        f"Means of {SEEDS['random-chain']} seeds of random-chain and {SEEDS['sublattice']} of\n"
-        "sublattice, and their standard deviations. Distance is Euclid's in (risk, loss). *Most\n"
-        "on one chain*: the longest chain, each policy more general than the next, among those\n"
-        f"that beat Safe Harbor. *Bisecting* (Benitez et al.) gives {ALTERNATIVES} policies of no\n"
-        f"more risk than Safe Harbor; {worse:.0%} of them lose no less than it does. The column\n"
-        f"says which share of the {ALTERNATIVES} is beaten by the policies that beat Safe Harbor,\n"
-        "as the paper counts. Equal points count once here; of the paper's 796 about 750 are\n"
-        "distinct.\n\n"
+        f"Means of {SEEDS['random-chain']} seeds of random-chain and {SEEDS['sublattice']}\n"
+        "of sublattice, and their standard deviations. Distance is Euclid's in (risk,\n"
+        "loss). *Most on one chain*: the longest chain, each policy more general than the\n"
+        "next, among those that beat Safe Harbor. *Bisecting* (Benitez et al.) gives\n"
+        f"{ALTERNATIVES} policies of no more risk than Safe Harbor, and {worse:.0%} of them\n"
+        f"lose no less. The column shows the share of the {ALTERNATIVES} that the policies\n"
+        "better than Safe Harbor beat, counted as in the paper. Equal points count once\n"
+        "here. About 750 of the paper's 796 are distinct.\n\n"
         f"![Frontiers beside Safe Harbor](../pictures/{FRONTIERS}.svg)\n\n"
         "Right: near Safe Harbor, dots are policies that beat it, and bisecting's.\n\n"
         f"![Safe Harbor and policies that beat it](../pictures/{INTERVALS}.svg)\n\n"

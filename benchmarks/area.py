@@ -84,9 +84,10 @@ def main() -> None:
         ),
         [row for name, counts in populations.items() for row in rows_of(name, counts)],
         f"Random chains: means of {SEEDS} seeds, {EVALUATIONS:,} evaluations each, as many as the\n"
-        "paper's; times are medians. Steepest makes more evaluations in less time. The order of a\n"
-        "domain without a natural order matters: races by how many records have them (White,\n"
-        "Black, Asian, American Indian, Other), voile's default, against the alphabet's order.",
+        "paper's; times are medians. Steepest makes more evaluations in less time.\n"
+        "The order of a domain without a natural order matters. The table compares voile's\n"
+        "default, races by number of records (White, Black, Asian, American Indian, Other),\n"
+        "with the alphabet's order.",
     )
 
 

@@ -196,21 +196,21 @@ def main(python: str) -> None:
     ]
     save(
         "assess_beside",
-        "5,000 people of Adult and 5,000 others; six quasi-identifiers; medians of three runs.",
+        "5,000 people of Adult and 5,000 others, six quasi-identifiers, medians of three runs.",
         ("measured", "by", "answer", "time", "times voile's", "peak memory"),
         rows,
-        "The release: ages by 20 years, education suppressed, and no row of a group of fewer than "
-        "5 people or of one salary class. The synthetic rows: each cell of the "
-        "original replaced by another row's with probability .2. Singling out: voile takes every "
-        "synthetic row that is unique, and asks who equals it in all six columns; the same "
-        "predicates asked of the same people by anonymeter's query functions give the same rates. "
-        "anonymeter's own attack differs in two ways: it drops rows that equal another first, so "
-        "that two people alike in all columns count as one who is singled out, and it asks for "
-        "ages as extreme as the row's or more. Its rate is not comparable. Inference guesses "
-        "alike: anonymeter from the nearest synthetic row of each of 2,000 people, voile from the "
-        "rows of the same or the nearest values, of all 5,000; the 95% intervals "
-        f"({_said(theirs)} and {_said(ours)}) overlap. "
-        "One assessment reads the files and runs membership, singling out and inference.",
+        "The release has ages by 20 years, education suppressed, and no row of a group of\n"
+        "fewer than 5 people or of one salary class. The synthetic rows replace each cell\n"
+        "of the original with another row's with probability .2. Singling out: voile takes\n"
+        "every unique synthetic row, and counts the people who equal it in all six columns.\n"
+        "The query functions of anonymeter give the same rates for the same predicates and\n"
+        "people. Its own attack differs in two ways, so its rate is not comparable. It\n"
+        "first drops rows that equal another, so two people alike in all columns count as\n"
+        "one person singled out. It also asks for ages as extreme as the row's or more.\n"
+        "Inference guesses alike. anonymeter guesses from the nearest synthetic row of each\n"
+        "of 2,000 people. voile guesses from the rows of the same or the nearest values, of\n"
+        f"all 5,000. The 95% intervals ({_said(theirs)} and {_said(ours)}) overlap. One\n"
+        "assessment reads the files and runs membership, singling out and inference.",
     )
 
 

@@ -118,28 +118,29 @@ def main() -> None:
     ]
     save(
         "bound",
-        "Proved: no policy whatsoever has less loss + weight x relative risk than the bound, so\n"
-        "none is better than the best found by more than the gap.",
+        "Proved: no policy has less loss + weight x relative risk than the bound. So none\n"
+        "is better than the best found by more than the gap.",
         COLUMNS,
         weights_of("67 bits", twenty) + weights_of("734 bits", few),
-        "Area under the risk-loss staircase: no policies have less than *proved*; *hull* is that\n"
-        "under the convex hull of what was found, *staircase* that of what was found. A bound on\n"
-        "weighted sums sees nothing between hull and staircase; one for each partition of sex\n"
-        "and race apart sees some of it.\n\n"
+        "Area under the risk-loss staircase. No policies have less than *proved*. *Hull* is\n"
+        "the area under the convex hull of the found policies, *staircase* that of the\n"
+        "found policies. A bound on weighted sums does not bound the area between hull and\n"
+        "staircase. A bound for each partition of sex and race separately covers part of\n"
+        "it.\n\n"
         f"| {' | '.join(PARTS)} |\n| {' | '.join('---' for _ in PARTS)} |\n"
         + "\n".join(parts)
-        + f"\n\n67 bits: the Tennessee pair with age in {BANDS} five-year bands, sex, race, and\n"
-        f"ZIP in {GROUPS} groups of neighbours of about equal population, as a source of its own,\n"
-        "whose bottom loses nothing. 734 bits: all of the pair. Seconds allowed for the proof:\n"
-        f"{SECONDS} for 20 weights and {2 * SECONDS} for more on 67 bits,\n"
-        f"{options.long:,.0f} on 734. What was found: `best`, at most {options.search:.0f}\n"
-        "seconds, and what was met on the way.\n"
-        "*Optimal*: at so many weights the best is proved best, to a millionth. Other work shared\n"
-        "the machine: CPU seconds say what the proof needs where it is alone. *Seconds*: to the\n"
-        "last rise. *Loss at* a relative risk: no policy of that risk or less loses less than the\n"
-        "first number, and the best found loses the second. *More weights*: once 20 are done,\n"
-        "those between them at which the bound on the area can rise most, as `voile tables fit\n"
-        "--lower-bound-seconds` takes them.",
+        + "\n\n67 bits: the Tennessee pair as a separate source, whose bottom loses nothing. It\n"
+        f"has age in {BANDS} five-year bands, sex, race, and ZIP in {GROUPS} groups of\n"
+        "neighbours of about equal population. 734 bits: all of the pair. Seconds allowed\n"
+        f"for the proof: {SECONDS} for 20 weights and {2 * SECONDS} for more on 67 bits,\n"
+        f"{options.long:,.0f} on 734. Found policies: those of `best`, at most\n"
+        f"{options.search:.0f} seconds, and those met on the way. *Optimal*: at so many\n"
+        "weights the best is proved best, to a millionth. Other work shared the machine.\n"
+        "CPU seconds are the time of the proof alone on a machine. *Seconds*: to the last\n"
+        "rise. *Loss at* a relative risk: no policy of that risk or less loses less than\n"
+        "the first number, and the best found loses the second. *More weights*: after the\n"
+        "first 20, the weights between them at which the bound on the area can rise most.\n"
+        "`voile tables fit --lower-bound-seconds` takes the same.",
     )
 
 

@@ -21,11 +21,10 @@ from voile.tables.trees.tree import BoxTree
 from voile.tables.verbs.search import search
 
 COLUMNS = ("what", "policy", "groups", "within groups", "by labels")
-NOTES = """The share of the columns' entropy that is lost, the mean over columns. Within groups, as
-the resolution counts it, a person's whole group is known: H(column | group). By labels, one column
-is known by what it shows itself: H(column | label). A group of a few people has few values of any
-column, so that the more columns there are, and the smaller groups are, the further the two lie
-apart."""
+NOTES = """The lost share of the columns' entropy, the mean over columns. Within groups, as in
+the resolution, a person's whole group is known: H(column | group). By labels, only the column's
+own label is known: H(column | label). A group of few people has few values of any column. The
+two figures therefore differ more with more columns and smaller groups."""
 
 
 def main() -> None:

@@ -173,10 +173,11 @@ FIGURES = (
     Figure("trees, k = 1: unique people", finest, 1, uniques=True),
 )
 NOTES = """Below 1 the risk is understated. Households are neighbours in the order of all ten
-columns. Groups of fewer than 5 subjects of a global policy are not estimated by `--sampled`, since
-at k = 1 half of the matches or less are found; boxes of trees are, and small ones are mostly taken
-for riskier than they are. People of NHANES are counted by age, sex, race and place of birth, and
-measured in steps of 5 kg and 5 cm; a tenth are 930 people."""
+columns.
+`--sampled` does not estimate groups of fewer than 5 subjects of a global policy, since at k = 1
+it finds at most half of the matches. It estimates boxes of trees, and mostly overstates the
+risk of small boxes. People of NHANES are counted by age, sex, race and place of birth, and
+measured in steps of 5 kg and 5 cm. A tenth are 930 people."""
 
 
 def said(ratios: Sequence[float]) -> str:
@@ -198,8 +199,9 @@ def main() -> None:
     save(
         "counted_boxes",
         "Estimated over true expected matches of released tenths of two populations, 4 of 10 "
-        f"columns counted: median, least and greatest over {DRAWS} draws and {POLICIES} policies "
-        "of each frontier; and people unique in the population, among the released, by the finest.",
+        f"columns counted. Values are median, least and greatest over {DRAWS} draws and {POLICIES} "
+        "policies of each frontier. *Unique people* are unique in the population, among the "
+        "released, by the finest policy.",
         ("population", "who is drawn", *(figure.title for figure in FIGURES)),
         rows,
         NOTES,

@@ -225,8 +225,8 @@ def verdict(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
         tried = [row for row in rows if row[place] != "-"]
         over = [row for row in tried if float(row[place]) > 0.5]
         yield f"- {what}: at most half in {len(tried) - len(over)} of {len(tried)} rows"
-        told = (f"{row[0]}, {row[1]}, L/C = {row[2]} ({row[place]})" for row in over)
-        yield f"; more: {'; '.join(told)}.\n" if over else ".\n"
+        yield ", more in:\n" if over else ".\n"
+        yield from (f"  - {row[0]}, {row[1]}, L/C = {row[2]} ({row[place]})\n" for row in over)
 
 
 def main() -> None:
@@ -235,8 +235,8 @@ def main() -> None:
     rows = list(rows_of(SOURCES, found, made))
     names = [name.replace(", cost-sensitive", "-cost") for name in COSTLY]
     figure = [
-        "Figure 4: identifiers found in as many inspections as are left; and in 1% of the tokens\n"
-        "(published labels), by the default and by one pass of each cost-sensitive rival.\n",
+        "Figure 4: identifiers found (published labels), B = left and B = 1%, after the default\n"
+        "and after one pass of each cost-sensitive rival.\n",
         f"| corpus | L/C | default | {' | '.join(names)} |",
         f"| --- | --- | --- {'| --- ' * len(names)}|",
         *(f"| {' | '.join(row)} |" for row in costly_rows(SOURCES, made)),
@@ -244,8 +244,8 @@ def main() -> None:
     ]
     save(
         "documents_attack",
-        "Identifiers (tokens) that an attacker finds in what the default loop published, and in\n"
-        "what one pass of the best single learner by accuracy did: ours / one pass.",
+        "Identifiers (tokens) that an attacker finds: ours / one pass. Ours is the text of the\n"
+        "default loop, one pass that of the best single learner by accuracy.",
         (
             "corpus",
             "labels",
@@ -264,12 +264,12 @@ def main() -> None:
 
 NOTES = f"""\
 The release is all documents, each published by the committee that did not see it. *Published*:
-she learns from the release's other subjects, what is left in it labelled, on five folds.
-*Released*: she labels {SHARE:.0%} of it by hand and attacks the rest, mean of {REPEATS}.
-*Foreign*: another corpus of the same language with its own labels, not sanitised; there is none
-for MEDDOCAN. She takes the most accurate of {", ".join(ATTACKERS)}, and inspects by margin. B is
-of each release itself: as many inspections as it has identifiers left, or 1% of its tokens.
-Intervals are Wilson's, as if each token stood alone."""
+she learns from the release's other subjects, with their remaining identifiers labelled, on five
+folds. *Released*: she labels {SHARE:.0%} of it by hand and attacks the rest, mean of {REPEATS}.
+*Foreign*: another corpus of the same language with its own labels, not sanitised. There is none
+for MEDDOCAN. She takes the most accurate of {", ".join(ATTACKERS)}, and inspects by margin. B
+is that of each release: its number of remaining identifiers, or 1% of its tokens. Intervals are
+Wilson's, and treat tokens as independent."""
 
 
 if __name__ == "__main__":

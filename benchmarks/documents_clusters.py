@@ -86,10 +86,10 @@ def main() -> None:
 
 
 CAPTION = f"""\
-The default of `fit` at L/C = {MISS_COST:g} without and with `--clusters`, of documents held
-out, all {FOLDS} folds together: T in tokens, the ratio with its 95% interval (documents drawn
-anew). *Left*: the share of identifiers; *kept*: that of harmless tokens. Of presidio-synthetic the
-sentences of a template are held out together."""
+The default of `fit` at L/C = {MISS_COST:g} without and with `--clusters`, of held-out
+documents, all {FOLDS} folds together. The ratio of T (in tokens) has its 95% interval over
+random draws of documents. *Left*: the share of identifiers. *Kept*: the share of harmless
+tokens. In presidio-synthetic the sentences of a template are held out together."""
 
 
 if __name__ == "__main__":

@@ -222,26 +222,28 @@ def main() -> None:
 HEAD = f"""\
 # The paper's experiments on text, again
 
-Li, Vorobeychik, Li, Malin, *Iterative Classification for Sanitizing Large-Scale Datasets*, ICDM
-2015, and its longer form in TKDE 2016, whose figures these are. i2b2 2006, the newsgroups, Reuters
-and VUMC's notes are not here; MEDDOCAN stands for the clinical notes, Enron threads for its Enron
-mail, wikigold for the news. Each is a random part, of {", ".join(map(str, SIZES.values()))}
-documents, small enough for ten CPU minutes: all documents take some hours, and figures of so few
-are rough. Names alone identify; four folds of documents, as in the paper; all figures are of
-documents held out, of all folds together. *GreedySanitize* is the paper's loop as printed, trained
-and judged on the same text; its *selection* is the most accurate of the four learners, as found
-across folds. voile's *default* judges its learner across folds and decides by cost. The attacker
-takes the more accurate of {" and ".join(ATTACKERS)}, learns from the release's other documents, and
-inspects by margin. Whoever has i2b2 runs
+The source is Li, Vorobeychik, Li, Malin, *Iterative Classification for Sanitizing Large-Scale
+Datasets*, ICDM 2015. The figures are those of its longer form in TKDE 2016. i2b2 2006, the
+newsgroups, Reuters and VUMC's notes are not here. MEDDOCAN replaces the clinical notes, Enron
+threads its Enron mail, wikigold the news. Each is a random part, of
+{", ".join(map(str, SIZES.values()))} documents, small enough for ten CPU minutes. All documents
+take some hours, and figures of so few are rough. Names alone identify. There are four folds of
+documents, as in the paper. All figures are of held-out documents, of all folds together.
+
+*GreedySanitize* is the paper's loop as printed, trained and judged on the same text. Its
+*selection* is the most accurate of the four learners, as found across folds. voile's *default*
+judges its learner across folds and decides by cost. The attacker takes the more accurate of
+{" and ".join(ATTACKERS)}, learns from the release's other documents, and inspects by margin.
+With i2b2, run
 `python -m benchmarks.documents_experiments PATH --format i2b2-2006 --types PATIENT DOCTOR`.
 """
 DIFFERS = """\
-Where the paper's claims do not hold here: cost-sensitive learners do not suppress most of the data
-at any L/C, but publish about what is harmless. And on the text that it learnt from a learner misses
-next to nothing, so that GreedySanitize ends after one pass to three, whatever L/C is: its lines are
-flat, and in documents held out it leaves about what one pass of its learner leaves. 93% is not
-published where more than 7% of the tokens are of names, as in Enron, nor by the default in wikigold
-at higher L/C.
+Some of the paper's claims do not hold here. Cost-sensitive learners do not suppress most of the
+data at any L/C: they publish about the harmless part. On its own training text a learner misses
+almost nothing, so GreedySanitize ends after one to three passes at every L/C. Its lines are
+flat, and in held-out documents it leaves about as much as one pass of its learner. The claimed
+93% is not published if more than 7% of the tokens are of names, as in Enron. The default in
+wikigold does not publish it at higher L/C.
 """
 TABLE_2 = """\
 ## Table 2: the corpora
@@ -252,15 +254,15 @@ instances.
 FIGURE_3A = """\
 ## Figure 3(a): identifiers among what the attacker takes for one, TP_A, of the CRF
 
-GreedySanitize of the CRF beside the CRF alone; of the identifiers that are left.
+GreedySanitize of the CRF compared with the CRF alone, in shares of the remaining identifiers.
 """
 FIGURE_3B = """\
 ## Figure 3(b): the same, of the best learner
 
 ![TP_A against L/C](../pictures/documents_tp.svg)
 
-GreedySanitize beside one pass of the learner that errs least on the documents held out. Where TP_A
-is 0 classifying reveals nothing to the attacker (Theorem 2).
+GreedySanitize compared with one pass of the learner with fewest errors on the held-out
+documents. If TP_A is 0, classifying reveals no identifier to the attacker (Theorem 2).
 """
 FIGURE_4 = """\
 ## Figure 4: found in B inspections

@@ -229,9 +229,10 @@ def speed(setting: Setting) -> str:
     by_hand.propose(few)
     rival = some / (time.process_time() - begun)
     return (
-        f"Words a second on one core, the best of {ROUNDS} rounds: {found:,.0f}; with reading\n"
-        f"the tables and learning the notes' ordinary words {first:,.0f}; splitting into tokens\n"
-        f"alone {alone:,.0f}; the prototype {rival:,.0f}, {found / rival:,.0f} times slower."
+        f"Words a second on one core, the best of {ROUNDS} rounds: {found:,.0f}. With\n"
+        f"reading the tables and learning the notes' ordinary words: {first:,.0f}. Splitting\n"
+        f"into tokens alone: {alone:,.0f}. The prototype: {rival:,.0f}, {found / rival:,.0f}\n"
+        "times slower."
     )
 
 
@@ -265,12 +266,12 @@ def main() -> None:
         rows += [(f"**{name}**", "", "", "", ""), *compare(setting, trials)]
     save(
         "documents_known",
-        "Each form stands in the place of one annotated value of a note; it is found if all its\n"
-        "letters and digits are. MEDDOCAN: a table of each note's patient (name, birth date,\n"
-        "address, town, numbers), and a list of all staff, hospitals, e-mails and phones, known\n"
-        "to each note. Each name of two words of an English text has its turn. Each name with a\n"
-        f"word of four letters has {DRAWS} typos. False hits touch no annotation; a known value\n"
-        "in full has two words or more.",
+        "Each form replaces one annotated value of a note. It is found if all its letters\n"
+        "and digits are. MEDDOCAN has a table of each note's patient (name, birth date,\n"
+        "address, town, numbers). It also has a list of all staff, hospitals, e-mails and\n"
+        "phones, known to each note. Each name of two words of an English text is tried.\n"
+        f"Each name with a word of four letters has {DRAWS} typos. False hits touch no\n"
+        "annotation. A known value in full has two words or more.",
         columns,
         rows,
         f"The prototype had every eighth of these notes.\n{speeds}",

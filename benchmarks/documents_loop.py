@@ -56,8 +56,8 @@ def main() -> None:
         rows.append((name, f"{seconds / 60:.1f}", f"{peak:.1f}", passes))
     save(
         "documents_loop",
-        f"GreedySanitizer on {told[3]} Spanish notes (MEDDOCAN, names, {TOKENS:,} tokens); a "
-        "missed name is worth 10 tokens; five folds, two processes.",
+        f"GreedySanitizer on {told[3]} Spanish notes (MEDDOCAN, names, {TOKENS:,} tokens),\n"
+        "with five folds and two processes. A missed name costs 10 tokens.",
         ("learners", "minutes", "GiB, main process and its largest child", "passes"),
         rows,
     )

@@ -321,21 +321,21 @@ def main() -> None:
 
 
 CAPTION = f"""\
-Notes of MEDDOCAN that nobody marked, with the columns of their patients; proposed, learnt from by
-the SVM in one pass, released and read until it is accepted, with 95% confidence, that so few
-identifiers are left. *Left*: identifiers' tokens in the release, of 1,000 that it leaves;
-*removed*: the share of tokens that annotators left unmarked. Readers
-find {RECALL:.0%} of what annotators marked as names, dates, addresses, places, organisations,
-numbers, e-mail addresses and phones. The staff's names, e-mail addresses and hospitals are given
-whole; a review is of {max(way.read for way in WAYS):,} tokens, and counts. Each release was read
-as often as *accepted* says, with other draws: the middle one by minutes, and the range."""
+Unmarked notes of MEDDOCAN, with the columns of their patients. The SVM learns from proposals in
+one pass. The release is read until it is accepted at the goal, with 95% confidence. *Left*:
+identifiers' tokens in the release, of 1,000 that remain. *Removed*: the share of tokens that
+annotators left unmarked. Readers find {RECALL:.0%} of the annotators' names, dates, addresses,
+places, organisations, numbers, e-mail addresses and phones. The staff's names, e-mail addresses
+and hospitals are given in full. A review has {max(way.read for way in WAYS):,} tokens, and
+counts. *Accepted* shows the number of readings of each release, with other draws. Minutes are
+the median and the range."""
 READING = f"""\
-A sheet shows {SHEET} words, or neighbours that could be one name, each in its line, and is
-confirmed by one key where nothing is marked. *Minutes*: the words asked of, at {WORDS_A_MINUTE} a
-minute, the mean for silent reading (Brysbaert 2019), {KEY:g} seconds for each key, and
-{SHEET_SEEN:g} to make up one's mind at each sheet (Card, Moran, Newell 1980).
-What stands beside a word is glanced at, and not in the minutes: *words shown* counts it. Nobody
-timed a person at this page."""
+A sheet shows {SHEET} words, or neighbours that could be one name, each in its line. One key
+confirms a sheet without marks. *Minutes* have three parts: the words asked of at
+{WORDS_A_MINUTE} a minute, {KEY:g} seconds for each key, and {SHEET_SEEN:g} to decide at each
+sheet. The first is the mean for silent reading (Brysbaert 2019), and the others are those of
+Card, Moran and Newell (1980). Readers glance at the words around it. *Words shown* counts them,
+and the minutes do not. Nobody timed a person at this page."""
 
 
 if __name__ == "__main__":

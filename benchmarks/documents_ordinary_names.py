@@ -145,15 +145,15 @@ def main() -> None:
 
 COLUMNS = ("what is replaced", "names", "also left", "guessed", "95% interval", "by chance")
 CAPTION = f"""\
-{PEOPLE} people, each of {NAMED + OTHERS} texts of presidio-synthetic, in which everybody is
-called as the person is; the given names of half and the surnames of half are ordinary words.
-*Names*: words of replaced names that are ordinary, one for each person; *also left*: the share
-that stands in that person's texts too, be it as a word; *guessed*: the share that is among as many
-guesses."""
+{PEOPLE} people, each with {NAMED + OTHERS} texts of presidio-synthetic, in which everybody has
+the person's name. The given names of half and the surnames of half are ordinary words. *Names*:
+words of replaced names that are ordinary, one for each person. *Also left*: the share that also
+remains in that person's texts, for example as a word. *Guessed*: the share that is among as
+many guesses."""
 NOTES = f"""\
-The attacker learns between which words marks stand, and compares people. `init` has the table of
-names and learns by the {LEARNER.upper()}; *by chance* is the expectation of the same guesses with
-the people permuted."""
+The attacker learns the words around marks, and compares people. `init` has the table of names
+and learns by the {LEARNER.upper()}. *By chance* is the expectation of the same guesses with the
+people permuted."""
 
 
 if __name__ == "__main__":

@@ -127,8 +127,8 @@ def reported() -> str:
     ratios = {rival: ratio(pooled[rival], ours, 10)[0] for rival in RIVALS}
     least, most = min(ratios, key=ratios.__getitem__), max(ratios, key=ratios.__getitem__)
     return (
-        f"- {name}, {len(ours.tokens)} agreements whose persons are mostly roles, reported only:\n"
-        f"  at L/C = 10 T is {ours.cost(10).sum():,.0f}; the rivals have\n"
+        f"- {name}, {len(ours.tokens)} agreements, mostly of roles, only for information.\n"
+        f"  At L/C = 10 T is {ours.cost(10).sum():,.0f}. The rivals have\n"
         f"  {ratios[least]:.2f} of it ({least}) to {ratios[most]:.2f} ({most}).\n\n"
     )
 
@@ -155,15 +155,16 @@ def main() -> None:
 
 
 NOTES = """\
-*By accuracy*: one pass, removed where the classifier by its own rule says so. *Cost-sensitive*:
-one pass of the learner's own variant that weighs L while it learns. *Cut at its cost*: one pass,
-calibrated on folds of the training documents, removed where that is worth it. *Loop in sample*:
-the paper's: judged on the text that it learnt from, by accuracy, with the learner that is most
-accurate on folds. All learn from the same three folds of documents, with the same features; the
-default judges on five folds within them. No list of names, no model from elsewhere.
+*By accuracy*: one pass, tokens removed by the classifier's own rule. *Cost-sensitive*: one pass
+of the learner's own variant that weighs L in training. *Cut at its cost*: one pass, calibrated
+on folds of the training documents, tokens removed if their expected cost is lower. *Loop in
+sample*: the paper's loop, judged on its training text, by accuracy, with the learner that is
+most accurate on folds. All learn from the same three folds of documents, with the same
+features. The default judges on five folds within them. No method uses a list of names or a
+pretrained model.
 
-The form of the default's learner was found while looking at held-out text of Enron and wikigold, so
-that they flatter it; MEDDOCAN and the tweets are the fairer test."""
+The form of the default's learner was chosen on held-out text of Enron and wikigold, so these
+corpora flatter it. MEDDOCAN and the tweets are the fairer test."""
 
 
 if __name__ == "__main__":

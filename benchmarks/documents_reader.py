@@ -140,11 +140,12 @@ COLUMNS = (
 )  # fmt: skip
 CAPTION = f"""\
 T10 = harmless tokens removed + {MISS_COST} x identifiers missed. *Trained*: documents held out in
-{FOLDS} folds, the consensus and the reader's head, cut at the cost by probabilities calibrated on
-the other folds, as the default's first pass is. *Pretrained*: names proposed by the pretrained
-model, learnt from the other English corpora. *Spanish*: names proposed in {SPANISH_NOTES} notes by
-rules alone and by the shipped heads, which learnt from other notes of the set. Words per CPU
-second: of encoding, or of proposing with the reader; other work ran beside."""
+{FOLDS} folds, the consensus and the reader's head. As in the
+default's first pass, the cut is at the cost, by probabilities calibrated on the other folds.
+*Pretrained*: names proposed by the pretrained model, learnt from the other English corpora.
+*Spanish*: names proposed in {SPANISH_NOTES} notes by rules alone and by the shipped heads,
+which learnt from other notes of the set. Speed: words per CPU second of encoding, or of
+proposing with the reader, on a machine with other work."""
 
 
 if __name__ == "__main__":

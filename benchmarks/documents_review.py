@@ -283,18 +283,20 @@ def main() -> None:
 
 
 CAPTION = f"""\
-T10, 10 x tokens missed + tokens removed that should not be, in text of other documents, after so
-many tokens were read by one who knows: means of {SEEDS} draws and their standard errors. *Names*:
-names missed, and other tokens removed as names; *all*: identifiers of every type, removed as
-whatever. MEDDOCAN: {POOL} notes to read in, the 250 of its test part to try on; wikigold, in which
-names alone are marked: two thirds of its articles, and each third once."""
+T10 is 10 x tokens missed + tokens wrongly removed, in text of other documents, after a perfect
+reader read so many tokens. Values are means of {SEEDS} draws with their standard errors.
+*Names*: names missed, and other tokens removed as names. *All*: identifiers of every type,
+removed as any type. MEDDOCAN: {POOL} notes to read, the 250 of its test part for the test.
+Wikigold, in which names alone are marked: two thirds of its articles to read, and each third
+tested once."""
 NOTES = f"""\
-*Annotated*: all of the notes were read. All learn by the SVM in one pass, three folds, and take a
-hint from rules, on wikigold from a starter that never saw it. A new order of {{size:,}} tokens
-after {READ[-1]:,} were read takes {{seconds:.1f}} CPU seconds (a prototype {PROTOTYPE_SECONDS});
-a key is answered meanwhile in {{key:.0f}} ms, the median of {{keys:,}}, without the browser's way.
-Prototypes had, on splits of their own, 130 and 55 for names of MEDDOCAN after 4,000 and 8,000
-tokens; 80 and 40 were aimed at, and 600 for wikigold after 8,000: none is reached."""
+*Annotated*: all of the notes were read. All learn by the SVM in one pass, three folds. They
+take a hint from rules, and on wikigold from a pretrained model that never saw it. A new order
+of {{size:,}} tokens after {READ[-1]:,} were read takes {{seconds:.1f}} CPU seconds (a prototype
+{PROTOTYPE_SECONDS}). A key meanwhile gets its answer in {{key:.0f}} ms, the median of
+{{keys:,}}, without the browser's time. Prototypes had 130 and 55 for names of MEDDOCAN after
+4,000 and 8,000 tokens, on their own splits. The goals were 80 and 40, and 600 for wikigold
+after 8,000: none is reached."""
 
 
 if __name__ == "__main__":

@@ -171,8 +171,8 @@ def main() -> None:
         same = digest(kept) == digest(again)
     save(
         "documents_scale" if megabytes > MEGABYTES else "documents_scale_small",
-        "`voile documents apply` with two processes on JSON lines: Spanish notes (MEDDOCAN) again "
-        "and again, what is annotated written anew each time; the default learner, marks, "
+        "`voile documents apply` with two processes on JSON lines. Spanish notes (MEDDOCAN)\n"
+        "are repeated, each time with new random identifiers. The default learner, marks,\n"
         "patterns and further mentions of names.",
         ("what", "MB", "seconds", "MB a second", "peak GB, all processes"),
         rows,

@@ -219,10 +219,11 @@ def main() -> None:
         found.append(row)
     save(
         Path(__file__).stem,
-        f"Tokens of names in the {len(notes('test'))} test notes of MEDDOCAN, learnt from {NOTES} "
-        f"of its training\nnotes by the SVM in one pass, L/C {MISS_COST:g}: the share removed; of "
-        "tokens removed as names, the\nshare that are names, and that are identifiers of any type; "
-        "T, in tokens that identify nobody; and\nwhat a prototype had, recall at precision.",
+        f"Tokens of names in the {len(notes('test'))} test notes of MEDDOCAN, learnt from\n"
+        f"{NOTES} of its training notes by the SVM in one pass, L/C {MISS_COST:g}. *Recall*:\n"
+        "the share removed. *Names*, *identifiers*: the share of tokens removed as names\n"
+        "that are names, and that are identifiers of any type. T is in harmless tokens.\n"
+        "*Prototype*: its recall at precision.",
         ("marks from", "how", "recall", "names", "identifiers", "T", "prototype"),
         found,
         "The columns are the patients' names, birth dates, record numbers, addresses and places, "

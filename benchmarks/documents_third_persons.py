@@ -202,14 +202,14 @@ def main() -> None:
 
 COLUMNS = ("corpus, and whom tables have", "who", "tokens", "of names", "`init`", "annotators")
 CAPTION = f"""\
-Tokens of names in text held out, by whether somebody in the tables beside it has every word of the
-name; the share of them that goes. `init`: learnt from known columns, rules and in English a starter
-that never saw the corpus, and known values of the text held out; annotators: learnt from their
-marks, without columns. By the {LEARNER.upper()} in one pass, L/C {MISS_COST:g}."""
+Tokens of names in held-out text, and their removed share. *In a table*: somebody in the tables
+has every word of the name. `init` learnt from known columns, rules, known values of the
+held-out text, and in English a pretrained model that never saw the corpus. Annotators: learnt
+from their marks, without columns. All by the {LEARNER.upper()} in one pass, L/C {MISS_COST:g}."""
 AFTER = """\
-Whoever is in no table is a member of staff whom the list lacks, another person of the same text, or
-somebody whom a mail mentions. MEDDOCAN names nearly no relative: what it marks as such are words,
-which nothing gives `init` a reason to remove."""
+A person in no table is a member of staff missing from the list, or another person of the same
+text or of a mail. MEDDOCAN names nearly no relative. The tokens with this
+mark are ordinary words, and `init` has no reason to remove them."""
 
 
 if __name__ == "__main__":

@@ -23,11 +23,11 @@ COLUMNS = (
     *(f"estimated over true risk, k = {k}" for k in LIMITS),
 )
 NOTES = """*People outside* are the share of the population in boxes without a record: each of
-them is proved not to be in the source. *Never certified* is the share of the people who are not in
-the sample, and would fall into such a box. *Estimated over true risk* is of a true random sample of
-Tennessee, as large, and no table of people: g is taken as n times the population over the sample.
-The sum of n / g that this gives the policy of least loss is divided by the true one, from the
-population: below 1 the estimate promises too much."""
+them is proved absent from the source. *Never certified* is the share of the people outside the
+sample who would fall into such a box. *Estimated over true risk* uses a true random sample of
+Tennessee, as large, and no table of people. There g is n times the population over the sample.
+This gives a sum of n / g for the policy of least loss. The figure divides it by the true sum,
+from the population: below 1 the estimate promises too much."""
 
 
 def main() -> None:

@@ -79,11 +79,11 @@ def main() -> None:
         lines += recounted(Path(place, "naive"))
     save(
         "gate",
-        f"Releases with {PEOPLE:g} people for each row. Pseudonyms join rows of a person, or kept "
-        "values and\npairs of them do. k, diversity, closeness, unique people and all rows of a "
-        "person are counted.\n"
-        f"User and system CPU of all threads, one run; of the recount medians of {RUNS}. Memory "
-        "is the growth of\nthe peak of a process that runs the gate alone.",
+        f"Releases with {PEOPLE:g} people for each row. Rows of a person are joined by\n"
+        "pseudonyms, or by kept values and pairs of them. The gate counts k, diversity,\n"
+        "closeness, unique people and all rows of a person. User and system CPU of all\n"
+        f"threads, one run, and for the recount medians of {RUNS}. Memory is the growth of\n"
+        "the peak of a process that runs the gate alone.",
         ("release", "rows", "what", "figure", "ratio"),
         lines,
         "Ratios are to `apply` without the gate, and of the recount to the gate on the same "

@@ -220,15 +220,15 @@ def main() -> None:
 
 
 NOTES = """\
-What differs from the paper: its 19 features are of eight attributes, age and hours in five
-intervals, education in four. These are our cut points and categories, of about its density (27.9%).
-Ours are chosen and classified on the 32,561 training records.
-Choices see all rows and labels, as the release would; folds come after. Random flipping: rows
-are flipped once, and folds are of the flipped rows, since the recipient has no others; each
-cluster's cell shows that of a random member.
-*Joint information*: the feature that tells most of the label beside those chosen, and so on;
-what may not join is skipped. CM greedy here breaks ties, also of no gain, by HamDist.
-*Unique rows*: nobody else's equals them, which k-anonymity by containment does not prevent."""
+The data differ from the paper's. Its 19 features are of eight attributes, with age and hours in
+five intervals and education in four. These are our cut points and categories, of about its
+density (27.9%). Ours are chosen and classified on the 32,561 training records. Choices use all
+rows and labels, as the release would, and folds come after. Random flipping flips the rows
+once, and folds are of the flipped rows, since the recipient has no others. Each cluster's cell
+shows that of a random member. *Joint information*: repeatedly takes the feature with most
+additional information about the label, and skips features that may not join. CM greedy here
+breaks ties, also of no gain, by HamDist. *Unique rows* equal no other row. k-anonymity by
+containment does not prevent them."""
 
 
 if __name__ == "__main__":

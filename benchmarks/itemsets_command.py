@@ -82,9 +82,9 @@ def main() -> None:
 
 
 NOTES = """\
-`fit` reads the file twice, chooses columns by the default, tries the choice and all columns on a
-sample of the people, and bounds how much better a choice could be. 3 minutes and 12 GB were
-aimed at for ten million rows."""
+`fit` reads the file twice and chooses columns by the default. It tries the choice and all
+columns on a sample of the people, and bounds the possible improvement. The goal was 3 minutes
+and 12 GB for ten million rows."""
 
 
 if __name__ == "__main__":

@@ -153,11 +153,11 @@ def main() -> None:
 
 
 NOTES = """\
-The paper's names are from a bibliography that was not found, so only the shape is its own: compare
-the order of methods, not the figures. The second table has topic entropy, as the paper does. How
-many keywords a name has tells the kinds apart as well: AUC {counts:.3f}. The paper predefines the
-number of topics, without its value. *Joint information*, *unique* and *empty*: as for
-[Adult](#adult)."""
+The paper's bibliography of names was not found, so only the shape is the paper's: compare the
+order of methods, not the figures. The second table has topic entropy, as the paper does. A
+name's number of keywords alone separates the kinds as well: AUC {counts:.3f}. The paper
+predefines the number of topics, without its value. *Joint information*, *unique* and *empty*:
+as for [Adult](#adult)."""
 
 
 if __name__ == "__main__":

@@ -200,8 +200,8 @@ def minimality(data: Data) -> str:
         shares.append(np.mean(fits))
         narrowed += not all(fits)
     return (
-        f"An adversary who knows the method and {SAMPLE - 1:,} of {SAMPLE:,} people of {data.name} "
-        f"in full, and the cuts of age at k = 5, rules out {1 - np.mean(shares):.1%} of the cells "
+        f"An adversary knows the method, {SAMPLE - 1:,} of {SAMPLE:,} people of {data.name} in "
+        f"full, and the cuts of age at k = 5. She rules out {1 - np.mean(shares):.1%} of the cells "
         f"within the last person's interval on average, and at least one cell for "
         f"{narrowed} of {TARGETS} people."
     )
@@ -285,8 +285,8 @@ def notes(sets: list[Data]) -> str:
     return "\n".join(
         [
             "*Smallest group by numbers*: fewest people with the same released numbers, nulls",
-            "included; *by numbers and items*: who have the items of one of them as well. As many",
-            "fit what an adversary knows who knows a person's numbers. *In quarters*:",
+            "included. *By numbers and items*: those of them who also have the items of one. An",
+            "adversary with a person's numbers finds as many candidates. *In quarters*:",
             "`quantiles = 4`, which cuts each column by itself. *By hand*: the 19 columns of the",
             "paper's experiment, with no number in them. No row is left out.",
             "",

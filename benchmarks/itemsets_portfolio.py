@@ -145,8 +145,8 @@ def summary(lines: list[dict[str, Any]]) -> str:
     regret = [most - one["portfolio"] for most, one in zip(published, lines, strict=True)]
     below = [one for one in lines if one["over"] + one["half"] < 0]
     return (
-        f"Of {len(lines)} pairs of data and k, the default is below the paper's better greedy by "
-        f"more than the paired 95% interval in {len(below)}. Its mean AUC less that of joint: "
+        f"The default is below the paper's better greedy by more than the paired 95% interval in "
+        f"{len(below)} of {len(lines)} pairs of data and k. Its mean AUC less that of joint: "
         f"{mean['portfolio'] - mean['joint']:+.4f}; less the paper's better: "
         f"{mean['portfolio'] - np.mean(paper):+.4f}. Regret against the best of joint, best and "
         f"the paper's two, known afterwards: {np.mean(regret):.4f} on average, "
@@ -170,9 +170,10 @@ def main() -> None:
 
 
 NOTES = """\
-*Portfolio* is the default; *best* is mutual information. SelectKBest (chi-squared), the importance
-in a random forest of 100 trees and the size of L1 coefficients order the features; from the best
-down, those that may join under the same k are published. In brackets the paired 95% interval."""
+*Portfolio* is the default, and *best* is mutual information. Three rivals order the features:
+SelectKBest (chi-squared), the importance in a random forest of 100 trees, and the size of L1
+coefficients. From the best down, they publish the features that may join under the same k. In
+brackets is the paired 95% interval."""
 
 
 if __name__ == "__main__":

@@ -237,12 +237,12 @@ def main() -> None:
 
 
 NOTES = """\
-*The paper's way* of DistCnt computes every gain anew at every step, over a matrix of the pairs of
-unlike labels, and AC by comparing distinct rows: NumPy throughout. X X' counts, for every two
-rows, what both have; ours includes reading the matrix, and ends at a row that nobody else's
-contains. Maximal is this library's miner of the 20 largest maximal frequent itemsets, with a limit
-of 90 s by the clock. A set is *maximal* where no word that tells anything of the class may join
-it. Peak: of a process that reads the stored matrix and fits."""
+*The paper's way* of DistCnt computes every gain again at every step, over a matrix of the pairs of
+different labels. It computes AC by comparing distinct rows. It uses NumPy throughout. X X' counts
+the common items of every two rows. Ours includes reading the matrix, and ends at a row that no
+other row contains. Maximal is this library's miner of the 20 largest maximal frequent itemsets,
+with a limit of 90 s by the clock. A set is *maximal* if no word with information about the
+class may join it. Peak: of a process that reads the stored matrix and fits."""
 
 
 if __name__ == "__main__":

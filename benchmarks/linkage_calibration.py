@@ -41,8 +41,8 @@ def verdict(tenths: Iterable[Tenth]) -> str:
         return f"{len(found)} of {len(found)}"
     worst = max(outside, key=lambda t: t.outside)
     return (
-        f"{len(found) - len(outside)} of {len(found)}; "
-        f"{worst.stated:.3f} for {worst.rate.value:.3f} at worst"
+        f"{len(found) - len(outside)} of {len(found)} "
+        f"({worst.stated:.3f} for {worst.rate.value:.3f} at worst)"
     )
 
 
@@ -165,8 +165,8 @@ def summary(games: dict[str, dict[str, list[Played]]]) -> Iterator[str]:
         tenths = {way: list(reliability(played)) for way, played in ways.items()}
         single = [t for p in ways[AFTER] for t in reliability([p])]
         yield (
-            f"- {where}: {verdict(tenths[AFTER])}; before, {verdict(tenths[BEFORE])}. Of names "
-            f"given with 90% or more, {surest(tenths[AFTER])}; before, {surest(tenths[BEFORE])}. "
+            f"- {where}: {verdict(tenths[AFTER])}; before, {verdict(tenths[BEFORE])}. Names given "
+            f"with 90% or more: {surest(tenths[AFTER])}; before, {surest(tenths[BEFORE])}. "
             f"Tenths of single games: {sum(t.outside == 0 for t in single)} of {len(single)}."
         )
 
@@ -219,28 +219,29 @@ def write(
 CAPTION = f"""The adversary links a release to an identified register. With each name she states
 how likely it is to be right: of ten names stated at 0.7, seven should be.
 
-In each game {RELEASED:,} people are released. The register holds 30, 60 or 90% of them and
-{OTHERS:,} other people of the same place. {WRONG_AGES:.0%} of its ages are wrong (by one year in
-half of the games, by any amount in the others) and {MISSING:.0%} of its ZIP codes are missing.
-The release shows age, sex, race and ZIP code: as they are, in groups of 2 years and 5 ZIP codes,
-or of 5 years and 10 ZIP codes. {REAL} and {HELD_OUT} are real people instead of census counts: a
-quarter are released, all others are in the register. {REAL} has 48,842, with age, sex, race,
-occupation, years of schooling and marital status; occupations are missing. {HELD_OUT} has 9,338,
-with age, sex, race, marital status, schooling, birth in the country and season of examination;
-marital status is missing. A place has {{games}} games, and each game draws its own people.
+In each game {RELEASED:,} people are released. The register contains 30, 60 or 90% of them and
+{OTHERS:,} other people of the same place.
+Wrong ages are {WRONG_AGES:.0%}, by one year in half of the games, by any amount in the others.
+Missing ZIP codes are {MISSING:.0%}. The
+release shows age, sex, race and ZIP code: unchanged, in groups of 2 years and 5 ZIP codes, or of 5
+years and 10 ZIP codes. {REAL} and {HELD_OUT} are real people instead of census counts: a quarter
+are released, and all others are in the register. {REAL} has 48,842, with age, sex, race,
+occupation, years of schooling and marital status. Occupations are missing. {HELD_OUT} has 9,338,
+with age, sex, race, marital status, schooling, birth in the country and season of examination.
+Marital status is missing. A place has {{games}} games, and each game draws its own people.
 
 The method was settled on Tennessee, both Cook Counties and {REAL}. {HELD_OUT} was held out, and run
 once.
 
-"Before" takes columns as independent and lets the data alone decide the error rates. Intervals
-are 95% (Wilson's with a design effect and t, games as clusters); bold where what was stated lies
-outside.
+"Before" takes columns as independent and lets the data alone decide the error rates.
+Intervals are 95% (Wilson's with a design effect and t, games as clusters). A stated value outside
+the interval is bold.
 
 ![Observed against stated in each place](../pictures/linkage_calibration.svg)"""
 
 NOTES = """### What holds
 
-Tenths whose interval holds what was stated (by chance, 19 of 20 would):
+Tenths with the stated value in their interval (by chance, 19 of 20 would be):
 
 {summary}
 
@@ -253,13 +254,12 @@ many released people show the same values.
 
 ### The overlap of release and register
 
-The share of the released people that is taken to be in the register, and the error rate of ages
-that goes with it: least and most of the games. An age that is wrong within its interval counts
-as right. The adversary first counts the people whose entry agrees in everything. Where many
-strangers agree in all columns but one, an error in that column looks like absence from the
-register; there the 5% count that she expects. In coarse releases, groups are so large that the
-data say little about the overlap at all. `--overlap` states it, and the share stated is used as
-it is.
+The table shows the estimated share of the released people in the register, with the error rate of
+ages: least and most of the games. A wrong age within its interval counts as right. The adversary
+first counts the people with an entry that agrees in everything. If many strangers agree in all
+columns but one, an error in that column looks like absence from the register. There the expected 5%
+count. In coarse releases, groups are so large that the data contain little information about the
+overlap. `--overlap` states it, and voile uses the stated share.
 
 {overlaps}
 
@@ -282,14 +282,14 @@ it is.
   took too few people for found. Two games a cell, overlap estimated: Tennessee 7 of 10 tenths, Cook
   County 2010 8, Cook County 2020 10, Adult 1 (7 points too low); 5,000 others in Cook County 2020,
   2 (21 points too high), 7 with the overlap given. NHANES, one game a cell, 9.
-- **Missing values that say nothing**: with true errors and overlap, 6 of 10 tenths in Adult, 4
-  points too low; with missing occupations taken as an occupation, 9. What a person lacks in the
-  release, the person's entry mostly lacks too.
+- **Missing values without information**: with true errors and overlap, 6 of 10 tenths in Adult, 4
+  points too low. With missing occupations as an occupation, 9. The release and the register mostly
+  lack the same values of a person.
 - **Other released people of the same values as evidence of how many strangers have them**, with
   true errors and overlap: Adult 5 of 10 in place of 6, Tennessee 7 as without. With it, how densely
   people lie fitted to the release: Adult 4, Tennessee 8. Not taken.
-- **A game of the adversary against herself**, her register split at random, was not played: she
-  would draw it with the errors and overlap that she had estimated wrongly."""
+- **A game of the adversary against herself**, with her register split at random, was not played.
+  She would draw it with her own wrong estimates of errors and overlap."""
 
 
 def still_off(

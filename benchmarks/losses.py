@@ -76,13 +76,14 @@ def main() -> None:
         rows += rows_of(name, counts, information(), "eq. 4")
     save(
         "losses",
-        "Of the policies of at most a relative risk, the one that loses least of what was made\n"
-        "small: what it loses by each yardstick, and the median relative error of 1,000 COUNT\n"
-        "queries. Lower is better.",
+        "The least lossy policy of at most a relative risk, by each minimised loss. The\n"
+        "table shows its loss by each yardstick, and the median relative error of 1,000\n"
+        "COUNT queries. Lower is better.",
         COLUMNS,
         rows,
-        "`best` ends by itself here, and is slower for half and half than for eq. 4: what a group\n"
-        "hides of each column is counted as well. Nothing was tuned on Cook County.",
+        "`best` ends by itself here. It is slower for half and half than for eq. 4, because\n"
+        "it also counts the entropy that a group hides of each column. Nothing was tuned on\n"
+        "Cook County.",
     )
 
 

@@ -99,12 +99,11 @@ def main() -> None:
     few = [c for c in coarse.columns if c != SENSITIVE]
     save(
         "measuring_k_and_l",
-        f"Adult, {len(frame):,} rows, sensitive column {SENSITIVE}: "
-        f"8 quasi-identifiers as they are\n({', '.join(QUASI)}),\n"
-        f"and 4 of them cut into two values each ({', '.join(few)}).\n"
-        f"Ours is the time from the frame to all {len(MEASURES)} measures together, pyCANON's "
-        f"that of the one measure.\nRun in turn on two cores; medians of {REPEATS} for k and "
-        "distinct l, once for the others.",
+        f"Adult, {len(frame):,} rows, sensitive column {SENSITIVE}. The first table has 8\n"
+        f"quasi-identifiers unchanged ({', '.join(QUASI)}). The second has 4 of them cut\n"
+        f"into two values each ({', '.join(few)}). Ours is the time from the frame to all\n"
+        f"{len(MEASURES)} measures together, and pyCANON's that of the one measure. Run in\n"
+        f"turn on two cores, medians of {REPEATS} for k and distinct l, once for the others.",
         (
             "quasi-identifiers",
             "measure",
@@ -115,9 +114,9 @@ def main() -> None:
             "ratio",
         ),
         [*compare("8 as they are", frame, QUASI), *compare("4 halved", coarse, few)],
-        "pyCANON rounds entropy l down. Recursive (c, l)-diversity is left out: pyCANON sorts the\n"
-        "counts of a class upwards, so that its r_1 is the rarest value; the definition's is the\n"
-        "commonest.",
+        "pyCANON rounds entropy l down. Recursive (c, l)-diversity is omitted. pyCANON\n"
+        "sorts the counts of a class upwards, so its r_1 is the rarest value. In the\n"
+        "definition r_1 is the commonest.",
     )
 
 

@@ -39,11 +39,11 @@ ASKED: tuple[tuple[str, str, dict[str, float]], ...] = (
 COLUMNS = ("family", "sensitive", "promised", "CPU seconds", "people in such groups")
 HEADS = ("guessed right", "by the group alone", "never released", "90% sure: right", "of")
 NOTES = """A fifth is held out. The adversary knows the exact quasi-identifiers of everybody in the
-release, and that the policy is that of least loss. *People in such groups* are those whom a cut
-divides that k alone would have allowed and that is missing, of at most 300 groups, drawn at
-random. *Guessed right* is with what the missing cuts say, *by the group alone* without: what
-exceeds it follows from them. *Never released* are held-out people in the same groups. Of those of
-whom she is 90% sure, what the group's own shares would have given stands in brackets."""
+release, and that the policy is that of least loss. *People in such groups* are the people whom
+a missing cut divides that k alone would have allowed, in at most 300 groups, drawn at random.
+*Guessed right* uses the missing cuts, *by the group alone* does not: the difference is their
+information. *Never released* are held-out people in the same groups. The last column has the
+people of whom she is 90% sure. In brackets is the rate by the group's own shares."""
 
 
 def main() -> None:

@@ -245,28 +245,30 @@ def main() -> None:
         "seeds. Lower is better.",
         COLUMNS,
         [*rows, *((*paper, *empty) for paper in PAPER)],
-        "SVM accuracy and what follows it: the paper's attacker, three cumulative SVMs by\n"
-        "majority vote, learnt from the 40% and tried on the 60%; width fixed, C by 3 folds, not\n"
-        "10, from three. Balanced accuracy, chance .25: attackers that learn from fresh points,\n"
-        "in 5 folds of the 60%, classes weighted alike (neighbours: not weighted). Underweight\n"
-        "found, plain: the most that any attacker finds who does not weight classes; weighted: by\n"
-        "the best weighted one, of whom a quarter is chance. Intervals: 95%, for the children of\n"
-        "one seed. Bits: Ross's estimator on the 60%. The genetic algorithm and the local search\n"
-        "lower the histogram's bits; the mixture is three normals a class. Genetic: 20,000\n"
+        "*SVM accuracy* and the next columns: the paper's attacker, three cumulative SVMs\n"
+        "by majority vote, learnt from the 40% and tried on the 60%. The width is fixed,\n"
+        "and C is one of three by 3 folds, not 10. *Balanced accuracy*, chance .25:\n"
+        "attackers that learn from fresh points, in 5 folds of the 60%, classes weighted\n"
+        "alike (neighbours: not weighted). *Underweight found*, plain: the most by any\n"
+        "attacker without class weights. *Weighted*: by the best weighted attacker, of\n"
+        "which a quarter is chance. *Intervals*: 95%, for the children of one seed. *Bits*:\n"
+        "Ross's estimator on the 60%. The genetic algorithm and the local search lower the\n"
+        "histogram's bits. The mixture is three normals a class. *Genetic*: 20,000\n"
         "evaluations.\n\n"
         + "\n\n".join(
             f"### {title}\n\n{confusion(name, found[name])}"  # type: ignore[arg-type]
             for title, name in tables.items()
         )
         + "\n\nChildren of the 60%, means of the seeds. The paper splits otherwise (its Table 3\n"
-        "sums to 1,976 of 1,984), so that cells are not compared one by one; it names the\n"
-        "commonest class alone with .6401.\n\n"
+        "sums to 1,976 of 1,984), so single cells are not compared. It names the\n"
+        "most common class alone at .6401.\n\n"
         "### Figures 2 and 3: readings and messages\n\n"
         "![Children by class, as read and as sent](../pictures/nhanes.svg)\n\n"
         "### One message under every class's map (Section 6.2.1)\n\n"
         f"{one_message()}\n\n"
-        "An underweight child's, to a recipient who knows the shares of the classes alone: all\n"
-        "four readings are those of some child, and the chances are the shares (Theorem 1).",
+        "The message of an underweight child, to a recipient who knows only the shares of\n"
+        "the classes. All four readings are those of some child, and the chances are the\n"
+        "shares (Theorem 1).",
     )
     picture()
 

@@ -101,8 +101,9 @@ def main() -> None:
         "To stand 20% below the stratified start after 14,780 evaluations, or below both starts\n"
         "after 269,747, ours would need areas of at most .087 and .082. The least ever found\n"
         "here, after a minute and 21 million evaluations, is .0898\n"
-        "([best](#the-default-search-and-the-others)). NSGA-II reads policies from scratch, which\n"
-        "the seconds show; ours scores neighbours from what it keeps.",
+        "([best](#the-default-search-and-the-others)).\n"
+        "NSGA-II reads policies from scratch, as the seconds show. Ours scores neighbours\n"
+        "from cached sums.",
     )
 
 

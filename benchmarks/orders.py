@@ -165,17 +165,19 @@ def main() -> None:
     measured = all(pair.places for pair in made)
     save(
         "orders",
-        "The frontier that the steepest chain finds under each order of ZIP codes: area under the\n"
-        "risk-loss staircase in [0, 1]^2, over log10(risk) from 1e-4, and loss at relative risk\n"
-        ".1, .01 and .001; lower is better. Whether Safe Harbor is a policy of the lattice.",
+        "The frontier that the steepest chain finds under each order of ZIP codes. The\n"
+        "table has the area under the risk-loss staircase in [0, 1]^2, over log10(risk)\n"
+        "from 1e-4, and the loss at relative risk .1, .01 and .001. Lower is better. The\n"
+        "last column shows whether Safe Harbor is a policy of the lattice.",
         COLUMNS,
         rows,
-        "Two small areas of Tennessee come last in numeric order, so that `natural` keeps Safe\n"
-        "Harbor there; elsewhere it need not. Orders by people beat the others, and `common`,\n"
-        "which counts the source instead of a public table, is a little better still: what\n"
-        "decides is that sparse ZIP codes lie side by side and merge with each other first.\n"
-        "Income, age, race and distance do little for this loss, which does not ask whether the\n"
-        "ZIP codes of a group are alike or near: take them where the recipient does.\n"
+        "Two small areas of Tennessee come last in numeric order, so that `natural` keeps\n"
+        "Safe Harbor there. Elsewhere it need not. Orders by people beat the others.\n"
+        "`common`, which counts the source instead of a public table, is slightly better\n"
+        "still. The reason is that sparse ZIP codes are adjacent and merge with each other\n"
+        "first. Income, age, race and distance do little for this loss, which ignores\n"
+        "whether the ZIP codes of a group are alike or near. Use these orders if the\n"
+        "recipient needs it.\n"
         + (
             "Figures missing in the published table (2 ZIP codes of 625 for income and age) take\n"
             "the middle one. Coordinates: GeoNames, from the package zipcodes 3.0.0 (CC BY 4.0)."

@@ -126,11 +126,12 @@ def main() -> None:
             (name, f"{s:,.0f}", f"{figures(r)}", f"{f:,.0f}", f"{figures(f / fastest[0])}")
             for name, s, r, f in zip(calls, speed, ratio, fastest, strict=True)
         ],
-        f"Medians of {ROUNDS} rounds in which all are run in turn; compiled code is loaded, not\n"
-        "timed. The ratio of the fastest rounds is the one that a busy machine flatters least.\n"
-        "From scratch: 12 policies spread over one random chain; the two implementations\n"
-        f"differ by at most {apart:.0e}. A kernel's line is scoring alone; a whole search also\n"
-        "prepares the cells, keeps the frontier and its history, and checks some scores anew.\n\n"
+        f"Medians of {ROUNDS} rounds in which all run in turn. Compiled code is loaded, not\n"
+        "timed. A busy machine distorts the ratio of the fastest rounds least. From\n"
+        "scratch: 12 policies spread over one random chain. The two implementations differ\n"
+        f"by at most {apart:.0e}. A kernel's line is scoring alone. A whole search\n"
+        "also prepares the cells, keeps the frontier and its history, and checks some\n"
+        "scores again.\n\n"
         f"A million random points enter a `Frontier` in {million(kept=False):.2f} s; a million\n"
         f"that all stay on it, in {million(kept=True):.2f} s.",
     )

@@ -106,12 +106,13 @@ def main() -> None:
     warnings.simplefilter("ignore", SignalsWarning)
     save(
         "signals_beliefs",
-        "Bits of the class that one message reveals to an adversary who already has a hint about\n"
-        "each subject: the class itself with the probability shown, else one drawn from p(c).\n"
-        f"Maps are fitted to {N:,} made-up children as if the adversary believed p(c) of all of\n"
-        "them, as the paper does, and with her actual beliefs p(c | s), which whitening and\n"
-        f"transport do not depend on. The better of two attackers, who learn from {FRESH:,} fresh\n"
-        f"readings and are tried on as many others; means of {SEEDS} seeds.",
+        "Bits of the class that one message reveals to an adversary with a hint about each\n"
+        "subject. The hint is the class itself with the shown probability, otherwise a draw\n"
+        f"from p(c). Maps are fitted to {N:,} made-up children in two ways. The paper's way\n"
+        "assumes that the adversary believes p(c) of all. The other uses her actual beliefs\n"
+        "p(c | s). Whitening and transport do not depend on beliefs. The better of two attackers,\n"
+        f"who learn from {FRESH:,} fresh readings and are tried on as many others, means of\n"
+        f"{SEEDS} seeds.",
         (
             "map",
             "hint is the class",

@@ -93,8 +93,9 @@ def main() -> None:
         "bins a column as readings fill, 2 or more.",
         ("columns", "map", "fit, s", "in a batch, us", "alone, us", "bits revealed"),
         list(rows()),
-        "With more columns than its histogram resolves, the genetic algorithm no longer sees what\n"
-        "its maps reveal: from 4 columns on their messages reveal more than the readings would.",
+        "With more columns than its histogram resolves, the genetic algorithm does not see\n"
+        "the leak of its maps. From 4 columns on their messages reveal more than the\n"
+        "readings would.",
     )
 
 

@@ -147,7 +147,7 @@ def row(kind: str, runs: list[Tried], spent: np.ndarray) -> tuple[str, ...]:
 def told() -> str:
     return (
         f"Microseconds of processor time a reading, fitted to {SIZES[1]:,}: medians of\n"
-        f"{TIMED * LENGTH:,}, the least of {TURNS} in turns; decoded wrong of\n"
+        f"{TIMED * LENGTH:,}, the least of {TURNS} in turns. *Decoded wrong*: of\n"
         f"{TIMED * LENGTH * len(SIZES):,}. {yardstick()}"
     )
 
@@ -158,16 +158,23 @@ def main() -> None:
     spent = times(KINDS)
     save(
         "signals_courses",
-        "AUC of the better of boosting and a forest, which learn from sessions of\n"
-        f"{LENGTH} messages and are tried on others, in 5 folds of {FRESH} subjects whom the map\n"
-        "was not fitted to, by how many it was fitted to: two classes, 95% intervals; .50 is\n"
-        "chance, lower is better.",
+        "AUC of the better of boosting and a forest, for two classes, by the number of\n"
+        f"subjects in the fit. Both learn from sessions of {LENGTH} messages and are tried\n"
+        f"on others. The 5 folds have {FRESH} subjects to whom the map was not fitted. 95%\n"
+        "intervals. Chance is .50, and lower is better.",
         COLUMNS,
         [row(kind, [found[kind, n] for n in SIZES], spent[kind]) for kind in KINDS],
-        "Classes differ in one thing each: how swings about the level fade and how large they\n"
-        "are (AR(1), and the same read every 2.5 days or so); a steady loss of weight; a weekly\n"
-        "cycle; spikes on one day in twelve; a loss of weight beside a weekly cycle of the pulse;\n"
-        "a level that changes once. Structure: what the fit to the most subjects chose.\n" + told(),
+        "Classes differ in one thing each:\n"
+        "\n"
+        "- the decay and the size of swings about the level (AR(1), and the same read every\n"
+        "  2.5 days or so),\n"
+        "- a steady loss of weight,\n"
+        "- a weekly cycle,\n"
+        "- spikes on one day in twelve,\n"
+        "- a loss of weight with a weekly cycle of the pulse,\n"
+        "- a level that changes once.\n"
+        "\n"
+        "*Structure*: the choice of the fit to the most subjects.\n" + told(),
     )
 
 

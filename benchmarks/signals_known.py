@@ -153,16 +153,17 @@ def main() -> None:
     save(
         "signals_known",
         f"Weight and BMI of 3,355 children in four weight classes, {HALVES} random halves,\n"
-        "stratified by class: maps fitted to one half, attackers learning from and tried on the\n"
-        f"other in {FOLDS} folds. Lower is better; chance is .25.",
+        "stratified by class. Maps are fitted to one half, and attackers learn from and are\n"
+        f"tried on the other in {FOLDS} folds. Lower is better. Chance is .25.",
         COLUMNS,
         rows,
-        "Strongest, balanced: the raw maximum of the balanced accuracies of SVM, gradient\n"
-        "boosting and forest, classes weighted alike and not, 10 nearest neighbours and a\n"
-        "perceptron of one layer; means over the halves. The same attackers on permuted classes\n"
-        "show how large that maximum is where there is nothing to find. Bits: Ross's estimate of\n"
-        "I(Z; C), and of I(Z; C | K) where age and sex are known. Where nothing is sent, the\n"
-        "attackers have age and sex alone: that difference no map can hide.\n\n"
+        "*Strongest, balanced*: the raw maximum of the balanced accuracies of several\n"
+        "attackers, means over the halves. They are SVM, gradient boosting and forest, with\n"
+        "equal and unequal class weights, 10 nearest neighbours and a perceptron of one\n"
+        "layer. The same attackers on permuted classes show the size of that maximum\n"
+        "without information. *Bits*: Ross's estimate of `I(Z; C)`, and of `I(Z; C | K)`\n"
+        "with age and sex known. Without messages, the attackers have only age and sex: no\n"
+        "map can hide that difference.\n\n"
         f"Fitting the map given age and sex took {np.median(seconds):.1f} s, the median.",
     )
 

@@ -52,12 +52,13 @@ def main() -> None:
     warnings.simplefilter("ignore", SignalsWarning)
     save(
         "signals_learning",
-        "Weight and BMI of children of NHANES in four weight classes: maps fitted to so many, and\n"
-        f"what one message of each of 839 others reveals; {SPLITS} random draws. Lower is better.",
+        "Weight and BMI of children of NHANES in four weight classes. The table shows the\n"
+        "number of children in the fit, and the leak of one message of each of 839 others.\n"
+        f"There are {SPLITS} random draws. Lower is better.",
         ("fitted to", "map", "bits", "bits, K known", "SVM, balanced", "SVM, K known"),
         [row(n, known=known) for known in (False, True) for n in SIZES],
-        "K: age and sex. Bits: Ross's estimates of I(Z; C) and I(Z; C | K). SVM: the balanced\n"
-        "accuracy of a weighted SVM in 5 folds; chance is .25.",
+        "K: age and sex. *Bits*: Ross's estimates of `I(Z; C)` and `I(Z; C | K)`. *SVM*:\n"
+        "the balanced accuracy of a weighted SVM in 5 folds. Chance is .25.",
     )
 
 

@@ -13,13 +13,14 @@ def main() -> None:
     held = max(one.found.held or 0.0 for one in runs)
     save(
         "signals_rates",
-        f"A loss of weight beside a weekly cycle of the pulse, in sessions of {LENGTH} readings:\n"
-        "the weight in every other one, the pulse in two of three. AUC of the better of boosting\n"
-        f"and a forest in 5 folds of {FRESH} subjects whom the map was not fitted to, given which\n"
-        "columns each message holds. 95% intervals; .50 is chance, lower is better.",
+        f"A loss of weight with a weekly cycle of the pulse, in sessions of {LENGTH}\n"
+        "readings. Every other reading has the weight, and two of three have the pulse. AUC\n"
+        f"of the better of boosting and a forest in 5 folds of {FRESH} subjects to whom the\n"
+        "map was not fitted. Both see which columns each message has. 95% intervals. Chance\n"
+        "is .50, and lower is better.",
         COLUMNS,
         [row(KIND, runs, times([KIND])[KIND])],
-        f"Which columns messages hold reveals an AUC of {held:.2f} by itself: both classes are\n"
+        f"The columns of messages alone reveal an AUC of {held:.2f}: both classes are\n"
         f"read alike. {told()}",
     )
 

@@ -155,10 +155,10 @@ def main() -> None:
     warnings.simplefilter("ignore", SignalsWarning)
     save(
         "signals_relations",
-        "Balanced accuracy of an adversary who decodes each message under every class, and of the\n"
-        "best of four learners on messages, on people whom neither the map nor the adversary\n"
-        f"learned from. 95% intervals; means of {SEEDS} seeds, of one where a generator makes the\n"
-        "relation. 'plain' lifts no relation.",
+        "Balanced accuracy of an adversary who decodes each message under every class, and\n"
+        "of the best of four learners on messages. The people are new to the map and to the\n"
+        f"adversary. 95% intervals. Means of {SEEDS} seeds, or of one seed if a generator\n"
+        "makes the relation. *Plain* lifts no relation.",
         (
             "readings",
             "chance",

@@ -95,9 +95,10 @@ def main() -> None:
     came, wrong = bad_line()
     save(
         "signals_sessions",
-        f"How often the class of a made-up child is named from T of its messages: {CHILDREN:,}\n"
-        "children, half of them known to the attacker with their classes. She takes the better of\n"
-        "a forest and boosting over level, swing and succession. 95% intervals.",
+        "The share of made-up children whose class is named correctly from T of their\n"
+        f"messages. The attacker knows half of the {CHILDREN:,} children with their classes.\n"
+        "She takes the better of a forest and boosting over level, swing and succession.\n"
+        "95% intervals.",
         ("columns", "T", "majority", "each by itself", "in a session"),
         list(rows()),
         f"{CHILDREN:,} sessions of {LENGTH} readings, four under way at once, {LOSS:.0%} of\n"

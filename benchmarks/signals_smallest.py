@@ -55,10 +55,11 @@ def main() -> None:
         rows.append((name, shown(runs[:, 0], 2), shown(100 * runs[:, 1], 1) + "%"))
     save(
         "signals_smallest",
-        f"One message of each child, {HALVES} random halves: maps fitted to one; attackers who\n"
-        "know age and sex learn from the other and are tried on it in 5 folds, to distinguish the\n"
-        f"smallest class ({share:.1%}, 63 children a half) from all others. The best of SVM,\n"
-        "forest and boosting, classes weighted alike; means over the halves.",
+        f"One message of each child, {HALVES} random halves. Maps are fitted to one half.\n"
+        "Attackers with age and sex learn from the other half and are tried on it in 5\n"
+        f"folds. They distinguish the smallest class ({share:.1%}, 63 children a half) from\n"
+        "all others. The best of SVM, forest and boosting, with equal class weights, means\n"
+        "over the halves.",
         ("map", "AUC", f"of the class among the {TOP:.0%} of messages most like it"),
         rows,
     )

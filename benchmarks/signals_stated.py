@@ -118,9 +118,9 @@ def main() -> None:
     warnings.simplefilter("ignore", SignalsWarning)
     save(
         "signals_stated",
-        "The figure that voile states, and the success of an attacker from outside on the same\n"
-        f"people: extra trees, forest or boosting, whichever does best on them, on {PEOPLE} other\n"
-        f"people's messages. Means of {SEEDS} seeds.",
+        "The stated figure, and the success of an attacker from outside on the same people.\n"
+        f"This attacker uses extra trees, forest or boosting, whichever is best, on {PEOPLE}\n"
+        f"other people's messages. Means of {SEEDS} seeds.",
         ("messages", "stated, at least", "outside", "audit, CPU s"),
         list(rows()),
     )

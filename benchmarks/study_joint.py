@@ -83,13 +83,12 @@ def main() -> None:
             "sex guessed",
         ),
         rows,
-        "Mentions left: marked mentions that stand in the written notes as they did, of all. The "
-        "adversary reads ages and words for a sex. Sex guessed: balanced accuracy of the "
-        "classifier on the written texts, of people whose row does not show it, chance 50%; -: of "
-        "nobody. Stated at "
-        "recall: the figure of the private manifest. "
-        f"The kit of other notes learnt from {OTHERS} people that are not in the study; the kit of "
-        "these notes from the very notes, in the place of perfect detection.",
+        "*Mentions left*: the share of marked mentions that are unchanged in the written\n"
+        "notes. The adversary reads ages and words for a sex. *Sex guessed*: balanced\n"
+        "accuracy of the classifier on the written texts, of people whose row does not show\n"
+        "it, chance 50%. A dash means nobody. *Stated at recall*: the figure of the private\n"
+        f"manifest. The kit of other notes learnt from {OTHERS} people outside the study.\n"
+        "The kit of these notes learnt from the same notes, instead of perfect detection.",
     )
 
 

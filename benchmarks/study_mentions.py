@@ -123,11 +123,12 @@ def main() -> None:
         ("form", "found by the kit", "by the reader", "by either", "read rightly",
          "read by the adversary"),
         rows,
-        f"The kit learnt from notes of {OTHERS} other people, whose ages stand in digits and in "
-        "words. Found: the mention is covered whole. Read rightly: the reader leaves the "
-        "very cells that the mention means; -: it means none of one column, and is marked where it "
-        "is found. The adversary of `study attack` reads ages and words for a sex in the sentence "
-        "as written. What is found by neither stays as it is written.",
+        f"The kit learnt from notes of {OTHERS} other people, with ages in digits and in\n"
+        "words. *Found*: the mention is covered entirely. *Read rightly*: the reader leaves\n"
+        "exactly the cells that the mention means. A dash means that it means none of one\n"
+        "column, and becomes a mark if found. The adversary of `study attack` reads ages\n"
+        "and words for a sex in the sentence as written. A mention that neither finds stays\n"
+        "unchanged.",
     )  # fmt: skip
 
 

@@ -80,17 +80,18 @@ def main() -> None:
             for initial in ("ends", "chain")
             for row in rows_of(evaluator, initial, options.seeds)
         ],
-        f"{options.seeds} seeds. Rows in bold: by how much the mean area is less than a rival's\n"
-        f"after as many policies, and in brackets on how many of the {options.seeds} seeds it is\n"
-        f"less; *less by H* is TH {GUIDED:g} against TH 0, which searches all that is not pruned;\n"
-        "early on, most of its other seeds tie. The paper: 28% less than random-chain after 100\n"
-        "policies, mean of 20 runs; it gives neither its initial frontier nor TH nor how a\n"
-        "sublattice is drawn while nothing is pruned, and its lattice has 739 bits. `ends` is the\n"
+        f"{options.seeds} seeds. Rows in bold: the mean area less a rival's after as many\n"
+        f"policies, and in brackets the number of the {options.seeds} seeds with a smaller\n"
+        f"area. *Less by H* is TH {GUIDED:g} against TH 0, which searches all policies that\n"
+        "are not pruned. Early on, most of its other seeds tie. The paper has 28% less than\n"
+        "random-chain after 100 policies, mean of 20 runs. It gives neither its initial\n"
+        "frontier nor TH, nor its draw of a sublattice before any pruning. Its lattice has\n"
+        "739 bits. `ends` is the\n"
         "top and the bottom, `chain` the first chain of a random-chain search of the same order\n"
         "and seed. A sublattice lies between *any two* policies of a random chain, or between two\n"
         "that are so many merges *apart*. *By attributes*: chains take the attributes one after\n"
-        "another, in random order. What this shows is told in [the paper's\n"
-        "experiments](../maintainers/experiments.md).",
+        "another, in random order. [The paper's experiments](../maintainers/experiments.md)\n"
+        "contain the conclusions.",
     )
 
 

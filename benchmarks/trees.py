@@ -23,17 +23,19 @@ COLUMNS = (
     *("policies", "CPU seconds", "scored", "area", *(f"loss at {risk:g}" for risk in RISKS)),
     *(f"resolution lost at {risk:g}" for risk in RISKS),
 )
-NOTES = """No box of a tree is without a record of the sample unless that is asked for, so that its
-loss stays above 0 at every risk: the linear area, which higher risks decide, is better with global
-policies. [What empty boxes cost](#what-empty-boxes-cost) is not in these losses. Where the
-sample has a gap, trees are cut where the population's density changes most, or in the middle of
-the gap; both rules see of the sample only where the gap is. A cut against the nearest record would
-lose less (.144 in place of .158 at risk .1, of one kind of growth), and show that record's value.
+NOTES = """No box of a tree is without a record of the sample unless you ask for it, so the loss
+stays above 0 at every risk. The linear area, which higher risks decide, is therefore better
+with global policies. These losses omit [the cost of empty boxes](#what-empty-boxes-cost). If
+the sample has a gap, trees are cut where the population's density changes most, or in the
+middle of the gap. Both rules use only the position of the gap from the sample. A cut against
+the nearest record would lose less (.144 in place of .158 at risk .1, of one kind of growth),
+and show that record's value.
 
-What was tried for growing: counting the entropy of all columns for each cut, in place of the cut
-column's own, gains nothing (.351 for .350 at .001) and costs its square in columns. Growing by
-eq. 4 alone, or by eq. 4 down to 100 subjects, and pruning by the loss: .140 for .158 at .1, .249
-for .265 at .01, .376 for .350 at .001. So a forest holds trees of each kind."""
+Two other ways of growing were tried. Counting the entropy of all columns for each cut, in place
+of the cut column's own, gains nothing (.351 for .350 at .001). Its cost is quadratic in the
+columns. Growing by eq. 4 alone, or by eq. 4 down to 100 subjects, and pruning by the loss gives
+.140 for .158 at .1, .249 for .265 at .01, and .376 for .350 at .001. A forest therefore
+contains trees of each kind."""
 
 
 def main() -> None:

@@ -220,13 +220,14 @@ def figures(codes: NDArray[np.int32], sizes: tuple[int, ...], boxes: Boxes) -> d
 K, SPLITS = 5, 10
 ALONE = TreeGrowth(0.0, 0.5, 0.5)
 """How one tree is grown by the loss itself: k stands, and no risk beside it."""
-NOTES = """Query error is the median over 1,000 COUNTs of 1 to 3 columns. Without marginals, values
-are taken to be uniform within a box. With marginals they are raked to counts of released people by
-runs of each column, in two digits, below 100 up to tens; together with the boxes, even exact counts
-would imply none of 1 to 10 people. The least and largest values that Mondrian usually shows are
-those of persons; its regions cover the domain, as the boxes of a tree do. No row is suppressed. AUC
-is that of a boosting trained on the lower end, the expected value and the upper end of each column
-in the released rows of 70%, on the others as they are. Not rerun here: ARX and ANJANA."""
+NOTES = """Query error is the median over 1,000 COUNTs of 1 to 3 columns. Without marginals,
+values are assumed uniform within a box. With marginals they are raked to counts of released
+people by runs of each column, in two digits, or tens below 100. Together with the boxes, even
+exact counts would imply none of 1 to 10 people. Mondrian usually shows the least and largest
+values of persons. Its regions cover the domain, as the boxes of a tree do. No row is
+suppressed. AUC is that of a boosting trained on 70% of the released rows, and tried on the
+other rows unchanged. Its features are the lower end, the expected value and the upper end of
+each column. ARX and ANJANA were not rerun here."""
 
 
 def main() -> None:
@@ -244,9 +245,10 @@ def main() -> None:
     rows.append(("the source", "", "", "0", "0", "0", "0", "0", "", source, ""))
     empty, short = unseen(codes, sizes)
     met = (
-        f"\n\nThe tree of one half of Adult meets the other half: {empty:,} of {len(codes) // 2:,} "
-        f"people are in a box that no record of the first half is in; {short:.1%} are in boxes of "
-        f"fewer than {K} of the second, which then give way to the boxes that they are cut from."
+        f"\n\nThe tree of one half of Adult was applied to the other half. There, {empty:,} of "
+        f"{len(codes) // 2:,} people are in a box without a record of the first half. Another "
+        f"{short:.1%} are in boxes of fewer than {K} of the second. The boxes that these are cut "
+        f"from then replace them."
     )
     columns = ("release", "CPU seconds", "groups", "distribution", "resolution", "NCP")
     asked = ("query error", "with marginals", "runs, all columns")

@@ -32,7 +32,7 @@ def main() -> None:
     save(
         "trees_speed",
         "One tree, one core, the median of three. Rows of millions are made up: correlated\n"
-        "columns of 2 to 100 values. Memory is that beside the counts that the tree is grown on.",
+        "columns of 2 to 100 values. Memory excludes the counts that the tree grows on.",
         COLUMNS,
         rows,
     )

@@ -115,9 +115,9 @@ def main() -> None:
     picture.save_lines("update_probability", chart.y_name, [chart])
     save(
         "update_probability",
-        f"H (eq. 1) of {SUBLATTICES:,} random sublattices of the Tennessee lattice, "
-        "and E, the share\n"
-        "of a random chain's policies that would enter the frontier, which is one random chain.",
+        f"H (eq. 1) of {SUBLATTICES:,} random sublattices of the Tennessee lattice, and E. E\n"
+        "is the share of a random chain's policies that would enter the frontier. The\n"
+        "frontier is that of one random chain.",
         ("H", "sublattices", "mean H", "mean E"),
         [*rows_of(found)],
         "Pearson's correlation of H and E:\n\n"

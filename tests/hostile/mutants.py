@@ -102,9 +102,9 @@ def page(results: dict[str, Any], plan: dict[str, Any]) -> str:
         noticed = result["tried"] - len(result["survivors"])
         counts = f"{result['faults']} | {result['tried']} | {noticed} | {len(told)} | {len(left)}"
         rows.append(f"| `{file}` | {result['day']} | {counts} |")
-        why = [f"{explained[one['fault']]} (`{_function(one)}`)" for one in told]
-        why += [f"open: `{one['fault']}`" for one in left]
-        reasons += [f"- `{file}`: {'; '.join(dict.fromkeys(why))}."] * bool(why)
+        why = [f"  - `{_function(one)}`: {explained[one['fault']]}." for one in told]
+        why += [f"  - open: `{one['fault']}`." for one in left]
+        reasons += [f"- `{file}`", *dict.fromkeys(why)] if why else []
     missing = [f"`{file}`" for file in plan if file not in results]
     return TEXT.format(
         rows="\n".join(rows),
@@ -124,11 +124,11 @@ def _unexplained(file: str, results: dict[str, Any]) -> int:
 
 TEXT = """# Faults that the tests notice
 
-`make mutants` puts one small fault after another into a file: a reversed comparison, a missing part
-of a condition, a number that is one too large, a missing step. It runs the tests that reach the
-fault. If no test notices a fault, a test is missing, or the fault changes nothing visible. The
-second table gives the reason in that case. Compiled kernels are not tried, because naive twins test
-them. If fewer faults were tried than exist, the time for that file was over.
+`make mutants` puts one small fault after another into a file. Examples are a reversed comparison, a
+missing part of a condition, a number that is one too large, and a missing step. It runs the tests
+that reach the fault. If no test notices a fault, a test is missing, or the fault changes nothing
+visible. The list below gives the reason in that case. Compiled kernels are not tried, because naive
+twins test them. If fewer faults were tried than exist, the time for that file was over.
 
 | file | run on | faults | tried | noticed | not noticed, with a reason | open |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -136,9 +136,9 @@ them. If fewer faults were tried than exist, the time for that file was over.
 
 Not run yet: {missing}.
 
-## What is not noticed, and why
+## Faults without effect
 
-Each fault itself stands in `tests/hostile/mutants.toml`.
+`tests/hostile/mutants.toml` lists each fault.
 
 {reasons}
 """
