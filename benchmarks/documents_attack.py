@@ -29,7 +29,9 @@ from voile.documents.adversary.inspections import InspectionOrder
 from voile.documents.adversary.predictions import ApprenticeAttacker, predict
 from voile.documents.committee.publication import publish
 from voile.documents.learning.named_learners import learners_of
-from voile.documents.replacements import TextRemoval, join_adjacent, make_replacer
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.replacer import make_replacer
+from voile.documents.replacements.spans import join_adjacent
 
 MISS_COSTS = (5, 10)
 ATTACKERS = ("crf", "svm", "adaboost", "consensus")

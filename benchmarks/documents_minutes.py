@@ -28,7 +28,7 @@ from voile.documents.reviewing.line import BLIND, ReviewLine
 from voile.documents.reviewing.order import next_lines
 from voile.documents.start.marked import reviewed_tokens
 from voile.documents.start.marks import ReviewedSpan
-from voile.documents.start.rules import NAME
+from voile.documents.start.rules.rule import NAME
 from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.policies import UncheckedWarning
 from voile.documents.verbs.refit import rank, refit_kit

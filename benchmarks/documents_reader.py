@@ -22,10 +22,11 @@ from voile.documents.learning.named_learners import LEARNERS
 from voile.documents.learning.training import TrainingText
 from voile.documents.reader.installed import open_reader
 from voile.documents.start.proposer import RemovalProposer
-from voile.documents.start.rules import NAME, LanguageRules
-from voile.documents.start.starter import load_starter
+from voile.documents.start.rules import LanguageRules
+from voile.documents.start.rules.rule import NAME
 from voile.documents.start.starter.learn import learn, read_corpora
 from voile.documents.start.starter.learn_heads import learn_heads, read_taught
+from voile.documents.start.starter.shipped import load_starter
 
 FOLDS, SPANISH_NOTES = 4, 60
 

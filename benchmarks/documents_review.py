@@ -28,8 +28,8 @@ from voile.documents.reviewing.refitting import RefitProcess, ReviewState
 from voile.documents.reviewing.store import ReviewStore
 from voile.documents.start.marked import reviewed_tokens
 from voile.documents.start.marks import ReviewedSpan
-from voile.documents.start.starter import PretrainedStarter
 from voile.documents.start.starter.learn import learn, read_corpora
+from voile.documents.start.starter.starter import PretrainedStarter
 from voile.documents.verbs.columns import text_roles
 from voile.documents.verbs.refit import rank, reviewed_of
 from voile.documents.verbs.work import UnmarkedWork, WorkFile

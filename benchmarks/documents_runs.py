@@ -30,9 +30,10 @@ from voile.documents.learning.cross_fitting import OutOfFold
 from voile.documents.learning.fits import StoredFits, prepare_fits
 from voile.documents.learning.greedy import count_attempt, sanitize_greedily
 from voile.documents.learning.named_learners import LEARNERS
-from voile.documents.learning.training import TrainingText, split_into_folds
+from voile.documents.learning.training import TrainingText
 from voile.documents.paper.ensemble import EnsembleLearner
 from voile.documents.sanitizer import GreedySanitizer
+from voile.documents.words.subjects import split_into_folds
 from voile.documents.words.tokens import Lists, TextTokens, token_labels
 
 MISS_COSTS = (1, 2, 5, 10, 20, 50)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from voile.documents import Corpus, Document
 from voile.documents.replacements.names import Language
-from voile.documents.start.rules import NAME, LanguageRules
+from voile.documents.start.rules import LanguageRules
+from voile.documents.start.rules.rule import NAME
 from voile.documents.start.starter.learn import learn, read_corpora
 from voile.documents.words.tokens import TextTokens, token_labels, tokenise
 

@@ -19,7 +19,7 @@ from voile.documents.learning.fits import prepare_fits
 from voile.documents.learning.greedy import sanitize_greedily
 from voile.documents.learning.training import TrainingText, costs_by_type
 from voile.documents.patterns import patterns_of
-from voile.documents.start.known import KnownValues
+from voile.documents.start.known.known_values import KnownValues
 from voile.documents.start.marked import MarkedNotes
 from voile.documents.start.marks import ProposedMarks, is_sure
 from voile.documents.start.proposer import PatternProposer

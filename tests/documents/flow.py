@@ -13,7 +13,7 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.documents.module import DOCUMENTS
-from voile.documents.replacements import RemovalReason
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.verbs.apply import REMOVALS
 from voile.documents.verbs.choose import choose
 from voile.documents.verbs.content import DocumentsContent

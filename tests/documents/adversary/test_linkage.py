@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.adversary.texts import NAMES, notes, released
 
-from voile.documents.adversary import link_surrogates
-from voile.documents.adversary.linkage import ReadDocument, _rare_words
+from voile.documents.adversary.linkage import ReadDocument, _rare_words, link_surrogates
 from voile.documents.adversary.mentions import mentions_in
 from voile.documents.committee.publication import publish
-from voile.documents.replacements import LabelMarks, Surrogates, TextRemoval
+from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import tokenise

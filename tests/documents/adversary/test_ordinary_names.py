@@ -14,18 +14,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.documents.adversary import guess_ordinary_names
 from voile.documents.adversary.ordinary_names import (
     CAPITALISED,
     GUESSED,
     SHRINK,
     UNSEEN,
     expected_hits,
+    guess_ordinary_names,
     score_words,
 )
 from voile.documents.adversary.words_left import WordsLeft
 from voile.documents.committee.publication import publish
-from voile.documents.replacements import LabelMarks, Surrogates, TextRemoval
+from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.start.lists import public_lists
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span

@@ -13,7 +13,9 @@ from voile.core.errors import RequestError
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.adversary.remaining import match_documents
 from voile.documents.committee.publication import publish
-from voile.documents.replacements import LabelMarks, Surrogates, TextRemoval
+from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import tokenise

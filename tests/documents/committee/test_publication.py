@@ -13,17 +13,12 @@ from voile.documents.committee.publication import (
     PublishedDocument,
     publish_documents,
     removals_by_text,
-    sanitize_texts,
 )
 from voile.documents.learning.training import TrainingText
-from voile.documents.replacements import (
-    LabelMarks,
-    PublishedEdit,
-    PublishedText,
-    RemovalReason,
-    TextRemoval,
-)
-from voile.documents.replacements.published import replace_removals
+from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.published import PublishedEdit, PublishedText, replace_removals
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
+from voile.documents.sanitizer import sanitize_texts
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 

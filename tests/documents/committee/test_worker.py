@@ -16,8 +16,10 @@ from voile.documents.committee import worker as working
 from voile.documents.committee.committee import CommitteeMember, TokenCommittee, TokenRemovals
 from voile.documents.committee.repeats import NameWords, find_mentions
 from voile.documents.committee.worker import DocumentWorker, RemovalRecipe
-from voile.documents.patterns import PhraseList, patterns_of
-from voile.documents.replacements import LabelMarks, RemovalReason
+from voile.documents.patterns import patterns_of
+from voile.documents.patterns.phrase_list import PhraseList
+from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.text.document import Document
 from voile.documents.verbs.content import DocumentsContent
 from voile.documents.words.tokens import TokenNumbers, tokenise

@@ -13,13 +13,13 @@ from tests.documents.made import Says, corpus_of
 
 from voile.core.errors import InfeasibleError
 from voile.core.evidence import Rate
+from voile.documents.committee.quantities import AS_LEFT, ONE_PERCENT
 from voile.documents.learning.figures import (
     context_figures,
     count_identifiers,
     pass_rows,
     policy_figures,
 )
-from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
 from voile.documents.learning.training import TrainingText
 from voile.documents.words.features import CLASSES
 

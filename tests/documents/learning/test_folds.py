@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.learning.training import split_into_folds
+from voile.documents.words.subjects import split_into_folds
 
 documents = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 9)), min_size=8)
 

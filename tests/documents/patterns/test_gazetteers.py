@@ -9,7 +9,7 @@ import pytest
 from tests.documents.flow import applied, fitted, read, table
 
 from voile.core.errors import RequestError, SourceError
-from voile.documents.adversary import BudgetedAttacker
+from voile.documents.adversary.budgeted import BudgetedAttacker
 from voile.documents.patterns.gazetteers import gazetteer_words, read_gazetteers
 from voile.documents.start.lists import clusters_of, name_clusters
 from voile.documents.text.corpus import Corpus

@@ -11,8 +11,8 @@ from tests.documents.start.made import STAFF, notes, patients
 from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.documents.patterns import patterns_of
-from voile.documents.replacements import RemovalReason, TextRemoval
-from voile.documents.start.known import KnownValues
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
+from voile.documents.start.known.known_values import KnownValues
 from voile.documents.start.marked import MarkedNotes
 from voile.documents.start.marks import ProposedMarks, ReviewedSpan, is_sure
 from voile.documents.start.proposer import PatternProposer

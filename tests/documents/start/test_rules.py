@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.documents import Document
-from voile.documents.start.rules import LanguageRules, check_language, find_rules
+from voile.documents.start.rules import LanguageRules, find_rules
+from voile.documents.start.rules.language import check_language
 from voile.documents.start.rules.vocabulary import vocabulary
 from voile.documents.words.tokens import tokenise
 

@@ -15,9 +15,13 @@ from voile.core.errors import DamagedError, RequestError
 from voile.documents import Document
 from voile.documents.replacements.names import fold
 from voile.documents.replacements.removal import RemovalReason
-from voile.documents.start.starter import load_starter
 from voile.documents.start.starter.learn import learn
-from voile.documents.start.starter.shipped import read_starter, starter_bytes, write_starter
+from voile.documents.start.starter.shipped import (
+    load_starter,
+    read_starter,
+    starter_bytes,
+    write_starter,
+)
 from voile.documents.start.starter.starter import LIKELY
 from voile.documents.text.document import Span
 from voile.documents.words.tokens import HINTS, tokenise

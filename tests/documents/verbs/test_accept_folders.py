@@ -23,7 +23,7 @@ from voile import documents
 from voile.data.roles import Roles
 from voile.documents import Corpus
 from voile.documents.module import DOCUMENTS
-from voile.documents.replacements import RemovalReason
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.reviewing.line import ReviewLine
 from voile.documents.verbs.choose import choose
 from voile.documents.verbs.content import DocumentsContent

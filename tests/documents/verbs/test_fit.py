@@ -20,6 +20,7 @@ from tests.documents.flow import (
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.documents.learning.corpus import read_learning_corpus
 from voile.documents.learning.training import TrainingText
 from voile.documents.text.reader import DocumentReader
 from voile.documents.verbs import fit as fitting
@@ -94,7 +95,7 @@ def test_no_policy_beats_another_and_nothing_removed_is_one():
 
 def test_the_corpus_is_told_in_numbers():
     kit = kit_of()
-    corpus = DocumentReader.all_of(ROLES).corpus(open_source(people()))
+    corpus = read_learning_corpus(DocumentReader.all_of(ROLES), open_source(people()))
     training = TrainingText.of(corpus)
     facts = kit.facts
     assert facts["documents"] == len(corpus)
@@ -196,7 +197,7 @@ def test_a_cost_that_leaves_too_little_ends_with_those_below():
 def test_those_held_out_are_not_learnt_from():
     kit = fitted(people(), hold_out=0.3)
     content = DocumentsContent.of(kit)
-    read = content.reading.corpus(open_source(people()))
+    read = read_learning_corpus(content.reading, open_source(people()))
     assert kit.facts["documents"] == len(read) < kit_of().facts["documents"]
     assert 36 * 0.4 < kit.facts["subjects"] < 36
 

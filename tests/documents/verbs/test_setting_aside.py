@@ -26,6 +26,7 @@ from voile.core.progress import silent
 from voile.data.roles import Roles
 from voile.documents.committee import worker as working
 from voile.documents.committee.publication import publish
+from voile.documents.learning.corpus import read_learning_corpus
 from voile.documents.module import DOCUMENTS
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import LOST_CHARACTERS, DocumentReader
@@ -219,7 +220,7 @@ def test_nothing_is_learnt_from_a_row_of_which_a_cell_was_lost(tmp_path):
     rows = rows.set_column(rows.column_names.index("spans"), "spans", [spans])
     reading = DocumentReader.all_of(ROLES)
     with pytest.warns(UnannotatedWarning):
-        learnt = reading.corpus(open_source(rows))
+        learnt = read_learning_corpus(reading, open_source(rows))
     assert {one.text for one in learnt} == {"Letter 0 .", "Letter 2 .", "Leo came .", "Letter 3 ."}
     assert learnt.labels == ("NAME",)
     assert len(reading.all(open_source(rows))) == 8

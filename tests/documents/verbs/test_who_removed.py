@@ -19,7 +19,7 @@ from tests.documents.flow import (
     table,
 )
 
-from voile.documents.replacements import RemovalReason
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.recipe import make_recipe

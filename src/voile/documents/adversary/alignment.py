@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from voile.documents.replacements import PublishedEdit
+from voile.documents.replacements.published import PublishedEdit
 from voile.documents.text.document import Document
 
 PIECE = re.compile(r"\w+|\s+|[^\w\s]")

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from voile.documents.adversary.remaining import edits_of
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.learners.learner import LabelledExamples
-from voile.documents.learning.training import split_into_folds
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.features import FeatureExtractor, FeatureSpace
+from voile.documents.words.subjects import split_into_folds
 from voile.documents.words.tokens import TextTokens, token_labels, tokenise
 
 

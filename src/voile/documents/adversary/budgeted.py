@@ -25,11 +25,12 @@ from voile.documents.adversary.inspections import Counts, InspectionOrder, Order
 from voile.documents.adversary.remaining import match_documents
 from voile.documents.learners.learner import TokenLearner
 from voile.documents.learning.named_learners import learners_of
-from voile.documents.learning.training import count_by_subject
 from voile.documents.patterns.gazetteers import gazetteer_words
-from voile.documents.start.rules import guess_language
-from voile.documents.start.starter import STARTERS, PretrainedStarter, load_starter
+from voile.documents.start.rules.language import guess_language
+from voile.documents.start.starter.shipped import STARTERS, load_starter
+from voile.documents.start.starter.starter import PretrainedStarter
 from voile.documents.text.corpus import Corpus
+from voile.documents.words.subjects import count_by_subject
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.keys.random import RandomState, streams
 

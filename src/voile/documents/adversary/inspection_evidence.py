@@ -17,7 +17,7 @@ from voile.documents.adversary.inspections import (
     expect_at_random,
     rate_of,
 )
-from voile.documents.learning.quantities import FOUND, LEFT
+from voile.documents.committee.quantities import FOUND, LEFT
 
 POINTS = 25
 """Of a curve, beside the numbers of inspections that were asked for."""

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from voile.core.errors import RequestError
 from voile.documents.committee.publication import PublishedDocument
-from voile.documents.replacements import PublishedEdit, PublishedText
-from voile.documents.text.corpus import Corpus
+from voile.documents.replacements.published import PublishedEdit, PublishedText
 from voile.documents.text.document import Document
 
 
 def match_documents(
-    published: Corpus, truth: Corpus
+    published: Sequence[Document], truth: Sequence[Document]
 ) -> Iterator[tuple[PublishedDocument, Document]]:
     """Yield each published document, its spans the identifiers left, with its source.
 
@@ -35,7 +34,9 @@ def edits_of(document: Document) -> tuple[PublishedEdit, ...]:
     return getattr(document, "edits", ())
 
 
-def _pair_documents(published: Corpus, truth: Corpus) -> Iterator[tuple[Document, Document]]:
+def _pair_documents(
+    published: Sequence[Document], truth: Sequence[Document]
+) -> Iterator[tuple[Document, Document]]:
     by_id = {one.id: one for one in truth}
     ids = {one.id for one in published}
     if len(ids) == len(published) and len(by_id) == len(truth) and ids <= by_id.keys() - {""}:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.adversary.remaining import edits_of
-from voile.documents.learning.training import number_subjects
 from voile.documents.replacements.dates import MONTHS, WEEKDAYS
 from voile.documents.replacements.kinds import kind_of
 from voile.documents.replacements.names import PARTICLES, fold
@@ -19,6 +18,7 @@ from voile.documents.start.known.vocabulary import CAPITAL, NO_WORD, SMALL, clas
 from voile.documents.start.lists import public_lists
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
+from voile.documents.words.subjects import number_subjects
 from voile.documents.words.tokens import LINE, TextTokens, tokenise
 
 Ints = NDArray[np.int64]

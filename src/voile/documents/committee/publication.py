@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from voile.core.errors import RequestError
-from voile.documents.committee.committee import TokenCommittee, TokenRemovals, TokenRemover
-from voile.documents.replacements import (
-    PublishedEdit,
-    PublishedText,
-    RemovalReason,
-    RemovalReplacer,
-    TextRemoval,
-    join_adjacent,
-    make_replacer,
-)
+from voile.documents.committee.committee import TokenRemovals, TokenRemover
 from voile.documents.replacements.markup import keep_json
-from voile.documents.text.corpus import Corpus
+from voile.documents.replacements.published import PublishedEdit, PublishedText
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
+from voile.documents.replacements.replacer import RemovalReplacer
+from voile.documents.replacements.spans import join_adjacent
 from voile.documents.text.document import Document
 
 
@@ -32,21 +24,6 @@ class PublishedDocument(Document):
     edits: tuple[
         PublishedEdit, ...
     ] = ()  # what stands in the place of what, in the order of the text
-
-
-def sanitize_texts(committee: TokenCommittee, texts: Any, how: str | RemovalReplacer) -> Any:
-    """Put texts through a committee; see `GreedySanitizer.sanitize`."""
-    put = make_replacer(how) if isinstance(how, str) else how
-    if isinstance(texts, Corpus):
-        return Corpus(publish_documents(committee.remover(), texts, put))
-    refused = RequestError("sanitize takes a corpus or a list of texts")
-    if isinstance(texts, str) or not isinstance(texts, Iterable):
-        raise refused
-    given = list(texts)
-    if not all(isinstance(text, str) for text in given):
-        raise refused
-    plain = [Document(text) for text in given]
-    return [one.text for one in publish_documents(committee.remover(), plain, put)]
 
 
 BATCH = 256

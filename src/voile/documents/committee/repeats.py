@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import DamerauLevenshtein
 
 from voile.documents.committee.committee import TokenRemovals
-from voile.documents.replacements import RemovalReason, TextRemoval
 from voile.documents.replacements.names import fold
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import NOWHERE, SIGNS, TextTokens, TokenNumbers
 

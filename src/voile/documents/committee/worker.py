@@ -14,15 +14,16 @@ from voile.core.errors import RequestError, VoileError
 from voile.documents.committee.committee import TokenCommittee
 from voile.documents.committee.publication import PublishedDocument, publish, removals_by_text
 from voile.documents.committee.repeats import NameWords, find_mentions, mentions_as_removals
-from voile.documents.patterns import PatternFinder, PhraseList, find
-from voile.documents.replacements import (
-    RemovalReplacer,
-    TextRemoval,
+from voile.documents.patterns.pattern import PatternFinder, find
+from voile.documents.patterns.phrase_list import PhraseList
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.replacer import RemovalReplacer
+from voile.documents.replacements.spans import (
     complete_units,
     join_adjacent,
+    label_as_learnt,
     settle_spans,
 )
-from voile.documents.replacements.spans import label_as_learnt
 from voile.documents.text.document import Document
 from voile.documents.words.decoder import unit_places
 

@@ -72,7 +72,7 @@ DEFAULT = "default"
 
 def default_learner() -> str:
     """Return the name of the learner that serves best on this machine."""
-    from voile.documents.reader import find_reader
+    from voile.documents.reader.installed import find_reader
 
     return "consensus" if find_reader() is None else "reader"
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.documents.start.marks import ProposedMarks, ReviewedSpan, is_sure
 from voile.documents.start.quick_look import QuickLook
-from voile.documents.start.rules import NAME
+from voile.documents.start.rules.rule import NAME
 from voile.documents.start.trust import sources_of, trust
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.tokens import token_labels, unknown_tokens

@@ -17,8 +17,9 @@ from voile.documents.patterns import PATTERNS
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.replacements.spans import settle_spans
 from voile.documents.start.proposer import RemovalProposer
-from voile.documents.start.rules import NAME, RULES
+from voile.documents.start.rules import RULES
 from voile.documents.start.rules.forms import FORM_NAMES
+from voile.documents.start.rules.rule import NAME
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 

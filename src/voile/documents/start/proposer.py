@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from voile.documents.patterns import TextPattern, find
+from voile.documents.patterns.pattern import TextPattern, find
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.text.document import Document
 

@@ -10,11 +10,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from voile.documents.learners.calibration import IsotonicCalibration
-from voile.documents.learning.training import number_subjects, split_into_folds
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.words.features import FeatureExtractor, FeatureSpace
 from voile.documents.words.kernels import NOBODY, SEVERAL, meet
+from voile.documents.words.subjects import number_subjects, split_into_folds
 from voile.documents.words.tokens import TextTokens, tokenise
 
 Floats = NDArray[np.float64]

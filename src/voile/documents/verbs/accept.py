@@ -24,10 +24,12 @@ from voile.documents.acceptance.plan import AcceptanceGoal
 from voile.documents.acceptance.reading import FEW, AcceptanceReading, AcceptanceVerdict, DueTokens
 from voile.documents.acceptance.screens import identifiers
 from voile.documents.committee.committee import TokenCommittee
-from voile.documents.replacements import RemovalReplacer
+from voile.documents.replacements.replacer import RemovalReplacer
 from voile.documents.reviewing.store import ReviewStore
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.files_source import FilesSource
 from voile.documents.text.reader import DocumentReader
-from voile.documents.text.source import CorpusSource, open_source
+from voile.documents.text.source import open_source
 from voile.documents.verbs import acceptance_answers
 from voile.documents.verbs.acceptance_folder import LINES, STATE, ReadingCourse, ReadingState
 from voile.documents.verbs.content import DocumentsContent
@@ -137,7 +139,7 @@ class _AcceptScene:
                 instead="give the source that was applied, or apply again",
             )
         pattern = private.get("subject_pattern")
-        if pattern is not None and isinstance(source, CorpusSource):
+        if pattern is not None and isinstance(source, FilesSource):
             source = source.with_subjects(pattern)
         content = DocumentsContent.of(kit)
         reading = DocumentReader.all_of(Roles.model_validate(private["roles"]))
@@ -147,7 +149,7 @@ class _AcceptScene:
         policy = DocumentsPolicy(**chosen)
         committee = with_models(content.committee(policy), options.model)
         annotated = source.columns.keys() >= {*reading.roles.of("label")}
-        documents = reading.all(source, annotated=annotated)
+        documents = Corpus(reading.read_documents(source, annotated=annotated))
         own = (release, kit, content, policy, committee, source, reading.texts, documents)
         return cls(*own, writer)
 

@@ -11,7 +11,7 @@ from voile.core.errors import RequestError, nearest
 from voile.data import Source
 from voile.data.places import DescribedPlace
 from voile.data.roles import Roles
-from voile.documents.text.source import CorpusSource
+from voile.documents.text.files_source import FilesSource
 from voile.release.options import Options
 
 SPANS, OWN_SUBJECT = "spans", "subject"
@@ -39,7 +39,7 @@ class TextColumns(Options):
 
         written : the pattern of a corpus, unless these options have one.
         """
-        if isinstance(source, CorpusSource):
+        if isinstance(source, FilesSource):
             pattern = self.subject_pattern or written
             return source if pattern is None else source.with_subjects(pattern)
         if self.subject_pattern is not None:
@@ -86,7 +86,7 @@ class AnyColumns(TextColumns):
             return self.roles_of(source, read)
         if self.text:
             own = text_roles(source, self.text, self.spans, self._subject_in(source, fitted))
-        elif not isinstance(source, CorpusSource):
+        elif not isinstance(source, FilesSource):
             _check_texts(source, fitted)
             return self.roles_of(source, fitted)
         elif source.columns.keys() <= fitted.columns.keys():
@@ -111,7 +111,7 @@ def text_roles(
     """
     if not spans and len(texts) == 1 and SPANS in source.columns.keys() - set(texts):
         spans = (SPANS,)
-    if isinstance(source, CorpusSource):
+    if isinstance(source, FilesSource):
         subject = subject or OWN_SUBJECT
     if spans and len(spans) != len(texts):
         raise RequestError(

@@ -25,7 +25,7 @@ from voile.documents.words.tokens import Lists, TokenHinter, lists_behind
 from voile.release.kit import StoredKit
 
 if TYPE_CHECKING:
-    from voile.documents.start.known import KnownValues
+    from voile.documents.start.known.known_values import KnownValues
 
 KIND = "documents"
 
@@ -140,7 +140,7 @@ def own_lists(lists: Lists, public: Lists) -> Lists:
 
 
 def _read_known(table: pa.Table) -> KnownValues:
-    from voile.documents.start.known import KnownValues  # not every kit has any
+    from voile.documents.start.known.known_values import KnownValues  # not every kit has any
 
     return KnownValues.from_table(table)
 
@@ -150,7 +150,7 @@ def _hinter(name: str | None) -> TokenHinter | None:
     if name is None:
         return None
     from voile.documents.start.rules import KIT_NAME, find_rules  # few kits have any
-    from voile.documents.start.starter import find_starter
+    from voile.documents.start.starter.shipped import find_starter
 
     return find_rules(name) if name.startswith(f"{KIT_NAME} ") else find_starter(name)
 

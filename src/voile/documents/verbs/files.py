@@ -21,8 +21,8 @@ from voile.data.writer import BatchWriter
 from voile.data.writing.writers import WRITERS
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.text.document import Document
+from voile.documents.text.files_source import FilesSource
 from voile.documents.text.reader import KEPT
-from voile.documents.text.source import CorpusSource
 from voile.documents.verbs.options import ApplyOptions
 
 TXT, BRAT, WORD = "txt", "brat", "docx"
@@ -92,7 +92,7 @@ class DocumentFiles:
                 "a file holds one text of a row, and there are columns " + ", ".join(texts),
                 instead="name one with --text, or write a table",
             )
-        if options.files == WORD and not isinstance(source, CorpusSource):
+        if options.files == WORD and not isinstance(source, FilesSource):
             raise RequestError(
                 "Word files are written from Word files alone",
                 where=source.name,

@@ -21,6 +21,7 @@ from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.documents.adapters.model import ExternalModel
 from voile.documents.context.associations import PREFIX, label_context
+from voile.documents.learning.corpus import read_learning_corpus, text_hashes
 from voile.documents.learning.figures import (
     context_figures,
     count_identifiers,
@@ -37,9 +38,9 @@ from voile.documents.learning.greedy import (
 from voile.documents.learning.training import TrainingText, costs_by_type
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.start.lists import name_clusters
-from voile.documents.start.rules import check_language
+from voile.documents.start.rules.language import check_language
 from voile.documents.text.corpus import Corpus
-from voile.documents.text.reader import DocumentReader, text_hashes
+from voile.documents.text.reader import DocumentReader
 from voile.documents.verbs.content import DocumentsContent, own_lists, shipped_lists
 from voile.documents.verbs.models import describe_models, open_models
 from voile.documents.verbs.options import FitOptions, LearningOptions
@@ -94,7 +95,7 @@ def fit(
     reading = DocumentReader(roles, hold_out)
     reading.check(source)
     progress("reading the documents", 0)
-    corpus = reading.corpus(source)
+    corpus = read_learning_corpus(reading, source)
     _check_held_out(corpus, options)
     if options.context:
         corpus = label_context(corpus)

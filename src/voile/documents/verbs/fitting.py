@@ -45,7 +45,7 @@ def choose_for_notes(
     data = content.found.get(NOVELTY)
     if data is None or not source.has_rows():  # a worker gets the policy that was chosen here
         return chosen
-    documents = reader.all(source, annotated=False)
+    documents = reader.read_documents(source, annotated=False)
     texts = (one.text for one in islice(documents, LOOKED_AT) if is_usable(one))
     check = NoveltyCheck.from_data(data)
     share = check.measure(texts)

@@ -59,7 +59,7 @@ def _count(
     else:
         opened = open_source(source, table=table, encoding=encoding)
         reader = DocumentReader.all_of(text_roles(opened, options.text or find_text_column(opened)))
-    texts = [one.text for one in reader.all(opened) if is_usable(one)]
+    texts = [one.text for one in reader.read_documents(opened) if is_usable(one)]
     if not texts:
         raise RequestError("the notes are empty", where=opened.name, instead="give notes with text")
     tokens = tokenise(texts)

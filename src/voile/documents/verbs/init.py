@@ -20,11 +20,12 @@ from voile.data.roles import Roles
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.replacements.markup import MARKUP, are_markup
 from voile.documents.start.marked import refuse_unmarked
-from voile.documents.start.rules import check_language, find_untrained, guess_language
+from voile.documents.start.rules.language import check_language, find_untrained, guess_language
 from voile.documents.text.document import Document
+from voile.documents.text.files_source import FilesSource
 from voile.documents.text.formats.file import UnreadWarning
 from voile.documents.text.reader import DocumentReader
-from voile.documents.text.source import CorpusSource, open_source
+from voile.documents.text.source import open_source
 from voile.documents.verbs.columns import find_text_column, text_roles
 from voile.documents.verbs.known_tables import read_known
 from voile.documents.verbs.models import open_models
@@ -132,7 +133,7 @@ def _roles(source: Source, options: InitOptions) -> Roles:
     subject = options.subject
     if subject is None and options.by in source.columns:
         subject = options.by
-    if subject is None and options.by and not isinstance(source, CorpusSource):
+    if subject is None and options.by and not isinstance(source, FilesSource):
         raise RequestError(
             f"there is no column {options.by}, which says whose a note is",
             where=source.name,
@@ -144,7 +145,9 @@ def _roles(source: Source, options: InitOptions) -> Roles:
 
 def _check_unmarked(source: Source, roles: Roles) -> None:
     """Refuse notes whose identifiers are marked: `fit` learns from them."""
-    marked = next((one for one in DocumentReader.all_of(roles).all(source) if one.spans), None)
+    marked = next(
+        (one for one in DocumentReader.all_of(roles).read_documents(source) if one.spans), None
+    )
     if marked is not None:
         raise RequestError(
             "these notes are annotated: identifiers are marked in them",

@@ -7,7 +7,8 @@ from typing import Any
 
 from voile.core.errors import RequestError
 from voile.data import Source, open_source
-from voile.documents.start.known import KINDS, KnownValues, columns_left_out
+from voile.documents.start.known.columns import KINDS, columns_left_out
+from voile.documents.start.known.known_values import KnownValues
 from voile.documents.verbs.options import KnownTables
 
 

@@ -21,9 +21,12 @@ from voile.data.formats.folders import DOCX, FILE, TEXT, FolderWriter
 from voile.data.opening import open_released
 from voile.documents.acceptance.kept import READER, Pair
 from voile.documents.committee.publication import PublishedDocument, publish
-from voile.documents.replacements import LabelMarks, RemovalReplacer, TextRemoval, settle_spans
 from voile.documents.replacements.kinds import kind_of, safe_label
-from voile.documents.text.source import CorpusSource
+from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.replacer import RemovalReplacer
+from voile.documents.replacements.spans import settle_spans
+from voile.documents.text.files_source import FilesSource
 from voile.documents.verbs.files import WORD, DocumentCells, schema_of
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.recipe import make_replacer_of
@@ -230,7 +233,7 @@ def _write_files(
 
 def _originals(release: StoredRelease, source: Source) -> Mapping[int, Path]:
     """Return where the original of each file of a release is, by its number."""
-    if not isinstance(source, CorpusSource):
+    if not isinstance(source, FilesSource):
         return {}
     names = source.read(["id"]).column("id").to_pylist()
     places = enumerate(rows_shown(release))

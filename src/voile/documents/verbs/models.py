@@ -12,7 +12,7 @@ from voile.documents.adapters.model import ExternalModel, ModelClassifier
 from voile.documents.adapters.model_folder import ModelFolder
 from voile.documents.committee.committee import CommitteeMember, TokenCommittee
 from voile.documents.learners.reader_head import ReaderClassifier
-from voile.documents.start.starter import PretrainedStarter
+from voile.documents.start.starter.starter import PretrainedStarter
 
 
 def open_models(given: Iterable[Any]) -> tuple[ExternalModel, ...]:

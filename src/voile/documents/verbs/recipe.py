@@ -12,16 +12,14 @@ from voile.core.warn import warn
 from voile.data import open_source
 from voile.documents.committee.committee import TokenCommittee
 from voile.documents.committee.worker import Proposing, RemovalRecipe
-from voile.documents.patterns import PatternFinder, PhraseList, TextPattern, find, patterns_of
-from voile.documents.replacements import (
-    NameLists,
-    RemovalReplacer,
-    Surrogates,
-    TextRemoval,
-    make_replacer,
-)
+from voile.documents.patterns import patterns_of
+from voile.documents.patterns.pattern import PatternFinder, TextPattern, find
+from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.replacements.kinds import check_kinds, kind_of, name_types
-from voile.documents.replacements.names import Language
+from voile.documents.replacements.names import Language, NameLists
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.replacer import RemovalReplacer, make_replacer
+from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.document import Document
 from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.models import with_models
@@ -30,7 +28,7 @@ from voile.documents.verbs.policies import DocumentsPolicy
 from voile.keys.pseudonyms import Secret
 
 if TYPE_CHECKING:
-    from voile.documents.start.known import KnownValues
+    from voile.documents.start.known.known_values import KnownValues
 
 NAMELESS = (
     "no type of the policy is known to be a name, so that further mentions of what is removed "
@@ -118,7 +116,7 @@ def known_values(content: DocumentsContent, options: ApplyOptions) -> KnownValue
         if options.by is not None:
             raise RequestError("--by says whose a row of --known is", instead="give --known FILE")
         return content.known
-    from voile.documents.start.known import KnownValues  # not every release needs it
+    from voile.documents.start.known.known_values import KnownValues  # not every release needs it
 
     if content.known is None:
         raise RequestError(

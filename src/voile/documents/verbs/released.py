@@ -12,7 +12,8 @@ from voile.data import open_source
 from voile.data.files.own_files import fitting
 from voile.data.formats.folders import FILE
 from voile.documents.committee.publication import PublishedDocument
-from voile.documents.replacements import PublishedEdit, RemovalReason
+from voile.documents.replacements.published import PublishedEdit
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.verbs.files import FILES

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from voile.documents.committee.publication import PublishedDocument
-from voile.documents.replacements import PublishedEdit
+from voile.documents.replacements.published import PublishedEdit
 from voile.release.outcomes import SourceBatch
 
 REMOVALS = "removals.parquet"

@@ -22,26 +22,29 @@ from voile.data.files.outputs import WORK_FORMAT, WORK_INDEX, WORK_KIT, WORK_VER
 from voile.data.files.own_files import check_model, read_json
 from voile.data.roles import Roles
 from voile.documents.adapters.model import ExternalModel
+from voile.documents.learning.corpus import in_order
 from voile.documents.learning.training import TrainingText
 from voile.documents.patterns import patterns_of
 from voile.documents.replacements.names import Language
-from voile.documents.start.known import KnownValues
+from voile.documents.start.known.known_values import KnownValues
 from voile.documents.start.marked import MarkedNotes
 from voile.documents.start.marks import ProposedMarks, ReviewedSpan
 from voile.documents.start.proposer import PatternProposer, RemovalProposer
 from voile.documents.start.quick_look import QuickLook
-from voile.documents.start.rules import LanguageRules, check_language
-from voile.documents.start.starter import (
+from voile.documents.start.rules import LanguageRules
+from voile.documents.start.rules.language import check_language
+from voile.documents.start.starter.shipped import (
     STARTERS,
-    PretrainedStarter,
     find_starter,
     load_starter,
     reader_starter,
 )
+from voile.documents.start.starter.starter import PretrainedStarter
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
-from voile.documents.text.reader import DocumentReader, in_order, is_usable, why_unusable
-from voile.documents.text.source import UNREAD, CorpusSource, open_source, split_format
+from voile.documents.text.files_source import FilesSource
+from voile.documents.text.reader import DocumentReader, is_usable, why_unusable
+from voile.documents.text.source import UNREAD, open_source, split_format
 from voile.documents.verbs.columns import TextColumns
 from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.fit import SeedDraws, learn
@@ -128,13 +131,14 @@ class UnmarkedWork:
     def unusable(self) -> Counter[str]:
         """How many notes cannot be worked on, by the reason."""
         texts = [one.text for one in self._read_corpus]
-        unread = self.source.unread if isinstance(self.source, CorpusSource) else {}
+        unread = self.source.unread if isinstance(self.source, FilesSource) else {}
         reasons = (why_unusable(text) for text in texts if not (unread and text == UNREAD))
         return Counter([*unread.values(), *filter(None, reasons)])
 
     @cached_property
     def _read_corpus(self) -> Corpus:
-        return DocumentReader.all_of(Roles.model_validate(self.file.roles)).all(self.source)
+        reader = DocumentReader.all_of(Roles.model_validate(self.file.roles))
+        return Corpus(reader.read_documents(self.source))
 
     @cached_property
     def marks(self) -> ProposedMarks:

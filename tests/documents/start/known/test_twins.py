@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 
 from voile.data import open_source
 from voile.documents.replacements.names import fold
-from voile.documents.start.known import KnownValues
+from voile.documents.start.known.known_values import KnownValues
 from voile.documents.start.known.owned import EVERYONE, NOBODY, OwnedKeys
 from voile.documents.start.known.parts import code_of
 from voile.documents.start.known.vocabulary import TYPO_FROM, ValueVocabulary

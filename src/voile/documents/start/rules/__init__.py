@@ -21,26 +21,11 @@ from voile.documents.replacements.removal import TextRemoval
 from voile.documents.start.lists import clusters_of, digest_of_clusters
 from voile.documents.start.rules import details, names
 from voile.documents.start.rules.finding import RuleFind, removals_by_document
-from voile.documents.start.rules.language import check_language, find_untrained, guess_language
 from voile.documents.start.rules.reading import RuleAlphabet, TokenText
 from voile.documents.start.rules.rule import NAME, LetterRule
 from voile.documents.start.rules.vocabulary import vocabulary
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import Lists, TextTokens, TokenNumbers, tokenise
-
-__all__ = [
-    "NAME",
-    "REPEAT",
-    "RULES",
-    "RULE_NAMES",
-    "LanguageRules",
-    "LetterRule",
-    "RuleFind",
-    "check_language",
-    "find_rules",
-    "find_untrained",
-    "guess_language",
-]
 
 KIT_NAME = "rules"
 """How a kit's name of what hints begins where it is rules."""

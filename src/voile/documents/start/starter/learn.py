@@ -19,9 +19,10 @@ from voile.documents.learners.consensus import ConsensusLearner
 from voile.documents.learners.learner import LabelledExamples
 from voile.documents.replacements.names import Language
 from voile.documents.start.lists import lists_of
-from voile.documents.start.rules import NAME, RULE_NAMES, LanguageRules
+from voile.documents.start.rules import RULE_NAMES, LanguageRules
 from voile.documents.start.rules.details import EMAIL
 from voile.documents.start.rules.finding import tag_tokens
+from voile.documents.start.rules.rule import NAME
 from voile.documents.start.starter.shipped import write_starter
 from voile.documents.start.starter.starter import PretrainedStarter
 from voile.documents.text.corpus import Corpus

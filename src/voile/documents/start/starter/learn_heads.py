@@ -19,9 +19,10 @@ from voile.documents.learners.reader_head import ReaderLearner
 from voile.documents.reader.encoder import standardise
 from voile.documents.reader.installed import open_reader
 from voile.documents.replacements.names import Language
-from voile.documents.start.rules import NAME, RULE_NAMES, LanguageRules
+from voile.documents.start.rules import RULE_NAMES, LanguageRules
 from voile.documents.start.rules.details import EMAIL
 from voile.documents.start.rules.finding import tag_tokens
+from voile.documents.start.rules.rule import NAME
 from voile.documents.start.starter.learn import APART, public_space, read_corpora
 from voile.documents.start.starter.shipped import write_starter
 from voile.documents.start.starter.starter import HEADS, ORG, PLACE, PretrainedStarter

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from voile.core.errors import DamagedError, RequestError
 from voile.documents.learners.consensus import ConsensusClassifier
 from voile.documents.learners.reader_head import ReaderClassifier
-from voile.documents.reader import find_reader
+from voile.documents.reader.installed import find_reader
 from voile.documents.start.lists import lists_of
 from voile.documents.start.starter.starter import PretrainedStarter
 from voile.documents.words.features import FeatureSpace

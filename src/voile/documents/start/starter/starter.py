@@ -15,10 +15,11 @@ from voile.documents.learners.reader_head import ReaderClassifier
 from voile.documents.replacements.names import Language
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.replacements.spans import settle_spans
-from voile.documents.start.rules import MOST_FORMS, NAME, LanguageRules
+from voile.documents.start.rules import MOST_FORMS, LanguageRules
 from voile.documents.start.rules.details import EMAIL
 from voile.documents.start.rules.finding import RuleFind, removals_by_document, tag_tokens
 from voile.documents.start.rules.names import TITLE
+from voile.documents.start.rules.rule import NAME
 from voile.documents.text.document import Document
 from voile.documents.words.decoder import decode_types
 from voile.documents.words.features import FeatureExtractor, FeatureSpace, TokenFeatures
