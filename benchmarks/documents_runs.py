@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from voile import documents
 from voile.core.progress import silent
 from voile.documents import Corpus
+from voile.documents.classifiers.classifier import TokenClassifier
 from voile.documents.committee.committee import CommitteeMember, TokenCommittee, Types
 from voile.documents.committee.publication import removals_by_text
 from voile.documents.learners.crf import CRF
-from voile.documents.learners.learner import LabelledExamples, TokenClassifier, TokenLearner
+from voile.documents.learners.learner import LabelledExamples, TokenLearner
 from voile.documents.learning.cross_fitting import OutOfFold
 from voile.documents.learning.fits import StoredFits, prepare_fits
 from voile.documents.learning.greedy import count_attempt, sanitize_greedily

@@ -60,7 +60,7 @@ class DocumentsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"])
     @property
     def axes(self) -> Mapping[str, str]:
         """The names of its risk and its loss."""
-        from voile.documents.verbs.options import AXES
+        from voile.documents.committee.quantities import AXES
 
         return AXES
 

@@ -18,7 +18,7 @@ from voile.documents.committee.committee import (
     put_marks,
     types_by_own_rule,
 )
-from voile.documents.learners.calibration import IsotonicCalibration
+from voile.documents.learners.calibration import fit_calibration
 from voile.documents.learners.svm import SVM
 from voile.documents.learning.training import TrainingText
 from voile.documents.text.corpus import Corpus
@@ -100,7 +100,7 @@ def test_by_own_rule(rows):
 
 
 def test_a_member_decides_by_cost_or_by_its_own_rule():
-    calibration = IsotonicCalibration.fit(
+    calibration = fit_calibration(
         np.array([[-1.0]] * 10 + [[1.0]] * 10),
         np.array([1, 0, 0, 0, 0, 0, 0, 0, 0, 0] + [1] * 10, dtype=np.int16),
         np.ones(20, dtype=np.bool_),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.learners.made import harmless, made, of_forms
 
-from voile.documents.learners.linear import decide_in_order
+from voile.documents.classifiers.linear import decide_in_order
 from voile.documents.learners.svm import SVM, past_classes
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.documents.made import NAMES, Remembers, notes, training_of
 
 from voile.core.errors import RequestError
-from voile.documents.learners.calibration import IsotonicCalibration
+from voile.documents.learners.calibration import fit_calibration
 from voile.documents.learners.learner import LabelledExamples
 from voile.documents.learners.svm import SVM
 from voile.documents.learning.cross_fitting import OutOfFold, cross_fit, drop_rare_columns
@@ -132,7 +132,7 @@ def test_the_calibration_of_a_fold_is_of_the_others(rows):
         others = ~here if examples.counted[~here].any() else here
         if not examples.counted[here].any():
             continue
-        known = IsotonicCalibration.fit(
+        known = fit_calibration(
             look.margins[others], examples.labels[others], examples.counted[others]
         )
         chances = known.probabilities(look.margins[here])
@@ -160,9 +160,9 @@ def test_the_calibration_of_a_member_is_of_all_folds():
     ]
     examples, look = examples_of(rows)
     every = look.calibration(examples).probabilities(np.array([[2.0]]))
-    assert every == IsotonicCalibration.fit(
-        look.margins, examples.labels, examples.counted
-    ).probabilities(np.array([[2.0]]))
+    assert every == fit_calibration(look.margins, examples.labels, examples.counted).probabilities(
+        np.array([[2.0]])
+    )
     assert every == 54 / 55
 
 

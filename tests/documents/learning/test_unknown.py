@@ -12,7 +12,7 @@ from tests.documents.learning.loops import ANA, LEO, TEXTS, loop_of
 from tests.documents.made import Says, corpus_of, notes, training_of
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.documents.learners.calibration import IsotonicCalibration
+from voile.documents.learners.calibration import fit_calibration
 from voile.documents.learning.cross_fitting import OutOfFold
 from voile.documents.learning.fits import prepare_fits
 from voile.documents.learning.greedy import sanitize_greedily
@@ -91,9 +91,7 @@ def test_calibration_takes_known_tokens_alone():
     margins = np.random.default_rng(1).normal(size=(len(examples.labels), 1))
     look = OutOfFold(margins, np.zeros(len(margins), dtype=np.intp))
     kept = ~training.unknown
-    twin = IsotonicCalibration.fit(
-        margins[kept], examples.labels[kept], np.ones(kept.sum(), dtype=bool)
-    )
+    twin = fit_calibration(margins[kept], examples.labels[kept], np.ones(kept.sum(), dtype=bool))
     np.testing.assert_array_equal(look.calibration(examples).knots, twin.knots)
     np.testing.assert_array_equal(look.calibration(examples).chances, twin.chances)
 

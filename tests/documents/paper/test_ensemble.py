@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from tests.documents.learners.made import harmless, made
 
+from voile.documents.classifiers.classifier import SaveableClassifier
+from voile.documents.classifiers.ensemble import NEAR, neighbours
 from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.crf import CRF
-from voile.documents.learners.learner import SaveableClassifier
 from voile.documents.learners.out_of_fold import (
     classes_by_own_rule,
     deal_subjects,
     margins_out_of_fold,
 )
 from voile.documents.learners.svm import SVM
-from voile.documents.paper.ensemble import NEAR, EnsembleLearner, neighbours
+from voile.documents.paper.ensemble import EnsembleLearner
 from voile.documents.paper.selection import LearnerSelection
 
 

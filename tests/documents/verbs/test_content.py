@@ -13,7 +13,7 @@ import pytest
 from tests.documents.flow import PEOPLE, applied, fitted, kit_of, people, table
 
 from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError
-from voile.documents.learners.arrays import SCHEMA
+from voile.documents.classifiers.arrays import SCHEMA
 from voile.documents.verbs.choose import choose
 from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.policies import NOVELTY, DocumentsPolicy

@@ -16,8 +16,8 @@ import voile
 from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data import open_source
-from voile.documents.adapters.model import ModelClassifier
-from voile.documents.adapters.model_folder import open_reader
+from voile.documents.classifiers.external import ModelClassifier
+from voile.documents.model_folders.model_folder import open_reader
 from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.fit import fit
 from voile.documents.verbs.models import with_models

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
-from voile.documents.learners.calibration import IsotonicCalibration
-from voile.documents.learners.learner import Margins, TokenClassifier
+from voile.documents.classifiers.calibration import IsotonicCalibration
+from voile.documents.classifiers.classifier import Margins, TokenClassifier
 from voile.documents.replacements.marks import mark
 from voile.documents.text.document import Document
 from voile.documents.words import tokens as words

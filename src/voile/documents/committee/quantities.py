@@ -11,3 +11,6 @@ ONE_PERCENT = tuple(f"{name}_1_percent" for name in RATE)
 """Columns of the frontier: of how many tokens that the attacker inspects, of what the committee
 leaves, how many are identifiers, of how many subjects, with which design effect. The attacker
 inspects as many as are left there, or 1% of all tokens."""
+
+AXES = {"risk": "identifiers left", "loss": "harmless tokens removed"}
+"""What risk and loss are called."""

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.documents.context.outside import OutsideWords, incidence
 from voile.documents.context.rules import ContextRules, RuleThresholds, mine_rules
+from voile.documents.replacements.kinds import PREFIX
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
 
-PREFIX = "CONTEXT_"
 SEEN = RuleThresholds(subjects=5)
-
-
-def is_context(labels: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which types are words associated with another of these types, (T,)."""
-    associated = [one.startswith(PREFIX) and one.removeprefix(PREFIX) in labels for one in labels]
-    return np.array(associated, dtype=np.bool_)
 
 
 def find_associations(

@@ -12,9 +12,11 @@ from joblib import Parallel, delayed  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from voile.core.workers import begin_worker, starting_workers
+from voile.documents.classifiers.calibration import IsotonicCalibration
+from voile.documents.classifiers.classifier import Margins
 from voile.documents.committee.committee import DecidedTokens, check_margins
-from voile.documents.learners.calibration import IsotonicCalibration
-from voile.documents.learners.learner import LabelledExamples, Margins, TokenLearner
+from voile.documents.learners.calibration import fit_calibration
+from voile.documents.learners.learner import LabelledExamples, TokenLearner
 from voile.documents.words.kernels import SEVERAL, meet
 from voile.documents.words.tokens import TextTokens
 
@@ -52,7 +54,7 @@ class OutOfFold:
         self, examples: LabelledExamples, of: NDArray[np.bool_]
     ) -> IsotonicCalibration:
         labels, counted = examples.labels[of], examples.counted[of]
-        return IsotonicCalibration.fit(self.margins[of], labels, counted)
+        return fit_calibration(self.margins[of], labels, counted)
 
 
 class FoldStore(Protocol):

@@ -14,11 +14,10 @@ from voile.core.evidence import Rate
 from voile.documents.committee.committee import TokenRemovals, Types
 from voile.documents.committee.quantities import AS_LEFT, ONE_PERCENT
 from voile.documents.committee.repeats import find_mentions
-from voile.documents.context.associations import is_context
 from voile.documents.context.pointing_words import find_pointing_words
 from voile.documents.learning.greedy import GreedyLoop, LearnerAttempt, LoopPass
 from voile.documents.learning.training import TrainingText
-from voile.documents.replacements.kinds import name_types
+from voile.documents.replacements.kinds import is_context, name_types
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.attributes import CLASSES

@@ -17,14 +17,10 @@ from numpy.typing import NDArray
 from voile.core.version import __version__
 from voile.data.files.atomic import write_bytes
 from voile.data.files.outputs import OutputKind
+from voile.documents.classifiers.classifier import Margins, SaveableClassifier, TokenClassifier
+from voile.documents.classifiers.saved import saved_name, saved_type
 from voile.documents.committee.committee import Types, check_margins
-from voile.documents.learners.learner import (
-    LabelledExamples,
-    Margins,
-    SaveableClassifier,
-    TokenClassifier,
-    TokenLearner,
-)
+from voile.documents.learners.learner import LabelledExamples, TokenLearner
 from voile.documents.learning.cross_fitting import (
     OutOfFold,
     check_shape,
@@ -32,7 +28,6 @@ from voile.documents.learning.cross_fitting import (
     drop_rare_columns,
 )
 from voile.documents.learning.named_learners import learners_of
-from voile.documents.learning.saved_classifiers import saved_name, saved_type
 from voile.documents.learning.training import TrainingText
 from voile.keys.random import RandomState, streams
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.lazy import library
-from voile.documents.reader.graph import PIECES, POSITIONS, VECTORS
-from voile.documents.reader.windows import place_windows
+from voile.documents.reader.windows import PIECES, POSITIONS, VECTORS, place_windows
 from voile.documents.text.document import Document
 from voile.documents.words.texts import rebuild_texts
 from voile.documents.words.tokens import tokenise

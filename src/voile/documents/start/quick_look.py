@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from voile.documents.learners.calibration import IsotonicCalibration
+from voile.documents.learners.calibration import fit_calibration
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.words.features import FeatureExtractor, FeatureSpace
@@ -68,7 +68,7 @@ class QuickLook:
         for number in range(len(self._lessons)):
             held, others = self._fold == number, known & self._others(number)
             if others.any():
-                curve = IsotonicCalibration.fit(margins, identifiers.astype(np.int16), others)
+                curve = fit_calibration(margins, identifiers.astype(np.int16), others)
                 found[held] = curve.probabilities(margins[held])[:, 0]
         return found
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from voile.core.errors import DamagedError, RequestError
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
+from voile.documents.classifiers.arrays import from_table, to_table
+from voile.documents.classifiers.calibration import IsotonicCalibration
+from voile.documents.classifiers.saved import check_saveable, saved_name, saved_type
 from voile.documents.committee.committee import CommitteeMember, Decision, TokenCommittee
-from voile.documents.learners.arrays import from_table, to_table
-from voile.documents.learners.calibration import IsotonicCalibration
-from voile.documents.learning.saved_classifiers import check_saveable, saved_name, saved_type
 from voile.documents.start.lists import find_clusters
 from voile.documents.text.reader import DocumentReader
 from voile.documents.verbs.policies import CLUSTERS, DocumentsPolicies, DocumentsPolicy

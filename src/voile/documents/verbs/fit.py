@@ -20,7 +20,7 @@ from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.documents.adapters.model import ExternalModel
-from voile.documents.context.associations import PREFIX, label_context
+from voile.documents.context.associations import label_context
 from voile.documents.learning.corpus import read_learning_corpus, text_hashes
 from voile.documents.learning.figures import (
     context_figures,
@@ -37,6 +37,7 @@ from voile.documents.learning.greedy import (
 )
 from voile.documents.learning.training import TrainingText, costs_by_type
 from voile.documents.patterns.gazetteers import read_gazetteers
+from voile.documents.replacements.kinds import PREFIX
 from voile.documents.start.lists import name_clusters
 from voile.documents.start.rules.language import check_language
 from voile.documents.text.corpus import Corpus

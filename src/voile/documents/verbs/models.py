@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from voile.core.errors import RequestError, nearest
-from voile.documents.adapters.model import ExternalModel, ModelClassifier
-from voile.documents.adapters.model_folder import ModelFolder
+from voile.documents.adapters.model import ExternalModel
+from voile.documents.classifiers.external import ModelClassifier
+from voile.documents.classifiers.reader_head import ReaderClassifier
 from voile.documents.committee.committee import CommitteeMember, TokenCommittee
-from voile.documents.learners.reader_head import ReaderClassifier
+from voile.documents.model_folders.model_folder import ModelFolder
 from voile.documents.start.starter.starter import PretrainedStarter
 
 

@@ -62,9 +62,6 @@ def _new_names(models: tuple[Any, ...]) -> tuple[Any, ...]:
 
 Models = Annotated[tuple[places.NamedFolders, ...], AfterValidator(_new_names)]
 
-AXES = {"risk": "identifiers left", "loss": "harmless tokens removed"}
-"""What risk and loss are called."""
-
 
 class LearningOptions(voile.release.options.Options):
     """How committees are trained, and for which costs."""

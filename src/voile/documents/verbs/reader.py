@@ -8,7 +8,8 @@ from typing import Any
 
 from voile.core.errors import RequestError
 from voile.documents.learners.learner import TokenLearner
-from voile.documents.reader.installed import find_reader, install_reader, reader_folder
+from voile.documents.reader.install import install_reader
+from voile.documents.reader.installed import find_reader, reader_folder
 from voile.documents.reader.sources import read_source
 from voile.documents.verbs.options import ReaderOptions
 from voile.documents.verbs.policies import UNLISTED

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import DamagedError, RequestError
-from voile.documents.learners.consensus import ConsensusClassifier
-from voile.documents.learners.reader_head import ReaderClassifier
+from voile.documents.classifiers.consensus import ConsensusClassifier
+from voile.documents.classifiers.reader_head import ReaderClassifier
 from voile.documents.reader.installed import find_reader
 from voile.documents.start.lists import lists_of
 from voile.documents.start.starter.starter import PretrainedStarter

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from voile.documents.classifiers.consensus import ConsensusClassifier
+from voile.documents.classifiers.reader_head import ReaderClassifier
 from voile.documents.committee.worker import in_parts
-from voile.documents.learners.consensus import ConsensusClassifier
-from voile.documents.learners.reader_head import ReaderClassifier
 from voile.documents.replacements.names import Language
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.replacements.spans import settle_spans

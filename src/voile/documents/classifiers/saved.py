@@ -5,38 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from voile.core.errors import DamagedError, RequestError
-from voile.documents.learners.learner import SaveableClassifier, TokenClassifier
+from voile.documents.classifiers.classifier import SaveableClassifier, TokenClassifier
 
 
 def _find_type(name: str) -> type[SaveableClassifier] | None:
     """Return the type that a kit calls so, imported only now; None where it knows none."""
     match name:
         case "chain":
-            from voile.documents.learners.crf import CrfClassifier
+            from voile.documents.classifiers.crf import CrfClassifier
 
             return CrfClassifier
         case "linear":
-            from voile.documents.learners.linear import LinearClassifier
+            from voile.documents.classifiers.linear import LinearClassifier
 
             return LinearClassifier
         case "judged":
-            from voile.documents.paper.ensemble import EnsembleClassifier
+            from voile.documents.classifiers.ensemble import EnsembleClassifier
 
             return EnsembleClassifier
         case "agreed":
-            from voile.documents.learners.consensus import ConsensusClassifier
+            from voile.documents.classifiers.consensus import ConsensusClassifier
 
             return ConsensusClassifier
         case "selected":
-            from voile.documents.paper.selection import SaveableSelected
+            from voile.documents.classifiers.selection import SaveableSelected
 
             return SaveableSelected
         case "read":
-            from voile.documents.learners.reader_head import ReaderClassifier
+            from voile.documents.classifiers.reader_head import ReaderClassifier
 
             return ReaderClassifier
         case "model":
-            from voile.documents.adapters.model import ModelClassifier
+            from voile.documents.classifiers.external import ModelClassifier
 
             return ModelClassifier
     return None

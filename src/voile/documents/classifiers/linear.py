@@ -10,8 +10,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from voile.core.brief import BriefRepr
-from voile.documents.learners.arrays import pack, take, unpack
-from voile.documents.learners.learner import Arrays, Margins, TokenSight
+from voile.documents.classifiers.arrays import pack, take, unpack
+from voile.documents.classifiers.classifier import Arrays, Margins, TokenSight
 
 Weights = NDArray[np.float32]
 

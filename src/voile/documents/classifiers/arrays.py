@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import DamagedError, RequestError
-from voile.documents.learners.learner import Arrays
+from voile.documents.classifiers.classifier import Arrays
 
 Weights = NDArray[np.float32]
 

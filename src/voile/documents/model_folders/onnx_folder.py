@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.lazy import library
-from voile.documents.adapters.onnx_parts import outside_files
-from voile.documents.adapters.reading import FAR, MARKS, ModelPieces
-from voile.documents.adapters.scikit_learn import log_odds_of
+from voile.documents.classifiers.chain import log_odds_of
+from voile.documents.model_folders.onnx_parts import outside_files
+from voile.documents.model_folders.reading import FAR, MARKS, ModelPieces
 from voile.documents.reader.windows import place_windows
 
 MODEL, TOKENIZER, CONFIG = MARKS["onnx"], "tokenizer.json", "config.json"

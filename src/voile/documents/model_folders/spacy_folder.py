@@ -19,7 +19,7 @@ import numpy as np
 
 from voile.core.errors import RequestError
 from voile.core.lazy import library
-from voile.documents.adapters.reading import FAR, MARKS, ModelPieces
+from voile.documents.model_folders.reading import FAR, MARKS, ModelPieces
 
 CONFIG = MARKS["spacy"]
 LOADED = frozenset({"beam_ner", "entity_ruler", "ner", "sentencizer", "span_ruler", "tok2vec"})

@@ -6,11 +6,18 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from voile.documents.classifiers.classifier import Margins
+
 Scores = NDArray[np.float32]
+
+
 Firsts = NDArray[np.intp]
+
 
 LEAST = 1e-100
 """No label is made less likely than this beside another, so that no sum is ever zero."""
+
+
 MOST = 200.0
 """Log-odds stay between -MOST and MOST."""
 
@@ -104,3 +111,11 @@ def against_others(row: NDArray[np.float64]) -> None:
             row[k] = MOST
         else:
             row[k] = min(max(np.log(row[k]) - np.log(others[k]), -MOST), MOST)
+
+
+def log_odds_of(probabilities: NDArray[np.floating]) -> Margins:
+    """Return log-odds, those of certain probabilities bounded."""
+    probabilities = np.asarray(probabilities, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        odds = np.log(probabilities) - np.log1p(-probabilities)
+    return np.asarray(np.clip(odds, -MOST, MOST), dtype=np.float64)

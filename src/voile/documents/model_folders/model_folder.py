@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from voile.core.errors import RequestError
-from voile.documents.adapters.reading import MARKS, Kind, ModelPieces, ModelReader
+from voile.documents.model_folders.reading import MARKS, Kind, ModelPieces, ModelReader
 
 Part = Literal["configuration", "tokenizer", "weights", "patterns"]
 _PARTS: dict[str, Part] = {
@@ -124,19 +124,19 @@ def _part_of(file: str) -> Part:
 def _files_of(kind: Kind, folder: Path) -> list[str]:
     """Return the names of the model's files in its folder."""
     if kind == "onnx":
-        from voile.documents.adapters.onnx_folder import files_of
+        from voile.documents.model_folders.onnx_folder import files_of
     else:
-        from voile.documents.adapters.spacy_folder import files_of
+        from voile.documents.model_folders.spacy_folder import files_of
     return files_of(folder)
 
 
 def _open_folder(kind: Kind, folder: Path) -> ModelReader:
     """Open the model in a folder."""
     if kind == "onnx":
-        from voile.documents.adapters.onnx_folder import open_folder as open_onnx
+        from voile.documents.model_folders.onnx_folder import open_folder as open_onnx
 
         return open_onnx(folder)
-    from voile.documents.adapters.spacy_folder import open_folder as open_spacy
+    from voile.documents.model_folders.spacy_folder import open_folder as open_spacy
 
     return open_spacy(folder)
 
