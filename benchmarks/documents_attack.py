@@ -27,8 +27,8 @@ from voile.documents import Corpus, adversary
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.adversary.inspections import InspectionOrder
 from voile.documents.adversary.predictions import ApprenticeAttacker, predict
-from voile.documents.committee.publication import publish
-from voile.documents.learning.named_learners import learners_of
+from voile.documents.learners.named_learners import learners_of
+from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.replacer import make_replacer
 from voile.documents.replacements.spans import join_adjacent

@@ -19,8 +19,8 @@ from voile.core.evidence import Evidence
 from voile.data import open_source
 from voile.documents import Corpus, Document, Span
 from voile.documents.adversary.ordinary_names import guess_ordinary_names
-from voile.documents.committee.publication import publish
 from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.start.known.known_values import KnownValues
 

@@ -15,10 +15,11 @@ from benchmarks.tables import save
 from threadpoolctl import threadpool_limits
 
 from voile.documents import Corpus, Document
+from voile.documents.learners.cross_fitting import cross_fit
 from voile.documents.learners.learner import TokenLearner
+from voile.documents.learners.named_learners import LEARNERS
 from voile.documents.learners.reader_head import ReaderLearner
-from voile.documents.learning.cross_fitting import OutOfFold, cross_fit
-from voile.documents.learning.named_learners import LEARNERS
+from voile.documents.learning.cross_fitting import OutOfFold
 from voile.documents.learning.training import TrainingText
 from voile.documents.reader.installed import open_reader
 from voile.documents.start.proposer import RemovalProposer

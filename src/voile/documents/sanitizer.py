@@ -18,7 +18,8 @@ from voile.documents.learners.learner import TokenLearner
 from voile.documents.learning.fits import prepare_fits
 from voile.documents.learning.greedy import sanitize_greedily
 from voile.documents.learning.training import TrainingText, costs_by_type
-from voile.documents.replacements.replacer import RemovalReplacer, make_replacer
+from voile.documents.replacements.published import RemovalReplacer
+from voile.documents.replacements.replacer import make_replacer
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, only_annotated
 from voile.documents.words.tokens import Tokeniser

@@ -12,8 +12,8 @@ from tests.documents.adversary.texts import NAMES, notes, released
 
 from voile.documents.adversary.linkage import ReadDocument, _rare_words, link_surrogates
 from voile.documents.adversary.mentions import mentions_in
-from voile.documents.committee.publication import publish
 from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.corpus import Corpus

@@ -24,8 +24,8 @@ from voile.documents.adversary.ordinary_names import (
     score_words,
 )
 from voile.documents.adversary.words_left import WordsLeft
-from voile.documents.committee.publication import publish
 from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.start.lists import public_lists

@@ -12,8 +12,8 @@ from tests.documents.adversary.texts import notes, released
 from voile.core.errors import RequestError
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.adversary.remaining import match_documents
-from voile.documents.committee.publication import publish
 from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.corpus import Corpus

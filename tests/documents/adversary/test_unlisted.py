@@ -8,9 +8,9 @@ from tests.real_data import DATA
 
 from voile.documents.adversary.linkage import link_surrogates
 from voile.documents.adversary.unlisted import LEAST
-from voile.documents.committee.publication import publish
 from voile.documents.replacements.names import builtin_names, fold
 from voile.documents.replacements.published import replace_removals
+from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.corpus import Corpus

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voile.documents.committee.publication import publish
 from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span

@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 
-from voile.documents.committee.committee import TokenRemovals
+from voile.documents.committee.removals import TokenRemovals
 from voile.documents.committee.repeats import _names_in, find_mentions
 from voile.documents.words.tokens import tokenise
 

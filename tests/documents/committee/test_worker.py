@@ -13,7 +13,8 @@ from tests.documents.flow import kit_of
 from tests.documents.made import Told
 
 from voile.documents.committee import worker as working
-from voile.documents.committee.committee import CommitteeMember, TokenCommittee, TokenRemovals
+from voile.documents.committee.committee import CommitteeMember, TokenCommittee
+from voile.documents.committee.removals import TokenRemovals
 from voile.documents.committee.repeats import NameWords, find_mentions
 from voile.documents.committee.worker import DocumentWorker, RemovalRecipe
 from voile.documents.patterns import patterns_of

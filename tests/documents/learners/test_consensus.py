@@ -12,7 +12,7 @@ from tests.documents.learners.made import FORMS, NUMBER, harmless, made, of_form
 
 from voile.documents.classifiers.consensus import FAR, compare_same_form, regressors
 from voile.documents.learners.consensus import ConsensusLearner
-from voile.documents.learning.named_learners import LEARNERS
+from voile.documents.learners.named_learners import LEARNERS
 
 texts = st.lists(st.lists(st.integers(0, 4), max_size=6), min_size=1, max_size=4)
 

@@ -10,7 +10,7 @@ from voile.core.errors import RequestError
 from voile.documents.adapters.scikit_learn import Sklearn
 from voile.documents.classifiers.linear import LinearClassifier
 from voile.documents.classifiers.saved import check_saveable
-from voile.documents.learning.named_learners import LEARNERS, learners_of
+from voile.documents.learners.named_learners import LEARNERS, learners_of
 
 ONE_EACH = list(LEARNERS)
 

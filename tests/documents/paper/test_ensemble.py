@@ -10,14 +10,14 @@ from voile.documents.classifiers.classifier import SaveableClassifier
 from voile.documents.classifiers.ensemble import NEAR, neighbours
 from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.crf import CRF
+from voile.documents.learners.ensemble import EnsembleLearner
 from voile.documents.learners.out_of_fold import (
     classes_by_own_rule,
     deal_subjects,
     margins_out_of_fold,
 )
+from voile.documents.learners.selection import LearnerSelection
 from voile.documents.learners.svm import SVM
-from voile.documents.paper.ensemble import EnsembleLearner
-from voile.documents.paper.selection import LearnerSelection
 
 
 def test_neighbours_are_of_the_same_document():

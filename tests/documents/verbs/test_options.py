@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from voile.documents.learning.named_learners import LEARNERS
+from voile.documents.learners.named_learners import LEARNERS
 from voile.documents.verbs.options import MOST_JOBS, ApplyOptions, AttackOptions, FitOptions
 
 

@@ -25,9 +25,9 @@ from voile.core.errors import VoileError
 from voile.core.progress import silent
 from voile.data.roles import Roles
 from voile.documents.committee import worker as working
-from voile.documents.committee.publication import publish
 from voile.documents.learning.corpus import read_learning_corpus
 from voile.documents.module import DOCUMENTS
+from voile.documents.replacements.published_document import publish
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import LOST_CHARACTERS, DocumentReader
 from voile.documents.text.source import UnreadWarning, open_source

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.adversary.remaining import edits_of
-from voile.documents.committee.publication import PublishedDocument
 from voile.documents.learners.learner import LabelledExamples
+from voile.documents.replacements.published_document import PublishedDocument
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.attributes import is_mark

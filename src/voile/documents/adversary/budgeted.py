@@ -24,7 +24,7 @@ from voile.documents.adversary.inspection_evidence import InspectionEvidence, dr
 from voile.documents.adversary.inspections import Counts, InspectionOrder, Order, count_tokens
 from voile.documents.adversary.remaining import match_documents
 from voile.documents.learners.learner import TokenLearner
-from voile.documents.learning.named_learners import learners_of
+from voile.documents.learners.named_learners import learners_of
 from voile.documents.patterns.gazetteers import gazetteer_words
 from voile.documents.start.rules.language import guess_language
 from voile.documents.start.starter.shipped import STARTERS, load_starter

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.classifiers.classifier import Margins
+from voile.documents.learners.cross_fitting import cross_fit
 from voile.documents.learners.learner import LabelledExamples, TokenLearner
-from voile.documents.learning.cross_fitting import cross_fit
 from voile.documents.start.starter.starter import LIKELY_ODDS, PretrainedStarter
 
 FOLDS = 5

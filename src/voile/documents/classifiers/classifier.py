@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError
+
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -68,3 +70,15 @@ class SaveableClassifier(TokenClassifier, Protocol):
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> SaveableClassifier:
         """Read it back; nothing in the arrays is run."""
+
+
+def check_margins(
+    margins: Margins, learner: str, shape: tuple[int, int], *, numbers: bool = True
+) -> Margins:
+    """Return a classifier's margins; refuse another shape, or NaN, which would keep its token."""
+    if np.shape(margins) != shape or (numbers and np.isnan(margins).any()):
+        raise RequestError(
+            f"the classifier of {learner} gives no number for each token and type",
+            instead="have it return margins of shape (tokens, types) without NaN",
+        )
+    return margins

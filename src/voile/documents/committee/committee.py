@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.documents.classifiers.calibration import IsotonicCalibration
-from voile.documents.classifiers.classifier import Margins, TokenClassifier
+from voile.documents.classifiers.classifier import Margins, TokenClassifier, check_margins
+from voile.documents.committee.removals import TokenRemovals, Types
 from voile.documents.replacements.marks import mark
 from voile.documents.text.document import Document
 from voile.documents.words import tokens as words
@@ -22,8 +23,9 @@ from voile.documents.words.decoder import decode_types
 from voile.documents.words.features import FeatureExtractor, FeatureSpace, TokenFeatures
 from voile.documents.words.scorer import TokenScorer
 
-Types = NDArray[np.int16]
 Bools = NDArray[np.bool_]
+
+
 Decision = Literal["cost", "accuracy"]
 
 
@@ -103,18 +105,10 @@ class TokenCommittee(BriefRepr):
         return replace(self, members=self.members[:members])
 
 
-@dataclass(frozen=True, eq=False)
-class TokenRemovals:
-    tokens: words.TextTokens  # of the texts as they came
-    type: Types  # (n,) as which type each token is removed, from 1; 0 where it stays
-    member: NDArray[np.int16]  # (n,) who removed it, from 0; -1 where it stays
-    sure: NDArray[np.bool_]  # (n,) which of those removed are surely identifiers
-
-
 class TokenRemover:
     """A committee at work on batches of text; each distinct form is looked at once."""
 
-    MOST_FORMS = 120_000
+    MOST_FORMS = words.MOST_FORMS
     MOST_BYTES = 2**28
     """Forms remembered, and memory for what members say of them; beyond it all are forgotten."""
 
@@ -187,18 +181,6 @@ class TokenRemover:
         if id(weights) not in self._scorers:  # a scorer holds its weights: no other has their id
             self._scorers[id(weights)] = TokenScorer(self._extractor, weights)
         return self._scorers[id(weights)]
-
-
-def check_margins(
-    margins: Margins, learner: str, shape: tuple[int, int], *, numbers: bool = True
-) -> Margins:
-    """Return a classifier's margins; refuse another shape, or NaN, which would keep its token."""
-    if np.shape(margins) != shape or (numbers and np.isnan(margins).any()):
-        raise RequestError(
-            f"the classifier of {learner} gives no number for each token and type",
-            instead="have it return margins of shape (tokens, types) without NaN",
-        )
-    return margins
 
 
 def check_tagged(documents: Iterable[Document]) -> None:

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from voile.documents.committee.committee import TokenRemovals, TokenRemover
-from voile.documents.replacements.markup import keep_json
-from voile.documents.replacements.published import PublishedEdit, PublishedText
+from voile.documents.committee.committee import TokenRemover
+from voile.documents.committee.removals import TokenRemovals
+from voile.documents.replacements.published import RemovalReplacer
+from voile.documents.replacements.published_document import PublishedDocument, publish
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
-from voile.documents.replacements.replacer import RemovalReplacer
 from voile.documents.replacements.spans import join_adjacent
 from voile.documents.text.document import Document
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedDocument(Document):
-    """A document as published; its spans are the identifiers that are left."""
-
-    edits: tuple[
-        PublishedEdit, ...
-    ] = ()  # what stands in the place of what, in the order of the text
-
 
 BATCH = 256
 
@@ -48,21 +37,6 @@ def _publish_documents(
     removed = remover(documents)
     for document, removals in zip(documents, removals_by_text(remover, removed), strict=True):
         yield publish(document, join_adjacent(document.text, removals), put)
-
-
-def publish(
-    document: Document, removals: Sequence[TextRemoval], put: RemovalReplacer
-) -> PublishedDocument:
-    """Replace what is removed, and carry over the spans that are left."""
-    made: PublishedText = keep_json(document.text, put(document, removals))
-    return PublishedDocument(
-        made.text,
-        tuple(made.carry_spans(document.spans)),
-        document.id,
-        document.subject,
-        annotated=document.annotated,
-        edits=tuple(made.edits),
-    )
 
 
 def removals_by_text(remover: TokenRemover, removed: TokenRemovals) -> Iterator[list[TextRemoval]]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import DamerauLevenshtein
 
-from voile.documents.committee.committee import TokenRemovals
+from voile.documents.committee.removals import TokenRemovals
 from voile.documents.replacements.names import fold
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.words.attributes import is_mark

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import extract_tb
@@ -12,19 +12,20 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, VoileError
 from voile.documents.committee.committee import TokenCommittee
-from voile.documents.committee.publication import PublishedDocument, publish, removals_by_text
+from voile.documents.committee.publication import removals_by_text
 from voile.documents.committee.repeats import NameWords, find_mentions, mentions_as_removals
 from voile.documents.patterns.pattern import PatternFinder, find
 from voile.documents.patterns.phrase_list import PhraseList
+from voile.documents.replacements.published import RemovalReplacer
+from voile.documents.replacements.published_document import PublishedDocument, publish
 from voile.documents.replacements.removal import TextRemoval
-from voile.documents.replacements.replacer import RemovalReplacer
 from voile.documents.replacements.spans import (
     complete_units,
     join_adjacent,
     label_as_learnt,
     settle_spans,
 )
-from voile.documents.text.document import Document
+from voile.documents.text.document import Document, in_parts
 from voile.documents.words.decoder import unit_places
 
 Proposing = Callable[[Sequence[Document]], list[list[TextRemoval]]]
@@ -42,10 +43,6 @@ class JoinedProposals:
         texts = [one.text for one in documents]
         found = (one(documents) for one in self.several)
         return [settle_spans(*own) for own in zip(texts, *found, strict=True)]
-
-
-CHARACTERS = 1 << 19
-"""Of documents that are looked at together: what a committee says of their tokens is in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +79,8 @@ class DocumentFailure:
 
 
 PACKAGE = Path(__file__).parents[2]
+
+
 Done = PublishedDocument | DocumentFailure
 
 
@@ -168,17 +167,3 @@ def _propose_removals(
     proposing: Proposing | None, documents: Sequence[Document]
 ) -> Sequence[Sequence[TextRemoval]]:
     return [()] * len(documents) if proposing is None else proposing(documents)
-
-
-def in_parts(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield the documents in parts of at most so many characters, or of one document."""
-    part: list[Document] = []
-    size = 0
-    for document in documents:
-        if part and size + len(document.text) > CHARACTERS:
-            yield part
-            part, size = [], 0
-        part.append(document)
-        size += len(document.text)
-    if part:
-        yield part

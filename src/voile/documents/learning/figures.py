@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Rate
-from voile.documents.committee.committee import TokenRemovals, Types
 from voile.documents.committee.quantities import AS_LEFT, ONE_PERCENT
+from voile.documents.committee.removals import TokenRemovals, Types
 from voile.documents.committee.repeats import find_mentions
 from voile.documents.context.pointing_words import find_pointing_words
 from voile.documents.learning.greedy import GreedyLoop, LearnerAttempt, LoopPass

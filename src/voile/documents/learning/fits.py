@@ -17,17 +17,18 @@ from numpy.typing import NDArray
 from voile.core.version import __version__
 from voile.data.files.atomic import write_bytes
 from voile.data.files.outputs import OutputKind
-from voile.documents.classifiers.classifier import Margins, SaveableClassifier, TokenClassifier
-from voile.documents.classifiers.saved import saved_name, saved_type
-from voile.documents.committee.committee import Types, check_margins
-from voile.documents.learners.learner import LabelledExamples, TokenLearner
-from voile.documents.learning.cross_fitting import (
-    OutOfFold,
-    check_shape,
-    cross_fit,
-    drop_rare_columns,
+from voile.documents.classifiers.classifier import (
+    Margins,
+    SaveableClassifier,
+    TokenClassifier,
+    check_margins,
 )
-from voile.documents.learning.named_learners import learners_of
+from voile.documents.classifiers.saved import saved_name, saved_type
+from voile.documents.committee.removals import Types
+from voile.documents.learners.cross_fitting import check_shape, cross_fit, drop_rare_columns
+from voile.documents.learners.learner import LabelledExamples, TokenLearner
+from voile.documents.learners.named_learners import learners_of
+from voile.documents.learning.cross_fitting import OutOfFold
 from voile.documents.learning.training import TrainingText
 from voile.keys.random import RandomState, streams
 

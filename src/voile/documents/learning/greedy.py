@@ -19,9 +19,9 @@ from voile.documents.committee.committee import (
     DecidedTokens,
     Decision,
     TokenCommittee,
-    Types,
     types_by_own_rule,
 )
+from voile.documents.committee.removals import Types
 from voile.documents.learners.learner import LabelledExamples
 from voile.documents.learning.cross_fitting import OutOfFold
 from voile.documents.learning.fits import StoredFits

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
-from voile.documents.committee.committee import Types, number_marks, put_marks
+from voile.documents.committee.committee import number_marks, put_marks
+from voile.documents.committee.removals import Types
 from voile.documents.learners.learner import LabelledExamples
 from voile.documents.patterns.gazetteers import gazetteer_words
 from voile.documents.replacements.marks import mark

@@ -24,7 +24,7 @@ from voile.documents.acceptance.plan import AcceptanceGoal
 from voile.documents.acceptance.reading import FEW, AcceptanceReading, AcceptanceVerdict, DueTokens
 from voile.documents.acceptance.screens import identifiers
 from voile.documents.committee.committee import TokenCommittee
-from voile.documents.replacements.replacer import RemovalReplacer
+from voile.documents.replacements.published import RemovalReplacer
 from voile.documents.reviewing.store import ReviewStore
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.files_source import FilesSource

@@ -18,7 +18,6 @@ from voile.data.files.memory import AnyPath
 from voile.data.formats.folders import TEXT
 from voile.data.roles import Roles
 from voile.data.writer import BatchWriter
-from voile.documents.committee.publication import PublishedDocument
 from voile.documents.committee.worker import (
     DocumentFailure,
     DocumentWorker,
@@ -27,8 +26,9 @@ from voile.documents.committee.worker import (
 )
 from voile.documents.patterns.pattern import PatternFinder
 from voile.documents.replacements.names import BUILT_IN
+from voile.documents.replacements.published import RemovalReplacer
+from voile.documents.replacements.published_document import PublishedDocument
 from voile.documents.replacements.removal import RemovalReason
-from voile.documents.replacements.replacer import RemovalReplacer
 from voile.documents.text.document import Document
 from voile.documents.text.files_source import FilesSource
 from voile.documents.text.reader import (
@@ -47,8 +47,9 @@ from voile.documents.verbs.fitting import choose_for_notes
 from voile.documents.verbs.models import publish_models
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.policies import ANNOTATED, MODELS, DocumentsPolicy
-from voile.documents.verbs.recipe import language_of, make_recipe, pattern_names
+from voile.documents.verbs.recipe import make_recipe, pattern_names
 from voile.documents.verbs.removals import REMOVALS, REMOVED, removals_of
+from voile.documents.verbs.replacer import language_of
 from voile.documents.verbs.report_data import STATING, report_data
 from voile.gate.dates_left import measure_dates_left
 from voile.gate.documents import MARK, UNITS, find_no_documents, measure_documents

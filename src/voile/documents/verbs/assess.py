@@ -14,9 +14,9 @@ from voile.data import Source
 from voile.data.roles import Roles
 from voile.documents.adversary.alignment import align, count_marks, is_of
 from voile.documents.adversary.remaining import match_documents
-from voile.documents.committee.publication import PublishedDocument
 from voile.documents.committee.quantities import LEFT, REMOVED
 from voile.documents.replacements.published import PublishedText
+from voile.documents.replacements.published_document import PublishedDocument
 from voile.documents.start.known.known_values import KnownValues
 from voile.documents.text.document import Document, Span
 from voile.documents.text.files_source import FilesSource

@@ -43,7 +43,8 @@ from voile.documents.start.rules.language import check_language
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.reader import DocumentReader
 from voile.documents.verbs.content import DocumentsContent, own_lists, shipped_lists
-from voile.documents.verbs.models import describe_models, open_models
+from voile.documents.verbs.fit_models import open_models
+from voile.documents.verbs.models import describe_models
 from voile.documents.verbs.options import FitOptions, LearningOptions
 from voile.documents.verbs.policies import ANNOTATED, CLUSTERS, NOVELTY
 from voile.documents.verbs.reader import describe_reader

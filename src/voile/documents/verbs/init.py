@@ -27,8 +27,8 @@ from voile.documents.text.formats.file import UnreadWarning
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import open_source
 from voile.documents.verbs.columns import find_text_column, text_roles
+from voile.documents.verbs.fit_models import open_models
 from voile.documents.verbs.known_tables import read_known
-from voile.documents.verbs.models import open_models
 from voile.documents.verbs.options import InitOptions, LearningOptions
 from voile.documents.verbs.work import UnmarkedWork, WorkFile, place_of, starter_of, write_work
 from voile.release.kit import StoredKit

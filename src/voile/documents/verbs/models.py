@@ -1,4 +1,4 @@
-"""Models of the user's own, as options name them: opened for a fit, found again for a release."""
+"""Models of the user's own that a kit names: found again for a release."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from voile.core.errors import RequestError, nearest
-from voile.documents.adapters.model import ExternalModel
 from voile.documents.classifiers.external import ModelClassifier
 from voile.documents.classifiers.reader_head import ReaderClassifier
 from voile.documents.committee.committee import CommitteeMember, TokenCommittee
 from voile.documents.model_folders.model_folder import ModelFolder
 from voile.documents.start.starter.starter import PretrainedStarter
-
-
-def open_models(given: Iterable[Any]) -> tuple[ExternalModel, ...]:
-    """Open the models of NAME=FOLDER; `RequestError` where one cannot be."""
-    return tuple(ExternalModel.of(name, folder) for one in given for name, folder in one.items())
 
 
 def with_models(committee: TokenCommittee, given: Iterable[Any]) -> TokenCommittee:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voile.core.errors import DamagedError, RequestError, nearest
@@ -16,19 +15,17 @@ from voile.documents.patterns import patterns_of
 from voile.documents.patterns.pattern import PatternFinder, TextPattern, find
 from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.replacements.kinds import check_kinds, kind_of, name_types
-from voile.documents.replacements.names import Language, NameLists
 from voile.documents.replacements.removal import TextRemoval
-from voile.documents.replacements.replacer import RemovalReplacer, make_replacer
-from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.document import Document
 from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.models import with_models
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.policies import DocumentsPolicy
-from voile.keys.pseudonyms import Secret
+from voile.documents.verbs.replacer import language_of, make_replacer_of
 
 if TYPE_CHECKING:
     from voile.documents.start.known.known_values import KnownValues
+
 
 NAMELESS = (
     "no type of the policy is known to be a name, so that further mentions of what is removed "
@@ -157,26 +154,3 @@ def pattern_names(options: ApplyOptions) -> list[str]:
     """Name what is removed by its form, but not the user's own formats."""
     built_in = [pattern.name for pattern in _patterns(options, ())]
     return [*built_in, *(["record numbers"] if options.record else [])]
-
-
-def language_of(content: DocumentsContent, options: ApplyOptions) -> Language:
-    """Return the language of surrogates: as asked for, else that of the notes that init read."""
-    found: Language = options.language or content.found.get("language", "english")
-    return found
-
-
-def make_replacer_of(options: ApplyOptions, language: Language) -> RemovalReplacer:
-    """Return what comes in the place of what is removed."""
-    kinds = check_kinds(options.kinds())
-    if options.replace != "surrogate":
-        return make_replacer(options.replace, categories=kinds)
-    path = options.names
-    return Surrogates(
-        Secret.find(options.key_file) or Secret.from_environment(),
-        language=language,
-        names=None if path is None else [NameLists.read(Path(path))],
-        kinds=kinds,
-        date_order=options.date_order,
-        days=options.date_shift_days,
-        ages=options.ages,
-    )

@@ -69,6 +69,10 @@ class FormValues(Generic[V]):
         return self._values
 
 
+MOST_FORMS = 120_000
+"""Forms remembered; beyond it all are forgotten."""
+
+
 class TokenNumbers:
     """Number the distinct tokens, in the order in which they are first met."""
 

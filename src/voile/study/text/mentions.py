@@ -20,9 +20,8 @@ from voile.documents.replacements.dates import DateOrder, read_date
 from voile.documents.replacements.kinds import kind_of
 from voile.documents.replacements.marks import mark
 from voile.documents.replacements.names import Language
-from voile.documents.replacements.published import PublishedText, replace_removals
+from voile.documents.replacements.published import PublishedText, RemovalReplacer, replace_removals
 from voile.documents.replacements.removal import TextRemoval
-from voile.documents.replacements.replacer import RemovalReplacer
 from voile.documents.replacements.spans import join_adjacent
 from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.document import Document

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.committee.committee import TokenRemovals, TokenRemover
+from voile.documents.committee.removals import TokenRemovals
 from voile.documents.committee.repeats import NameWords, find_mentions
-from voile.documents.committee.worker import in_parts
 from voile.documents.replacements.names import LANGUAGES, Language
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.start.lists import clusters_of, digest_of_clusters
@@ -24,8 +23,8 @@ from voile.documents.start.rules.finding import RuleFind, removals_by_document
 from voile.documents.start.rules.reading import RuleAlphabet, TokenText
 from voile.documents.start.rules.rule import NAME, LetterRule
 from voile.documents.start.rules.vocabulary import vocabulary
-from voile.documents.text.document import Document
-from voile.documents.words.tokens import Lists, TextTokens, TokenNumbers, tokenise
+from voile.documents.text.document import Document, in_parts
+from voile.documents.words.tokens import MOST_FORMS, Lists, TextTokens, TokenNumbers, tokenise
 
 KIT_NAME = "rules"
 """How a kit's name of what hints begins where it is rules."""
@@ -35,10 +34,6 @@ NO_NAME, PERHAPS, SURELY = range(3)
 REPEAT = LetterRule("repeat", NAME, re.compile(""))
 RULES = names.RULES + details.RULES
 RULE_NAMES = (*(rule.name for rule in RULES), REPEAT.name)
-
-
-MOST_FORMS = TokenRemover.MOST_FORMS
-"""Forms remembered; beyond it all are forgotten."""
 
 
 class LanguageRules:

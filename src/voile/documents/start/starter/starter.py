@@ -11,20 +11,27 @@ from numpy.typing import NDArray
 
 from voile.documents.classifiers.consensus import ConsensusClassifier
 from voile.documents.classifiers.reader_head import ReaderClassifier
-from voile.documents.committee.worker import in_parts
 from voile.documents.replacements.names import Language
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.replacements.spans import settle_spans
-from voile.documents.start.rules import MOST_FORMS, LanguageRules
+from voile.documents.start.rules import LanguageRules
 from voile.documents.start.rules.details import EMAIL
 from voile.documents.start.rules.finding import RuleFind, removals_by_document, tag_tokens
 from voile.documents.start.rules.names import TITLE
 from voile.documents.start.rules.rule import NAME
-from voile.documents.text.document import Document
+from voile.documents.text.document import Document, in_parts
 from voile.documents.words.decoder import decode_types
 from voile.documents.words.features import FeatureExtractor, FeatureSpace, TokenFeatures
 from voile.documents.words.scorer import TokenScorer
-from voile.documents.words.tokens import HINTS, LINE, Lists, TextTokens, TokenNumbers, tokenise
+from voile.documents.words.tokens import (
+    HINTS,
+    LINE,
+    MOST_FORMS,
+    Lists,
+    TextTokens,
+    TokenNumbers,
+    tokenise,
+)
 
 MISS_COST = 10.0
 """Harmless tokens that a missed token of an identifier is worth where tokens are proposed."""

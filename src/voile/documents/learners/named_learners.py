@@ -28,13 +28,13 @@ def _make_adaboost(cost_sensitive: bool = False) -> TokenLearner:
 
 
 def _make_ensemble(cost_sensitive: bool = False) -> TokenLearner:
-    from voile.documents.paper.ensemble import EnsembleLearner
+    from voile.documents.learners.ensemble import EnsembleLearner
 
     return EnsembleLearner(cost_sensitive=cost_sensitive)
 
 
 def _make_selection(cost_sensitive: bool = False) -> TokenLearner:
-    from voile.documents.paper.selection import LearnerSelection
+    from voile.documents.learners.selection import LearnerSelection
 
     return LearnerSelection(cost_sensitive=cost_sensitive)
 
