@@ -35,7 +35,7 @@ WORD = r"[\w/-]+"
 pytestmark = [
     pytest.mark.whole,
     pytest.mark.filterwarnings(
-        "ignore::voile.documents.start.known.KnownValuesWarning",
+        "ignore::voile.documents.start.known.known_values.KnownValuesWarning",
         "ignore::voile.documents.verbs.policies.UncheckedWarning",
     ),
 ]

@@ -20,7 +20,9 @@ from voile.documents.verbs.policies import UncheckedWarning
 QUICK = {"learners": ["svm"], "cross_fit": 3, "jobs": 1, "seed": 1, "least_left": 50}
 CALLED = {"Ines": "Summer", "Hugo": "May", "Greta": "Rice"}
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::voile.documents.start.known.KnownValuesWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::voile.documents.start.known.known_values.KnownValuesWarning"
+    ),
     pytest.mark.filterwarnings("ignore::voile.documents.verbs.policies.UncheckedWarning"),
 ]
 

@@ -36,7 +36,7 @@ def test_without_a_rate_a_quarter_to_four_times_the_goal_is_assumed(notes: Path)
 
 
 @pytest.mark.filterwarnings(
-    "ignore::voile.documents.start.known.KnownValuesWarning",
+    "ignore::voile.documents.start.known.known_values.KnownValuesWarning",
     "ignore::voile.documents.verbs.policies.UncheckedWarning",
 )
 def test_a_work_folder_has_the_plan_of_its_notes(notes: Path, tmp_path: Path) -> None:

@@ -30,7 +30,9 @@ from voile.release.found_values import VALUES_FOUND
 from voile.release.kit import StoredKit
 
 QUICK = {"learners": ["svm"], "cross_fit": 3, "jobs": 1, "seed": 1, "least_left": 50}
-pytestmark = pytest.mark.filterwarnings("ignore::voile.documents.start.known.KnownValuesWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::voile.documents.start.known.known_values.KnownValuesWarning"
+)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -24,9 +24,6 @@ from voile.documents.words.features import FeatureSpace
 from voile.documents.words.tokens import Lists, TokenHinter, lists_behind
 from voile.release.kit import StoredKit
 
-if TYPE_CHECKING:
-    from voile.documents.start.known.known_values import KnownValues
-
 KIND = "documents"
 
 
@@ -37,8 +34,8 @@ class DocumentsContent(DocumentsPolicies):
     reading: DocumentReader  # which columns were read, and who was held out
     committees: Mapping[float, TokenCommittee]  # for each miss_cost
     seen: NDArray[np.int64]  # (d,) sorted keyed numbers of the texts learnt from
-    # values of the columns beside the notes; None where none were given
-    known: KnownValues | None = None
+    # the known values, as `KnownValues` stores them; None where none were given
+    known: pa.Table | None = None
 
     def reading_by(self, roles: Roles) -> DocumentsContent:
         """Return the same family for a source of these roles; held out are the same subjects."""
@@ -87,7 +84,7 @@ class DocumentsContent(DocumentsPolicies):
             "arrays": to_table({"columns": first.space.columns, "seen": self.seen, **arrays}),
         }
         if self.known is not None:
-            tables["known"] = self.known.to_table()
+            tables["known"] = self.known
         return StoredKit(KIND, "private", facts, tables)
 
     @classmethod
@@ -124,7 +121,7 @@ class DocumentsContent(DocumentsPolicies):
             "reading": DocumentReader(roles, hold_out),
             "committees": committees,
             "seen": _rising(arrays["seen"]),
-            "known": _read_known(tables["known"]) if "known" in tables else None,
+            "known": tables.get("known"),
         }
 
 
@@ -137,12 +134,6 @@ def shipped_lists(hinter: TokenHinter | None, facts: Mapping[str, Any]) -> Lists
 def own_lists(lists: Lists, public: Lists) -> Lists:
     """Return the data holder's lists, among all that learners saw."""
     return {name: words for name, words in lists.items() if public.get(name) != words}
-
-
-def _read_known(table: pa.Table) -> KnownValues:
-    from voile.documents.start.known.known_values import KnownValues  # not every kit has any
-
-    return KnownValues.from_table(table)
 
 
 def _hinter(name: str | None) -> TokenHinter | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from voile.core.errors import DamagedError, RequestError, nearest
 from voile.core.warn import warn
@@ -16,16 +16,13 @@ from voile.documents.patterns.pattern import PatternFinder, TextPattern, find
 from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.replacements.kinds import check_kinds, kind_of, name_types
 from voile.documents.replacements.removal import TextRemoval
+from voile.documents.start.known.known_values import KnownValues
 from voile.documents.text.document import Document
 from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.models import with_models
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.policies import DocumentsPolicy
 from voile.documents.verbs.replacer import language_of, make_replacer_of
-
-if TYPE_CHECKING:
-    from voile.documents.start.known.known_values import KnownValues
-
 
 NAMELESS = (
     "no type of the policy is known to be a name, so that further mentions of what is removed "
@@ -112,9 +109,7 @@ def known_values(content: DocumentsContent, options: ApplyOptions) -> KnownValue
     if options.known is None and options.known_people is None:
         if options.by is not None:
             raise RequestError("--by says whose a row of --known is", instead="give --known FILE")
-        return content.known
-    from voile.documents.start.known.known_values import KnownValues  # not every release needs it
-
+        return None if content.known is None else KnownValues.from_table(content.known)
     if content.known is None:
         raise RequestError(
             "the kit has no known columns, and did not learn which names are words",
@@ -126,7 +121,7 @@ def known_values(content: DocumentsContent, options: ApplyOptions) -> KnownValue
     )
     by = options.by or content.found.get("start", {}).get("by")
     more = KnownValues.read(patients, by, people=people)
-    return content.known.join_values(more)
+    return KnownValues.from_table(content.known).join_values(more)
 
 
 def _phrase_list(given: Any, name: str) -> PhraseList:

@@ -110,7 +110,9 @@ class UnmarkedWork:
                 instead="put them back, or make a new one with voile documents init",
             )
         kit = StoredKit.load(folder / WORK_KIT, "documents")
-        work = cls(file, source, DocumentsContent.of(kit).known, kit.facts["lists"])
+        stored = DocumentsContent.of(kit).known
+        known = None if stored is None else KnownValues.from_table(stored)
+        work = cls(file, source, known, kit.facts["lists"])
         if (file.language, work.hinter.name) != (kit.facts["language"], kit.facts["hinter"]):
             raise DamagedError(
                 f"{WORK_INDEX} and the kit disagree on the language or the starter",
@@ -213,7 +215,8 @@ class UnmarkedWork:
             "caveat": caveat(content.unchecked_reference),
             "language": self.file.language,
         }
-        return replace(content, known=self.known, found={**content.found, **own})
+        known = None if self.known is None else self.known.to_table()
+        return replace(content, known=known, found={**content.found, **own})
 
 
 MOST_LOST = 0.1
