@@ -23,10 +23,11 @@ from benchmarks.tables import save
 from joblib import Parallel, delayed
 
 from voile.core.evidence import Rate
-from voile.documents import Corpus, adversary
-from voile.documents.adversary.attack_text import AttackText
-from voile.documents.adversary.inspections import InspectionOrder
-from voile.documents.adversary.predictions import ApprenticeAttacker, predict
+from voile.documents import Corpus
+from voile.documents import attack as adversary
+from voile.documents.attack.attack_text import AttackText
+from voile.documents.attack.inspections import InspectionOrder
+from voile.documents.attack.predictions import ApprenticeAttacker, predict
 from voile.documents.learners.named_learners import learners_of
 from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval

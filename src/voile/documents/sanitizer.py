@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted  # type: ignore[import-unty
 
 from voile.core.errors import RequestError
 from voile.core.progress import silent
-from voile.documents.committee.committee import Decision, TokenCommittee
-from voile.documents.committee.publication import publish_documents
+from voile.documents.fitting.loop.fits import prepare_fits
+from voile.documents.fitting.loop.greedy import sanitize_greedily
+from voile.documents.fitting.loop.training import TrainingText, costs_by_type
 from voile.documents.learners.learner import TokenLearner
-from voile.documents.learning.fits import prepare_fits
-from voile.documents.learning.greedy import sanitize_greedily
-from voile.documents.learning.training import TrainingText, costs_by_type
+from voile.documents.model.committee.committee import Decision, TokenCommittee
+from voile.documents.model.committee.publication import publish_documents
 from voile.documents.replacements.published import RemovalReplacer
 from voile.documents.replacements.replacer import make_replacer
 from voile.documents.text.corpus import Corpus

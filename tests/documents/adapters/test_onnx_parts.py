@@ -8,7 +8,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 from voile.core.errors import RequestError
-from voile.documents.model_folders.onnx_parts import MESSAGES, outside_files
+from voile.documents.model.classifiers.folders.onnx_parts import MESSAGES, outside_files
 
 PROTOS = {
     "model": "ModelProto",

@@ -14,8 +14,8 @@ from tests.documents.adapters.made_models import write_spacy
 from tests.documents.adapters.test_model import Evil
 
 from voile.core.errors import RequestError
-from voile.documents.model_folders.model_folder import ModelFolder
-from voile.documents.model_folders.spacy_folder import CHUNK
+from voile.documents.model.classifiers.folders.model_folder import ModelFolder
+from voile.documents.model.classifiers.folders.spacy_folder import CHUNK
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from tests.documents.adversary.texts import Odds, notes, released
 
-from voile.documents.adversary.attack_text import AttackText
-from voile.documents.adversary.budgeted import BudgetedAttacker
+from voile.documents.attack.attack_text import AttackText
+from voile.documents.attack.budgeted import BudgetedAttacker
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 

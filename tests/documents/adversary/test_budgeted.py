@@ -11,11 +11,11 @@ import pytest
 from tests.documents.adversary.texts import NAMES, Odds, notes, released
 
 from voile.core.errors import RequestError
-from voile.documents.adversary.attack_text import AttackText
-from voile.documents.adversary.budgeted import BudgetedAttacker
-from voile.documents.adversary.inspection_evidence import InspectionEvidence
-from voile.documents.adversary.predictions import draw_subjects, rank_quality
-from voile.documents.start.starter.shipped import load_starter
+from voile.documents.attack.attack_text import AttackText
+from voile.documents.attack.budgeted import BudgetedAttacker
+from voile.documents.attack.inspection_evidence import InspectionEvidence
+from voile.documents.attack.predictions import draw_subjects, rank_quality
+from voile.documents.model.start.starter.shipped import load_starter
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import tokenise

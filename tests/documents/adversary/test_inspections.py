@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import binom
 
-from voile.documents.adversary.inspections import (
+from voile.documents.attack.inspections import (
     InspectionOrder,
     average_found,
     expect_at_random,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.adversary.texts import NAMES, notes, released
 
-from voile.documents.adversary.linkage import ReadDocument, _rare_words, link_surrogates
-from voile.documents.adversary.mentions import mentions_in
+from voile.documents.attack.linkage import ReadDocument, _rare_words, link_surrogates
+from voile.documents.attack.mentions import mentions_in
 from voile.documents.replacements.marks import LabelMarks
 from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voile.documents.adversary.mentions import compared_words
+from voile.documents.attack.mentions import compared_words
 
 
 def test_examples_of_compared_words():

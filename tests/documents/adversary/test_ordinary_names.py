@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.documents.adversary.ordinary_names import (
+from voile.documents.attack.ordinary_names import (
     CAPITALISED,
     GUESSED,
     SHRINK,
@@ -23,12 +23,12 @@ from voile.documents.adversary.ordinary_names import (
     guess_ordinary_names,
     score_words,
 )
-from voile.documents.adversary.words_left import WordsLeft
+from voile.documents.attack.words_left import WordsLeft
+from voile.documents.model.start.lists import public_lists
 from voile.documents.replacements.marks import LabelMarks
 from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.surrogates import Surrogates
-from voile.documents.start.lists import public_lists
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.keys.pseudonyms import Secret

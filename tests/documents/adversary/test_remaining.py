@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.documents.adversary.texts import notes, released
 
 from voile.core.errors import RequestError
-from voile.documents.adversary.attack_text import AttackText
-from voile.documents.adversary.remaining import match_documents
+from voile.documents.attack.attack_text import AttackText
+from voile.documents.attack.remaining import match_documents
 from voile.documents.replacements.marks import LabelMarks
 from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.real_data import DATA
 
-from voile.documents.adversary.linkage import link_surrogates
-from voile.documents.adversary.unlisted import LEAST
+from voile.documents.attack.linkage import link_surrogates
+from voile.documents.attack.unlisted import LEAST
 from voile.documents.replacements.names import builtin_names, fold
 from voile.documents.replacements.published import replace_removals
 from voile.documents.replacements.published_document import publish

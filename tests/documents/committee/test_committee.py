@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from tests.documents.made import Told, notes
 
 from voile.core.errors import RequestError
-from voile.documents.committee.committee import (
+from voile.documents.fitting.loop.training import TrainingText
+from voile.documents.learners.calibration import fit_calibration
+from voile.documents.learners.svm import SVM
+from voile.documents.model.committee.committee import (
     CommitteeMember,
     TokenCommittee,
     TokenRemover,
     put_marks,
     types_by_own_rule,
 )
-from voile.documents.learners.calibration import fit_calibration
-from voile.documents.learners.svm import SVM
-from voile.documents.learning.training import TrainingText
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import tokenise

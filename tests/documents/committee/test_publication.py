@@ -7,9 +7,9 @@ import pytest
 from tests.documents.made import Told, corpus_of, notes
 
 from voile.core.errors import RequestError
-from voile.documents.committee.committee import CommitteeMember, TokenCommittee
-from voile.documents.committee.publication import BATCH, publish_documents, removals_by_text
-from voile.documents.learning.training import TrainingText
+from voile.documents.fitting.loop.training import TrainingText
+from voile.documents.model.committee.committee import CommitteeMember, TokenCommittee
+from voile.documents.model.committee.publication import BATCH, publish_documents, removals_by_text
 from voile.documents.replacements.marks import LabelMarks
 from voile.documents.replacements.published import PublishedEdit, PublishedText, replace_removals
 from voile.documents.replacements.published_document import PublishedDocument

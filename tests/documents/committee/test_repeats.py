@@ -6,8 +6,8 @@ import tracemalloc
 
 import numpy as np
 
-from voile.documents.committee.removals import TokenRemovals
-from voile.documents.committee.repeats import _names_in, find_mentions
+from voile.documents.model.committee.removals import TokenRemovals
+from voile.documents.model.committee.repeats import _names_in, find_mentions
 from voile.documents.words.tokens import tokenise
 
 NAMED = np.array([False, True])

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from tests.documents.flow import kit_of
 from tests.documents.made import Told
 
-from voile.documents.committee import worker as working
-from voile.documents.committee.committee import CommitteeMember, TokenCommittee
-from voile.documents.committee.removals import TokenRemovals
-from voile.documents.committee.repeats import NameWords, find_mentions
-from voile.documents.committee.worker import DocumentWorker, RemovalRecipe
+from voile.documents.model.committee import worker as working
+from voile.documents.model.committee.committee import CommitteeMember, TokenCommittee
+from voile.documents.model.committee.removals import TokenRemovals
+from voile.documents.model.committee.repeats import NameWords, find_mentions
+from voile.documents.model.committee.worker import DocumentWorker, RemovalRecipe
+from voile.documents.model.content import DocumentsContent
 from voile.documents.patterns import patterns_of
 from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.replacements.marks import LabelMarks
 from voile.documents.replacements.removal import RemovalReason
 from voile.documents.text.document import Document
-from voile.documents.verbs.content import DocumentsContent
 from voile.documents.words.tokens import TokenNumbers, tokenise
 
 LABELS = ("NAME", "AGE", "DOCTOR")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voile.documents.context.pointing_words import outside_removals, value_incidence
-from voile.documents.context.rules import ContextRules
+from voile.documents.fitting.context.pointing_words import outside_removals, value_incidence
+from voile.documents.fitting.context.rules import ContextRules
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.text.corpus import Corpus
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from voile.core.errors import RequestError
-from voile.documents.context.associations import find_associations, label_context
-from voile.documents.context.rules import RuleThresholds
+from voile.documents.fitting.context.associations import find_associations, label_context
+from voile.documents.fitting.context.rules import RuleThresholds
 from voile.documents.replacements.kinds import is_context
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span

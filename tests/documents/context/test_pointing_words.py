@@ -7,8 +7,8 @@ import pytest
 from tests.documents.context.rule_trial import try_rules
 
 from voile.core.errors import RequestError
-from voile.documents.context.pointing_words import find_pointing_words
-from voile.documents.context.rules import RuleThresholds
+from voile.documents.fitting.context.pointing_words import find_pointing_words
+from voile.documents.fitting.context.rules import RuleThresholds
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.spans import settle_spans
 from voile.documents.text.corpus import Corpus

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from voile.core.errors import RequestError
-from voile.documents.context import rules
-from voile.documents.context.rules import RuleThresholds, mine_rules
+from voile.documents.fitting.context import rules
+from voile.documents.fitting.context.rules import RuleThresholds, mine_rules
 
 
 def tail(n, with_target, with_word, both):

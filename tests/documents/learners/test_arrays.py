@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from voile.core.errors import TamperedError
-from voile.documents.classifiers.arrays import SCHEMA, from_table, to_table
+from voile.documents.model.classifiers.arrays import SCHEMA, from_table, to_table
 
 DTYPES = st.one_of(
     npst.boolean_dtypes(),

@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.classifiers.calibration import IsotonicCalibration
 from voile.documents.learners.calibration import fit_calibration
+from voile.documents.model.classifiers.calibration import IsotonicCalibration
 
 COSTS = (1.01, 2.0, 3.5, 5.0, 10.0, 20.0, 50.0)
 

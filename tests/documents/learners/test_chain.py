@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.documents.classifiers.chain import MOST, best_labels, log_odds
+from voile.documents.model.classifiers.chain import MOST, best_labels, log_odds
 
 
 @st.composite

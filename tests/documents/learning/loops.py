@@ -6,9 +6,9 @@ import numpy as np
 from tests.documents.made import Says
 
 from voile.core.progress import silent
-from voile.documents.learning.fits import StoredFits
-from voile.documents.learning.greedy import sanitize_greedily
-from voile.documents.learning.training import costs_by_type
+from voile.documents.fitting.loop.fits import StoredFits
+from voile.documents.fitting.loop.greedy import sanitize_greedily
+from voile.documents.fitting.loop.training import costs_by_type
 
 
 def loop_of(training, learners, cost=10, decision="accuracy", folds=4, **given_):

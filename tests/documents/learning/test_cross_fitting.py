@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from tests.documents.made import NAMES, Remembers, notes, training_of
 
 from voile.core.errors import RequestError
+from voile.documents.fitting.loop.cross_fitting import OutOfFold
+from voile.documents.fitting.loop.training import TrainingText
 from voile.documents.learners.calibration import fit_calibration
 from voile.documents.learners.cross_fitting import cross_fit, drop_rare_columns
 from voile.documents.learners.learner import LabelledExamples
 from voile.documents.learners.svm import SVM
-from voile.documents.learning.cross_fitting import OutOfFold
-from voile.documents.learning.training import TrainingText
 from voile.documents.words.decoder import decode_types
 from voile.documents.words.tokens import tokenise
 

@@ -13,14 +13,14 @@ from tests.documents.made import Says, corpus_of
 
 from voile.core.errors import InfeasibleError
 from voile.core.evidence import Rate
-from voile.documents.committee.quantities import AS_LEFT, ONE_PERCENT
-from voile.documents.learning.figures import (
+from voile.documents.fitting.loop.figures import (
     context_figures,
     count_identifiers,
     pass_rows,
     policy_figures,
 )
-from voile.documents.learning.training import TrainingText
+from voile.documents.fitting.loop.training import TrainingText
+from voile.documents.model.quantities import AS_LEFT, ONE_PERCENT
 from voile.documents.words.features import CLASSES
 
 WORDS = ["Ana/NAME", "Leo/NAME", "Ana", "ANA", "ana", "34/AGE", "34", "may", ".", "It", "x7/ID"]

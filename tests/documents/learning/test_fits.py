@@ -10,17 +10,17 @@ import pytest
 from tests.documents.made import NAMES, Counted, Remembers, corpus_of, notes
 
 from voile.core.errors import RequestError
-from voile.documents.classifiers.saved import saved_name
+from voile.documents.fitting.loop.fits import StoredFits
+from voile.documents.fitting.loop.fits import _digest_of as digest_of
+from voile.documents.fitting.loop.fits import _looks_at_costs as looks_at_costs
+from voile.documents.fitting.loop.training import TrainingText
 from voile.documents.learners.consensus import ConsensusLearner
 from voile.documents.learners.crf import CRF
 from voile.documents.learners.ensemble import EnsembleLearner
 from voile.documents.learners.named_learners import LEARNERS
 from voile.documents.learners.selection import LearnerSelection
 from voile.documents.learners.svm import SVM
-from voile.documents.learning.fits import StoredFits
-from voile.documents.learning.fits import _digest_of as digest_of
-from voile.documents.learning.fits import _looks_at_costs as looks_at_costs
-from voile.documents.learning.training import TrainingText
+from voile.documents.model.classifiers.saved import saved_name
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.tokens import TokenNumbers
 

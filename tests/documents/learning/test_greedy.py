@@ -12,9 +12,9 @@ from tests.documents.learning.loops import ANA, LEO, MAY, TEXTS, loop_of
 from tests.documents.made import Counted, Remembers, Says, corpus_of, notes, training_of
 
 from voile.core.errors import InfeasibleError, RequestError
+from voile.documents.fitting.loop.greedy import check_left, count_attempt
+from voile.documents.fitting.loop.training import TrainingText
 from voile.documents.learners.learner import LabelledExamples
-from voile.documents.learning.greedy import check_left, count_attempt
-from voile.documents.learning.training import TrainingText
 
 
 def t_of(training, removed, costs):

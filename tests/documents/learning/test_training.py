@@ -7,7 +7,7 @@ import pytest
 from tests.documents.made import corpus_of, training_of
 
 from voile.core.errors import RequestError
-from voile.documents.learning.training import TrainingText, costs_by_type
+from voile.documents.fitting.loop.training import TrainingText, costs_by_type
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 

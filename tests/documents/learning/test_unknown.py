@@ -12,11 +12,11 @@ from tests.documents.learning.loops import ANA, LEO, TEXTS, loop_of
 from tests.documents.made import Says, corpus_of, notes, training_of
 
 from voile.core.errors import InfeasibleError, RequestError
+from voile.documents.fitting.loop.cross_fitting import OutOfFold
+from voile.documents.fitting.loop.fits import prepare_fits
+from voile.documents.fitting.loop.greedy import sanitize_greedily
+from voile.documents.fitting.loop.training import TrainingText
 from voile.documents.learners.calibration import fit_calibration
-from voile.documents.learning.cross_fitting import OutOfFold
-from voile.documents.learning.fits import prepare_fits
-from voile.documents.learning.greedy import sanitize_greedily
-from voile.documents.learning.training import TrainingText
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import tokenise, unknown_tokens
@@ -133,7 +133,7 @@ def test_all_unknown_but_the_identifiers_leaves_too_little():
 
 
 def test_context_words_leave_unknown_parts_as_they_are():
-    from voile.documents.context.associations import label_context
+    from voile.documents.fitting.context.associations import label_context
 
     corpus = corpus_of(*["Ana/NAME sails May/? ."] * 4)
     assert [one.unknown for one in label_context(corpus)] == [one.unknown for one in corpus]

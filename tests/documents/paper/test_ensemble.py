@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from tests.documents.learners.made import harmless, made
 
-from voile.documents.classifiers.classifier import SaveableClassifier
-from voile.documents.classifiers.ensemble import NEAR, neighbours
 from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.crf import CRF
 from voile.documents.learners.ensemble import EnsembleLearner
@@ -18,6 +16,8 @@ from voile.documents.learners.out_of_fold import (
 )
 from voile.documents.learners.selection import LearnerSelection
 from voile.documents.learners.svm import SVM
+from voile.documents.model.classifiers.classifier import SaveableClassifier
+from voile.documents.model.classifiers.ensemble import NEAR, neighbours
 
 
 def test_neighbours_are_of_the_same_document():

@@ -18,10 +18,10 @@ from tests.documents.start.made import FAMILY, GIVEN, STAFF
 import voile.documents
 from voile.cli.run import run
 from voile.core.errors import RequestError
+from voile.documents.fitting.refit import harmless_in
+from voile.documents.fitting.work import UnmarkedWork
 from voile.documents.reviewing.line import ReviewLine
 from voile.documents.reviewing.store import ReviewStore
-from voile.documents.verbs.refit import harmless_in
-from voile.documents.verbs.work import UnmarkedWork
 from voile.release.kit import StoredKit
 
 pytestmark = pytest.mark.whole

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voile.documents.model.start.rules.forms import FORMS, LISTS, date_forms
 from voile.documents.patterns.pattern import find
-from voile.documents.start.rules.forms import FORMS, LISTS, date_forms
 
 
 def found(text: str) -> list[str]:

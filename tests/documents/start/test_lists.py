@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
+from voile.documents.model.start.lists import PATHS, clusters_of, lists_of, public_lists
 from voile.documents.replacements.names import LANGUAGES, Language
-from voile.documents.start.lists import PATHS, clusters_of, lists_of, public_lists
 
 BOTH = pytest.mark.parametrize("language", LANGUAGES)
 

@@ -10,14 +10,14 @@ from tests.documents.start.made import STAFF, notes, patients
 
 from voile.core.errors import RequestError
 from voile.data import open_source
+from voile.documents.fitting.unmarked.marked import MarkedNotes
+from voile.documents.fitting.unmarked.marks import ProposedMarks, ReviewedSpan, is_sure
+from voile.documents.fitting.unmarked.proposer import PatternProposer
+from voile.documents.fitting.unmarked.quick_look import QuickLook
+from voile.documents.model.start.known.known_values import KnownValues
+from voile.documents.model.start.rules import LanguageRules
 from voile.documents.patterns import patterns_of
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
-from voile.documents.start.known.known_values import KnownValues
-from voile.documents.start.marked import MarkedNotes
-from voile.documents.start.marks import ProposedMarks, ReviewedSpan, is_sure
-from voile.documents.start.proposer import PatternProposer
-from voile.documents.start.quick_look import QuickLook
-from voile.documents.start.rules import LanguageRules
 from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import token_labels, unknown_tokens
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 from tests.documents.made import notes
 
-from voile.documents.start.quick_look import RIDGE, QuickLook, _descend
+from voile.documents.fitting.unmarked.quick_look import RIDGE, QuickLook, _descend
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.tokens import token_labels
 

@@ -10,14 +10,14 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.documents import Document
-from voile.documents.reader.installed import INDEX, find_reader, open_reader
-from voile.documents.start.starter.learn_heads import TaughtCorpus, learn_heads
-from voile.documents.start.starter.shipped import (
+from voile.documents.fitting.starter.learn_heads import TaughtCorpus, learn_heads
+from voile.documents.model.start.starter.shipped import (
     load_starter,
     read_starter,
     reader_starter,
     write_starter,
 )
+from voile.documents.reader.installed import INDEX, find_reader, open_reader
 from voile.documents.text.document import Span
 from voile.documents.words.tokens import tokenise
 

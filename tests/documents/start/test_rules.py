@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.documents import Document
-from voile.documents.start.rules import LanguageRules, find_rules
-from voile.documents.start.rules.language import check_language
-from voile.documents.start.rules.vocabulary import vocabulary
+from voile.documents.model.start.rules import LanguageRules, find_rules
+from voile.documents.model.start.rules.language import check_language
+from voile.documents.model.start.rules.vocabulary import vocabulary
 from voile.documents.words.tokens import tokenise
 
 
@@ -298,5 +298,5 @@ def test_rules_of_another_version_are_refused():
 def test_the_name_of_rules_tells_of_their_words(monkeypatch):
     before = LanguageRules("spanish").name
     words = replace(vocabulary("spanish"), titles=frozenset({"sr"}))
-    monkeypatch.setattr("voile.documents.start.rules.vocabulary", lambda language: words)
+    monkeypatch.setattr("voile.documents.model.start.rules.vocabulary", lambda language: words)
     assert LanguageRules("spanish").name != before

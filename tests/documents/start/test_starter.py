@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from voile.core.errors import DamagedError, RequestError
 from voile.documents import Document
-from voile.documents.replacements.names import fold
-from voile.documents.replacements.removal import RemovalReason
-from voile.documents.start.starter.learn import learn
-from voile.documents.start.starter.shipped import (
+from voile.documents.fitting.starter.learn import learn
+from voile.documents.model.start.starter.shipped import (
     load_starter,
     read_starter,
     starter_bytes,
     write_starter,
 )
-from voile.documents.start.starter.starter import LIKELY
+from voile.documents.model.start.starter.starter import LIKELY
+from voile.documents.replacements.names import fold
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.text.document import Span
 from voile.documents.words.tokens import HINTS, tokenise
 

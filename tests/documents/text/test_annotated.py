@@ -16,12 +16,12 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data.roles import Roles
 from voile.documents import Corpus, Document, GreedySanitizer
-from voile.documents.learning.corpus import read_learning_corpus
+from voile.documents.fitting.loop.corpus import read_learning_corpus
+from voile.documents.options import AttackOptions
 from voile.documents.text.document import UnannotatedWarning, only_annotated
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import open_source
 from voile.documents.verbs.attack import attack
-from voile.documents.verbs.options import AttackOptions
 from voile.report.wording import format_note
 
 ALL = DocumentReader.all_of(ROLES)

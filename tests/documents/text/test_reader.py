@@ -16,7 +16,7 @@ from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.documents.learning.corpus import read_learning_corpus, text_hashes
+from voile.documents.fitting.loop.corpus import read_learning_corpus, text_hashes
 from voile.documents.text import reader as reading
 from voile.documents.text.document import Document, Span
 from voile.documents.text.reader import (

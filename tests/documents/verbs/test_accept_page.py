@@ -35,8 +35,8 @@ WORD = r"[\w/-]+"
 pytestmark = [
     pytest.mark.whole,
     pytest.mark.filterwarnings(
-        "ignore::voile.documents.start.known.known_values.KnownValuesWarning",
-        "ignore::voile.documents.verbs.policies.UncheckedWarning",
+        "ignore::voile.documents.model.start.known.known_values.KnownValuesWarning",
+        "ignore::voile.documents.model.policies.UncheckedWarning",
     ),
 ]
 

@@ -26,14 +26,14 @@ from tests.documents.flow import (
 from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
-from voile.documents.learning.corpus import read_learning_corpus
+from voile.documents.fitting.loop.corpus import read_learning_corpus
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.policies import WholeWarning
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import LOST_CHARACTERS, DocumentReader
 from voile.documents.verbs import apply as applying
 from voile.documents.verbs.apply import FIGURES
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.policies import WholeWarning
 from voile.documents.verbs.recipe import NamelessWarning
 from voile.release.choice import Choice
 from voile.release.found_values import VALUES_FOUND

@@ -25,8 +25,8 @@ from tests.documents.reported import figures, shown
 
 from voile.core.errors import RequestError, TamperedError
 from voile.core.evidence import Evidence
-from voile.documents.adversary import linkage
-from voile.documents.committee.quantities import FOUND
+from voile.documents.attack import linkage
+from voile.documents.model.quantities import FOUND
 from voile.documents.replacements.names import builtin_names
 from voile.documents.verbs.attack import builtin_words
 from voile.documents.verbs.choose import choose

@@ -13,10 +13,10 @@ import pytest
 from tests.documents.flow import PEOPLE, applied, fitted, kit_of, people, table
 
 from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError
-from voile.documents.classifiers.arrays import SCHEMA
+from voile.documents.model.classifiers.arrays import SCHEMA
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.policies import NOVELTY, DocumentsPolicy
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.policies import NOVELTY, DocumentsPolicy
 from voile.release.choice import Choice
 from voile.release.kit import StoredKit
 
@@ -271,7 +271,7 @@ import sys
 from pathlib import Path
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import StoredKit
-from voile.documents.verbs.options import ApplyOptions
+from voile.documents.options import ApplyOptions
 from voile.documents.module import DOCUMENTS
 from voile.documents.verbs.choose import choose
 from voile.data import open_source

@@ -20,13 +20,13 @@ from tests.documents.flow import (
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
-from voile.documents.learning.corpus import read_learning_corpus
-from voile.documents.learning.training import TrainingText
+from voile.documents.fitting import fit as fitting
+from voile.documents.fitting.fit import CostlyWarning
+from voile.documents.fitting.loop.corpus import read_learning_corpus
+from voile.documents.fitting.loop.training import TrainingText
+from voile.documents.model.content import DocumentsContent
 from voile.documents.text.reader import DocumentReader
-from voile.documents.verbs import fit as fitting
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.fit import CostlyWarning
 from voile.release.choice import Choice
 
 

@@ -18,20 +18,20 @@ from tests.documents.start.made import STAFF, hospital, notes, patients, write_t
 
 import voile
 from voile.core.errors import DamagedError, RequestError
+from voile.documents.fitting.unmarked.marks import ReviewedSpan
+from voile.documents.fitting.work import UnmarkedWork
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.policies import UncheckedWarning
 from voile.documents.module import DOCUMENTS
-from voile.documents.start.marks import ReviewedSpan
 from voile.documents.text.formats.file import UnreadWarning
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.fitting import NoveltyWarning
-from voile.documents.verbs.policies import UncheckedWarning
-from voile.documents.verbs.work import UnmarkedWork
+from voile.documents.verbs.new_notes import NoveltyWarning
 from voile.documents.words.features import BLOCKS
 from voile.release.found_values import VALUES_FOUND
 from voile.release.kit import StoredKit
 
 QUICK = {"learners": ["svm"], "cross_fit": 3, "jobs": 1, "seed": 1, "least_left": 50}
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::voile.documents.start.known.known_values.KnownValuesWarning"
+    "ignore::voile.documents.model.start.known.known_values.KnownValuesWarning"
 )
 
 

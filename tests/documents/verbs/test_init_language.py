@@ -9,16 +9,18 @@ from tests.documents.verbs.test_init import QUICK, texts_of
 import voile
 from voile.core.errors import RequestError
 from voile.documents import Document
-from voile.documents.start.lists import clusters_of
-from voile.documents.start.marks import ReviewedSpan
-from voile.documents.start.rules import LanguageRules
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.policies import UncheckedWarning
-from voile.documents.verbs.work import UnmarkedWork
+from voile.documents.fitting.unmarked.marks import ReviewedSpan
+from voile.documents.fitting.work import UnmarkedWork
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.policies import UncheckedWarning
+from voile.documents.model.start.lists import clusters_of
+from voile.documents.model.start.rules import LanguageRules
 from voile.face.keywords import VoileWarning
 from voile.release.kit import StoredKit
 
-pytestmark = pytest.mark.filterwarnings("ignore::voile.documents.start.known.KnownValuesWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::voile.documents.model.start.known.known_values.KnownValuesWarning"
+)
 
 
 def test_a_start_without_what_was_learnt_elsewhere(tmp_path):

@@ -16,13 +16,13 @@ import voile
 from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data import open_source
-from voile.documents.classifiers.external import ModelClassifier
-from voile.documents.model_folders.model_folder import open_reader
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.fit import fit
-from voile.documents.verbs.models import with_models
-from voile.documents.verbs.options import FitOptions
-from voile.documents.verbs.work import UnmarkedWork
+from voile.documents.fitting.fit import fit
+from voile.documents.fitting.work import UnmarkedWork
+from voile.documents.model.classifiers.external import ModelClassifier
+from voile.documents.model.classifiers.folders.model_folder import open_reader
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.own_models import with_models
+from voile.documents.options import FitOptions
 from voile.release.kit import StoredKit
 from voile.release.manifest import StoredRelease
 from voile.release.options import check_options, list_stored

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from voile.documents.learners.named_learners import LEARNERS
-from voile.documents.verbs.options import MOST_JOBS, ApplyOptions, AttackOptions, FitOptions
+from voile.documents.options import MOST_JOBS, ApplyOptions, AttackOptions, FitOptions
 
 
 @pytest.mark.parametrize("options", [FitOptions, ApplyOptions, AttackOptions])

@@ -9,9 +9,9 @@ import pytest
 from tests.documents.start.made import STAFF, hospital
 
 import voile
+from voile.documents.fitting.refit import prepare
 from voile.documents.reviewing.line import ReviewAnswer, ShownSpan
 from voile.documents.reviewing.refitting import ReviewState
-from voile.documents.verbs.refit import prepare
 from voile.release.kit import StoredKit
 
 QUICK = {"learners": ["svm"], "cross_fit": 3, "jobs": 1, "seed": 1, "least_left": 50}

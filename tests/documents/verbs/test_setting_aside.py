@@ -24,16 +24,16 @@ from tests.documents.flow import (
 from voile.core.errors import VoileError
 from voile.core.progress import silent
 from voile.data.roles import Roles
-from voile.documents.committee import worker as working
-from voile.documents.learning.corpus import read_learning_corpus
+from voile.documents.fitting.loop.corpus import read_learning_corpus
+from voile.documents.model.committee import worker as working
 from voile.documents.module import DOCUMENTS
+from voile.documents.options import ApplyOptions
 from voile.documents.replacements.published_document import publish
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import LOST_CHARACTERS, DocumentReader
 from voile.documents.text.source import UnreadWarning, open_source
 from voile.documents.verbs.apply import REMOVALS, ROWS_AT_A_TIME
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.verify import verify
 from voile.release.choice import Choice
 from voile.release.manifest import manifest_path

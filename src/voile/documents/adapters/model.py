@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from voile.documents.classifiers.external import ModelClassifier, odds_of
 from voile.documents.learners.calibration import fit_regressions
 from voile.documents.learners.learner import LabelledExamples
-from voile.documents.model_folders.model_folder import ModelFolder
+from voile.documents.model.classifiers.external import ModelClassifier, odds_of
+from voile.documents.model.classifiers.folders.model_folder import ModelFolder
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.classifiers.chain import MOST, log_odds_of
-from voile.documents.classifiers.classifier import Margins, TokenSight
 from voile.documents.learners.learner import LabelledExamples
 from voile.documents.learners.svm import with_32_bits
+from voile.documents.model.classifiers.chain import MOST, log_odds_of
+from voile.documents.model.classifiers.classifier import Margins, TokenSight
 
 
 @dataclass(frozen=True)

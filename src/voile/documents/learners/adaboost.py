@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from voile.documents.classifiers.linear import LinearClassifier
 from voile.documents.learners.learner import LabelledExamples
+from voile.documents.model.classifiers.linear import LinearClassifier
 
 
 @dataclass(frozen=True)

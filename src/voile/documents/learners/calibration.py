@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.classifiers.calibration import Floats, IsotonicCalibration, _finite
-from voile.documents.classifiers.classifier import Margins
 from voile.documents.learners.learner import LabelledExamples
+from voile.documents.model.classifiers.calibration import Floats, IsotonicCalibration, _finite
+from voile.documents.model.classifiers.classifier import Margins
 
 
 def fit_calibration(

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.classifiers.crf import CrfClassifier
 from voile.documents.learners.learner import LabelledExamples
+from voile.documents.model.classifiers.crf import CrfClassifier
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from joblib import Parallel, delayed  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from voile.core.workers import begin_worker, starting_workers
-from voile.documents.classifiers.classifier import Margins, check_margins
 from voile.documents.learners.learner import LabelledExamples, TokenLearner
+from voile.documents.model.classifiers.classifier import Margins, check_margins
 from voile.documents.words.kernels import SEVERAL, meet
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from voile.documents.classifiers.ensemble import EnsembleClassifier, neighbours
 from voile.documents.learners.crf import CRF
 from voile.documents.learners.learner import LabelledExamples
 from voile.documents.learners.out_of_fold import margins_out_of_fold
 from voile.documents.learners.svm import fit_hyperplanes
+from voile.documents.model.classifiers.ensemble import EnsembleClassifier, neighbours
 
 
 @dataclass(frozen=True)

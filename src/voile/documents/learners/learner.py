@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from voile.documents.classifiers.classifier import TokenClassifier
+from voile.documents.model.classifiers.classifier import TokenClassifier
 
 
 @dataclass(frozen=True, eq=False)

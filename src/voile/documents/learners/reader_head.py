@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from voile.core.errors import RequestError
-from voile.documents.classifiers.reader_head import (
+from voile.documents.learners.learner import LabelledExamples
+from voile.documents.model.classifiers.reader_head import (
     NEIGHBOURS,
     ReaderClassifier,
     Weights,
     _follows,
     score_windows,
 )
-from voile.documents.learners.learner import LabelledExamples
 from voile.documents.reader.encoder import standardise
 from voile.documents.reader.installed import INSTALL, find_reader, open_reader
 

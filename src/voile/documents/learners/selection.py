@@ -7,11 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voile.documents.classifiers.classifier import (
-    Margins,
-    TokenClassifier,
-)
-from voile.documents.classifiers.selection import KINDS, SaveableSelected, SelectedClassifier
 from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.calibration import fit_regressions
 from voile.documents.learners.crf import CRF
@@ -19,6 +14,11 @@ from voile.documents.learners.ensemble import EnsembleLearner
 from voile.documents.learners.learner import LabelledExamples, TokenLearner
 from voile.documents.learners.out_of_fold import classes_by_own_rule, margins_out_of_fold
 from voile.documents.learners.svm import SVM
+from voile.documents.model.classifiers.classifier import (
+    Margins,
+    TokenClassifier,
+)
+from voile.documents.model.classifiers.selection import KINDS, SaveableSelected, SelectedClassifier
 
 
 @dataclass(frozen=True)

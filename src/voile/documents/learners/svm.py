@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from voile.documents.classifiers.linear import LinearClassifier, Weights
 from voile.documents.learners.learner import LabelledExamples
 from voile.documents.learners.out_of_fold import classes_by_own_rule, margins_out_of_fold
+from voile.documents.model.classifiers.linear import LinearClassifier, Weights
 
 Labels = NDArray[np.int16]
 

@@ -23,8 +23,13 @@ from voile.documents.acceptance.kept import KeptTokens, Pair
 from voile.documents.acceptance.plan import AcceptanceGoal
 from voile.documents.acceptance.reading import FEW, AcceptanceReading, AcceptanceVerdict, DueTokens
 from voile.documents.acceptance.screens import identifiers
-from voile.documents.committee.committee import TokenCommittee
+from voile.documents.model.committee.committee import TokenCommittee
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.own_models import with_models
+from voile.documents.model.policies import DocumentsPolicy
+from voile.documents.options import AcceptOptions
 from voile.documents.replacements.published import RemovalReplacer
+from voile.documents.reviewing.local_page import page_server, types_on_page
 from voile.documents.reviewing.store import ReviewStore
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.files_source import FilesSource
@@ -32,12 +37,7 @@ from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import open_source
 from voile.documents.verbs import acceptance_answers
 from voile.documents.verbs.acceptance_folder import LINES, STATE, ReadingCourse, ReadingState
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.local_page import page_server, types_on_page
 from voile.documents.verbs.mend import mend
-from voile.documents.verbs.models import with_models
-from voile.documents.verbs.options import AcceptOptions
-from voile.documents.verbs.policies import DocumentsPolicy
 from voile.documents.verbs.released import check_texts, pair_documents
 from voile.documents.verbs.removals import REMOVALS
 from voile.documents.verbs.report_data import ACCEPTANCE

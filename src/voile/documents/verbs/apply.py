@@ -18,12 +18,16 @@ from voile.data.files.memory import AnyPath
 from voile.data.formats.folders import TEXT
 from voile.data.roles import Roles
 from voile.data.writer import BatchWriter
-from voile.documents.committee.worker import (
+from voile.documents.model.committee.worker import (
     DocumentFailure,
     DocumentWorker,
     JoinedProposals,
     Proposing,
 )
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.own_models import publish_models
+from voile.documents.model.policies import ANNOTATED, MODELS, DocumentsPolicy
+from voile.documents.options import ApplyOptions
 from voile.documents.patterns.pattern import PatternFinder
 from voile.documents.replacements.names import BUILT_IN
 from voile.documents.replacements.published import RemovalReplacer
@@ -40,13 +44,9 @@ from voile.documents.text.reader import (
     text_hash,
     why_unusable,
 )
-from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.disclosed import disclosing
 from voile.documents.verbs.files import PATH, DocumentCells, DocumentFiles
-from voile.documents.verbs.fitting import choose_for_notes
-from voile.documents.verbs.models import publish_models
-from voile.documents.verbs.options import ApplyOptions
-from voile.documents.verbs.policies import ANNOTATED, MODELS, DocumentsPolicy
+from voile.documents.verbs.new_notes import choose_for_notes
 from voile.documents.verbs.recipe import make_recipe, pattern_names
 from voile.documents.verbs.removals import REMOVALS, REMOVED, removals_of
 from voile.documents.verbs.replacer import language_of

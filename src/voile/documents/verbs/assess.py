@@ -12,18 +12,18 @@ from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.core.progress import ProgressHook
 from voile.data import Source
 from voile.data.roles import Roles
-from voile.documents.adversary.alignment import align, count_marks, is_of
-from voile.documents.adversary.remaining import match_documents
-from voile.documents.committee.quantities import LEFT, REMOVED
+from voile.documents.attack.alignment import align, count_marks, is_of
+from voile.documents.attack.remaining import match_documents
+from voile.documents.columns import text_roles
+from voile.documents.model.quantities import LEFT, REMOVED
+from voile.documents.model.start.known.known_values import KnownValues
+from voile.documents.model.start.known.tables import read_known
+from voile.documents.options import AssessOptions
 from voile.documents.replacements.published import PublishedText
 from voile.documents.replacements.published_document import PublishedDocument
-from voile.documents.start.known.known_values import KnownValues
 from voile.documents.text.document import Document, Span
 from voile.documents.text.files_source import FilesSource
 from voile.documents.text.formats.tables import source_documents
-from voile.documents.verbs.columns import text_roles
-from voile.documents.verbs.known_tables import read_known
-from voile.documents.verbs.options import AssessOptions
 from voile.documents.words.tokens import TextTokens, tokenise
 from voile.release.assessment import ReleaseAssessment
 from voile.report.suppression import FEW

@@ -15,27 +15,27 @@ from voile.core.evidence import Count, Evidence, Finding, Note, Rate
 from voile.core.progress import ProgressHook, ProgressSteps
 from voile.data import Source, open_source
 from voile.data.roles import Roles
-from voile.documents.adversary import linkage
-from voile.documents.adversary.budgeted import NAMES, BudgetedAttacker, Labels
-from voile.documents.adversary.mentions import compared_words
-from voile.documents.adversary.ordinary_names import guess_ordinary_names
-from voile.documents.adversary.remaining import edits_of, match_documents
-from voile.documents.committee.quantities import LEFT, REMOVED
+from voile.documents.attack import linkage
+from voile.documents.attack.budgeted import NAMES, BudgetedAttacker, Labels
+from voile.documents.attack.mentions import compared_words
+from voile.documents.attack.ordinary_names import guess_ordinary_names
+from voile.documents.attack.remaining import edits_of, match_documents
+from voile.documents.model.quantities import LEFT, REMOVED
+from voile.documents.model.start.known.known_values import KnownValues
+from voile.documents.model.start.known.tables import read_known
+from voile.documents.model.start.rules.language import guess_language
+from voile.documents.model.start.rules.rule import NAME
+from voile.documents.model.start.starter.shipped import STARTERS
+from voile.documents.options import AttackOptions
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.replacements.names import BUILT_IN, LANGUAGES, PARTICLES, builtin_names, fold
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.roles import TITLES
 from voile.documents.replacements.spans import settle_spans
-from voile.documents.start.known.known_values import KnownValues
-from voile.documents.start.rules.language import guess_language
-from voile.documents.start.rules.rule import NAME
-from voile.documents.start.starter.shipped import STARTERS
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span, only_annotated
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import split_format
-from voile.documents.verbs.known_tables import read_known
-from voile.documents.verbs.options import AttackOptions
 from voile.documents.verbs.released import check_texts, pair_documents
 from voile.documents.verbs.report_data import IN_SAMPLE
 from voile.documents.words.attributes import is_mark

@@ -19,11 +19,11 @@ from voile.data.formats.word_writing import TextChange, rewrite
 from voile.data.roles import Roles
 from voile.data.writer import BatchWriter
 from voile.data.writing.writers import WRITERS
+from voile.documents.options import ApplyOptions
 from voile.documents.replacements.published_document import PublishedDocument
 from voile.documents.text.document import Document
 from voile.documents.text.files_source import FilesSource
 from voile.documents.text.reader import KEPT
-from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.removals import FILES, NAMED
 
 TXT, BRAT, WORD = "txt", "brat", "docx"

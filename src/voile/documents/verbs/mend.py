@@ -20,6 +20,7 @@ from voile.data.files.memory import AnyPath
 from voile.data.formats.folders import DOCX, FILE, TEXT, FolderWriter
 from voile.data.opening import open_released
 from voile.documents.acceptance.kept import READER, Pair
+from voile.documents.options import ApplyOptions
 from voile.documents.replacements.kinds import kind_of, safe_label
 from voile.documents.replacements.marks import LabelMarks
 from voile.documents.replacements.published import RemovalReplacer
@@ -28,7 +29,6 @@ from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.spans import settle_spans
 from voile.documents.text.files_source import FilesSource
 from voile.documents.verbs.files import WORD, DocumentCells, schema_of
-from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.released import released_names, rows_shown
 from voile.documents.verbs.removals import REMOVALS, REMOVED, edit_row
 from voile.documents.verbs.replacer import make_replacer_of

@@ -9,19 +9,19 @@ from typing import Any
 from voile.core.errors import DamagedError, RequestError, nearest
 from voile.core.warn import warn
 from voile.data import open_source
-from voile.documents.committee.committee import TokenCommittee
-from voile.documents.committee.worker import Proposing, RemovalRecipe
+from voile.documents.model.committee.committee import TokenCommittee
+from voile.documents.model.committee.worker import Proposing, RemovalRecipe
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.own_models import with_models
+from voile.documents.model.policies import DocumentsPolicy
+from voile.documents.model.start.known.known_values import KnownValues
+from voile.documents.options import ApplyOptions
 from voile.documents.patterns import patterns_of
 from voile.documents.patterns.pattern import PatternFinder, TextPattern, find
 from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.replacements.kinds import check_kinds, kind_of, name_types
 from voile.documents.replacements.removal import TextRemoval
-from voile.documents.start.known.known_values import KnownValues
 from voile.documents.text.document import Document
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.models import with_models
-from voile.documents.verbs.options import ApplyOptions
-from voile.documents.verbs.policies import DocumentsPolicy
 from voile.documents.verbs.replacer import language_of, make_replacer_of
 
 NAMELESS = (
@@ -85,7 +85,7 @@ def _rules(
     dates = [label for label in committee.labels if kind_of(label) == "date"]
     if options.replace != "surrogate" or not dates:
         return None
-    from voile.documents.start.rules.forms import date_forms
+    from voile.documents.model.start.rules.forms import date_forms
 
     return FormProposals(date_forms(dates[0]))
 

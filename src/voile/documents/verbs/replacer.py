@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voile.documents.model.content import DocumentsContent
+from voile.documents.options import ApplyOptions
 from voile.documents.replacements.kinds import check_kinds
 from voile.documents.replacements.names import Language, NameLists
 from voile.documents.replacements.published import RemovalReplacer
 from voile.documents.replacements.replacer import make_replacer
 from voile.documents.replacements.surrogates import Surrogates
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.options import ApplyOptions
 from voile.keys.pseudonyms import Secret
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 
 from voile.core.rounding import exact
 from voile.documents import theory
-from voile.documents.committee.quantities import ONE_PERCENT
+from voile.documents.model.quantities import ONE_PERCENT
 from voile.documents.replacements.kinds import is_context
 from voile.documents.verbs.report_data import added_passes, judged_on
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import VoileError
 from voile.data import open_source
-from voile.documents.start.known.known_values import KnownValues
+from voile.documents.model.start.known.known_values import KnownValues
 from voile.documents.text.document import Document
 
 CANARY = "Zyxwquarble"

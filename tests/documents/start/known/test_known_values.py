@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from voile.data import open_source
-from voile.documents.start.known.known_values import KnownValues
+from voile.documents.model.start.known.known_values import KnownValues
 from voile.documents.text.document import Document
 
 PATIENTS = pa.table(

@@ -11,7 +11,7 @@ import pytest
 
 from voile.core.errors import DamagedError, RequestError
 from voile.data import open_source
-from voile.documents.start.known.known_values import KnownValues, KnownValuesWarning
+from voile.documents.model.start.known.known_values import KnownValues, KnownValuesWarning
 from voile.documents.text.document import Document
 
 

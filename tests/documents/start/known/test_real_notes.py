@@ -10,7 +10,7 @@ from tests.real_data import DATA
 
 from voile.data import open_source
 from voile.documents import Corpus, Document
-from voile.documents.start.known.known_values import KnownValues
+from voile.documents.model.start.known.known_values import KnownValues
 
 NOTES = DATA / "meddocan" / "dev.jsonl.gz"
 PATIENT, STAFF = "NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from voile.data import open_source
+from voile.documents.model.start.known.known_values import KnownValues
+from voile.documents.model.start.known.owned import EVERYONE, NOBODY, OwnedKeys
+from voile.documents.model.start.known.parts import code_of
+from voile.documents.model.start.known.vocabulary import TYPO_FROM, ValueVocabulary
 from voile.documents.replacements.names import fold
-from voile.documents.start.known.known_values import KnownValues
-from voile.documents.start.known.owned import EVERYONE, NOBODY, OwnedKeys
-from voile.documents.start.known.parts import code_of
-from voile.documents.start.known.vocabulary import TYPO_FROM, ValueVocabulary
 from voile.documents.text.document import Document
 
 words = st.text("abcA", min_size=1, max_size=7)
