@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.documents.model.start.made import FAMILY, GIVEN, STAFF
 from tests.documents.reviewing.command import Client, started
-from tests.documents.start.made import FAMILY, GIVEN, STAFF
 
 import voile.documents
 from voile.cli.run import run

@@ -96,7 +96,7 @@ def test_rows_with_nulls_for_spans_are_not_read():
         found = read_learning_corpus(ALL, open_source(rows))
     whole = read_learning_corpus(ALL, open_source(people()))
     assert len(whole) - len(found) == 2
-    every = ALL.all(open_source(rows))
+    every = list(ALL.read_documents(open_source(rows)))
     assert [n for n, one in enumerate(every) if not one.annotated] == [6, 10]
 
 

@@ -37,7 +37,7 @@ def texts(corpus):
 
 def test_a_document_is_a_row_and_a_column_of_text():
     rows = table(["{Ana|NAME} came .", None], ["To Eva .", "To {Leo|NAME} ."], ["a", "b"])
-    corpus = ALL.all(open_source(rows))
+    corpus = list(ALL.read_documents(open_source(rows)))
     assert texts(corpus) == ["Ana came .", "To Eva .", "", "To Leo ."]
     assert [one.subject for one in corpus] == ["a", "a", "b", "b"]
     assert [[(s.start, s.end) for s in one.spans] for one in corpus] == [[(0, 3)], [], [], [(3, 6)]]
@@ -79,7 +79,7 @@ def test_the_texts_of_a_row_that_is_nobodys_are_one_persons():
 
 def test_who_a_row_is_about_is_whose_its_texts_are():
     rows = table(["One .", "Two ."], ["Same .", "Same ."], ["7", None])
-    subjects = [one.subject for one in ALL.all(open_source(rows))]
+    subjects = [one.subject for one in list(ALL.read_documents(open_source(rows)))]
     assert subjects[:2] == ["7", "7"]
     assert subjects[2] == subjects[3] not in (None, "7")
 
@@ -87,7 +87,7 @@ def test_who_a_row_is_about_is_whose_its_texts_are():
 def test_empty_texts_and_those_that_lack_are_not_learnt_from():
     rows = table(["", " \n", "Lost \ufffd .", "Came \x00 .", "Kept ."], [None] * 5)
     assert texts(read_learning_corpus(ALL, open_source(rows))) == ["Came  .", "Kept ."]
-    assert len(ALL.all(open_source(rows))) == 10
+    assert len(list(ALL.read_documents(open_source(rows)))) == 10
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_parts_of_speech_are_read_where_they_are_given():
     rows = pa.table({"note": ["Ana came ."], "pos": [tags]})
     tagged = DocumentReader.all_of(with_pos(pos="drop"))
     assert tagged.pos == ["pos"]
-    assert tagged.all(open_source(rows))[0].pos == ((0, 3, "PROPN"),)
+    assert next(iter(tagged.read_documents(open_source(rows)))).pos == ((0, 3, "PROPN"),)
 
 
 def test_spans_need_not_be_there_where_nothing_is_learnt():
@@ -159,7 +159,7 @@ def test_a_role_that_documents_do_not_treat_is_refused(role):
 
 
 def test_a_text_is_known_again_by_who_has_the_key():
-    corpus = ALL.all(open_source(people(each=1)))
+    corpus = list(ALL.read_documents(open_source(people(each=1))))
     found = text_hashes(corpus, b"k" * 32)
     assert found.tolist() == [text_hash(one.text, b"k" * 32) for one in corpus]
     assert len(np.unique(found)) == len(set(texts(corpus)))

@@ -9,8 +9,8 @@ from tempfile import mkdtemp
 
 import pytest
 from tests.documents.attacked import noted, told
+from tests.documents.model.start.made import STAFF, notes, patients, write_table
 from tests.documents.reported import figures, page, shown
-from tests.documents.start.made import STAFF, notes, patients, write_table
 
 import voile
 from voile.core.errors import RequestError

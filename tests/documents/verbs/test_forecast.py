@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.documents.start.made import hospital
+from tests.documents.model.start.made import hospital
 
 import voile
 from voile.cli.run import run

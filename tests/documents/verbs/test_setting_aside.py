@@ -223,7 +223,7 @@ def test_nothing_is_learnt_from_a_row_of_which_a_cell_was_lost(tmp_path):
         learnt = read_learning_corpus(reading, open_source(rows))
     assert {one.text for one in learnt} == {"Letter 0 .", "Letter 2 .", "Leo came .", "Letter 3 ."}
     assert learnt.labels == ("NAME",)
-    assert len(reading.all(open_source(rows))) == 8
+    assert len(list(reading.read_documents(open_source(rows)))) == 8
 
 
 @PLAIN
@@ -275,7 +275,9 @@ def test_a_defect_that_meets_every_text_stops_the_release(tmp_path, monkeypatch,
     rows = table(["We saw {Ana Ruiz|NAME} again .", " "] * ROWS_AT_A_TIME)
     with pytest.raises(VoileError) as stopped:
         applied(rows, tmp_path / "r.jsonl", jobs=jobs)
-    said = "every text fails alike: unexpected KeyError in voile/documents/committee/worker.py"
+    said = (
+        "every text fails alike: unexpected KeyError in voile/documents/model/committee/worker.py"
+    )
     assert (said in str(stopped.value), stopped.value.exit_code) == (True, 1)
     assert "Ruiz" not in str(stopped.value)
     assert not list(tmp_path.iterdir())

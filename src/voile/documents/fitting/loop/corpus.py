@@ -28,6 +28,6 @@ def in_order(documents: Iterable[Document]) -> Corpus:
     return Corpus(found[key] for key in sorted(found))
 
 
-def text_hashes(corpus: Corpus, key: bytes) -> NDArray[np.int64]:
+def text_hashes(corpus: Iterable[Document], key: bytes) -> NDArray[np.int64]:
     """Return a keyed number for each text, so that a kit knows what it learnt from, (d,)."""
     return np.array([text_hash(one.text, key) for one in corpus], dtype=np.int64)

@@ -21,7 +21,7 @@ from voile.documents.reader.installed import INDEX, find_reader, open_reader
 from voile.documents.text.document import Span
 from voile.documents.words.tokens import tokenise
 
-REAL = Path(__file__).parents[3] / ".venv" / "reader"
+REAL = Path(__file__).parents[4] / ".venv" / "reader"
 needs_reader = pytest.mark.skipif(
     not (REAL / INDEX).exists() and "reader" not in os.environ.get("VOILE_REQUIRE", ""),
     reason="the reader is not installed: make reader",

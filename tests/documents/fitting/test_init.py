@@ -13,8 +13,8 @@ from tempfile import mkdtemp
 
 import numpy as np
 import pytest
+from tests.documents.model.start.made import STAFF, hospital, notes, patients, write_table
 from tests.documents.reported import figures, page, said, shown
-from tests.documents.start.made import STAFF, hospital, notes, patients, write_table
 
 import voile
 from voile.core.errors import DamagedError, RequestError

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.documents.start.made import hospital, write_table
-from tests.documents.verbs.test_init import QUICK, texts_of
+from tests.documents.fitting.test_init import QUICK, texts_of
+from tests.documents.model.start.made import hospital, write_table
 
 import voile
 from voile.core.errors import RequestError

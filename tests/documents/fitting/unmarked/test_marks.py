@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from tests.documents.start.made import STAFF, notes, patients
+from tests.documents.model.start.made import STAFF, notes, patients
 
 from voile.core.errors import RequestError
 from voile.data import open_source

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-from tests.documents.start.made import STAFF, hospital
+from tests.documents.model.start.made import STAFF, hospital
 
 import voile
 from voile.documents.fitting.refit import prepare

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.documents.adversary.texts import NAMES, Odds, notes, released
+from tests.documents.attack.texts import NAMES, Odds, notes, released
 
 from voile.core.errors import RequestError
 from voile.documents.attack.attack_text import AttackText

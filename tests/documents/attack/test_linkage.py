@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.documents.adversary.texts import NAMES, notes, released
+from tests.documents.attack.texts import NAMES, notes, released
 
 from voile.documents.attack.linkage import ReadDocument, _rare_words, link_surrogates
 from voile.documents.attack.mentions import mentions_in

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import binom
-from tests.documents.paper.proofs import (
+from tests.documents.theory.proofs import (
     best_of_negatives,
     deviation_of_choice,
     deviation_of_dimension,

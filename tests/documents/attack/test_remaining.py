@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.documents.adversary.texts import notes, released
+from tests.documents.attack.texts import notes, released
 
 from voile.core.errors import RequestError
 from voile.documents.attack.attack_text import AttackText

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.documents.flow import kit_of
 from tests.documents.made import Told
 
-from voile.documents.model.committee import worker as working
 from voile.documents.model.committee.committee import CommitteeMember, TokenCommittee
 from voile.documents.model.committee.removals import TokenRemovals
 from voile.documents.model.committee.repeats import NameWords, find_mentions
@@ -22,6 +21,7 @@ from voile.documents.patterns import patterns_of
 from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.replacements.marks import LabelMarks
 from voile.documents.replacements.removal import RemovalReason
+from voile.documents.text import document as texts_read
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import TokenNumbers, tokenise
 
@@ -359,21 +359,21 @@ def test_documents_are_the_same_in_whatever_company():
 def test_what_is_looked_at_together_changes_nothing(lengths, limit):
     texts = [f"{TEXT} " * (n // 20) + "Ana Ruiz " * (n % 3) for n in lengths]
     whole = done(DocumentWorker(recipe()), *texts)
-    before, working.CHARACTERS = working.CHARACTERS, limit
+    before, texts_read.CHARACTERS = texts_read.CHARACTERS, limit
     try:
         assert done(DocumentWorker(recipe()), *texts) == whole
     finally:
-        working.CHARACTERS = before
+        texts_read.CHARACTERS = before
 
 
 @given(st.lists(st.integers(0, 50)), st.integers(1, 60))
 def test_parts_are_as_long_as_they_may_be(lengths, limit):
     documents = [Document("a" * n, id=str(place)) for place, n in enumerate(lengths)]
-    before, working.CHARACTERS = working.CHARACTERS, limit
+    before, texts_read.CHARACTERS = texts_read.CHARACTERS, limit
     try:
-        parts = list(working.in_parts(documents))
+        parts = list(texts_read.in_parts(documents))
     finally:
-        working.CHARACTERS = before
+        texts_read.CHARACTERS = before
     assert [one for part in parts for one in part] == documents
     sizes = [sum(len(one.text) for one in part) for part in parts]
     assert all(size <= limit or len(part) == 1 for part, size in zip(parts, sizes, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.documents.context.rule_trial import try_rules
+from tests.documents.fitting.context.rule_trial import try_rules
 
 from voile.core.errors import RequestError
 from voile.documents.fitting.context.pointing_words import find_pointing_words

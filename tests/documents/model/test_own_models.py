@@ -9,8 +9,8 @@ import random
 import pytest
 from tests.documents.adapters.made_models import write_onnx, write_spacy
 from tests.documents.flow import ROLES, applied, fitted, read, table
+from tests.documents.model.start.made import hospital
 from tests.documents.reported import grids, shown
-from tests.documents.start.made import hospital
 
 import voile
 from voile.core.errors import RequestError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.documents.adversary.texts import Odds, notes, released
+from tests.documents.attack.texts import Odds, notes, released
 
 from voile.documents.attack.attack_text import AttackText
 from voile.documents.attack.budgeted import BudgetedAttacker

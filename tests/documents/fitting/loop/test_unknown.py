@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.documents.learning.loops import ANA, LEO, TEXTS, loop_of
+from tests.documents.fitting.loop.loops import ANA, LEO, TEXTS, loop_of
 from tests.documents.made import Says, corpus_of, notes, training_of
 
 from voile.core.errors import InfeasibleError, RequestError
