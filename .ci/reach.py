@@ -22,11 +22,22 @@ VERBS = (
     "judging",
     "certify",
     "verify",
+    "accept",
+    "review",
     "init",
     "export",
 )
 MODULES = ("tables", "documents", "itemsets", "signals", "study")
-LIMITS = {("signals", "apply"): 40, ("signals", "report"): 40, ("signals", "verify"): 40}
+LIMITS = {
+    ("documents", "accept"): 130,
+    ("documents", "apply"): 116,
+    ("documents", "assess"): 47,
+    ("documents", "attack"): 131,
+    ("documents", "report"): 17,
+    ("signals", "apply"): 40,
+    ("signals", "report"): 40,
+    ("signals", "verify"): 40,
+}
 
 
 def find_modules() -> Mapping[str, Path]:

@@ -23,13 +23,16 @@ from benchmarks.tables import save
 from joblib import Parallel, delayed
 
 from voile.core.evidence import Rate
-from voile.documents import Corpus, adversary
-from voile.documents.adversary.attack_text import AttackText
-from voile.documents.adversary.inspections import InspectionOrder
-from voile.documents.adversary.predictions import ApprenticeAttacker, predict
-from voile.documents.committee.publication import publish
-from voile.documents.learning.named_learners import learners_of
-from voile.documents.replacements import TextRemoval, join_adjacent, make_replacer
+from voile.documents import Corpus
+from voile.documents import attack as adversary
+from voile.documents.attack.attack_text import AttackText
+from voile.documents.attack.inspections import InspectionOrder
+from voile.documents.attack.predictions import ApprenticeAttacker, predict
+from voile.documents.learners.named_learners import learners_of
+from voile.documents.replacements.published_document import publish
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.replacer import make_replacer
+from voile.documents.replacements.spans import join_adjacent
 
 MISS_COSTS = (5, 10)
 ATTACKERS = ("crf", "svm", "adaboost", "consensus")

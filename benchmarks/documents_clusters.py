@@ -22,8 +22,8 @@ from benchmarks.tables import save
 from joblib import Parallel, delayed
 
 from voile.documents import Corpus
+from voile.documents.model.start.lists import clusters_of
 from voile.documents.replacements.names import Language
-from voile.documents.start.lists import clusters_of
 
 MISS_COST = 10.0
 

@@ -30,9 +30,9 @@ from benchmarks.tables import save
 
 from voile.data import open_source
 from voile.documents import Corpus, Document
-from voile.documents.replacements import TextRemoval
+from voile.documents.model.start.known.known_values import KnownValues
 from voile.documents.replacements.names import fold
-from voile.documents.start.known import KnownValues
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.words.tokens import tokenise
 
 BESIDE = {  # columns of a note's subject: the type, and the label before it

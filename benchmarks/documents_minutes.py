@@ -22,17 +22,17 @@ from benchmarks.tables import save
 import voile
 from voile.core.errors import RequestError
 from voile.documents import Corpus, Document, Span
+from voile.documents.fitting.refit import rank, refit_kit
+from voile.documents.fitting.unmarked.marked import reviewed_tokens
+from voile.documents.fitting.unmarked.marks import ReviewedSpan
+from voile.documents.fitting.work import UnmarkedWork
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.policies import UncheckedWarning
+from voile.documents.model.start.rules.rule import NAME
 from voile.documents.reviewing.batches import FIRST
 from voile.documents.reviewing.desk import SHEET
 from voile.documents.reviewing.line import BLIND, ReviewLine
 from voile.documents.reviewing.order import next_lines
-from voile.documents.start.marked import reviewed_tokens
-from voile.documents.start.marks import ReviewedSpan
-from voile.documents.start.rules import NAME
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.policies import UncheckedWarning
-from voile.documents.verbs.refit import rank, refit_kit
-from voile.documents.verbs.work import UnmarkedWork
 from voile.documents.words.tokens import TextTokens, are_signs, token_labels, tokenise
 
 RECALL = 0.97

@@ -18,10 +18,11 @@ import voile
 from voile.core.evidence import Evidence
 from voile.data import open_source
 from voile.documents import Corpus, Document, Span
-from voile.documents.adversary import guess_ordinary_names
-from voile.documents.committee.publication import publish
-from voile.documents.replacements import LabelMarks, TextRemoval
-from voile.documents.start.known import KnownValues
+from voile.documents.attack.ordinary_names import guess_ordinary_names
+from voile.documents.model.start.known.known_values import KnownValues
+from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.published_document import publish
+from voile.documents.replacements.removal import TextRemoval
 
 WORDS = (
     *("Summer", "May", "Hope", "Mark", "Will", "Grant", "Rich", "Frank", "Art", "Bill"),

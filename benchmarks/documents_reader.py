@@ -15,17 +15,19 @@ from benchmarks.tables import save
 from threadpoolctl import threadpool_limits
 
 from voile.documents import Corpus, Document
+from voile.documents.fitting.loop.cross_fitting import OutOfFold
+from voile.documents.fitting.loop.training import TrainingText
+from voile.documents.fitting.starter.learn import learn, read_corpora
+from voile.documents.fitting.starter.learn_heads import learn_heads, read_taught
+from voile.documents.fitting.unmarked.proposer import RemovalProposer
+from voile.documents.learners.cross_fitting import cross_fit
 from voile.documents.learners.learner import TokenLearner
+from voile.documents.learners.named_learners import LEARNERS
 from voile.documents.learners.reader_head import ReaderLearner
-from voile.documents.learning.cross_fitting import OutOfFold, cross_fit
-from voile.documents.learning.named_learners import LEARNERS
-from voile.documents.learning.training import TrainingText
+from voile.documents.model.start.rules import LanguageRules
+from voile.documents.model.start.rules.rule import NAME
+from voile.documents.model.start.starter.shipped import load_starter
 from voile.documents.reader.installed import open_reader
-from voile.documents.start.proposer import RemovalProposer
-from voile.documents.start.rules import NAME, LanguageRules
-from voile.documents.start.starter import load_starter
-from voile.documents.start.starter.learn import learn, read_corpora
-from voile.documents.start.starter.learn_heads import learn_heads, read_taught
 
 FOLDS, SPANISH_NOTES = 4, 60
 

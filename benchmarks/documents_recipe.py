@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents import Corpus, Document
-from voile.documents.committee.committee import CommitteeMember, TokenCommittee
+from voile.documents.fitting.loop.training import TrainingText
 from voile.documents.learners.crf import CRF
-from voile.documents.learning.training import TrainingText
+from voile.documents.model.committee.committee import CommitteeMember, TokenCommittee
 from voile.documents.replacements.names import LANGUAGES, builtin_names, fold, name_words
 
 Bools = NDArray[np.bool_]

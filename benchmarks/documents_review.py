@@ -19,6 +19,13 @@ from benchmarks.tables import save
 
 from voile.data import open_source
 from voile.documents import Corpus
+from voile.documents.columns import text_roles
+from voile.documents.fitting.refit import rank, reviewed_of
+from voile.documents.fitting.starter.learn import learn, read_corpora
+from voile.documents.fitting.unmarked.marked import reviewed_tokens
+from voile.documents.fitting.unmarked.marks import ReviewedSpan
+from voile.documents.fitting.work import UnmarkedWork
+from voile.documents.model.start.starter.starter import PretrainedStarter
 from voile.documents.replacements.names import Language
 from voile.documents.reviewing.batches import FIRST
 from voile.documents.reviewing.desk import KeyStroke, ReviewDesk
@@ -26,14 +33,8 @@ from voile.documents.reviewing.line import ReviewAnswer, ReviewLine, ShownSpan
 from voile.documents.reviewing.order import cut_lines, next_lines
 from voile.documents.reviewing.refitting import RefitProcess, ReviewState
 from voile.documents.reviewing.store import ReviewStore
-from voile.documents.start.marked import reviewed_tokens
-from voile.documents.start.marks import ReviewedSpan
-from voile.documents.start.starter import PretrainedStarter
-from voile.documents.start.starter.learn import learn, read_corpora
-from voile.documents.verbs.columns import text_roles
-from voile.documents.verbs.refit import rank, reviewed_of
-from voile.documents.verbs.work import UnmarkedWork, WorkFile
 from voile.documents.words.tokens import token_labels
+from voile.documents.work_file import WorkFile
 
 MISS_COST = 10.0
 READ = (0, 2_000, 4_000, 8_000)

@@ -22,17 +22,20 @@ from numpy.typing import NDArray
 from voile import documents
 from voile.core.progress import silent
 from voile.documents import Corpus
-from voile.documents.committee.committee import CommitteeMember, TokenCommittee, Types
-from voile.documents.committee.publication import removals_by_text
+from voile.documents.fitting.loop.cross_fitting import OutOfFold
+from voile.documents.fitting.loop.fits import StoredFits, prepare_fits
+from voile.documents.fitting.loop.greedy import count_attempt, sanitize_greedily
+from voile.documents.fitting.loop.training import TrainingText
 from voile.documents.learners.crf import CRF
-from voile.documents.learners.learner import LabelledExamples, TokenClassifier, TokenLearner
-from voile.documents.learning.cross_fitting import OutOfFold
-from voile.documents.learning.fits import StoredFits, prepare_fits
-from voile.documents.learning.greedy import count_attempt, sanitize_greedily
-from voile.documents.learning.named_learners import LEARNERS
-from voile.documents.learning.training import TrainingText, split_into_folds
-from voile.documents.paper.ensemble import EnsembleLearner
+from voile.documents.learners.ensemble import EnsembleLearner
+from voile.documents.learners.learner import LabelledExamples, TokenLearner
+from voile.documents.learners.named_learners import LEARNERS
+from voile.documents.model.classifiers.classifier import TokenClassifier
+from voile.documents.model.committee.committee import CommitteeMember, TokenCommittee
+from voile.documents.model.committee.publication import removals_by_text
+from voile.documents.model.committee.removals import Types
 from voile.documents.sanitizer import GreedySanitizer
+from voile.documents.words.subjects import split_into_folds
 from voile.documents.words.tokens import Lists, TextTokens, token_labels
 
 MISS_COSTS = (1, 2, 5, 10, 20, 50)

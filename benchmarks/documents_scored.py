@@ -12,8 +12,8 @@ from benchmarks.documents_runs import FOLDS, Split, kept_in
 from numpy.typing import NDArray
 
 from voile.documents import Corpus
-from voile.documents.committee.committee import TokenCommittee
-from voile.documents.learning.fits import StoredFits
+from voile.documents.fitting.loop.fits import StoredFits
+from voile.documents.model.committee.committee import TokenCommittee
 from voile.documents.words.tokens import LINE, are_signs, token_labels
 
 MISS_COST = 10.0

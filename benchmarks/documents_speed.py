@@ -18,12 +18,13 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 
 from voile.documents import Corpus, Document
-from voile.documents.committee.committee import CommitteeMember, TokenCommittee
-from voile.documents.committee.worker import DocumentWorker, RemovalRecipe
-from voile.documents.learning.fits import StoredFits, prepare_fits
-from voile.documents.learning.training import TrainingText, costs_by_type
+from voile.documents.fitting.loop.fits import StoredFits, prepare_fits
+from voile.documents.fitting.loop.training import TrainingText, costs_by_type
+from voile.documents.model.committee.committee import CommitteeMember, TokenCommittee
+from voile.documents.model.committee.worker import DocumentWorker, RemovalRecipe
 from voile.documents.patterns import patterns_of
-from voile.documents.replacements import LabelMarks, TextRemoval
+from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.words.attributes import attributes_of
 from voile.documents.words.features import BLOCKS
 from voile.documents.words.tokens import tokenise

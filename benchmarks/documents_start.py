@@ -14,9 +14,10 @@ from benchmarks.tables import save
 from numpy.typing import NDArray
 
 from voile.documents import Corpus, Document
+from voile.documents.fitting.starter.learn import learn, read_corpora
+from voile.documents.model.start.rules import LanguageRules
+from voile.documents.model.start.rules.rule import NAME
 from voile.documents.replacements.names import Language
-from voile.documents.start.rules import NAME, LanguageRules
-from voile.documents.start.starter.learn import learn, read_corpora
 from voile.documents.words.tokens import TextTokens, token_labels, tokenise
 
 MISS_COST = 10

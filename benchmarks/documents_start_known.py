@@ -14,17 +14,17 @@ from benchmarks.tables import save
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.documents import Corpus, Document, Span
-from voile.documents.committee.committee import TokenCommittee
-from voile.documents.learning.fits import prepare_fits
-from voile.documents.learning.greedy import sanitize_greedily
-from voile.documents.learning.training import TrainingText, costs_by_type
+from voile.documents.fitting.loop.fits import prepare_fits
+from voile.documents.fitting.loop.greedy import sanitize_greedily
+from voile.documents.fitting.loop.training import TrainingText, costs_by_type
+from voile.documents.fitting.unmarked.marked import MarkedNotes
+from voile.documents.fitting.unmarked.marks import ProposedMarks, is_sure
+from voile.documents.fitting.unmarked.proposer import PatternProposer
+from voile.documents.fitting.unmarked.quick_look import QuickLook
+from voile.documents.model.committee.committee import TokenCommittee
+from voile.documents.model.start.known.known_values import KnownValues
+from voile.documents.model.start.rules import LanguageRules
 from voile.documents.patterns import patterns_of
-from voile.documents.start.known import KnownValues
-from voile.documents.start.marked import MarkedNotes
-from voile.documents.start.marks import ProposedMarks, is_sure
-from voile.documents.start.proposer import PatternProposer
-from voile.documents.start.quick_look import QuickLook
-from voile.documents.start.rules import LanguageRules
 from voile.documents.words.tokens import TokenHinter, token_labels
 
 PATIENT, DOCTOR = "NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"

@@ -27,18 +27,19 @@ from numpy.typing import NDArray
 
 from voile.data import open_source
 from voile.documents import Corpus, Document, Span
-from voile.documents.committee.committee import TokenCommittee
+from voile.documents.fitting.starter.learn import learn as learn_starter
+from voile.documents.fitting.starter.learn import read_corpora
+from voile.documents.fitting.unmarked.marked import MarkedNotes
+from voile.documents.fitting.unmarked.marks import ProposedMarks, is_sure
+from voile.documents.fitting.unmarked.proposer import PatternProposer, RemovalProposer
+from voile.documents.fitting.unmarked.quick_look import QuickLook
+from voile.documents.model.committee.committee import TokenCommittee
+from voile.documents.model.start.known.known_values import KnownValues
+from voile.documents.model.start.known.vocabulary import words_of
+from voile.documents.model.start.rules import LanguageRules
+from voile.documents.model.start.rules.rule import NAME
+from voile.documents.model.start.starter.starter import PretrainedStarter
 from voile.documents.patterns import patterns_of
-from voile.documents.start.known import KnownValues
-from voile.documents.start.known.vocabulary import words_of
-from voile.documents.start.marked import MarkedNotes
-from voile.documents.start.marks import ProposedMarks, is_sure
-from voile.documents.start.proposer import PatternProposer, RemovalProposer
-from voile.documents.start.quick_look import QuickLook
-from voile.documents.start.rules import NAME, LanguageRules
-from voile.documents.start.starter import PretrainedStarter
-from voile.documents.start.starter.learn import learn as learn_starter
-from voile.documents.start.starter.learn import read_corpora
 from voile.documents.words.tokens import TextTokens, token_labels
 
 STAFF = 0.6

@@ -16,9 +16,10 @@ from time import process_time
 from benchmarks.tables import save
 
 from voile.documents import Document
-from voile.documents.patterns import find, patterns_of
-from voile.documents.replacements import settle_spans
-from voile.documents.start.rules import LanguageRules
+from voile.documents.model.start.rules import LanguageRules
+from voile.documents.patterns import patterns_of
+from voile.documents.patterns.pattern import find
+from voile.documents.replacements.spans import settle_spans
 
 TYPES = ("town", "hospital", "id", "address", "age", "date")
 _WORDS = """

@@ -10,8 +10,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import DamerauLevenshtein
 
 from voile.documents import Document
-from voile.documents.replacements import TextRemoval
 from voile.documents.replacements.names import PARTICLES, fold
+from voile.documents.replacements.removal import TextRemoval
 
 WORD = re.compile(r"\w+")
 SHORTEST, TYPO_FROM = 3, 4

@@ -17,7 +17,7 @@ from benchmarks.tables import save
 import voile.documents
 from voile.demo.county import make_county
 from voile.demo.notes import in_words, make_notes
-from voile.documents.patterns import find
+from voile.documents.patterns.pattern import find
 from voile.study.adversary.readings import read_clues
 from voile.study.readers import MentionFinder, MentionReader, reader_of
 

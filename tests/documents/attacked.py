@@ -8,8 +8,8 @@ from tests.documents.flow import (
 
 from voile.core.progress import silent
 from voile.data import open_source
+from voile.documents.options import AttackOptions
 from voile.documents.verbs.attack import attack
-from voile.documents.verbs.options import AttackOptions
 from voile.report.wording import format_note, name_of
 
 OTHERS = people(start=5)

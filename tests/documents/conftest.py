@@ -7,8 +7,8 @@ from tests.documents.attacked import OTHERS, attacked
 from tests.documents.flow import applied
 from tests.documents.reader import tiny
 
-from voile.documents.reader import find_reader
-from voile.documents.reader.installed import install_reader, open_reader
+from voile.documents.reader.install import install_reader
+from voile.documents.reader.installed import find_reader, open_reader
 from voile.documents.reader.sources import read_source
 
 

@@ -12,13 +12,13 @@ import pyarrow as pa
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.documents.fitting.fit import fit
+from voile.documents.model.content import DocumentsContent
 from voile.documents.module import DOCUMENTS
-from voile.documents.replacements import RemovalReason
+from voile.documents.options import ApplyOptions, FitOptions
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.verbs.apply import REMOVALS
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.fit import fit
-from voile.documents.verbs.options import ApplyOptions, FitOptions
 from voile.release.choice import Choice
 from voile.release.manifest import ROW, ROWS
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from voile.documents.fitting.loop.training import TrainingText
 from voile.documents.learners.svm import SVM
-from voile.documents.learning.training import TrainingText
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 

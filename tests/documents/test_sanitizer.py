@@ -17,8 +17,8 @@ from tests.real_data import DATA
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.documents import Corpus, Document, GreedySanitizer, Span
-from voile.documents.learning.fits import prepare_fits
-from voile.documents.learning.training import TrainingText
+from voile.documents.fitting.loop.fits import prepare_fits
+from voile.documents.fitting.loop.training import TrainingText
 from voile.documents.words.tokens import token_labels, tokenise
 
 NOTES = notes(4)

@@ -13,12 +13,12 @@ from voile.core.evidence import Evidence
 from voile.core.progress import silent
 from voile.data import open_source as open_table
 from voile.data.roles import Roles
+from voile.documents.fitting.fit import fit
 from voile.documents.module import DOCUMENTS
+from voile.documents.options import ApplyOptions, AttackOptions, FitOptions
 from voile.documents.text.source import open_source
 from voile.documents.verbs.attack import attack
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.fit import fit
-from voile.documents.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.documents.verbs.report import sections
 from voile.documents.verbs.verify import verify
 from voile.release.choice import Choice

@@ -14,8 +14,8 @@ from tests.real.test_documents_review import cases
 
 import voile
 from voile.documents import Corpus
+from voile.documents.model.policies import UncheckedWarning
 from voile.documents.reviewing.line import ReviewLine
-from voile.documents.verbs.policies import UncheckedWarning
 from voile.documents.verbs.verify import verify
 from voile.documents.words.tokens import are_signs, token_labels, tokenise
 from voile.release.manifest import StoredRelease

@@ -11,7 +11,8 @@ import json
 
 import pytest
 
-from voile.documents.patterns import PATTERNS, find, patterns_of
+from voile.documents.patterns import PATTERNS, patterns_of
+from voile.documents.patterns.pattern import find
 from voile.documents.words.normalisation import normalise
 
 pytestmark = pytest.mark.real

@@ -17,8 +17,8 @@ from tests.documents.reviewing.test_command import Client, started
 
 import voile
 from voile.documents import Corpus, Document, Span
+from voile.documents.model.content import DocumentsContent
 from voile.documents.reviewing.store import ReviewStore
-from voile.documents.verbs.content import DocumentsContent
 from voile.documents.words.tokens import token_labels
 from voile.release.kit import StoredKit
 

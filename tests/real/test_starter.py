@@ -11,10 +11,10 @@ import pytest
 from tests.real.conftest import DATA
 
 from voile.documents import Document
+from voile.documents.fitting.starter.learn import learn, read_corpora
+from voile.documents.model.start.lists import public_lists
+from voile.documents.model.start.starter.shipped import starter_bytes, write_starter
 from voile.documents.replacements.names import fold
-from voile.documents.start.lists import public_lists
-from voile.documents.start.starter.learn import learn, read_corpora
-from voile.documents.start.starter.shipped import starter_bytes, write_starter
 
 NAME = re.compile(r"[^\W\d_]{2,}")
 AFFIX = 4

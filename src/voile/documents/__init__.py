@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.documents.adversary import BudgetedAttacker
+    from voile.documents.attack.budgeted import BudgetedAttacker
     from voile.documents.face import accept, assess, fit, forecast, init, review
     from voile.documents.sanitizer import GreedySanitizer
     from voile.documents.text.corpus import Corpus
@@ -32,7 +32,7 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "BudgetedAttacker": "adversary",
+        "BudgetedAttacker": "attack.budgeted",
         "Corpus": "text.corpus",
         "Document": "text.document",
         "GreedySanitizer": "sanitizer",

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voile.data.roles import Roles
-    from voile.documents.verbs.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
+    from voile.documents.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
     from voile.release import verb_types as verb
     from voile.release.criteria import CriterionMeasure
     from voile.release.own_verbs import OwnVerb
@@ -22,7 +22,7 @@ class DocumentsAssessing(ModuleAssessing["AssessOptions"]):
     @property
     def options(self) -> type[AssessOptions]:
         """The options of `assess`."""
-        from voile.documents.verbs.options import AssessOptions
+        from voile.documents.options import AssessOptions
 
         return AssessOptions
 
@@ -53,14 +53,14 @@ class DocumentsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"])
     @property
     def options(self) -> ModuleOptions[FitOptions, ApplyOptions, AttackOptions]:
         """The options of its verbs."""
-        from voile.documents.verbs.options import ApplyOptions, AttackOptions, FitOptions
+        from voile.documents.options import ApplyOptions, AttackOptions, FitOptions
 
         return ModuleOptions(FitOptions, ApplyOptions, AttackOptions)
 
     @property
     def axes(self) -> Mapping[str, str]:
         """The names of its risk and its loss."""
-        from voile.documents.verbs.options import AXES
+        from voile.documents.model.quantities import AXES
 
         return AXES
 
@@ -74,7 +74,7 @@ class DocumentsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"])
     @property
     def fit(self) -> verb.Fit[FitOptions, Roles | None]:
         """Find the policies that no other beats."""
-        from voile.documents.verbs.fit import fit
+        from voile.documents.fitting.fit import fit
 
         return fit
 
@@ -123,7 +123,7 @@ class DocumentsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"])
     @property
     def own_verbs(self) -> tuple[OwnVerb[Any], ...]:
         """The verbs that only this module has."""
-        from voile.documents.verbs.own import OWN_VERBS
+        from voile.documents.own import OWN_VERBS
 
         return OWN_VERBS
 

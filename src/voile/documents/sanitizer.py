@@ -12,15 +12,16 @@ from sklearn.utils.validation import check_is_fitted  # type: ignore[import-unty
 
 from voile.core.errors import RequestError
 from voile.core.progress import silent
-from voile.documents.committee.committee import Decision, TokenCommittee
-from voile.documents.committee.publication import sanitize_texts
+from voile.documents.fitting.loop.fits import prepare_fits
+from voile.documents.fitting.loop.greedy import sanitize_greedily
+from voile.documents.fitting.loop.training import TrainingText, costs_by_type
 from voile.documents.learners.learner import TokenLearner
-from voile.documents.learning.fits import prepare_fits
-from voile.documents.learning.greedy import sanitize_greedily
-from voile.documents.learning.training import TrainingText, costs_by_type
-from voile.documents.replacements import RemovalReplacer
+from voile.documents.model.committee.committee import Decision, TokenCommittee
+from voile.documents.model.committee.publication import publish_documents
+from voile.documents.replacements.published import RemovalReplacer
+from voile.documents.replacements.replacer import make_replacer
 from voile.documents.text.corpus import Corpus
-from voile.documents.text.document import only_annotated
+from voile.documents.text.document import Document, only_annotated
 from voile.documents.words.tokens import Tokeniser
 from voile.keys.random import RandomState
 
@@ -139,3 +140,18 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "committee_")
         return sanitize_texts(self.committee_, texts, replace)
+
+
+def sanitize_texts(committee: TokenCommittee, texts: Any, how: str | RemovalReplacer) -> Any:
+    """Put texts through a committee; see `GreedySanitizer.sanitize`."""
+    put = make_replacer(how) if isinstance(how, str) else how
+    if isinstance(texts, Corpus):
+        return Corpus(publish_documents(committee.remover(), texts, put))
+    refused = RequestError("sanitize takes a corpus or a list of texts")
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise refused
+    given = list(texts)
+    if not all(isinstance(text, str) for text in given):
+        raise refused
+    plain = [Document(text) for text in given]
+    return [one.text for one in publish_documents(committee.remover(), plain, put)]

@@ -66,8 +66,8 @@ class FrequentValues:
 
 def find_identifiers(values: FrequentValues) -> str | None:
     """Name the identifiers that most values are: e-mail addresses, phone or card numbers, ..."""
+    from voile.documents.model.start.known.looks import is_all
     from voile.documents.patterns import PATTERNS as FINDERS
-    from voile.documents.start.known.looks import is_all
 
     for name, plural in PATTERNS.items():
         if values.share(lambda text, finder=FINDERS[name]: is_all(finder, text)) >= MOSTLY:  # type: ignore[misc]
@@ -77,7 +77,7 @@ def find_identifiers(values: FrequentValues) -> str | None:
 
 def are_names(values: FrequentValues) -> bool:
     """Return whether values are people's names, if the shipped lists contain some of them."""
-    from voile.documents.start.known.looks import is_name
+    from voile.documents.model.start.known.looks import is_name
 
     names = {text for text in values.texts if is_name(text)}
     return len(names) >= FEW_NAMES and values.share(names.__contains__) >= NAMED

@@ -10,7 +10,7 @@ import pyarrow as pa
 from tests.cli.documents.ward import WORD, Notes
 
 from voile.cli.screen import short
-from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
+from voile.documents.model.quantities import AS_LEFT, ONE_PERCENT
 from voile.release.kit import StoredKit
 
 FIRST = ["number", "risk", "risk_low", "risk_high", "loss", "miss_cost", "passes"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.csv
 import pytest
 from tests.cli.conftest import Voile
-from tests.documents.start.made import STAFF, hospital, patients
+from tests.documents.model.start.made import STAFF, hospital, patients
 
 QUICK = [
     "--learners",

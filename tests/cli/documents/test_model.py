@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.cli.documents.ward import QUICK, put_lines, refused, released
 from tests.documents.adapters.made_models import write_spacy
-from tests.documents.verbs.test_models import PEOPLE, notes
+from tests.documents.model.test_own_models import PEOPLE, notes
 
 
 @pytest.fixture

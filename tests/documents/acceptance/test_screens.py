@@ -8,9 +8,9 @@ import pytest
 from voile.documents.acceptance.kept import KeptTokens
 from voile.documents.acceptance.reading import DueTokens
 from voile.documents.acceptance.screens import PlantedToken, draw_plants, identifiers, screens
-from voile.documents.committee.publication import PublishedDocument
-from voile.documents.replacements import RemovalReason
 from voile.documents.replacements.published import PublishedEdit
+from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import tokenise
 

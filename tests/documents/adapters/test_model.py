@@ -13,11 +13,12 @@ from tests.documents.adapters.made_models import write_onnx, write_spacy
 from tests.documents.learners.made import FORMS, harmless, made, of_forms
 
 from voile.core.errors import RequestError
-from voile.documents.adapters.model import ExternalModel, ModelClassifier, odds_of, put_on_tokens
-from voile.documents.adapters.model_folder import ModelFolder
-from voile.documents.adapters.onnx_folder import open_folder
-from voile.documents.adapters.reading import FAR, ModelPieces
-from voile.documents.learners.arrays import from_table, to_table
+from voile.documents.adapters.model import ExternalModel
+from voile.documents.model.classifiers.arrays import from_table, to_table
+from voile.documents.model.classifiers.external import ModelClassifier, odds_of, put_on_tokens
+from voile.documents.model.classifiers.folders.model_folder import ModelFolder
+from voile.documents.model.classifiers.folders.onnx_folder import open_folder
+from voile.documents.model.classifiers.folders.reading import FAR, ModelPieces
 from voile.documents.reader.windows import place_windows
 from voile.documents.words.tokens import BLANK, GLUED, LINE
 

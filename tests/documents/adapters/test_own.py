@@ -14,7 +14,7 @@ from tests.documents.learners.made import harmless, made, of_forms
 from voile.core.errors import RequestError
 from voile.documents.adapters.scikit_learn import Sklearn
 from voile.documents.adapters.spacy import SpacyLearner
-from voile.documents.learning.named_learners import learners_of
+from voile.documents.learners.named_learners import learners_of
 
 
 @pytest.mark.parametrize("types", [1, 2])

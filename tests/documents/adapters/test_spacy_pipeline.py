@@ -10,7 +10,7 @@ import pytest
 from voile.core.errors import RequestError
 from voile.documents import Corpus, Document, GreedySanitizer, Span
 from voile.documents.adapters.spacy_pipeline import spacy_tokeniser, tagged_by
-from voile.documents.learning.training import TrainingText
+from voile.documents.fitting.loop.training import TrainingText
 from voile.documents.words.tokens import tokenise
 
 spacy = pytest.importorskip("spacy")

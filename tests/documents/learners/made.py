@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from voile.documents.learners.learner import LabelledExamples
+from voile.documents.learners.named_learners import LEARNERS
 from voile.documents.learners.reader_head import ReaderLearner
-from voile.documents.learning.named_learners import LEARNERS
 
 PLAIN = [f"word{number}" for number in range(12)]
 NAMES = [f"Name{number}" for number in range(30)]

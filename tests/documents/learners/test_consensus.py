@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.learners.made import FORMS, NUMBER, harmless, made, of_forms
 
-from voile.documents.learners.consensus import FAR, ConsensusLearner, compare_same_form, regressors
-from voile.documents.learning.named_learners import LEARNERS
+from voile.documents.learners.consensus import ConsensusLearner
+from voile.documents.learners.named_learners import LEARNERS
+from voile.documents.model.classifiers.consensus import FAR, compare_same_form, regressors
 
 texts = st.lists(st.lists(st.integers(0, 4), max_size=6), min_size=1, max_size=4)
 

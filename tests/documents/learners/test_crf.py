@@ -9,8 +9,9 @@ import pycrfsuite
 import pytest
 from tests.documents.learners.made import harmless, made, of_forms
 
-from voile.documents.learners.chain import MOST
-from voile.documents.learners.crf import CRF, CrfClassifier
+from voile.documents.learners.crf import CRF
+from voile.documents.model.classifiers.chain import MOST
+from voile.documents.model.classifiers.crf import CrfClassifier
 
 
 def probabilities(odds):

@@ -8,9 +8,9 @@ from tests.documents.learners.made import harmless, learner_of, made, of_forms
 
 from voile.core.errors import RequestError
 from voile.documents.adapters.scikit_learn import Sklearn
-from voile.documents.learners.linear import LinearClassifier
-from voile.documents.learning.named_learners import LEARNERS, learners_of
-from voile.documents.learning.saved_classifiers import check_saveable
+from voile.documents.learners.named_learners import LEARNERS, learners_of
+from voile.documents.model.classifiers.linear import LinearClassifier
+from voile.documents.model.classifiers.saved import check_saveable
 
 ONE_EACH = list(LEARNERS)
 

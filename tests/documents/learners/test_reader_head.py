@@ -13,12 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from tests.documents.learners.made import made
 
 from voile.core.errors import RequestError
-from voile.documents.learners.reader_head import (
-    ReaderClassifier,
-    ReaderLearner,
-    _JointRegression,
-    score_windows,
-)
+from voile.documents.learners.reader_head import ReaderLearner, _JointRegression
+from voile.documents.model.classifiers.reader_head import ReaderClassifier, score_windows
 from voile.documents.reader.encoder import join_neighbours, standardise
 
 

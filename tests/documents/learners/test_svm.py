@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.learners.made import harmless, made, of_forms
 
-from voile.documents.learners.linear import decide_in_order
 from voile.documents.learners.svm import SVM, past_classes
+from voile.documents.model.classifiers.linear import decide_in_order
 
 
 def followed(scores, history, first):

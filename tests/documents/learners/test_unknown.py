@@ -10,8 +10,8 @@ from tests.documents.learners.made import learner_of, made
 
 from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.crf import CRF
+from voile.documents.learners.named_learners import LEARNERS
 from voile.documents.learners.svm import SVM
-from voile.documents.learning.named_learners import LEARNERS
 
 
 def half_marked(examples, share=0.6, seed=0):

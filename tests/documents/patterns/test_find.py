@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.patterns import PATTERNS, PhraseList, TextPattern, find, patterns_of
+from voile.documents.patterns import PATTERNS, patterns_of
+from voile.documents.patterns.pattern import TextPattern, find
+from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 
 EXAMPLES = {

@@ -9,13 +9,13 @@ import pytest
 from tests.documents.flow import applied, fitted, read, table
 
 from voile.core.errors import RequestError, SourceError
-from voile.documents.adversary import BudgetedAttacker
+from voile.documents.attack.budgeted import BudgetedAttacker
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.start.lists import clusters_of, name_clusters
+from voile.documents.options import AttackOptions, FitOptions
 from voile.documents.patterns.gazetteers import gazetteer_words, read_gazetteers
-from voile.documents.start.lists import clusters_of, name_clusters
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.options import AttackOptions, FitOptions
 from voile.release.kit import StoredKit
 
 START, MIDDLE = ("Ab", "Ed", "Il", "Ol", "Ur", "Yv"), ("ba", "de", "fi", "go", "lu", "ny", "so")

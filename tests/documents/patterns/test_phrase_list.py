@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError, SourceError
-from voile.documents.patterns import PhraseList
-from voile.documents.patterns.phrase_list import read_phrases
+from voile.documents.patterns.phrase_list import PhraseList, read_phrases
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 
 words = st.sampled_from(["Ann", "ann", "Lee", "Jo", "-", ".", "x1", "_"])

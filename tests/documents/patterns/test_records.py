@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.patterns import patterns_of, record_pattern
+from voile.documents.patterns import patterns_of
+from voile.documents.patterns.records import record_pattern
 
 MEANING = {"#": "0123456789", "9": "0123456789", "@": "abzABZñ", "*": "a0Z9"}
 formats = st.lists(st.sampled_from(["#", "9", "@", "*", "-", "/", ".", "M", "r", r"\#", r"\@"]))

@@ -10,8 +10,12 @@ import pytest
 from tests.documents.reader import tiny
 
 from voile.documents import Corpus, Document
-from voile.documents.reader import encode_tokens
-from voile.documents.reader.encoder import TextEncoder, join_neighbours, mean_of_pieces
+from voile.documents.reader.encoder import (
+    TextEncoder,
+    encode_tokens,
+    join_neighbours,
+    mean_of_pieces,
+)
 from voile.documents.reader.graph import build_graph
 from voile.documents.reader.weights import weights_of
 from voile.documents.words.tokens import BLANK, GLUED, tokenise

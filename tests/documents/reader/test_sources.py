@@ -11,8 +11,9 @@ import pytest
 from tests.documents.reader import tiny
 
 from voile.core.errors import DamagedError, RequestError
-from voile.documents.reader import find_reader, installed
-from voile.documents.reader.installed import install_reader, open_reader, reader_folder
+from voile.documents.reader import installed
+from voile.documents.reader.install import install_reader
+from voile.documents.reader.installed import find_reader, open_reader, reader_folder
 from voile.documents.reader.packed import BLOCK, read_packed
 from voile.documents.reader.safetensors import read_safetensors
 from voile.documents.reader.sources import KNOWN, KnownEncoder, read_source

@@ -9,15 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.replacements import (
-    CategoryMarks,
-    LabelMarks,
-    Surrogates,
-    TextRemoval,
-    kind_of,
-    make_replacer,
-)
-from voile.documents.replacements.marks import mark
+from voile.documents.replacements.kinds import kind_of
+from voile.documents.replacements.marks import CategoryMarks, LabelMarks, mark
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.replacer import make_replacer
+from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.document import Document
 from voile.keys.secret import Secret
 

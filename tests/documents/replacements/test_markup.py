@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.documents.committee.publication import publish
-from voile.documents.replacements import TextRemoval, make_replacer
 from voile.documents.replacements.markup import are_markup
+from voile.documents.replacements.published_document import publish
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.replacer import make_replacer
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import tokenise
 from voile.keys.secret import Secret

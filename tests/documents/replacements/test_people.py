@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.replacements import NameLists
 from voile.documents.replacements.draws import SurrogateDraws
 from voile.documents.replacements.names import (
     LANGUAGES,
+    NameLists,
     NamePool,
     builtin_names,
     builtin_pool,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.documents.replacements import TextRemoval
 from voile.documents.replacements.published import replace_removals
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.text.document import Span
 
 

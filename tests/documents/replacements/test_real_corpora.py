@@ -9,8 +9,10 @@ from collections import Counter
 import pytest
 from tests.real_data import DATA
 
-from voile.documents.replacements import Surrogates, TextRemoval, kind_of
+from voile.documents.replacements.kinds import kind_of
 from voile.documents.replacements.names import fold
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.document import Document
 from voile.keys.secret import Secret
 

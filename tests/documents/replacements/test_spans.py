@@ -9,14 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.replacements import (
-    LabelMarks,
-    RemovalReason,
-    TextRemoval,
-    complete_units,
-    join_adjacent,
-    settle_spans,
-)
+from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
+from voile.documents.replacements.spans import complete_units, join_adjacent, settle_spans
 from voile.documents.text.document import Document
 
 TEXT = "Anna  Smith,\tBerta\nJones of Leeds and York"

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.replacements import KINDS, NameLists, Surrogates, TextRemoval
-from voile.documents.replacements.names import fold, name_words
+from voile.documents.replacements.kinds import KINDS
+from voile.documents.replacements.names import NameLists, fold, name_words
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.document import Document, Span
 from voile.keys.secret import Secret
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.replacements.test_surrogates import SECRET, document, surrogates
 
-from voile.documents.replacements import KINDS, Surrogates, TextRemoval
+from voile.documents.replacements.kinds import KINDS
 from voile.documents.replacements.names import (
     LANGUAGES,
     builtin_names,
@@ -18,6 +18,8 @@ from voile.documents.replacements.names import (
     fold,
     name_words,
 )
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.document import Document
 
 LISTS = {language: builtin_names(language) for language in LANGUAGES}

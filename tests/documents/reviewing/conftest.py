@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext
+from tests.documents.model.start.made import hospital
 from tests.documents.reviewing.made import Served, letter, served, summers
 from tests.documents.reviewing.window import Window
-from tests.documents.start.made import hospital
 
 import voile
 from voile.documents.reviewing.line import ReviewLine

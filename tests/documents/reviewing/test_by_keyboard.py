@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
+from tests.documents.model.start.made import FAMILY, GIVEN, STAFF
 from tests.documents.reviewing.command import started
-from tests.documents.start.made import FAMILY, GIVEN, STAFF
 
 from voile.documents.reviewing.store import ReviewStore
 from voile.release.kit import StoredKit

@@ -12,16 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.documents.model.start.made import FAMILY, GIVEN, STAFF
 from tests.documents.reviewing.command import Client, started
-from tests.documents.start.made import FAMILY, GIVEN, STAFF
 
 import voile.documents
 from voile.cli.run import run
 from voile.core.errors import RequestError
+from voile.documents.fitting.refit import harmless_in
+from voile.documents.fitting.work import UnmarkedWork
 from voile.documents.reviewing.line import ReviewLine
 from voile.documents.reviewing.store import ReviewStore
-from voile.documents.verbs.refit import harmless_in
-from voile.documents.verbs.work import UnmarkedWork
 from voile.release.kit import StoredKit
 
 pytestmark = pytest.mark.whole

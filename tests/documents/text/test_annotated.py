@@ -16,11 +16,12 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data.roles import Roles
 from voile.documents import Corpus, Document, GreedySanitizer
+from voile.documents.fitting.loop.corpus import read_learning_corpus
+from voile.documents.options import AttackOptions
 from voile.documents.text.document import UnannotatedWarning, only_annotated
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import open_source
 from voile.documents.verbs.attack import attack
-from voile.documents.verbs.options import AttackOptions
 from voile.report.wording import format_note
 
 ALL = DocumentReader.all_of(ROLES)
@@ -92,18 +93,18 @@ def without(rows, column, places):
 def test_rows_with_nulls_for_spans_are_not_read():
     rows = without(people(), "spans", [3, 5])
     with pytest.warns(UnannotatedWarning, match="2 of 144, the first is row 4, column note;"):
-        found = ALL.corpus(open_source(rows))
-    whole = ALL.corpus(open_source(people()))
+        found = read_learning_corpus(ALL, open_source(rows))
+    whole = read_learning_corpus(ALL, open_source(people()))
     assert len(whole) - len(found) == 2
-    every = ALL.all(open_source(rows))
+    every = list(ALL.read_documents(open_source(rows)))
     assert [n for n, one in enumerate(every) if not one.annotated] == [6, 10]
 
 
 def test_a_text_that_somebody_else_annotated_is_read_all_the_same():
     rows = pa.concat_tables([without(people(), "spans", range(72)), people()])
     with pytest.warns(UnannotatedWarning):
-        found = ALL.corpus(open_source(rows))
-    whole = ALL.corpus(open_source(people()))
+        found = read_learning_corpus(ALL, open_source(rows))
+    whole = read_learning_corpus(ALL, open_source(people()))
     assert [(one.text, one.spans) for one in found] == [(one.text, one.spans) for one in whole]
 
 

@@ -16,6 +16,7 @@ from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
+from voile.documents.fitting.loop.corpus import read_learning_corpus, text_hashes
 from voile.documents.text import reader as reading
 from voile.documents.text.document import Document, Span
 from voile.documents.text.reader import (
@@ -23,7 +24,6 @@ from voile.documents.text.reader import (
     LOST_CHARACTERS,
     DocumentReader,
     text_hash,
-    text_hashes,
     why_unusable,
     without_controls,
 )
@@ -37,7 +37,7 @@ def texts(corpus):
 
 def test_a_document_is_a_row_and_a_column_of_text():
     rows = table(["{Ana|NAME} came .", None], ["To Eva .", "To {Leo|NAME} ."], ["a", "b"])
-    corpus = ALL.all(open_source(rows))
+    corpus = list(ALL.read_documents(open_source(rows)))
     assert texts(corpus) == ["Ana came .", "To Eva .", "", "To Leo ."]
     assert [one.subject for one in corpus] == ["a", "a", "b", "b"]
     assert [[(s.start, s.end) for s in one.spans] for one in corpus] == [[(0, 3)], [], [], [(3, 6)]]
@@ -49,7 +49,10 @@ def test_the_order_of_rows_and_copies_of_them_change_nothing():
     twice = pa.concat_tables([rows, rows])
     drawn = twice.take(np.random.default_rng(2).permutation(len(twice)))
     found = [
-        [(one.subject, one.text, one.spans) for one in read.corpus(open_source(given))]
+        [
+            (one.subject, one.text, one.spans)
+            for one in read_learning_corpus(read, open_source(given))
+        ]
         for read in (ALL, DocumentReader.all_of(NAMELESS))
         for given in (rows, drawn)
     ]
@@ -60,13 +63,15 @@ def test_the_order_of_rows_and_copies_of_them_change_nothing():
 
 def test_equal_texts_of_two_people_are_both_read():
     rows = table(["{Ana|NAME} came ."] * 2, ["One .", "Two ."], ["a", "b"])
-    assert texts(ALL.corpus(open_source(rows))).count("Ana came .") == 2
+    assert texts(read_learning_corpus(ALL, open_source(rows))).count("Ana came .") == 2
 
 
 def test_the_texts_of_a_row_that_is_nobodys_are_one_persons():
     rows = table(["One .", "Two .", "One .", "One ."], [*["Same ."] * 3, "Other ."], [None] * 4)
     for roles in (ROLES, NAMELESS):
-        subjects = [one.subject for one in DocumentReader.all_of(roles).all(open_source(rows))]
+        subjects = [
+            one.subject for one in DocumentReader.all_of(roles).read_documents(open_source(rows))
+        ]
         assert subjects[0] == subjects[1] == subjects[4] == subjects[5]
         assert subjects[2] == subjects[3] != subjects[0]
         assert subjects[6] == subjects[7] not in subjects[:6]
@@ -74,15 +79,15 @@ def test_the_texts_of_a_row_that_is_nobodys_are_one_persons():
 
 def test_who_a_row_is_about_is_whose_its_texts_are():
     rows = table(["One .", "Two ."], ["Same .", "Same ."], ["7", None])
-    subjects = [one.subject for one in ALL.all(open_source(rows))]
+    subjects = [one.subject for one in list(ALL.read_documents(open_source(rows)))]
     assert subjects[:2] == ["7", "7"]
     assert subjects[2] == subjects[3] not in (None, "7")
 
 
 def test_empty_texts_and_those_that_lack_are_not_learnt_from():
     rows = table(["", " \n", "Lost \ufffd .", "Came \x00 .", "Kept ."], [None] * 5)
-    assert texts(ALL.corpus(open_source(rows))) == ["Came  .", "Kept ."]
-    assert len(ALL.all(open_source(rows))) == 10
+    assert texts(read_learning_corpus(ALL, open_source(rows))) == ["Came  .", "Kept ."]
+    assert len(list(ALL.read_documents(open_source(rows)))) == 10
 
 
 @pytest.mark.parametrize(
@@ -111,7 +116,7 @@ def test_those_held_out_are_read_by_nobody(seed, batch, named):
     hold_out = HoldOut(0.4, seed.to_bytes(32, "big"), roles.subject)
     before, reading.BATCH_ROWS = reading.BATCH_ROWS, batch
     try:
-        read = texts(DocumentReader(roles, hold_out).corpus(open_source(rows)))
+        read = texts(read_learning_corpus(DocumentReader(roles, hold_out), open_source(rows)))
     finally:
         reading.BATCH_ROWS = before
     expected = []
@@ -131,7 +136,7 @@ def test_parts_of_speech_are_read_where_they_are_given():
     rows = pa.table({"note": ["Ana came ."], "pos": [tags]})
     tagged = DocumentReader.all_of(with_pos(pos="drop"))
     assert tagged.pos == ["pos"]
-    assert tagged.all(open_source(rows))[0].pos == ((0, 3, "PROPN"),)
+    assert next(iter(tagged.read_documents(open_source(rows)))).pos == ((0, 3, "PROPN"),)
 
 
 def test_spans_need_not_be_there_where_nothing_is_learnt():
@@ -154,7 +159,7 @@ def test_a_role_that_documents_do_not_treat_is_refused(role):
 
 
 def test_a_text_is_known_again_by_who_has_the_key():
-    corpus = ALL.all(open_source(people(each=1)))
+    corpus = list(ALL.read_documents(open_source(people(each=1))))
     found = text_hashes(corpus, b"k" * 32)
     assert found.tolist() == [text_hash(one.text, b"k" * 32) for one in corpus]
     assert len(np.unique(found)) == len(set(texts(corpus)))

@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.documents.paper.proofs import passes_by_identifiers
+from tests.documents.theory.proofs import passes_by_identifiers
 
 from voile.core.errors import RequestError
 from voile.documents.theory import (

@@ -18,7 +18,7 @@ from voile import documents
 from voile.core.errors import DamagedError, RequestError, TamperedError
 from voile.core.evidence import Evidence, Note
 from voile.documents.module import DOCUMENTS
-from voile.documents.replacements import RemovalReason
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.verbs.criteria import CRITERIA
 from voile.documents.verbs.report import sections
 from voile.documents.verbs.verify import verify

@@ -22,11 +22,11 @@ from tests.documents.verbs.test_accept_safely import is_whole, killed_at
 from voile import documents
 from voile.data.roles import Roles
 from voile.documents import Corpus
+from voile.documents.model.content import DocumentsContent
 from voile.documents.module import DOCUMENTS
-from voile.documents.replacements import RemovalReason
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.reviewing.line import ReviewLine
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.released import rows_shown
 from voile.documents.verbs.verify import verify
 from voile.face.kit import Kit

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
+from tests.documents.model.start.made import FAMILY, GIVEN, STAFF, hospital
 from tests.documents.reported import figures, page, said, shown
 from tests.documents.reviewing.command import Client, started
-from tests.documents.start.made import FAMILY, GIVEN, STAFF, hospital
 
 import voile
 from voile.core.errors import RequestError
@@ -35,8 +35,8 @@ WORD = r"[\w/-]+"
 pytestmark = [
     pytest.mark.whole,
     pytest.mark.filterwarnings(
-        "ignore::voile.documents.start.known.KnownValuesWarning",
-        "ignore::voile.documents.verbs.policies.UncheckedWarning",
+        "ignore::voile.documents.model.start.known.known_values.KnownValuesWarning",
+        "ignore::voile.documents.model.policies.UncheckedWarning",
     ),
 ]
 

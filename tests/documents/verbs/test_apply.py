@@ -26,13 +26,14 @@ from tests.documents.flow import (
 from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.documents.fitting.loop.corpus import read_learning_corpus
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.policies import WholeWarning
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import LOST_CHARACTERS, DocumentReader
 from voile.documents.verbs import apply as applying
 from voile.documents.verbs.apply import FIGURES
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.policies import WholeWarning
 from voile.documents.verbs.recipe import NamelessWarning
 from voile.release.choice import Choice
 from voile.release.found_values import VALUES_FOUND
@@ -270,8 +271,8 @@ def test_parts_of_speech_are_asked_for_where_they_were_learnt(tmp_path):
     assert None not in {row["note"] for row in read(release.path)}
     reading = DocumentReader.all_of(roles)
     with pytest.warns(UnannotatedWarning):
-        learnt = reading.corpus(open_source(lost))
-    assert len(learnt) == len(reading.corpus(open_source(rows))) - 1
+        learnt = read_learning_corpus(reading, open_source(lost))
+    assert len(learnt) == len(read_learning_corpus(reading, open_source(rows))) - 1
     with pytest.raises(RequestError, match="no column note pos"):
         applied(people(), tmp_path / "s.csv", kit=kit)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import voile.documents as vd
 from voile.core.errors import RequestError
-from voile.documents.adversary.alignment import align, count_marks
+from voile.documents.attack.alignment import align, count_marks
 
 TEXTS = [
     "Ann May, 43, came to the ward on Monday with a cough.",

@@ -25,8 +25,8 @@ from tests.documents.reported import figures, shown
 
 from voile.core.errors import RequestError, TamperedError
 from voile.core.evidence import Evidence
-from voile.documents import adversary
-from voile.documents.learning.quantities import FOUND
+from voile.documents.attack import linkage
+from voile.documents.model.quantities import FOUND
 from voile.documents.replacements.names import builtin_names
 from voile.documents.verbs.attack import builtin_words
 from voile.documents.verbs.choose import choose
@@ -272,17 +272,17 @@ def test_what_the_user_said_that_types_are_holds_for_the_attack(tmp_path, secret
     release = applied(rows, tmp_path / "r.jsonl", chosen=choose(kit, Choice(policy=0)), **out)
     assert release.private["surrogates"]["kinds"] == {"WHO": "name"}
     assert release.private["figures"]["marks"] == 0
-    real, seen = adversary.link_surrogates, []
+    real, seen = linkage.link_surrogates, []
 
     def watched(*args, **given):
         seen.append(given)
         return real(*args, **given)
 
-    adversary.link_surrogates = watched
+    linkage.link_surrogates = watched
     try:
         attacked(release, rows)
     finally:
-        adversary.link_surrogates = real
+        linkage.link_surrogates = real
     assert seen[0]["kinds"] == {"WHO": "name"}
     assert seen[0]["surrogates"] == builtin_words()
 

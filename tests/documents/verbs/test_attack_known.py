@@ -9,19 +9,21 @@ from tempfile import mkdtemp
 
 import pytest
 from tests.documents.attacked import noted, told
+from tests.documents.model.start.made import STAFF, notes, patients, write_table
 from tests.documents.reported import figures, page, shown
-from tests.documents.start.made import STAFF, notes, patients, write_table
 
 import voile
 from voile.core.errors import RequestError
-from voile.documents.adversary.ordinary_names import GUESSED
-from voile.documents.verbs.policies import UncheckedWarning
+from voile.documents.attack.ordinary_names import GUESSED
+from voile.documents.model.policies import UncheckedWarning
 
 QUICK = {"learners": ["svm"], "cross_fit": 3, "jobs": 1, "seed": 1, "least_left": 50}
 CALLED = {"Ines": "Summer", "Hugo": "May", "Greta": "Rice"}
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::voile.documents.start.known.KnownValuesWarning"),
-    pytest.mark.filterwarnings("ignore::voile.documents.verbs.policies.UncheckedWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::voile.documents.model.start.known.known_values.KnownValuesWarning"
+    ),
+    pytest.mark.filterwarnings("ignore::voile.documents.model.policies.UncheckedWarning"),
 ]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.documents.start.made import hospital
+from tests.documents.model.start.made import hospital
 
 import voile
 from voile.cli.run import run
@@ -36,8 +36,8 @@ def test_without_a_rate_a_quarter_to_four_times_the_goal_is_assumed(notes: Path)
 
 
 @pytest.mark.filterwarnings(
-    "ignore::voile.documents.start.known.KnownValuesWarning",
-    "ignore::voile.documents.verbs.policies.UncheckedWarning",
+    "ignore::voile.documents.model.start.known.known_values.KnownValuesWarning",
+    "ignore::voile.documents.model.policies.UncheckedWarning",
 )
 def test_a_work_folder_has_the_plan_of_its_notes(notes: Path, tmp_path: Path) -> None:
     voile.documents.init(notes, tmp_path / "work", subject="patient_id", **QUICK)

@@ -9,7 +9,13 @@ import sys
 import pytest
 from tests.documents.flow import kit_of
 
-HEAVY = ("numba", "sklearn", "joblib", "voile.documents.learners", "voile.documents.committee")
+HEAVY = (
+    "numba",
+    "sklearn",
+    "joblib",
+    "voile.documents.learners",
+    "voile.documents.model.committee",
+)
 CHOOSE = """
 from voile.documents.verbs.choose import choose
 from voile.release.choice import Choice

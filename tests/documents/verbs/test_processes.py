@@ -66,7 +66,7 @@ def test_processes_are_started_where_more_than_one_job_is_asked_for(tmp_path, mo
 KILLED = """
 import sys
 from pathlib import Path
-from voile.documents.verbs.options import ApplyOptions
+from voile.documents.options import ApplyOptions
 from voile.documents.module import DOCUMENTS
 from voile.documents.verbs.choose import choose
 from voile.data import open_source

@@ -11,7 +11,7 @@ from tests.documents.reported import shown
 
 from voile.cli.run import run
 from voile.core.errors import RequestError
-from voile.documents.reader import find_reader
+from voile.documents.reader.installed import find_reader
 from voile.release.kit import StoredKit
 
 

@@ -16,10 +16,10 @@ from tests.documents.reported import said, shown
 
 from voile.core.errors import TamperedError
 from voile.core.rounding import round_number
-from voile.documents.patterns import find
+from voile.documents.model.content import DocumentsContent
+from voile.documents.options import ApplyOptions
+from voile.documents.patterns.pattern import find
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.recipe import make_recipe
 from voile.release.choice import Choice
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tests.documents.reported import changed, grids, said, shown
 
-from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
+from voile.documents.model.quantities import AS_LEFT, ONE_PERCENT
 from voile.documents.words.features import CLASSES
 from voile.report.sections import BarChart
 from voile.report.wording import share

@@ -24,15 +24,16 @@ from tests.documents.flow import (
 from voile.core.errors import VoileError
 from voile.core.progress import silent
 from voile.data.roles import Roles
-from voile.documents.committee import worker as working
-from voile.documents.committee.publication import publish
+from voile.documents.fitting.loop.corpus import read_learning_corpus
+from voile.documents.model.committee import worker as working
 from voile.documents.module import DOCUMENTS
+from voile.documents.options import ApplyOptions
+from voile.documents.replacements.published_document import publish
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import LOST_CHARACTERS, DocumentReader
 from voile.documents.text.source import UnreadWarning, open_source
 from voile.documents.verbs.apply import REMOVALS, ROWS_AT_A_TIME
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.verify import verify
 from voile.release.choice import Choice
 from voile.release.manifest import manifest_path
@@ -219,10 +220,10 @@ def test_nothing_is_learnt_from_a_row_of_which_a_cell_was_lost(tmp_path):
     rows = rows.set_column(rows.column_names.index("spans"), "spans", [spans])
     reading = DocumentReader.all_of(ROLES)
     with pytest.warns(UnannotatedWarning):
-        learnt = reading.corpus(open_source(rows))
+        learnt = read_learning_corpus(reading, open_source(rows))
     assert {one.text for one in learnt} == {"Letter 0 .", "Letter 2 .", "Leo came .", "Letter 3 ."}
     assert learnt.labels == ("NAME",)
-    assert len(reading.all(open_source(rows))) == 8
+    assert len(list(reading.read_documents(open_source(rows)))) == 8
 
 
 @PLAIN
@@ -274,7 +275,9 @@ def test_a_defect_that_meets_every_text_stops_the_release(tmp_path, monkeypatch,
     rows = table(["We saw {Ana Ruiz|NAME} again .", " "] * ROWS_AT_A_TIME)
     with pytest.raises(VoileError) as stopped:
         applied(rows, tmp_path / "r.jsonl", jobs=jobs)
-    said = "every text fails alike: unexpected KeyError in voile/documents/committee/worker.py"
+    said = (
+        "every text fails alike: unexpected KeyError in voile/documents/model/committee/worker.py"
+    )
     assert (said in str(stopped.value), stopped.value.exit_code) == (True, 1)
     assert "Ruiz" not in str(stopped.value)
     assert not list(tmp_path.iterdir())

@@ -19,9 +19,9 @@ from tests.documents.flow import (
     table,
 )
 
-from voile.documents.replacements import RemovalReason
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.options import ApplyOptions
+from voile.documents.model.content import DocumentsContent
+from voile.documents.options import ApplyOptions
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.verbs.recipe import make_recipe
 from voile.release.manifest import manifest_path
 

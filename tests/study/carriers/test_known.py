@@ -10,7 +10,7 @@ import pyarrow.csv
 import pytest
 
 from voile.data import open_source
-from voile.documents.start.known.columns import column_kinds
+from voile.documents.model.start.known.columns import column_kinds
 from voile.study.carriers import FhirCarrier, OmopCarrier
 from voile.study.carriers.fhir_known import known_of, staff_of
 from voile.study.verbs.export import known_in

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.demo.notes import in_words
-from voile.documents.patterns import find
+from voile.documents.patterns.pattern import find
 from voile.study.readers import MentionFinder, finds_alone, read_words, reader_of
 from voile.study.readers.ages import AgeReader
 from voile.study.readers.sexes import SexReader

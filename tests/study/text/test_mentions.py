@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.demo.notes import in_words
-from voile.documents.replacements import LabelMarks, TextRemoval
+from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.text.document import Document
 from voile.keys.date_rule import DateRule
 from voile.keys.pseudonyms import Secret, date_shift, pseudonym

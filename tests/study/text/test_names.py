@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.replacements import Surrogates, TextRemoval
 from voile.documents.replacements.names import NameLists, NamePool, builtin_pool, name_words
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.document import Document
 from voile.keys.pseudonyms import Secret
 from voile.study.text.names import MadeUpNames, PersonName

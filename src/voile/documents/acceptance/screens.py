@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from voile.documents.acceptance.kept import KeptTokens, Pair
 from voile.documents.acceptance.reading import DueTokens
-from voile.documents.committee.publication import PublishedDocument
-from voile.documents.replacements import PublishedText
+from voile.documents.replacements.published import PublishedText
+from voile.documents.replacements.published_document import PublishedDocument
 from voile.documents.reviewing.beside import text_after, text_before
 from voile.documents.reviewing.line import ReviewLine
 

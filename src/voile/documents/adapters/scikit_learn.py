@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.learners.chain import MOST
-from voile.documents.learners.learner import LabelledExamples, Margins, TokenSight
+from voile.documents.learners.learner import LabelledExamples
 from voile.documents.learners.svm import with_32_bits
+from voile.documents.model.classifiers.chain import MOST, log_odds_of
+from voile.documents.model.classifiers.classifier import Margins, TokenSight
 
 
 @dataclass(frozen=True)
@@ -67,14 +68,6 @@ class SklearnClassifier:
         kinds = self.classes > 0
         found[:, self.classes[kinds] - 1] = odds[:, kinds]
         return found
-
-
-def log_odds_of(probabilities: NDArray[np.floating]) -> Margins:
-    """Return log-odds, those of certain probabilities bounded."""
-    probabilities = np.asarray(probabilities, dtype=np.float64)
-    with np.errstate(divide="ignore"):
-        odds = np.log(probabilities) - np.log1p(-probabilities)
-    return np.asarray(np.clip(odds, -MOST, MOST), dtype=np.float64)
 
 
 def _apart(scores: NDArray[np.floating]) -> Margins:

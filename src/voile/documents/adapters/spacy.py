@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from voile.core.lazy import library
 from voile.documents.adapters.scikit_learn import check_types
-from voile.documents.learners.learner import LabelledExamples, Margins, TokenSight
+from voile.documents.learners.learner import LabelledExamples
+from voile.documents.model.classifiers.classifier import Margins, TokenSight
 
 if TYPE_CHECKING:
     from spacy.language import Language

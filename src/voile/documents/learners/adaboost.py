@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from voile.documents.learners.learner import LabelledExamples
-from voile.documents.learners.linear import LinearClassifier
+from voile.documents.model.classifiers.linear import LinearClassifier
 
 
 @dataclass(frozen=True)

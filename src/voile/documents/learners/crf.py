@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.learners.arrays import misfit, pack, take, unpack
-from voile.documents.learners.chain import MOST, best_labels, log_odds
-from voile.documents.learners.learner import Arrays, LabelledExamples, Margins, TokenSight
+from voile.documents.learners.learner import LabelledExamples
+from voile.documents.model.classifiers.crf import CrfClassifier
 
 
 @dataclass(frozen=True)
@@ -110,48 +108,3 @@ def _section(
     numbers = re.sub(r"\(\d\)|-->|:", " ", lines)
     one = np.array(numbers.split(), dtype=np.float64).reshape(-1, 3)
     return one[:, 0].astype(np.intp), one[:, 1].astype(np.intp), one[:, 2]
-
-
-@dataclass(frozen=True, eq=False)
-class CrfClassifier:
-    """What a conditional random field has learnt; its margins are log-odds of marginals."""
-
-    saved_as: ClassVar[str] = "chain"
-
-    weights: NDArray[np.float32]  # (columns, m) of each label met in training
-    transitions: NDArray[np.float64]  # (m, m) from the label before
-    labels: NDArray[np.int16]  # (m,) which labels those are, ascending
-    shift: NDArray[np.float64]  # (T,) added to the log-odds: the logarithm of the cost, or 0
-
-    def margins(self, sight: TokenSight) -> Margins:
-        return self.odds(sight.scores(self.weights), sight.first)
-
-    def odds(self, scores: NDArray[np.float32], first: NDArray[np.intp]) -> Margins:
-        """Return the margins, (n, T), from the scores of the labels met, (n, m)."""
-        found = np.full((len(scores), len(self.shift)), -MOST)
-        if len(self.labels):
-            kinds = self.labels > 0
-            every = log_odds(np.ascontiguousarray(scores), self.transitions, first)
-            found[:, self.labels[kinds] - 1] = every[:, kinds]
-        return np.asarray(found + self.shift)
-
-    def path(self, sight: TokenSight) -> NDArray[np.int16]:
-        """Return the labels of each document's likeliest path, (n,)."""
-        return self.labels[best_labels(sight.scores(self.weights), self.transitions, sight.first)]
-
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        return pack(self.weights) | {
-            "transitions": self.transitions,
-            "labels": self.labels,
-            "shift": self.shift,
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> CrfClassifier:
-        labels = take(arrays, "labels", "i", (None,)).astype(np.int16)
-        shift = take(arrays, "shift", "f", (None,))
-        transitions = take(arrays, "transitions", "f", (len(labels), len(labels)))
-        steps = np.diff(labels, prepend=-1, append=len(shift) + 1)
-        if (steps < 1).any():
-            raise misfit("labels")
-        return cls(unpack(arrays, len(labels)), transitions, labels, shift)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.learners.learner import LabelledExamples, Margins, TokenClassifier
+from voile.documents.learners.learner import LabelledExamples
+from voile.documents.model.classifiers.classifier import Margins, TokenClassifier
 
 
 def margins_out_of_fold(

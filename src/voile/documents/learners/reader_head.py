@@ -1,28 +1,31 @@
-"""A linear head on the reader's vectors and voile's own columns, learnt together."""
+"""Learn a linear head on the reader's vectors and voile's own columns together."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
-from voile.documents.learners.arrays import misfit, pack, take, unpack
-from voile.documents.learners.learner import Arrays, LabelledExamples, Margins, TokenSight
-from voile.documents.reader.encoder import TextEncoder, standardise
+from voile.documents.learners.learner import LabelledExamples
+from voile.documents.model.classifiers.reader_head import (
+    NEIGHBOURS,
+    ReaderClassifier,
+    Weights,
+    _follows,
+    score_windows,
+)
+from voile.documents.reader.encoder import standardise
 from voile.documents.reader.installed import INSTALL, find_reader, open_reader
 
 Floats = NDArray[np.float64]
-Weights = NDArray[np.float32]
-NEIGHBOURS = 3
-"""Vectors of a token: of the one before it, its own, of the one after it."""
+
+
 FAR = 8.0
 """Log-odds of a type that no token has, or every one."""
 
@@ -84,81 +87,6 @@ class ReaderLearner:
             sparse,
             bias,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class ReaderClassifier(BriefRepr):
-    """A linear head; the reader stays where it is installed."""
-
-    saved_as: ClassVar[str] = "read"
-
-    sha256: str  # of the reader's weights
-    layer: int
-    # mean, spread: (width,) of the vectors learnt from
-    mean: Weights
-    spread: Weights
-    windows: Weights  # (3, width, T) for the token before, the token itself, the token after
-    weights: Weights  # (columns, T)
-    bias: Weights  # (T,)
-
-    def undo_standardisation(self, mean: Weights, spread: Weights) -> ReaderClassifier:
-        """Return the head for vectors as they come, not standardised."""
-        return replace(self, mean=mean, spread=spread)
-
-    def open_encoder(self) -> TextEncoder:
-        """Open the installed reader; `RequestError` where it is absent, or another one."""
-        return open_reader(self.sha256, self.layer)
-
-    def margins(self, sight: TokenSight) -> Margins:
-        """Return each token's margin for each type, (n, T), in log-odds."""
-        found = sight.scores(self.weights).astype(np.float64) + self.bias
-        vectors = self.open_encoder().encode(sight.words, sight.gap, sight.first)
-        with threadpool_limits(1):  # each document by itself: the same sums in any company
-            for begin, end in pairwise(sight.first.tolist()):
-                own = (vectors[begin:end].astype(np.float32) - self.mean) / self.spread
-                found[begin:end] += score_windows(own, self.windows, np.array([0, end - begin]))
-        return found
-
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        own = {"reader": np.array(self.sha256), "layer": np.array(self.layer)}
-        head = {"mean": self.mean, "spread": self.spread, "windows": self.windows}
-        return {**pack(self.weights), **own, **head, "bias": self.bias}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> ReaderClassifier:
-        bias = take(arrays, "bias", "f", (None,))
-        types = len(bias)
-        mean = take(arrays, "mean", "f", (None,))
-        spread = take(arrays, "spread", "f", mean.shape)
-        windows = take(arrays, "windows", "f", (NEIGHBOURS, len(mean), types))
-        if (spread <= 0).any():
-            raise misfit("spread")
-        layer = int(take(arrays, "layer", "iu", ()))
-        reader = str(take(arrays, "reader", "U", ()).item())
-        return cls(reader, layer, mean, spread, windows, unpack(arrays, types), bias)
-
-
-def score_windows(dense: Weights, windows: Weights, first: NDArray[np.intp]) -> Weights:
-    """Return the scores of vectors and their neighbours, (n, T).
-
-    It is `join_neighbours(dense, first) @ windows` of 3 x width rows, without the joined vectors.
-    """
-    types = windows.shape[2]
-    each = dense @ windows.transpose(1, 0, 2).reshape(dense.shape[1], NEIGHBOURS * types)
-    before, found, after = (each[:, k * types : (k + 1) * types] for k in range(NEIGHBOURS))
-    found = found.copy()
-    inside = _follows(first, len(dense))
-    found[1:] += np.where(inside[1:, None], before[:-1], 0)
-    found[:-1] += np.where(inside[1:, None], after[1:], 0)
-    return np.asarray(found)
-
-
-def _follows(first: NDArray[np.intp], n: int) -> NDArray[np.bool_]:
-    """Return which tokens follow one of their own document, (n,)."""
-    found = np.ones(n, dtype=np.bool_)
-    begins = first[:-1]
-    found[begins[begins < n]] = False
-    return found
 
 
 class _JointRegression:

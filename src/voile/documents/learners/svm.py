@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from voile.documents.learners.learner import LabelledExamples
-from voile.documents.learners.linear import LinearClassifier, Weights
 from voile.documents.learners.out_of_fold import classes_by_own_rule, margins_out_of_fold
+from voile.documents.model.classifiers.linear import LinearClassifier, Weights
 
 Labels = NDArray[np.int16]
 

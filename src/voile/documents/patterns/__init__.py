@@ -9,20 +9,9 @@ from voile.core.errors import RequestError, nearest
 from voile.documents.patterns.health_numbers import health_ids
 from voile.documents.patterns.network import emails, ips, macs, urls
 from voile.documents.patterns.numbers import cards, dnis, ibans, ssns
-from voile.documents.patterns.pattern import PatternFinder, TextPattern, find
+from voile.documents.patterns.pattern import TextPattern
 from voile.documents.patterns.phones import phones
-from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.patterns.records import record_pattern
-
-__all__ = [
-    "PATTERNS",
-    "PatternFinder",
-    "PhraseList",
-    "TextPattern",
-    "find",
-    "patterns_of",
-    "record_pattern",
-]
 
 PATTERNS: Mapping[str, TextPattern] = MappingProxyType(
     {

@@ -8,7 +8,7 @@ on one thread, so that a document's vectors depend on nothing but the document.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.lazy import library
-from voile.documents.reader.graph import PIECES, POSITIONS, VECTORS
-from voile.documents.reader.windows import place_windows
-from voile.documents.text.corpus import Corpus
+from voile.documents.reader.windows import PIECES, POSITIONS, VECTORS, place_windows
+from voile.documents.text.document import Document
 from voile.documents.words.texts import rebuild_texts
 from voile.documents.words.tokens import tokenise
 
@@ -160,7 +159,7 @@ def join_neighbours(vectors: Vectors, first: NDArray[np.intp]) -> Vectors:
     return np.concatenate([before, vectors, after], axis=1)
 
 
-def encode_tokens(corpus: Corpus, encoder: TextEncoder) -> Vectors:
+def encode_tokens(corpus: Iterable[Document], encoder: TextEncoder) -> Vectors:
     """Return the standardised vectors of a corpus's tokens and their neighbours, (n, 3 x width)."""
     tokens = tokenise(document.text for document in corpus)
     words = [tokens.forms[number] for number in tokens.form]

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.core.lazy import library
 from voile.documents.reader.weights import LAYER, PLACES, TYPES, WORDS, EncoderWeights, Weights
+from voile.documents.reader.windows import PIECES, POSITIONS, VECTORS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PIECES, POSITIONS, VECTORS = "pieces", "positions", "vectors"
-"""The graph's inputs, (p,) both, and its output, (p, width)."""
 OPSET, IR = 20, 9
+
+
 WEIGHT_LEVELS, WORD_LEVELS = 63, 127
 
 

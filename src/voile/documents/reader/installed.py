@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sys
 import tomllib
@@ -11,20 +10,21 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from voile.core.errors import DamagedError, RequestError
-from voile.data.files.atomic import write_folder
-from voile.data.files.outputs import OutputKind, holds_only
 
 if TYPE_CHECKING:
     from voile.documents.reader.encoder import TextEncoder
-    from voile.documents.reader.sources import EncoderSource
+
 
 PLACE = "VOILE_READER"
 """The environment variable that names another folder."""
+
+
 INDEX, GRAPH, TOKENIZER = "reader.toml", "model.onnx", "tokenizer.json"
+
+
 INSTALL = "install it with: voile documents reader install SOURCE"
 
 
@@ -111,41 +111,3 @@ def _open_folder(folder: Path, reader: InstalledReader) -> TextEncoder:
                 instead=INSTALL,
             )
     return TextEncoder.open(folder / GRAPH, folder / TOKENIZER, reader.width)
-
-
-def install_reader(source: EncoderSource, layer: int | None = None) -> InstalledReader:
-    """Build a source's graph, and put it into the user's data folder.
-
-    layer : the one to read; without it the listed one, or the middle one.
-    """
-    from voile.documents.reader.graph import build_graph
-    from voile.documents.reader.sources import KNOWN
-
-    known = KNOWN.get(source.sha256)
-    if layer is None:
-        layer = known.layer if known else (source.weights.layers + 1) // 2
-    graph = build_graph(source.weights, layer)
-    tokenizer = json.dumps(source.tokenizer, ensure_ascii=False).encode()
-    reader = InstalledReader(
-        name=known.name if known else "unlisted",
-        sha256=source.sha256,
-        is_listed=known is not None,
-        layer=layer,
-        width=source.weights.width,
-        source=source.file,
-        graph=hashlib.sha256(graph).hexdigest(),
-        tokenizer=hashlib.sha256(tokenizer).hexdigest(),
-    )
-    place = reader_folder()
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with write_folder(place, READER, force=True) as folder:
-        (folder / GRAPH).write_bytes(graph)
-        (folder / TOKENIZER).write_bytes(tokenizer)
-        (folder / INDEX).write_text(tomli_w.dumps(reader.model_dump()), "utf-8")
-    return reader
-
-
-READER = OutputKind(
-    "an installed reader",
-    {"": lambda path: (path / INDEX).is_file() and holds_only(path, {INDEX, GRAPH, TOKENIZER})},
-)

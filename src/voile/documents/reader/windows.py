@@ -1,8 +1,12 @@
-"""Windows on a text's word pieces."""
+"""What goes into an encoder's graph and comes out of it, and windows on a text's word pieces."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
 
 
 def place_windows(pieces: int, room: int) -> Iterator[tuple[slice, slice]]:
@@ -25,3 +29,7 @@ def place_windows(pieces: int, room: int) -> Iterator[tuple[slice, slice]]:
     cuts = [0, *((a + b) // 2 for a, b in zip(ends[:-1], starts[1:], strict=True)), pieces]
     for place, (start, end) in enumerate(zip(starts, ends, strict=True)):
         yield slice(start, end), slice(cuts[place] - start, cuts[place + 1] - start)
+
+
+PIECES, POSITIONS, VECTORS = "pieces", "positions", "vectors"
+"""The graph's inputs, (p,) both, and its output, (p, width)."""

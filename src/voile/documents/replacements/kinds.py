@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
 
@@ -38,6 +41,7 @@ _LABELS = {
         OTHER MISC NRP NORP TIME TITLE PREFIX SEXO_SUJETO_ASISTENCIA FAMILIARES_SUJETO_ASISTENCIA
         OTROS_SUJETO_ASISTENCIA""",
 }
+
 
 # Of a label that is not above, its words: the first kind that has one of them, in this order. What
 # a name is of is said by the other words: HOSPITAL_NAME is an organisation, DRUG_NAME nobody.
@@ -75,16 +79,30 @@ _WORDS = {
         APELLIDO APELLIDOS PERSONA PERSONAS PACIENTE PACIENTES MEDICO MEDICOS MEDICA DOCTORA
         ENFERMERO ENFERMERA TESTIGO JUEZ JUEZA ABOGADO ABOGADA INICIALES""",
 }
+
+
 _KIND_OF_WORD = {word: kind for kind, words in _WORDS.items() for word in words.split()}
+
+
 _RANK = {kind: rank for rank, kind in enumerate(_WORDS)}
 
+
 _UNSAFE = re.compile("[^A-Z0-9]+")
+
+
 _WORD = re.compile("[A-Z]+")
+
+
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
 # FIRSTNAME, PHONENUMBER1
 _ENDS = re.compile(r"(?<=[A-Z])(?=(?:NAMES?|NUMBER|ADDRESS|CODE)(?![A-Z]))")
 
+
 KINDS = tuple(_LABELS)
+
+
 KIND_OF: Mapping[str, str] = {
     label: kind for kind, labels in _LABELS.items() for label in labels.split()
 }
@@ -131,3 +149,12 @@ def check_kinds(kinds: Mapping[str, str]) -> dict[str, str]:
                 instead=nearest(kind, KINDS),
             )
     return dict(kinds)
+
+
+PREFIX = "CONTEXT_"
+
+
+def is_context(labels: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which types are words associated with another of these types, (T,)."""
+    associated = [one.startswith(PREFIX) and one.removeprefix(PREFIX) in labels for one in labels]
+    return np.array(associated, dtype=np.bool_)

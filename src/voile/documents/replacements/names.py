@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Language = Literal["english", "spanish"]
 LANGUAGES: tuple[Language, ...] = ("english", "spanish")
+BUILT_IN = "built in"
+"""What a private manifest calls voile's own lists of surrogate names."""
 
 # Small words within surnames: they are neither a name by themselves nor distinguished from one.
 _PARTICLES = "de del la las los san santa da das do dos di du le van von der den ter zu al el ibn"

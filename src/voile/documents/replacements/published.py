@@ -6,10 +6,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
-from voile.documents.text.document import Span
+from voile.documents.text.document import Document, Span
 
 
 class PublishedEdit(NamedTuple):
@@ -80,7 +80,11 @@ def replace_removals(
 
 
 _Ends = tuple[Callable[[PublishedEdit], int], Callable[[PublishedEdit], int]]
+
+
 _PUBLISHED: _Ends = (attrgetter("start"), attrgetter("end"))
+
+
 _SOURCE: _Ends = (attrgetter("source_start"), attrgetter("source_end"))
 
 
@@ -99,3 +103,9 @@ def _across(
     last = bisect_left(edits, end, key=here[1])
     inside = last < len(edits) and here[0](edits[last]) < end
     return new_start, there[1](edits[last]) if inside else moved(last, end)
+
+
+class RemovalReplacer(Protocol):
+    """Puts something in the place of each of a document's removals."""
+
+    def __call__(self, document: Document, removals: Sequence[TextRemoval]) -> PublishedText: ...

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from voile.core.errors import RequestError, nearest
 from voile.documents.replacements.marks import CategoryMarks, LabelMarks
-from voile.documents.replacements.published import PublishedText
-from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.published import RemovalReplacer
 from voile.documents.replacements.surrogates import Surrogates
-from voile.documents.text.document import Document
 from voile.keys.secret import Secret
 
 How = Literal["mark", "category", "surrogate"]
+
+
 HOW: tuple[How, ...] = ("mark", "category", "surrogate")
-
-
-class RemovalReplacer(Protocol):
-    """Puts something in the place of each of a document's removals."""
-
-    def __call__(self, document: Document, removals: Sequence[TextRemoval]) -> PublishedText: ...
 
 
 def make_replacer(

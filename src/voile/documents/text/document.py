@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -91,3 +91,21 @@ def only_annotated(documents: Iterable[Document]) -> list[Document]:
         UnannotatedWarning,
     )
     return [one for one in given if one.annotated]
+
+
+CHARACTERS = 1 << 19
+"""Of documents that are looked at together: what a committee says of their tokens is in memory."""
+
+
+def in_parts(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yield the documents in parts of at most so many characters, or of one document."""
+    part: list[Document] = []
+    size = 0
+    for document in documents:
+        if part and size + len(document.text) > CHARACTERS:
+            yield part
+            part, size = [], 0
+        part.append(document)
+        size += len(document.text)
+    if part:
+        yield part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,8 +19,7 @@ from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Role, Roles
 from voile.data.text import LOST
-from voile.documents.text.corpus import Corpus
-from voile.documents.text.document import Document, Span, only_annotated
+from voile.documents.text.document import Document, Span
 from voile.documents.text.formats.tables import batch_documents, pos_columns, span_columns
 
 BATCH_ROWS = 512
@@ -71,21 +70,6 @@ class DocumentReader(BriefRepr):
                 instead="make it keep or drop",
             )
 
-    def corpus(self, source: Source) -> Corpus:
-        """Return the annotated documents to learn from, without those held out; one pass.
-
-        Neither a subject's copies of a document nor the order of rows changes what is learnt. Left
-        out are empty and unusable texts and, with a warning, those without annotations.
-        """
-        return in_order(only_annotated(filter(is_usable, self._documents(source))))
-
-    def all(self, source: Source, *, annotated: bool = True) -> Corpus:
-        """Return every document of a source, in order; one for each row and text column.
-
-        annotated : whether the source has the columns of labels.
-        """
-        return Corpus(self._documents(source, annotated=annotated))
-
     def documents(self, batch: pa.RecordBatch, first: int, *, annotated: bool) -> list[Document]:
         """Return a batch's documents: row after row, and in a row a text column after the other.
 
@@ -100,7 +84,11 @@ class DocumentReader(BriefRepr):
         rows = (found[start : start + width] for start in range(0, len(found), width))
         return [without_controls(one) for row in rows for one in _of_one(row)]
 
-    def _documents(self, source: Source, *, annotated: bool = True) -> Iterator[Document]:
+    def read_documents(self, source: Source, *, annotated: bool = True) -> Iterator[Document]:
+        """Yield every document of a source, in order; one for each row and text column.
+
+        annotated : whether the source has the columns of labels.
+        """
         spans = span_columns(self.roles, source.schema()).values() if annotated else ()
         subject = [self.roles.subject] if self.roles.subject else []
         columns = list(dict.fromkeys([*self.texts, *filter(None, spans), *self.pos, *subject]))
@@ -129,12 +117,6 @@ class DocumentReader(BriefRepr):
 
 def is_usable(document: Document) -> bool:
     return bool(document.text.strip()) and why_unusable(document.text) is None
-
-
-def in_order(documents: Iterable[Document]) -> Corpus:
-    """Return the documents in an order of their own, a subject's copies of one once."""
-    found = {(one.subject or "", one.text, one.spans): one for one in documents}
-    return Corpus(found[key] for key in sorted(found))
 
 
 def _of_one(row: Sequence[Document]) -> Sequence[Document]:
@@ -187,11 +169,6 @@ def has_lost_characters(column: pa.Array) -> NDArray[np.bool_]:
     found = pc.fill_null(pc.match_substring(column.cast(kind), LOST), False)
     cells: NDArray[np.bool_] = found.to_numpy(zero_copy_only=False)
     return cells
-
-
-def text_hashes(corpus: Corpus, key: bytes) -> NDArray[np.int64]:
-    """Return a keyed number for each text, so that a kit knows what it learnt from, (d,)."""
-    return np.array([text_hash(one.text, key) for one in corpus], dtype=np.int64)
 
 
 def text_hash(text: str, key: bytes) -> int:

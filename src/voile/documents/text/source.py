@@ -22,6 +22,7 @@ from voile.data.source import Source, hash_file
 from voile.data.stores.path import StorePath
 from voile.data.text import DecodingError
 from voile.documents.text.document import Document
+from voile.documents.text.files_source import FilesSource
 from voile.documents.text.formats import FORMATS, format_files, named_files, read_documents
 from voile.documents.text.formats.brat import find_beside
 from voile.documents.text.formats.file import UnreadWarning, check_file, suffix
@@ -116,7 +117,7 @@ def _may_be_corpus(thing: str | os.PathLike[str]) -> bool:
     return is_corpus(thing) or suffix(Path(thing)) in BY_CONTENT
 
 
-class CorpusSource(Source):
+class CorpusSource(FilesSource):
     """Documents as rows: id, subject, text, spans and pos, the last two as JSON; null for none.
 
     The columns are the same for every format. A file that cannot be read is a row whose text is
@@ -139,10 +140,6 @@ class CorpusSource(Source):
         self.unread: dict[str, str] = {}
 
     def with_subjects(self, written: str) -> CorpusSource:
-        """Return the same documents, their subjects by the names of their files.
-
-        Raises RequestError: not one of the files is called so. Warns where some are not.
-        """
         pattern = SubjectPattern(written)
         files = format_files(self.path, FORMATS[self.kind])
         others = sum(pattern.subject_of(one, self.path) is None for one in files)
@@ -205,7 +202,6 @@ class CorpusSource(Source):
 
     @cached_property
     def paths(self) -> Mapping[str, Path]:
-        """Where each file is, by the id of the document that it holds, if it holds one."""
         return {one.name: one.path for one in named_files(self.path, FORMATS[self.kind])}
 
     def fingerprint(self) -> str:

@@ -23,19 +23,21 @@ from voile.documents.acceptance.kept import KeptTokens, Pair
 from voile.documents.acceptance.plan import AcceptanceGoal
 from voile.documents.acceptance.reading import FEW, AcceptanceReading, AcceptanceVerdict, DueTokens
 from voile.documents.acceptance.screens import identifiers
-from voile.documents.committee.committee import TokenCommittee
-from voile.documents.replacements import RemovalReplacer
+from voile.documents.model.committee.committee import TokenCommittee
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.own_models import with_models
+from voile.documents.model.policies import DocumentsPolicy
+from voile.documents.options import AcceptOptions
+from voile.documents.replacements.published import RemovalReplacer
+from voile.documents.reviewing.local_page import page_server, types_on_page
 from voile.documents.reviewing.store import ReviewStore
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.files_source import FilesSource
 from voile.documents.text.reader import DocumentReader
-from voile.documents.text.source import CorpusSource, open_source
+from voile.documents.text.source import open_source
 from voile.documents.verbs import acceptance_answers
 from voile.documents.verbs.acceptance_folder import LINES, STATE, ReadingCourse, ReadingState
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.local_page import page_server, types_on_page
 from voile.documents.verbs.mend import mend
-from voile.documents.verbs.models import with_models
-from voile.documents.verbs.options import AcceptOptions
-from voile.documents.verbs.policies import DocumentsPolicy
 from voile.documents.verbs.released import check_texts, pair_documents
 from voile.documents.verbs.removals import REMOVALS
 from voile.documents.verbs.report_data import ACCEPTANCE
@@ -137,7 +139,7 @@ class _AcceptScene:
                 instead="give the source that was applied, or apply again",
             )
         pattern = private.get("subject_pattern")
-        if pattern is not None and isinstance(source, CorpusSource):
+        if pattern is not None and isinstance(source, FilesSource):
             source = source.with_subjects(pattern)
         content = DocumentsContent.of(kit)
         reading = DocumentReader.all_of(Roles.model_validate(private["roles"]))
@@ -147,7 +149,7 @@ class _AcceptScene:
         policy = DocumentsPolicy(**chosen)
         committee = with_models(content.committee(policy), options.model)
         annotated = source.columns.keys() >= {*reading.roles.of("label")}
-        documents = reading.all(source, annotated=annotated)
+        documents = Corpus(reading.read_documents(source, annotated=annotated))
         own = (release, kit, content, policy, committee, source, reading.texts, documents)
         return cls(*own, writer)
 

@@ -25,7 +25,7 @@ from voile.documents.acceptance.kept import READER, KeptTokens, Pair
 from voile.documents.acceptance.plan import AcceptanceGoal
 from voile.documents.acceptance.reading import AcceptanceReading, AcceptanceVerdict, DueTokens
 from voile.documents.acceptance.screens import PlantedToken, draw_plants, screens
-from voile.documents.replacements import TextRemoval
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.reviewing.line import ReviewAnswer, ReviewLine
 from voile.documents.reviewing.store import ReviewStore
 

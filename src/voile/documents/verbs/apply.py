@@ -18,16 +18,23 @@ from voile.data.files.memory import AnyPath
 from voile.data.formats.folders import TEXT
 from voile.data.roles import Roles
 from voile.data.writer import BatchWriter
-from voile.documents.committee.publication import PublishedDocument
-from voile.documents.committee.worker import (
+from voile.documents.model.committee.worker import (
     DocumentFailure,
     DocumentWorker,
     JoinedProposals,
     Proposing,
 )
-from voile.documents.patterns import PatternFinder
-from voile.documents.replacements import RemovalReason, RemovalReplacer
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.own_models import publish_models
+from voile.documents.model.policies import ANNOTATED, MODELS, DocumentsPolicy
+from voile.documents.options import ApplyOptions
+from voile.documents.patterns.pattern import PatternFinder
+from voile.documents.replacements.names import BUILT_IN
+from voile.documents.replacements.published import RemovalReplacer
+from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.text.document import Document
+from voile.documents.text.files_source import FilesSource
 from voile.documents.text.reader import (
     KEPT,
     LOST_CHARACTERS,
@@ -37,16 +44,12 @@ from voile.documents.text.reader import (
     text_hash,
     why_unusable,
 )
-from voile.documents.text.source import CorpusSource
-from voile.documents.verbs.content import DocumentsContent
 from voile.documents.verbs.disclosed import disclosing
 from voile.documents.verbs.files import PATH, DocumentCells, DocumentFiles
-from voile.documents.verbs.fitting import choose_for_notes
-from voile.documents.verbs.models import publish_models
-from voile.documents.verbs.options import ApplyOptions
-from voile.documents.verbs.policies import ANNOTATED, MODELS, DocumentsPolicy
-from voile.documents.verbs.recipe import language_of, make_recipe, pattern_names
+from voile.documents.verbs.new_notes import choose_for_notes
+from voile.documents.verbs.recipe import make_recipe, pattern_names
 from voile.documents.verbs.removals import REMOVALS, REMOVED, removals_of
+from voile.documents.verbs.replacer import language_of
 from voile.documents.verbs.report_data import STATING, report_data
 from voile.gate.dates_left import measure_dates_left
 from voile.gate.documents import MARK, UNITS, find_no_documents, measure_documents
@@ -70,8 +73,6 @@ LEARNT, UNREAD = "learnt from", "why it could not be read"
 ROWS_AT_A_TIME = 128
 """Few, so that several processes have work of a small source; a row may be a whole book."""
 CONTROL_CHARACTERS = RemovalReason("rule", "control characters")
-BUILT_IN = "built in"
-"""Where surrogate names come from, unless the user gives lists."""
 PSEUDONYM = "pseudonym, keyed by a secret"
 WHAT = {
     "mark": "text with marks in the place of identifiers",
@@ -118,7 +119,7 @@ def prepare(
         schema=schema if files is None else files.schema,
         beside={REMOVALS: REMOVED, **(files.beside if files else {})},
         secret=secret,
-        named="id" if isinstance(source, CorpusSource) else None,
+        named="id" if isinstance(source, FilesSource) else None,
         jobs=_jobs(options.jobs),
         judge=no_bound(kit.kind, disclosing(options, reader.roles, reader.texts)),
         content=content,
@@ -238,7 +239,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         """Yield rows beside why a file could not be read, which other processes do not learn."""
         for batch in super().batches(piece, first):
             rows = batch.rows
-            if isinstance(self.source, CorpusSource):
+            if isinstance(self.source, FilesSource):
                 names = rows.column("id").to_pylist()
                 why = pa.array(map(self.source.unread.get, names), pa.string())
                 rows = rows.append_column(UNREAD, why)
@@ -247,7 +248,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
             yield replace(batch, rows=rows)
 
     def why_alone(self) -> str | None:
-        is_corpus = isinstance(self.source, CorpusSource)
+        is_corpus = isinstance(self.source, FilesSource)
         return "its documents are files of their own" if is_corpus or self.files else None
 
     def make(self, batch: SourceBatch) -> BatchOutcome[WorkedDocuments]:
@@ -310,7 +311,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         return notes
 
     def _paths(self, names: Sequence[str]) -> pa.Array:
-        assert isinstance(self.source, CorpusSource)
+        assert isinstance(self.source, FilesSource)
         found = map(self.source.paths.get, names)
         return pa.array([None if path is None else str(path) for path in found], pa.string())
 
@@ -332,7 +333,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         return self.files.open(out, escape=escape)
 
     def _unread_at(self, batch: SourceBatch, row: int) -> str | None:
-        is_corpus = isinstance(self.source, CorpusSource)  # another may have a column called so
+        is_corpus = isinstance(self.source, FilesSource)  # another may have a column called so
         return batch.rows.column(UNREAD)[row].as_py() if is_corpus else None
 
     def _explain_untagged(self, document: Document) -> str | None:

@@ -12,18 +12,18 @@ from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.core.progress import ProgressHook
 from voile.data import Source
 from voile.data.roles import Roles
-from voile.documents.adversary.alignment import align, count_marks, is_of
-from voile.documents.adversary.remaining import match_documents
-from voile.documents.committee.publication import PublishedDocument
-from voile.documents.learning.quantities import LEFT, REMOVED
-from voile.documents.replacements import PublishedText
-from voile.documents.start.known import KnownValues
-from voile.documents.text.corpus import Corpus
+from voile.documents.attack.alignment import align, count_marks, is_of
+from voile.documents.attack.remaining import match_documents
+from voile.documents.columns import text_roles
+from voile.documents.model.quantities import LEFT, REMOVED
+from voile.documents.model.start.known.known_values import KnownValues
+from voile.documents.model.start.known.tables import read_known
+from voile.documents.options import AssessOptions
+from voile.documents.replacements.published import PublishedText
+from voile.documents.replacements.published_document import PublishedDocument
 from voile.documents.text.document import Document, Span
-from voile.documents.text.source import CorpusSource
-from voile.documents.verbs.columns import text_roles
-from voile.documents.verbs.known_tables import read_known
-from voile.documents.verbs.options import AssessOptions
+from voile.documents.text.files_source import FilesSource
+from voile.documents.text.formats.tables import source_documents
 from voile.documents.words.tokens import TextTokens, tokenise
 from voile.release.assessment import ReleaseAssessment
 from voile.report.suppression import FEW
@@ -54,8 +54,8 @@ def assess(
     """
     known = read_known(options)
     theirs = _roles_of(original, roles, options)
-    truth = Corpus.from_source(original, theirs)
-    ours = Corpus.from_source(released, text_roles(released, theirs.of("text")))
+    truth = list(source_documents(original, theirs))
+    ours = source_documents(released, text_roles(released, theirs.of("text")))
     bare = [Document(one.text, id=one.id) for one in ours]
     if len(bare) != len(truth):
         raise RequestError(
@@ -63,7 +63,8 @@ def assess(
             where=released.name,
             instead="give the originals of these texts, in their order",
         )
-    pairs = list(match_documents(Corpus(_align_texts(bare, truth, released.name, progress)), truth))
+    aligned = list(_align_texts(bare, truth, released.name, progress))
+    pairs = list(match_documents(aligned, truth))
     has_spans = any(one.spans for one in truth)
     annotated = [pair for pair in pairs if pair[1].annotated and has_spans]
     evidence = [_count_remaining(annotated)] if annotated else []
@@ -90,13 +91,13 @@ def assess(
 def _roles_of(source: Source, given: Roles | None, options: AssessOptions) -> Roles:
     if options.subject is None and options.by in source.columns:
         options = options.model_copy(update={"subject": options.by})
-    if given is None and not options.text and isinstance(source, CorpusSource):
+    if given is None and not options.text and isinstance(source, FilesSource):
         return text_roles(source, ("text",), options.spans, options.subject)
     return options.roles_of(source, given)
 
 
 def _align_texts(
-    ours: list[Document], truth: Corpus, where: str, progress: ProgressHook
+    ours: list[Document], truth: list[Document], where: str, progress: ProgressHook
 ) -> Iterator[PublishedDocument]:
     for number, (one, source) in enumerate(zip(ours, truth, strict=True), 1):
         progress("aligning texts", number, len(ours))

@@ -15,30 +15,31 @@ from voile.core.evidence import Count, Evidence, Finding, Note, Rate
 from voile.core.progress import ProgressHook, ProgressSteps
 from voile.data import Source, open_source
 from voile.data.roles import Roles
-from voile.documents import adversary
-from voile.documents.adversary.budgeted import NAMES, Labels
-from voile.documents.adversary.mentions import compared_words
-from voile.documents.adversary.remaining import edits_of, match_documents
-from voile.documents.learning.quantities import LEFT, REMOVED
-from voile.documents.learning.training import count_by_subject, number_subjects
+from voile.documents.attack import linkage
+from voile.documents.attack.budgeted import NAMES, BudgetedAttacker, Labels
+from voile.documents.attack.mentions import compared_words
+from voile.documents.attack.ordinary_names import guess_ordinary_names
+from voile.documents.attack.remaining import edits_of, match_documents
+from voile.documents.model.quantities import LEFT, REMOVED
+from voile.documents.model.start.known.known_values import KnownValues
+from voile.documents.model.start.known.tables import read_known
+from voile.documents.model.start.rules.language import guess_language
+from voile.documents.model.start.rules.rule import NAME
+from voile.documents.model.start.starter.shipped import STARTERS
+from voile.documents.options import AttackOptions
 from voile.documents.patterns.gazetteers import read_gazetteers
-from voile.documents.replacements.names import LANGUAGES, PARTICLES, builtin_names, fold
+from voile.documents.replacements.names import BUILT_IN, LANGUAGES, PARTICLES, builtin_names, fold
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.roles import TITLES
 from voile.documents.replacements.spans import settle_spans
-from voile.documents.start.known import KnownValues
-from voile.documents.start.rules import NAME, guess_language
-from voile.documents.start.starter import STARTERS
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span, only_annotated
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import split_format
-from voile.documents.verbs.apply import BUILT_IN
-from voile.documents.verbs.known_tables import read_known
-from voile.documents.verbs.options import AttackOptions
 from voile.documents.verbs.released import check_texts, pair_documents
 from voile.documents.verbs.report_data import IN_SAMPLE
 from voile.documents.words.attributes import is_mark
+from voile.documents.words.subjects import count_by_subject, number_subjects
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.keys.random import streams
 from voile.release.manifest import StoredRelease
@@ -98,7 +99,7 @@ def _inspect(
     foreign = None if options.foreign is None else _foreign(options.foreign)
     for number, labels in enumerate(sources):
         step(f"attacking by {NAMES[labels]}")
-        attacker = adversary.BudgetedAttacker(
+        attacker = BudgetedAttacker(
             _learners(options),
             labels=labels,
             order=options.order,
@@ -117,7 +118,7 @@ def _inspect(
 
 def _learners(options: AttackOptions) -> tuple[str, ...]:
     """Return the learners asked for; by default the reader is one of them where it is installed."""
-    from voile.documents.reader import find_reader
+    from voile.documents.reader.installed import find_reader
 
     own = "learners" in options.model_fields_set or find_reader() is None
     return options.learners if own else (*options.learners, "reader")
@@ -126,7 +127,7 @@ def _learners(options: AttackOptions) -> tuple[str, ...]:
 def _guess(scene: _DocumentsScene, seed: int | None, step: ProgressSteps) -> Iterator[Evidence]:
     """Yield what guessing finds, where there is a name to guess or guesses alone are scored."""
     step("guessing names that are ordinary words")
-    found = adversary.guess_ordinary_names(
+    found = guess_ordinary_names(
         scene.published,
         scene.named,
         kinds=scene.surrogates["kinds"],
@@ -139,7 +140,7 @@ def _guess(scene: _DocumentsScene, seed: int | None, step: ProgressSteps) -> Ite
 
 def _link(scene: _DocumentsScene, seed: int | None) -> Evidence:
     built_in = scene.surrogates["names"] == BUILT_IN
-    return adversary.link_surrogates(
+    return linkage.link_surrogates(
         scene.published,
         scene.truth,
         surrogates=builtin_words() if built_in else (),
@@ -251,7 +252,7 @@ class _DocumentsScene:
         reading.check(truth)
         released = applied.of("text")
         check_texts(reading.texts, released, truth.name)
-        source = reading.all(truth)
+        source = Corpus(reading.read_documents(truth))
         width = len(reading.texts)
         release.check_rows(len(source) // width, truth.name)
         known = read_known(options)

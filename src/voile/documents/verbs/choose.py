@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voile.documents.verbs.policies import DocumentsPolicies, DocumentsPolicy
+from voile.documents.model.policies import DocumentsPolicies, DocumentsPolicy
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import StoredKit
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from voile.core.evidence import Evidence
-from voile.documents.learning.quantities import LEFT
+from voile.documents.model.quantities import LEFT
 from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.release.criteria import (
     AttackedFigure,

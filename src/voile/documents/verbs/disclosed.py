@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from voile.data.roles import Roles
+from voile.documents.options import ApplyOptions
 from voile.documents.text.reader import KEPT
-from voile.documents.verbs.options import ApplyOptions
 from voile.keys.pseudonyms import purpose_of
 from voile.ledger.ledger import LedgerKeys
 

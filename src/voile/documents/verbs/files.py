@@ -19,21 +19,31 @@ from voile.data.formats.word_writing import TextChange, rewrite
 from voile.data.roles import Roles
 from voile.data.writer import BatchWriter
 from voile.data.writing.writers import WRITERS
-from voile.documents.committee.publication import PublishedDocument
+from voile.documents.options import ApplyOptions
+from voile.documents.replacements.published_document import PublishedDocument
 from voile.documents.text.document import Document
+from voile.documents.text.files_source import FilesSource
 from voile.documents.text.reader import KEPT
-from voile.documents.text.source import CorpusSource
-from voile.documents.verbs.options import ApplyOptions
+from voile.documents.verbs.removals import FILES, NAMED
 
 TXT, BRAT, WORD = "txt", "brat", "docx"
-FILES = "files.parquet"
-NAMED = pa.schema([("row", pa.int64()), ("file", pa.string())])
-"""Which row of the source is which file, where files are called by a column."""
+
+
 PATH = "path of the original"
+
+
 NO_TEXT = "no text of which a file could be made"
+
+
 NO_NAME = "no file can be called so"
+
+
 TOLD = "what was removed of the text is in the name of its file"
+
+
 NO_WORD = "is not a Word file, to be written again"
+
+
 LEAST = 3  # letters of a removed word that is looked for in a name
 
 
@@ -92,7 +102,7 @@ class DocumentFiles:
                 "a file holds one text of a row, and there are columns " + ", ".join(texts),
                 instead="name one with --text, or write a table",
             )
-        if options.files == WORD and not isinstance(source, CorpusSource):
+        if options.files == WORD and not isinstance(source, FilesSource):
             raise RequestError(
                 "Word files are written from Word files alone",
                 where=source.name,

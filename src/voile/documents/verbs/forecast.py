@@ -13,12 +13,12 @@ from voile.data.files.outputs import WORK_INDEX
 from voile.data.roles import Roles
 from voile.documents.acceptance.forecast import TIMES, AssumedPlan, plan_for
 from voile.documents.acceptance.plan import AcceptanceGoal
+from voile.documents.columns import find_text_column, text_roles
+from voile.documents.options import ForecastOptions
 from voile.documents.text.reader import DocumentReader, is_usable
 from voile.documents.text.source import open_source
-from voile.documents.verbs.columns import find_text_column, text_roles
-from voile.documents.verbs.options import ForecastOptions
-from voile.documents.verbs.work import read_work
 from voile.documents.words.tokens import are_signs, tokenise
+from voile.documents.work_file import read_work
 from voile.release.own_verbs import EndedVerb, VerbReporter
 
 
@@ -59,7 +59,7 @@ def _count(
     else:
         opened = open_source(source, table=table, encoding=encoding)
         reader = DocumentReader.all_of(text_roles(opened, options.text or find_text_column(opened)))
-    texts = [one.text for one in reader.all(opened) if is_usable(one)]
+    texts = [one.text for one in reader.read_documents(opened) if is_usable(one)]
     if not texts:
         raise RequestError("the notes are empty", where=opened.name, instead="give notes with text")
     tokens = tokenise(texts)

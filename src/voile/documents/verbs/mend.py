@@ -20,15 +20,18 @@ from voile.data.files.memory import AnyPath
 from voile.data.formats.folders import DOCX, FILE, TEXT, FolderWriter
 from voile.data.opening import open_released
 from voile.documents.acceptance.kept import READER, Pair
-from voile.documents.committee.publication import PublishedDocument, publish
-from voile.documents.replacements import LabelMarks, RemovalReplacer, TextRemoval, settle_spans
+from voile.documents.options import ApplyOptions
 from voile.documents.replacements.kinds import kind_of, safe_label
-from voile.documents.text.source import CorpusSource
+from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.published import RemovalReplacer
+from voile.documents.replacements.published_document import PublishedDocument, publish
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.spans import settle_spans
+from voile.documents.text.files_source import FilesSource
 from voile.documents.verbs.files import WORD, DocumentCells, schema_of
-from voile.documents.verbs.options import ApplyOptions
-from voile.documents.verbs.recipe import make_replacer_of
 from voile.documents.verbs.released import released_names, rows_shown
 from voile.documents.verbs.removals import REMOVALS, REMOVED, edit_row
+from voile.documents.verbs.replacer import make_replacer_of
 from voile.documents.verbs.report_data import ACCEPTANCE, STATING
 from voile.gate.documents import measure_documents
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
@@ -230,7 +233,7 @@ def _write_files(
 
 def _originals(release: StoredRelease, source: Source) -> Mapping[int, Path]:
     """Return where the original of each file of a release is, by its number."""
-    if not isinstance(source, CorpusSource):
+    if not isinstance(source, FilesSource):
         return {}
     names = source.read(["id"]).column("id").to_pylist()
     places = enumerate(rows_shown(release))

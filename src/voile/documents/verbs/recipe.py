@@ -4,33 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from voile.core.errors import DamagedError, RequestError, nearest
 from voile.core.warn import warn
 from voile.data import open_source
-from voile.documents.committee.committee import TokenCommittee
-from voile.documents.committee.worker import Proposing, RemovalRecipe
-from voile.documents.patterns import PatternFinder, PhraseList, TextPattern, find, patterns_of
-from voile.documents.replacements import (
-    NameLists,
-    RemovalReplacer,
-    Surrogates,
-    TextRemoval,
-    make_replacer,
-)
+from voile.documents.model.committee.committee import TokenCommittee
+from voile.documents.model.committee.worker import Proposing, RemovalRecipe
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.own_models import with_models
+from voile.documents.model.policies import DocumentsPolicy
+from voile.documents.model.start.known.known_values import KnownValues
+from voile.documents.options import ApplyOptions
+from voile.documents.patterns import patterns_of
+from voile.documents.patterns.pattern import PatternFinder, TextPattern, find
+from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.replacements.kinds import check_kinds, kind_of, name_types
-from voile.documents.replacements.names import Language
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.text.document import Document
-from voile.documents.verbs.content import DocumentsContent
-from voile.documents.verbs.models import with_models
-from voile.documents.verbs.options import ApplyOptions
-from voile.documents.verbs.policies import DocumentsPolicy
-from voile.keys.pseudonyms import Secret
-
-if TYPE_CHECKING:
-    from voile.documents.start.known import KnownValues
+from voile.documents.verbs.replacer import language_of, make_replacer_of
 
 NAMELESS = (
     "no type of the policy is known to be a name, so that further mentions of what is removed "
@@ -93,7 +85,7 @@ def _rules(
     dates = [label for label in committee.labels if kind_of(label) == "date"]
     if options.replace != "surrogate" or not dates:
         return None
-    from voile.documents.start.rules.forms import date_forms
+    from voile.documents.model.start.rules.forms import date_forms
 
     return FormProposals(date_forms(dates[0]))
 
@@ -117,9 +109,7 @@ def known_values(content: DocumentsContent, options: ApplyOptions) -> KnownValue
     if options.known is None and options.known_people is None:
         if options.by is not None:
             raise RequestError("--by says whose a row of --known is", instead="give --known FILE")
-        return content.known
-    from voile.documents.start.known import KnownValues  # not every release needs it
-
+        return None if content.known is None else KnownValues.from_table(content.known)
     if content.known is None:
         raise RequestError(
             "the kit has no known columns, and did not learn which names are words",
@@ -131,7 +121,7 @@ def known_values(content: DocumentsContent, options: ApplyOptions) -> KnownValue
     )
     by = options.by or content.found.get("start", {}).get("by")
     more = KnownValues.read(patients, by, people=people)
-    return content.known.join_values(more)
+    return KnownValues.from_table(content.known).join_values(more)
 
 
 def _phrase_list(given: Any, name: str) -> PhraseList:
@@ -159,26 +149,3 @@ def pattern_names(options: ApplyOptions) -> list[str]:
     """Name what is removed by its form, but not the user's own formats."""
     built_in = [pattern.name for pattern in _patterns(options, ())]
     return [*built_in, *(["record numbers"] if options.record else [])]
-
-
-def language_of(content: DocumentsContent, options: ApplyOptions) -> Language:
-    """Return the language of surrogates: as asked for, else that of the notes that init read."""
-    found: Language = options.language or content.found.get("language", "english")
-    return found
-
-
-def make_replacer_of(options: ApplyOptions, language: Language) -> RemovalReplacer:
-    """Return what comes in the place of what is removed."""
-    kinds = check_kinds(options.kinds())
-    if options.replace != "surrogate":
-        return make_replacer(options.replace, categories=kinds)
-    path = options.names
-    return Surrogates(
-        Secret.find(options.key_file) or Secret.from_environment(),
-        language=language,
-        names=None if path is None else [NameLists.read(Path(path))],
-        kinds=kinds,
-        date_order=options.date_order,
-        days=options.date_shift_days,
-        ages=options.ages,
-    )

@@ -11,12 +11,12 @@ from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.files.own_files import fitting
 from voile.data.formats.folders import FILE
-from voile.documents.committee.publication import PublishedDocument
-from voile.documents.replacements import PublishedEdit, RemovalReason
+from voile.documents.replacements.published import PublishedEdit
+from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.removal import RemovalReason
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
-from voile.documents.verbs.files import FILES
-from voile.documents.verbs.removals import REMOVALS
+from voile.documents.verbs.removals import FILES, REMOVALS
 from voile.release.manifest import StoredRelease
 from voile.release.scoring import rows_released
 from voile.report.wording import join_names

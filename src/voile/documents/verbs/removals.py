@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from voile.documents.committee.publication import PublishedDocument
-from voile.documents.replacements import PublishedEdit
+from voile.documents.replacements.published import PublishedEdit
+from voile.documents.replacements.published_document import PublishedDocument
 from voile.release.outcomes import SourceBatch
 
 REMOVALS = "removals.parquet"
+
+
 REASON = [("kind", pa.string()), ("name", pa.string()), ("number", pa.int32())]
 """The fields of a `Reason`."""
+
+
 REMOVED = pa.schema(
     [
         ("row", pa.int64()),
@@ -46,3 +50,10 @@ def edit_row(edit: PublishedEdit) -> tuple[object, ...]:
     """Return what `REMOVED` stores of an edit."""
     source, published = (edit.source_start, edit.source_end), (edit.start, edit.end)
     return *source, *published, edit.label, [reason._asdict() for reason in edit.by]
+
+
+FILES = "files.parquet"
+
+
+NAMED = pa.schema([("row", pa.int64()), ("file", pa.string())])
+"""Which row of the source is which file, where files are called by a column."""

@@ -7,10 +7,10 @@ from typing import Any
 
 from voile.core.evidence import Evidence, Rate
 from voile.core.evidence import Heading as Question
-from voile.documents.context import is_context
-from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
+from voile.documents.model.policies import ANNOTATED, MODELS, READER, UNLISTED, DocumentsPolicies
+from voile.documents.model.quantities import FOUND, LEFT, REMOVED
+from voile.documents.replacements.kinds import is_context
 from voile.documents.verbs import report_fit
-from voile.documents.verbs.policies import ANNOTATED, MODELS, READER, UNLISTED, DocumentsPolicies
 from voile.documents.verbs.report_data import (
     ACCEPTANCE,
     IN_SAMPLE,

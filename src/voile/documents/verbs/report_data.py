@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from voile.core.evidence import Note
 from voile.core.rounding import StatingRules
-from voile.documents.verbs.policies import ANNOTATED, NOVELTY, UNCHECKED
+from voile.documents.model.policies import ANNOTATED, NOVELTY, UNCHECKED
 
 if TYPE_CHECKING:
-    from voile.documents.verbs.policies import DocumentsPolicies
+    from voile.documents.model.policies import DocumentsPolicies
 
 ACCEPTANCE = "acceptance"
 """What both manifests call what was proved of a release by reading it."""

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voile.core.evidence import Rate
-from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
-from voile.documents.verbs.options import AXES
+from voile.documents.model.quantities import AS_LEFT, AXES, ONE_PERCENT
 from voile.documents.verbs.report_data import format_count, held_against, in_tokens, judged_on
 from voile.documents.words.attributes import CLASSES
 from voile.report.sections import Audience, Block, Detail, Grid, Prose, Section, frontier_chart

@@ -9,8 +9,8 @@ from typing import Any
 
 from voile.core.rounding import exact
 from voile.documents import theory
-from voile.documents.context import is_context
-from voile.documents.learning.quantities import ONE_PERCENT
+from voile.documents.model.quantities import ONE_PERCENT
+from voile.documents.replacements.kinds import is_context
 from voile.documents.verbs.report_data import added_passes, judged_on
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
 from voile.report.suppression import FEW, is_few, withheld

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from voile.documents.verbs.policies import UNCHECKED
+from voile.documents.model.policies import UNCHECKED
 from voile.report.sections import Audience, Block, Grid, Prose, Section
 
 MEANS = (

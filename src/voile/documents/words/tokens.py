@@ -22,7 +22,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.words.guards import guard_of
 from voile.documents.words.looks import look_of
@@ -68,6 +67,10 @@ class FormValues(Generic[V]):
             values = np.fromiter(map(self._value_of, new), self._type, len(new))
             self._values = np.concatenate([self._values, values])
         return self._values
+
+
+MOST_FORMS = 120_000
+"""Forms remembered; beyond it all are forgotten."""
 
 
 class TokenNumbers:
@@ -402,11 +405,13 @@ def are_signs(tokens: TextTokens, texts: Sequence[str]) -> NDArray[np.bool_]:
     return ~np.fromiter(worded, np.bool_, len(tokens))
 
 
-def token_labels(tokens: TextTokens, corpus: Corpus, labels: Sequence[str]) -> NDArray[np.int16]:
+def token_labels(
+    tokens: TextTokens, documents: Iterable[Document], labels: Sequence[str]
+) -> NDArray[np.int16]:
     """Return the type of identifier that each token is part of, even in part: from 1, 0 of none."""
     numbers = {label: number for number, label in enumerate(labels, 1)}
     found = np.zeros(len(tokens), dtype=np.int16)
-    for number, document in enumerate(corpus):
+    for number, document in enumerate(documents):
         spans = [span for span in document.spans if span.label in numbers]
         if spans:
             part = slice(*tokens.first[number : number + 2])
@@ -416,10 +421,10 @@ def token_labels(tokens: TextTokens, corpus: Corpus, labels: Sequence[str]) -> N
     return found
 
 
-def unknown_tokens(tokens: TextTokens, corpus: Corpus) -> NDArray[np.bool_]:
+def unknown_tokens(tokens: TextTokens, documents: Iterable[Document]) -> NDArray[np.bool_]:
     """Return which tokens have a character of which nobody knows whether it identifies, (n,)."""
     found = np.zeros(len(tokens), dtype=np.bool_)
-    for number, document in enumerate(corpus):
+    for number, document in enumerate(documents):
         if document.unknown:
             part = slice(*tokens.first[number : number + 2])
             found[part] = _places_of(document.unknown, tokens.starts[part], tokens.ends[part]) > 0

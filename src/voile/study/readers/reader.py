@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 from voile.documents.patterns.pattern import Slice
-from voile.documents.replacements import RemovalReason
+from voile.documents.replacements.removal import RemovalReason
 
 
 class FoundMention(NamedTuple):

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from voile.core.errors import RequestError
 from voile.data import open_source
-from voile.documents.patterns import PhraseList
 from voile.documents.patterns.pattern import Slice
+from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.replacements.draws import fold_value
 from voile.study.readers.reader import FoundMention, MentionReader
 

@@ -22,12 +22,12 @@ from voile.data.column_words import glossary
 from voile.data.column_words import mentions as mentions_words
 from voile.data.roles import AS_IT_IS
 from voile.data.source import BATCH_ROWS
-from voile.documents.replacements import TextRemoval
+from voile.documents.model.start.known.cells import SCHEMA, subject_of, texts_of
+from voile.documents.model.start.known.columns import Kind, kind_of_column
+from voile.documents.model.start.known.days import read_days
+from voile.documents.model.start.known.known_values import KnownValues
 from voile.documents.replacements.kinds import kind_of
-from voile.documents.start.known import KnownValues
-from voile.documents.start.known.cells import SCHEMA, subject_of, texts_of
-from voile.documents.start.known.columns import Kind, kind_of_column
-from voile.documents.start.known.days import read_days
+from voile.documents.replacements.removal import TextRemoval
 from voile.documents.text.document import Document
 from voile.gate.values.search import SearchLimits
 from voile.study.plan.entries import MentionEntry

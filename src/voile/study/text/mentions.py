@@ -14,14 +14,15 @@ from datetime import date
 from functools import cache, cached_property
 
 from voile.core.brief import BriefRepr
-from voile.documents.replacements import PublishedText, RemovalReplacer, TextRemoval, join_adjacent
 from voile.documents.replacements.ages import find_age
 from voile.documents.replacements.date_ranges import move_dates
 from voile.documents.replacements.dates import DateOrder, read_date
 from voile.documents.replacements.kinds import kind_of
 from voile.documents.replacements.marks import mark
 from voile.documents.replacements.names import Language
-from voile.documents.replacements.published import replace_removals
+from voile.documents.replacements.published import PublishedText, RemovalReplacer, replace_removals
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.spans import join_adjacent
 from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.document import Document
 from voile.keys.date_rule import DateRule

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from voile.core.evidence import Rate
-from voile.documents.committee.publication import PublishedDocument
-from voile.documents.committee.worker import DocumentWorker
+from voile.documents.model.committee.worker import DocumentWorker
+from voile.documents.replacements.published_document import PublishedDocument
 from voile.documents.text.document import Document
 from voile.study.readers import MentionReader
 

@@ -10,9 +10,9 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data import Source
 from voile.data.roles import AS_IT_IS, Roles
+from voile.documents.fitting.init import propose_identifiers
 from voile.documents.module import DOCUMENTS
-from voile.documents.verbs.init import propose_identifiers
-from voile.documents.verbs.options import InitOptions
+from voile.documents.options import InitOptions
 from voile.modules import find_module
 from voile.release.kit import StoredKit
 from voile.study.plan.part_roles import Extract, extract_of, part_roles

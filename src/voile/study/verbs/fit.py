@@ -15,9 +15,9 @@ from voile.core.progress import ProgressHook, silent
 from voile.data import Source
 from voile.data.roles import Roles
 from voile.data.source import BATCH_ROWS
+from voile.documents.model.policies import ANNOTATED, PROPOSED
+from voile.documents.model.start.rules import RULES
 from voile.documents.replacements.kinds import kind_of
-from voile.documents.start.rules import RULES
-from voile.documents.verbs.policies import ANNOTATED, PROPOSED
 from voile.ledger.ledger import Ledger, LedgerKeys
 from voile.modules import find_module
 from voile.release.choice import ROUNDING, Choice, Chosen, default_choice

@@ -19,9 +19,9 @@ from voile.data import Source
 from voile.data.column_words import find_words
 from voile.data.column_words import mentions as names_as
 from voile.data.roles import AS_IT_IS
+from voile.documents.model.start.known.columns import kind_of_column
+from voile.documents.model.start.lists import frequent_words, public_lists
 from voile.documents.replacements.names import fold
-from voile.documents.start.known.columns import kind_of_column
-from voile.documents.start.lists import frequent_words, public_lists
 from voile.engines.counting import count_combinations
 from voile.proposals.proposal import ColumnProposal, RolesProposal
 from voile.proposals.propose import propose

@@ -13,7 +13,7 @@ from voile.core.errors import RequestError, SourceError
 from voile.data import Source, open_source
 from voile.data.column_words import mentions as names_as
 from voile.data.roles import AS_IT_IS
-from voile.documents.start.known.columns import NOTHING, Kind, kind_of_column
+from voile.documents.model.start.known.columns import NOTHING, Kind, kind_of_column
 from voile.proposals.proposal import RolesProposal
 from voile.proposals.seen import printable
 from voile.study.plan.plan import TAKEN

@@ -14,10 +14,10 @@ from voile.core.progress import silent
 from voile.core.wording import count
 from voile.data import Source, open_source
 from voile.data.roles import Roles
+from voile.documents.fitting.init import propose_identifiers
 from voile.documents.module import DOCUMENTS
+from voile.documents.options import FitOptions, InitOptions
 from voile.documents.text.corpus import Corpus
-from voile.documents.verbs.init import propose_identifiers
-from voile.documents.verbs.options import FitOptions, InitOptions
 from voile.proposals.seen import printable
 from voile.release.kit import StoredKit
 from voile.study.plan.plan import EXPORT

@@ -17,9 +17,9 @@ from voile.data.files.atomic import write_text
 from voile.data.files.outputs import KIT, WORK, OutputKind, json_at
 from voile.data.places import PLACES, with_places
 from voile.data.roles import Roles
+from voile.documents.fitting.init import init
 from voile.documents.module import DOCUMENTS
-from voile.documents.verbs.init import init
-from voile.documents.verbs.options import FitOptions, InitOptions
+from voile.documents.options import FitOptions, InitOptions
 from voile.face.keywords import VoileWarning
 from voile.keys.seal import file_sha256
 from voile.release.kit import StoredKit

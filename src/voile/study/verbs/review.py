@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 
 from voile.core.errors import RequestError
-from voile.documents.verbs.options import ReviewOptions
-from voile.documents.verbs.review import review as review_work
+from voile.documents.fitting.review import review as review_work
+from voile.documents.options import ReviewOptions
 from voile.release.own_verbs import EndedVerb, VerbReporter
 from voile.study.plan.plan import StudyPlan
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from voile.core.progress import ProgressHook
 from voile.data import Source, open_source
 from voile.documents.module import DOCUMENTS
-from voile.documents.replacements import RemovalReplacer
+from voile.documents.replacements.published import RemovalReplacer
 from voile.documents.text.document import Document
 from voile.modules import find_module
 from voile.release.choice import Chosen

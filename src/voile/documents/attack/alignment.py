@@ -1,0 +1,63 @@
+"""A redacted text beside its original: what was replaced by what, where no record says so."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+from voile.documents.replacements.published import PublishedEdit
+from voile.documents.text.document import Document
+
+PIECE = re.compile(r"\w+|\s+|[^\w\s]")
+MARKS = (
+    re.compile(r"\[[^\[\]\n]+\]|<[^<>\n]+>|\{[^{}\n]+\}"),
+    re.compile(r"[█■▇_]{2,}|\*{2,}|[Xx]{3,}|#{2,}"),
+)
+"""What tools leave in the place of what they removed: a type in brackets, or blots."""
+LEAST_ALIKE = 0.2
+"""Share of a published text's words, marks aside, that its original must have in order."""
+
+
+def align(original: str, published: str) -> tuple[PublishedEdit, ...]:
+    """Return what was replaced, as edits: outside them both texts are the same.
+
+    Cost: O(n m) in the pieces of both texts at worst, near O(n) where little was replaced.
+
+    >>> align("Ann May came.", "[NAME] came.")
+    (PublishedEdit(start=0, end=6, source_start=0, source_end=7, label='', by=()),)
+    """
+    ours, theirs = PIECE.findall(published), PIECE.findall(original)
+    at, there = _starts(ours), _starts(theirs)
+    matcher = SequenceMatcher(None, theirs, ours, autojunk=False)
+    return tuple(
+        PublishedEdit(at[b1], at[b2], there[a1], there[a2], "")
+        for how, a1, a2, b1, b2 in matcher.get_opcodes()
+        if how != "equal"
+    )
+
+
+def is_of(original: Document, published: str, edits: Iterable[PublishedEdit]) -> bool:
+    """Whether a published text can be this original's: words that it has not are few."""
+    outside = sum(edit.end - edit.start for edit in edits)
+    marks = sum(len(match[0]) for form in MARKS for match in form.finditer(published))
+    rest = len(published) - marks
+    return rest <= 0 or (len(published) - outside) / rest >= LEAST_ALIKE
+
+
+def count_marks(published: Iterable[str]) -> Counter[str]:
+    """Count the marks of texts by what they are; of blots one kind."""
+    bracketed, blots = MARKS
+    found: Counter[str] = Counter()
+    for text in published:
+        found.update(match[0] for match in bracketed.finditer(text))
+        found["blots"] += sum(1 for _ in blots.finditer(bracketed.sub(" ", text)))
+    return +found
+
+
+def _starts(pieces: list[str]) -> list[int]:
+    starts = [0]
+    for piece in pieces:
+        starts.append(starts[-1] + len(piece))
+    return starts

@@ -1,0 +1,142 @@
+"""Names that are ordinary words, guessed behind what replaces them.
+
+A name such as Summer or May is removed where the committee takes it for one, and else stays as a
+word. Where it stands in one subject's documents as names do, and in nobody else's, it is the name
+behind that subject's marks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.documents.attack.remaining import match_documents
+from voile.documents.attack.words_left import Pair, WordsLeft
+from voile.documents.text.corpus import Corpus
+from voile.keys.random import RandomState, streams
+
+Floats = NDArray[np.float64]
+
+GUESSED = "names that are ordinary words, guessed"
+CAPITALISED = 0.95
+"""Share of names within a sentence that have a capital."""
+SHRINK = 1.0
+"""Places beside a word that count as if names stood in them as often as anywhere."""
+UNSEEN = 0.5
+"""How often a word is taken to stand as a name in other people's documents, beside as seen."""
+
+
+def guess_ordinary_names(
+    published: Corpus,
+    truth: Corpus,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    random_state: RandomState = None,
+) -> Evidence:
+    """Guess which words left are the names behind marks and surrogates, and score it by the truth.
+
+    No guarantee: a better reader of context may find more. Cost: O(characters).
+    """
+    left = WordsLeft.of(list(match_documents(published, truth)), kinds or {})
+    names = left.ordinary_names()
+    (rng,) = streams(random_state, "ordinary names")
+    guesses = best_guesses(left, len(names), rng)
+    held = set(zip(left.subject.tolist(), (left.words[x] for x in left.word), strict=True))
+    whose = [subject for subject, _ in names]
+    chance = min(round(expected_hits(guesses, names, int(left.named.sum()))), len(names))
+    return Evidence(
+        attack="names that are ordinary words",
+        heading="inference",
+        story=Note(
+            "The adversary reads the release and can distinguish what replaces a name from other "
+            "words. The adversary learns between which words names stand, looks for ordinary words "
+            "that stand so, or with a capital, in one person's documents and not in others', and "
+            "takes them for names of that person's documents. Each name guessed so is a success."
+        ),
+        findings=(
+            Finding(
+                GUESSED,
+                Rate.by_subject([name in guesses for name in names], whose),
+                baseline=Rate(chance, len(names)),
+                meaning="Of the replaced names that are ordinary words, the share that is among "
+                "as many guesses; the baseline is the expectation of the same guesses with the "
+                "people permuted.",
+            ),
+            Finding(
+                "names that are ordinary words, also left",
+                Rate.by_subject([name in held for name in names], whose),
+                meaning="Of these names, the share that stands in the person's documents too, be "
+                "it as a word.",
+            ),
+        ),
+        notes=(
+            Note(
+                "A name counts as an ordinary word if it is a month, a day of the week or on "
+                "voile's list of words, or if the release has it in small letters."
+            ),
+        ),
+    )
+
+
+def best_guesses(left: WordsLeft, number: int, rng: np.random.Generator) -> set[Pair]:
+    """Return at most so many guesses, those of the highest score first; equals come at random."""
+    guesses, score = score_words(left)
+    order = np.lexsort((rng.random(len(score)), -score))[:number]
+    return {guesses[place] for place in order.tolist() if score[place] > 0}
+
+
+def expected_hits(guesses: set[Pair], names: list[Pair], people: int) -> float:
+    """Return how many guesses are right on average if each is made of anybody who has names."""
+    often = Counter(word for _, word in names)
+    return sum(often[word] for _, word in guesses) / max(people, 1)
+
+
+def score_words(left: WordsLeft) -> tuple[list[Pair], Floats]:
+    """Return each person's ordinary words, and how much more often they stand there as names.
+
+    The score is the log-likelihood ratio of a Poisson count: of how often the word seems to be a
+    name there, against the rate in the documents of all others. It is 0 where that is no more.
+    """
+    size = len(left.words)
+    chances = np.where(left.ordinary[left.word], name_chances(left), 0.0)
+    pairs, place = np.unique(left.subject * size + left.word, return_inverse=True)
+    subject, word = np.divmod(pairs, size)
+    seen = np.bincount(place, chances, len(pairs))
+    tokens = np.bincount(left.subject, minlength=len(left.named))[subject]
+    others = len(left.word) - tokens
+    whole = np.bincount(left.word, chances, size)[word]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = tokens * (whole - seen + UNSEEN) / others
+        gain = seen * np.log(seen / expected) - (seen - expected)
+    fits = (seen > expected) & (others > 0) & left.ordinary[word] & left.named[subject]
+    found = zip(subject[fits].tolist(), (left.words[x] for x in word[fits]), strict=True)
+    return list(found), gain[fits]
+
+
+def name_chances(left: WordsLeft) -> Floats:
+    """Return how likely a name would stand in the place of each word left, (n,).
+
+    Naive Bayes of the words before and after, learnt from what replaces names, and of the capital.
+    """
+    size = len(left.words)
+    names, words = len(left.names_before), len(left.word)
+    prior = (names + SHRINK) / (names + words + 2 * SHRINK)
+    odds = -_logit(np.array(prior))
+    for of_names, of_words in ((left.names_before, left.before), (left.names_after, left.after)):
+        with_names = np.bincount(of_names, minlength=size)
+        both = with_names + np.bincount(of_words, minlength=size)
+        odds = odds + _logit((with_names + SHRINK * prior) / (both + SHRINK))[of_words]
+    ordinary = left.ordinary[left.word]
+    inside = ordinary & (left.small | left.capital)
+    usual = ((inside & left.capital).sum() + SHRINK) / (inside.sum() + 2 * SHRINK)
+    odds += np.where(left.capital, np.log(CAPITALISED / usual), 0.0)
+    odds += np.where(left.small, np.log((1 - CAPITALISED) / (1 - usual)), 0.0)
+    return np.asarray(1 / (1 + np.exp(-odds)))
+
+
+def _logit(share: Floats) -> Floats:
+    return np.asarray(np.log(share / (1 - share)))

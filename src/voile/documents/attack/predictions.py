@@ -1,0 +1,155 @@
+"""The adversary's labels, and what classifiers that learn from them say of the release.
+
+A publisher who empties even the training text of names leaves nothing to learn there. So there are
+three sources: ``published`` text with the identifiers left in it labelled (without any, the
+release's other subjects); a part of the ``released`` text, labelled by hand; and ``foreign`` text,
+not sanitised, with its own labels. The ``starter`` that comes with voile brings what public text
+taught it, and needs no labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.documents.attack.attack_text import AttackText
+from voile.documents.learners.cross_fitting import cross_fit
+from voile.documents.learners.learner import LabelledExamples, TokenLearner
+from voile.documents.model.classifiers.classifier import Margins
+from voile.documents.model.start.starter.starter import LIKELY_ODDS, PretrainedStarter
+
+FOLDS = 5
+CHOOSING = 3
+"""Folds of the attack on the release by itself; and of the choice of a learner, which are fewer
+since every learner is fitted on each."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierPrediction:
+    """What one classifier says of documents that it did not learn from."""
+
+    learner: str  # its name; "" where there was no identifier to learn from
+    documents: NDArray[np.bool_]  # (d,) bool, those that it looked at
+    margins: NDArray[np.float64]  # (m,) of their tokens, higher where it is surer of an identifier
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.margins).all():
+            raise RequestError(
+                f"learner {self.learner} gives margins that are not numbers",
+                instead="attack with the other learners",
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class ApprenticeAttacker:
+    """Learns from labelled text: tries every learner and keeps the most accurate."""
+
+    # learners, seeds: by name
+    learners: Mapping[str, TokenLearner]
+    seeds: Mapping[str, int]
+    n_jobs: int | None  # processes; what is learnt does not depend on them
+
+    def across(self, ground: AttackText, rng: np.random.Generator) -> ClassifierPrediction:
+        """Look at each subject of the release by a classifier that learnt from the others.
+
+        The learner is chosen on all of them, which favours the adversary a little.
+        """
+        everything = ground.attacked
+        subjects_of(ground)
+        if not ground.examples.labels.any():
+            return self._blind(ground, everything)
+        folds = ground.folds(FOLDS, everything, rng)
+        margins = self._judge(ground.examples, folds)
+        best = self._best(margins, ground.examples)
+        return ClassifierPrediction(best, everything, margins[best][:, 0])
+
+    def elsewhere(
+        self, ground: AttackText, learnt: NDArray[np.bool_], rng: np.random.Generator
+    ) -> ClassifierPrediction:
+        rest = ground.attacked & ~learnt
+        seen, shown = ground.examples.of(learnt), ground.examples.of(rest)
+        if not seen.labels.any():
+            return self._blind(ground, rest)
+        best = next(iter(self.learners))
+        if len(self.learners) > 1 and len(np.unique(ground.subject[learnt])) > 1:
+            best = self._best(self._judge(seen, ground.folds(CHOOSING, learnt, rng)), seen)
+        fitted = self.learners[best].fit(seen, seed=self.seeds[best])
+        return ClassifierPrediction(best, rest, fitted.margins(shown)[:, 0])
+
+    def _judge(self, examples: LabelledExamples, folds: NDArray[np.intp]) -> dict[str, Margins]:
+        found = cross_fit(
+            tuple(self.learners.values()),
+            examples,
+            folds,
+            seeds=[self.seeds[name] for name in self.learners],
+            n_jobs=self.n_jobs,
+        )
+        return dict(zip(self.learners, found, strict=True))
+
+    @staticmethod
+    def _best(margins: Mapping[str, Margins], examples: LabelledExamples) -> str:
+        return max(margins, key=lambda name: rank_quality(margins[name][:, 0], examples))
+
+    @staticmethod
+    def _blind(ground: AttackText, documents: NDArray[np.bool_]) -> ClassifierPrediction:
+        return ClassifierPrediction("", documents, np.zeros(int(ground.tokens_of(documents).sum())))
+
+
+def rank_quality(margins: NDArray[np.float64], examples: LabelledExamples) -> tuple[float, float]:
+    """Return the accuracy of a classifier's own rule, and its average precision to break ties.
+
+    With few identifiers left the most accurate classifiers find none. Margins that are not numbers
+    rank last.
+    """
+    from sklearn.metrics import average_precision_score  # type: ignore[import-untyped]
+
+    true, said = examples.labels[examples.counted] > 0, margins[examples.counted]
+    if not np.isfinite(said).all():
+        return -1.0, 0.0
+    return float(((said > 0) == true).mean()), float(average_precision_score(true, said))
+
+
+def draw_subjects(ground: AttackText, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw a share of the release's subjects; return which documents are theirs, (d,)."""
+    people = subjects_of(ground)
+    number = min(max(round(share * len(people)), 1), len(people) - 1)
+    return np.isin(ground.subject, rng.permutation(people)[:number])
+
+
+def subjects_of(ground: AttackText) -> NDArray[np.intp]:
+    """Return the release's subjects; refuse fewer than two."""
+    people = np.unique(ground.subject[ground.attacked])
+    if len(people) < 2:
+        raise RequestError(
+            "a release of fewer than two subjects has no part to learn from and another to attack",
+            instead="attack with labels from other text",
+        )
+    return people
+
+
+def rank_by_starter(ground: AttackText, starter: PretrainedStarter) -> ClassifierPrediction:
+    """Return what a starter says of the release; its positives are its likely proposals."""
+    odds = starter.odds(ground.tokens)[ground.tokens_of(ground.attacked)]
+    return ClassifierPrediction(f"the starter {starter.name}", ground.attacked, odds - LIKELY_ODDS)
+
+
+def predict(
+    student: ApprenticeAttacker,
+    ground: AttackText,
+    source: str,
+    share: float,
+    rngs: Sequence[np.random.Generator],
+) -> list[ClassifierPrediction]:
+    """Return the predictions for the release, one for each generator.
+
+    Only a share labelled by hand is drawn anew each time; the other sources give one prediction.
+    """
+    if source == "released":
+        return [student.elsewhere(ground, draw_subjects(ground, share, rng), rng) for rng in rngs]
+    if ground.attacked.all():
+        return [student.across(ground, rngs[0])] * len(rngs)
+    return [student.elsewhere(ground, ~ground.attacked, rngs[0])] * len(rngs)

@@ -1,0 +1,33 @@
+"""The documents of a source that a fit learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.data import Source
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, only_annotated
+from voile.documents.text.reader import DocumentReader, is_usable, text_hash
+
+
+def read_learning_corpus(reader: DocumentReader, source: Source) -> Corpus:
+    """Return the annotated documents to learn from, without those held out; one pass.
+
+    Neither a subject's copies of a document nor the order of rows changes what is learnt. Left out
+    are empty and unusable texts and, with a warning, those without annotations.
+    """
+    return in_order(only_annotated(filter(is_usable, reader.read_documents(source))))
+
+
+def in_order(documents: Iterable[Document]) -> Corpus:
+    """Return the documents in an order of their own, a subject's copies of one once."""
+    found = {(one.subject or "", one.text, one.spans): one for one in documents}
+    return Corpus(found[key] for key in sorted(found))
+
+
+def text_hashes(corpus: Iterable[Document], key: bytes) -> NDArray[np.int64]:
+    """Return a keyed number for each text, so that a kit knows what it learnt from, (d,)."""
+    return np.array([text_hash(one.text, key) for one in corpus], dtype=np.int64)

@@ -1,0 +1,76 @@
+"""What a review asks of a work folder: the next lines, and at its end a kit of what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from voile.data.files.outputs import WORK_KIT
+from voile.documents.fitting.unmarked.marks import ReviewedSpan
+from voile.documents.fitting.work import DEFAULT_COST, UnmarkedWork
+from voile.documents.reviewing.line import ReviewLine
+from voile.documents.reviewing.order import RankedTokens, next_lines
+from voile.documents.reviewing.refitting import ReviewState
+from voile.documents.reviewing.words import occurrences
+from voile.documents.text.document import Document, Span
+from voile.release.kit import StoredKit
+from voile.release.options import OPTIONS
+
+
+def prepare(folder: Path) -> Callable[[ReviewState], Sequence[ReviewLine]]:
+    """Open a work folder for a review, and return what learns from its answers.
+
+    A new order takes two quick looks; when no lines are asked for, the kit is made anew.
+    """
+    work = UnmarkedWork.open(folder)
+
+    def refit(reading: ReviewState) -> Sequence[ReviewLine]:
+        reviewed = [*harmless_in(work.documents, reading.never), *reviewed_of(reading)]
+        if not reading.tokens:
+            refit_kit(work, folder, reviewed)
+            return ()
+        lines = next_lines(rank(work, reviewed), taken=reading.lines, size=reading.tokens)
+        return [replace(line, batch=reading.batch) for line in lines]
+
+    return refit
+
+
+def rank(work: UnmarkedWork, reviewed: Sequence[ReviewedSpan] = ()) -> RankedTokens:
+    """Return what is known of every token of the notes, by what was proposed and read."""
+    probability = work.probabilities(reviewed)[:, None]
+    cost = np.array([DEFAULT_COST])
+    return RankedTokens(
+        work.documents, work.look.tokens, probability, cost, work.marks.proposed_removals
+    )
+
+
+def refit_kit(work: UnmarkedWork, folder: Path, reviewed: Sequence[ReviewedSpan]) -> None:
+    """Make the kit of a work folder anew; it is the old one or the new one at any moment."""
+    place = folder / WORK_KIT
+    options = StoredKit.load(place, "documents").facts.get(OPTIONS, {})
+    made = work.fit(reviewed).to_kit()
+    replace(made, facts={**made.facts, OPTIONS: options}).save(place, force=True)
+
+
+def harmless_in(documents: Sequence[Document], words: Collection[str]) -> Iterator[ReviewedSpan]:
+    """Yield where words stand of which reviewers said that they never identify anybody."""
+    for number, document in enumerate(documents):
+        for start, end in occurrences(document.text, words):
+            yield ReviewedSpan(number, start, end, ())
+
+
+def reviewed_of(reading: ReviewState) -> list[ReviewedSpan]:
+    """Return what was read, in the documents' own characters."""
+    found = []
+    for line in reading.lines:
+        answer = reading.answers.get(line.number)
+        if answer is not None and line.document >= 0:
+            spans = tuple(
+                Span(line.start + one.start, line.start + one.end, one.label)
+                for one in answer.spans
+            )
+            found.append(ReviewedSpan(line.document, line.start, line.end, spans, answer.unsure))
+    return found

@@ -1,0 +1,1 @@
+"""Scripts that learn the pretrained models from public text."""

@@ -1,0 +1,151 @@
+"""Learn the heads on the reader: `python -m voile.documents.fitting.starter.learn_heads DATA`.
+
+The reader has to be installed. DATA is a folder of the corpora that SOURCES.md names; a language
+after it learns that one's heads alone. A corpus teaches the types that it annotates. Columns reveal
+no person, as those of `learn` do not.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from voile.documents.fitting.starter.learn import APART, public_space, read_corpora
+from voile.documents.learners.learner import LabelledExamples
+from voile.documents.learners.reader_head import ReaderLearner
+from voile.documents.model.start.rules import RULE_NAMES, LanguageRules
+from voile.documents.model.start.rules.details import EMAIL
+from voile.documents.model.start.rules.finding import tag_tokens
+from voile.documents.model.start.rules.rule import NAME
+from voile.documents.model.start.starter import shipped
+from voile.documents.model.start.starter.starter import HEADS, ORG, PLACE, PretrainedStarter
+from voile.documents.reader.encoder import standardise
+from voile.documents.reader.installed import open_reader
+from voile.documents.replacements.names import Language
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, Span
+from voile.documents.words.features import FeatureExtractor
+from voile.documents.words.tokens import token_labels, tokenise
+
+DENSE_PENALTY, SPARSE_PENALTY = 600.0, 20.0
+SPANISH_NOTES = 100
+TYPES: Mapping[str, str] = {
+    "PER": NAME,
+    "PERSON": NAME,
+    "LOC": PLACE,
+    "GPE": PLACE,
+    "TERRITORIO": PLACE,
+    "PAIS": PLACE,
+    "ORG": ORG,
+    "ORGANIZATION": ORG,
+    "HOSPITAL": ORG,
+    "INSTITUCION": ORG,
+    "CENTRO_SALUD": ORG,
+}
+"""What the corpora call the types; MEDDOCAN's names begin with NOMBRE."""
+
+
+@dataclass(frozen=True)
+class TaughtCorpus:
+    """Documents whose spans are of the heads' types, and the types that they annotate."""
+
+    documents: Sequence[Document]
+    types: tuple[str, ...] = HEADS
+
+
+def learn_heads(corpora: Mapping[str, TaughtCorpus], language: Language) -> PretrainedStarter:
+    """Learn one head for each type, each from the corpora that annotate it.
+
+    A token weighs as the root of its corpus's size, inverted. Cost: O(tokens); 300,000 take some
+    minutes, most of them to encode.
+    """
+    documents = [one for corpus in corpora.values() for one in corpus.documents]
+    tokens = tokenise(one.text for one in documents)
+    found = LanguageRules(language).find(tokens)
+    tokens = tag_tokens(tokens, found, [name for name in RULE_NAMES if name not in APART])
+    sizes = [len(corpus.documents) for corpus in corpora.values()]
+    corpus_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[tokens.document]
+    truth = token_labels(tokens, Corpus(documents), HEADS)
+    personal = truth > 0
+    for one in found:
+        if one.rule.name in APART or one.rule.label == EMAIL:
+            personal[one.start : one.end] = True
+    space = public_space(tokens, corpus_of, personal, language)
+    examples = LabelledExamples(
+        FeatureExtractor(space, tokens.known).features(tokens).matrix,
+        truth,
+        np.ones(len(tokens), dtype=np.bool_),
+        tokens.first,
+        np.ones(len(HEADS)),
+        tokens.form,
+        tokens.forms,
+    )
+    taught = [[kind in corpus.types for kind in HEADS] for corpus in corpora.values()]
+    share = np.bincount(corpus_of, minlength=len(sizes)).astype(np.float64) ** -0.5
+    weight = share[corpus_of] / share[corpus_of].mean()
+    learner = replace(
+        ReaderLearner.from_installed(), dense_penalty=DENSE_PENALTY, sparse_penalty=SPARSE_PENALTY
+    )
+    encoder = open_reader(learner.sha256, learner.layer)
+    vectors = encoder.encode(examples.words, tokens.gap, tokens.first)
+    mean, spread = standardise(vectors)
+    head = learner.fit_vectors(
+        examples,
+        (vectors.astype(np.float32) - mean) / spread,
+        (weight[:, None] * np.array(taught)[corpus_of]).astype(np.float32),
+    )
+    return PretrainedStarter(language, space, head.undo_standardisation(mean, spread))
+
+
+def read_taught(data: Path) -> dict[str, TaughtCorpus]:
+    """Read the corpora of SOURCES.md with the heads' types; Enron threads mark names alone."""
+    tweets = (data / "broad-twitter-corpus").glob("*.conll.gz")
+    wikigold = Corpus.read(data / "wikigold" / "wikigold.conll.txt.gz")
+    presidio = Corpus.read(data / "presidio-synthetic-pii" / "synth_dataset_v2.jsonl.gz")
+    notes = Corpus.read(data / "meddocan" / "train.jsonl.gz")
+    return {
+        "wikigold": TaughtCorpus(_retype_spans(wikigold)),
+        "broad-twitter": TaughtCorpus(
+            [
+                one
+                for path in sorted(tweets)
+                for one in _retype_spans(Corpus.read(path, "conll-sentences"))
+            ]
+        ),
+        "enron": TaughtCorpus(read_corpora(data)["enron"], (NAME,)),
+        "presidio": TaughtCorpus(_retype_spans(presidio)),
+        "meddocan": TaughtCorpus(_retype_spans(notes[:SPANISH_NOTES])),
+    }
+
+
+def _retype_spans(corpus: Sequence[Document]) -> list[Document]:
+    return [
+        replace(
+            one, spans=tuple(replace(x, label=kind) for x in one.spans if (kind := _type_of(x)))
+        )
+        for one in corpus
+    ]
+
+
+def _type_of(span: Span) -> str | None:
+    return NAME if span.label.startswith("NOMBRE") else TYPES.get(span.label)
+
+
+TEACHERS: Mapping[Language, tuple[str, ...]] = {
+    "english": ("wikigold", "broad-twitter", "enron", "presidio"),
+    "spanish": ("meddocan", "wikigold", "presidio"),
+}
+"""The corpora that each language's heads are learnt from."""
+
+
+if __name__ == "__main__":
+    taught = read_taught(Path(sys.argv[1]))
+    for language, names in TEACHERS.items():
+        if language in sys.argv[2:] or not sys.argv[2:]:
+            starter = learn_heads({name: taught[name] for name in names}, language)
+            place = Path(shipped.__file__).parent / f"reader-{language}.npz"
+            place.write_bytes(shipped.write_starter(starter))

@@ -1,0 +1,166 @@
+"""Notes as proposals, a machine and reviewers mark them: identifiers, harmless and unknown tokens.
+
+Of a doubtful proposal that is no identifier nobody knows, if a machine doubts it too. Nor does
+anybody know of a token that this machine, which took it for harmless with all the rest, still
+thinks may identify: an unmatched doctor stands where other doctors stand. Nor of a proposal that is
+mostly wrong, as reviewers said of others like it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import filterfalse
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.documents.fitting.unmarked.marks import ProposedMarks, ReviewedSpan, is_sure
+from voile.documents.fitting.unmarked.quick_look import QuickLook
+from voile.documents.fitting.unmarked.trust import sources_of, trust
+from voile.documents.model.start.rules.rule import NAME
+from voile.documents.text.corpus import Corpus
+from voile.documents.words.tokens import token_labels, unknown_tokens
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+ELSEWHERE = 0.5
+"""Of the places of a form that may be doubted: where as many are, all are."""
+SUSPECT = 0.1
+"""The probability of being part of an identifier from which nobody knows of an unmarked token."""
+BELIEVED = 0.3
+"""The chance to be right below which nobody knows of a proposal. At .5 rules fall that are half
+right, and few names are left to learn from."""
+
+
+@dataclass(frozen=True, eq=False)
+class MarkedTokens:
+    """The n tokens of all notes, by what is known of them; unknown ones may identify or not."""
+
+    corpus: Corpus  # with identifiers as spans
+    identifiers: Bools  # (n,)
+    unknown: Bools  # (n,)
+    trust: Floats  # (n,) how far unread doubtful proposals are believed; 1 elsewhere
+
+
+@dataclass(frozen=True, eq=False)
+class MarkedNotes:
+    """Notes with what is proposed, and a quick look at them.
+
+    What no answer of a reviewer changes is made once.
+    """
+
+    marks: ProposedMarks
+    look: QuickLook
+
+    def corpus(self, reviewed: Sequence[ReviewedSpan] = ()) -> Corpus:
+        """Return the documents with identifiers as spans, and what nobody knows.
+
+        What was reviewed is known, whatever was proposed there; what reviewers refused is not
+        learnt from elsewhere either. Cost: a quick look.
+
+        Raises
+        ------
+        RequestError : nothing is proposed at all.
+        """
+        marked = self._mark_tokens(reviewed)
+        return with_unknown(marked.corpus, self.look, np.flatnonzero(marked.unknown))
+
+    def probabilities(self, reviewed: Sequence[ReviewedSpan] = ()) -> Floats:
+        """Return each token's probability of identifying somebody, (n,) of the look's tokens.
+
+        Cost: two quick looks.
+        """
+        marked = self._mark_tokens(reviewed)
+        known = marked.identifiers | ~marked.unknown
+        return self.look.probabilities(marked.identifiers, known) * marked.trust
+
+    def trust(self, reviewed: Sequence[ReviewedSpan]) -> Floats:
+        """Return how far unread doubtful proposals are believed, (n,); 1 elsewhere."""
+        read, unsure = reviewed_tokens(self.look, reviewed)
+        said = self.marks.join_reviews(reviewed)
+        right = token_labels(self.look.tokens, said, said.labels) > 0
+        believed = trust(self.look.tokens, self._source, read & ~unsure, right)
+        return np.where(read, 1.0, believed)
+
+    def _mark_tokens(self, reviewed: Sequence[ReviewedSpan]) -> MarkedTokens:
+        tokens, believed = self.look.tokens, self.trust(reviewed)
+        reviewed = [*reviewed, *self._list_disbelieved(believed)]
+        half = self.marks.join_reviews(reviewed)
+        refuse_unmarked(half)
+        identifiers = token_labels(tokens, half, half.labels) > 0
+        unknown = unknown_tokens(tokens, half) & ~identifiers
+        probability = self.look.probabilities(identifiers, ~unknown)
+        read, unsure = reviewed_tokens(self.look, reviewed)
+        free = ~identifiers & ~read
+        doubted = (probability > SUSPECT) & free
+        names = token_labels(tokens, half, (NAME,)) > 0
+        seen = doubted | (names & (self._source > 0) & ~read)
+        doubted |= _as_elsewhere(self.look, seen, free | seen) & free
+        return MarkedTokens(half, identifiers, doubted | unsure, believed)
+
+    def _list_disbelieved(self, believed: Floats) -> Iterator[ReviewedSpan]:
+        """Yield, as what nobody knows, the runs of tokens whose proposals are hardly believed."""
+        tokens = self.look.tokens
+        places = np.flatnonzero(believed < BELIEVED)
+        ends = (np.diff(places) > 1) | (np.diff(tokens.document[places]) > 0)
+        for run in filter(len, np.split(places, np.flatnonzero(ends) + 1)):
+            start, end = int(tokens.starts[run[0]]), int(tokens.ends[run[-1]])
+            yield ReviewedSpan(int(tokens.document[run[0]]), start, end, (), unsure=True)
+
+    @cached_property
+    def _source(self) -> NDArray[np.int16]:
+        """What proposes each doubted token, (n,)."""
+        in_doubt = [[*filterfalse(is_sure, one)] for one in self.marks.proposed_removals]
+        return sources_of(self.look.tokens, self.marks.documents, in_doubt)
+
+
+def refuse_unmarked(corpus: Corpus) -> None:
+    """Raise `RequestError` where nothing is proposed in any note."""
+    if not corpus.labels:
+        raise RequestError(
+            "nothing in the notes looks like an identifier",
+            instead="give the columns beside them with --known, or mark some notes and use fit",
+        )
+
+
+def _as_elsewhere(look: QuickLook, seen: Bools, among: Bools) -> Bools:
+    """Return which tokens have a form that is seen to identify in half of its places, in capitals.
+
+    A doctor whom no table has is met in the notes of many, now with a title and now without.
+    """
+    tokens = look.tokens
+    size = len(tokens.forms)
+    often = np.bincount(tokens.form[seen], minlength=size)
+    every = np.bincount(tokens.form[among], minlength=size)
+    large = np.array([form != form.lower() for form in tokens.forms], dtype=np.bool_)
+    found = large & (often >= ELSEWHERE * every) & (often > 0)
+    return np.asarray(found[tokens.form] & among)
+
+
+def reviewed_tokens(look: QuickLook, reviewed: Sequence[ReviewedSpan]) -> tuple[Bools, Bools]:
+    """Return which tokens reviewers have read, and of which of them they were unsure, (n,) each."""
+    read = np.zeros(len(look.tokens), dtype=np.bool_)
+    unsure = read.copy()
+    for line in reviewed:
+        begin, end = look.tokens.first[line.document : line.document + 2]
+        starts = look.tokens.starts[begin:end]
+        inside = (starts >= line.start) & (starts < line.end)
+        read[begin:end] |= inside
+        unsure[begin:end] |= inside & line.unsure
+    return read, unsure
+
+
+def with_unknown(corpus: Corpus, look: QuickLook, tokens: NDArray[np.intp]) -> Corpus:
+    """Return the corpus where nobody knows of these tokens alone, by their places, rising."""
+    of = look.tokens
+    bounds = np.searchsorted(tokens, of.first).tolist()
+    documents = []
+    for number, document in enumerate(corpus):
+        here = tokens[bounds[number] : bounds[number + 1]]
+        places = zip(of.starts[here].tolist(), of.ends[here].tolist(), strict=True)
+        documents.append(replace(document, unknown=tuple(places)))
+    return Corpus(documents)

@@ -1,0 +1,204 @@
+"""What several proposers say of the same notes, joined, and what reviewers say of it.
+
+A known value or a checked number is an identifier. So is a doubtful proposal that is mostly right:
+a title, a field, a form; of other doubtful ones nobody knows.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, filterfalse, starmap
+
+from voile.documents.fitting.unmarked.proposer import RemovalProposer
+from voile.documents.model.start.rules import RULES
+from voile.documents.model.start.rules.forms import FORM_NAMES
+from voile.documents.model.start.rules.rule import NAME
+from voile.documents.patterns import PATTERNS
+from voile.documents.replacements.removal import RemovalReason, TextRemoval
+from voile.documents.replacements.spans import settle_spans
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, Span
+
+NEARLY_ALL = 0.9
+"""Of the names that are mostly right: if as many are known anyway, the rest are errors."""
+SURE_RULES = frozenset(
+    (*(rule.name for rule in RULES if rule.sure or rule.label != NAME), *FORM_NAMES)
+)
+"""Rules that are mostly right: of names, those that say so; of all else, all."""
+CHECKED = frozenset(name for name, one in PATTERNS.items() if one.checked)
+
+
+@dataclass(frozen=True)
+class ReviewedSpan:
+    """What a reviewer said of characters of a document: all but the spans there are harmless."""
+
+    document: int  # its number, from 0
+    start: int
+    end: int
+    spans: tuple[Span, ...]  # of the document's own characters, within start and end
+    unsure: bool = False  # then nobody knows
+
+
+@dataclass(frozen=True, eq=False)
+class ProposedMarks:
+    """Notes, and what is proposed of each.
+
+    sure, doubtful : (d,) removals of each document, in its order and apart.
+
+    What no answer of a reviewer changes is made once.
+    """
+
+    documents: tuple[Document, ...]
+    sure: tuple[list[TextRemoval], ...]
+    doubtful: tuple[list[TextRemoval], ...]
+
+    @classmethod
+    def of(
+        cls, documents: Sequence[Document], proposers: Sequence[RemovalProposer]
+    ) -> ProposedMarks:
+        """Ask every proposer.
+
+        Where several propose the same, one that is mostly right gives the type before others: of a
+        street that is called as a doctor, the rule of streets. Among equals the first does.
+        """
+        plain = [replace(one, spans=(), unknown=()) for one in documents]
+        proposed = list(zip(*(one.propose(plain) for one in proposers), strict=True))
+        texts = [one.text for one in plain]
+        sure = [
+            settle_spans(text, *(filter(is_sure, one) for one in by))
+            for text, by in zip(texts, proposed, strict=True)
+        ]
+        return cls(tuple(plain), tuple(sure), tuple(map(_doubtful, texts, proposed)))
+
+    @cached_property
+    def proposed_removals(self) -> Sequence[list[TextRemoval]]:
+        """All that is proposed of each document, what is sure first."""
+        texts = (one.text for one in self.documents)
+        return [*starmap(settle_spans, zip(texts, self.sure, self.doubtful, strict=True))]
+
+    def _taught(self) -> Mapping[str, Callable[[TextRemoval], bool]]:
+        """Return for each type which of its doubtful proposals are identifiers nevertheless.
+
+        Those that are mostly right, as of dates, of which columns have the birth alone, and of
+        doctors whom no table has; no name where tables have nearly all of these; where nothing is
+        sure or mostly right, all.
+        """
+        kinds: dict[str, Callable[[TextRemoval], bool]] = {
+            removal.label: _always for one in self.doubtful for removal in one
+        }
+        rest = chain.from_iterable(self.doubtful)
+        kinds |= {removal.label: is_trusted for removal in rest if is_trusted(removal)}
+        sure = {removal.label for one in self.sure for removal in one}
+        kinds |= dict.fromkeys(sure, is_trusted)
+        return kinds | {NAME: _never} if self._knows_all_names() else kinds
+
+    def _knows_all_names(self) -> bool:
+        """Return whether what is sure has nearly all names that are mostly right."""
+        known = []
+        for sure, rest in zip(self.sure, self.doubtful, strict=True):
+            ends = [one.end for one in sure]
+            for one in rest:
+                if one.label == NAME and is_trusted(one):
+                    next_one = sure[bisect_right(ends, one.start) :][:1]
+                    known.append(bool(next_one) and next_one[0].start < one.end)
+        return bool(known) and sum(known) >= NEARLY_ALL * len(known)
+
+    def counts(self) -> Mapping[RemovalReason, int]:
+        """Count what is proposed, by what proposes it."""
+        proposed = chain.from_iterable((*self.sure, *self.doubtful))
+        return Counter(reason for removal in proposed for reason in removal.by)
+
+    def names(self) -> tuple[int, int]:
+        """Count the names that are proposed, and those of them that no known value meets."""
+        names = [one for one in chain.from_iterable(self.proposed_removals) if one.label == NAME]
+        met = sum(any(why.kind in ("known", "possible") for why in one.by) for one in names)
+        return len(names), len(names) - met
+
+    def join_reviews(self, reviewed: Sequence[ReviewedSpan]) -> Corpus:
+        """Return the documents with identifiers as spans, and of what nobody knows."""
+        lines: dict[int, list[ReviewedSpan]] = {}
+        for line in reviewed:
+            lines.setdefault(line.document, []).append(line)
+        return Corpus(
+            _apply_review(document, lines[number]) if number in lines else document
+            for number, document in enumerate(self._unread)
+        )
+
+    @cached_property
+    def _unread(self) -> Sequence[Document]:
+        """The documents as they are where nobody has read."""
+        taught = self._taught()
+        documents = []
+        for document, sure, rest in zip(self.documents, self.sure, self.doubtful, strict=True):
+            believed = [one for one in rest if taught[one.label](one)]
+            doubted = [(one.start, one.end) for one in rest if not taught[one.label](one)]
+            settled = settle_spans(document.text, sure, believed)
+            spans = (Span(one.start, one.end, one.label) for one in settled)
+            documents.append(replace(document, spans=tuple(spans), unknown=tuple(doubted)))
+        return documents
+
+
+def is_sure(removal: TextRemoval) -> bool:
+    """Return whether known values or a checksum say so, and no look alone."""
+    return any(
+        one.kind == "known" or (one.kind == "pattern" and one.name in CHECKED) for one in removal.by
+    )
+
+
+def _doubtful(text: str, proposed: Iterable[Sequence[TextRemoval]]) -> list[TextRemoval]:
+    """Join what is proposed and not sure of a document, by its proposers."""
+    rest = [[*filterfalse(is_sure, one)] for one in proposed]
+    trusted = (filter(is_trusted, one) for one in rest)
+    return settle_spans(text, *trusted, *(filterfalse(is_trusted, one) for one in rest))
+
+
+def _always(removal: TextRemoval) -> bool:
+    return True
+
+
+def _never(removal: TextRemoval) -> bool:
+    return False
+
+
+def is_trusted(removal: TextRemoval) -> bool:
+    """Return whether a proposal that is not sure is mostly right: a title, a field, a form.
+
+    A starter's is, unless the starter itself calls it unlikely.
+    """
+    return any(
+        one.kind == "pattern"
+        or (one.kind == "starter" and not one.name)
+        or (one.kind == "rule" and one.name in SURE_RULES)
+        for one in removal.by
+    )
+
+
+def _apply_review(document: Document, lines: Sequence[ReviewedSpan]) -> Document:
+    """Put what reviewers said in the place of what was proposed there."""
+    kept = [*document.spans]
+    doubted = [Span(start, end, "") for start, end in document.unknown]
+    for line in lines:
+        kept, doubted = ([*_without(ones, line)] for ones in (kept, doubted))
+        if line.unsure:
+            doubted.append(Span(line.start, line.end, ""))
+        else:
+            kept.extend(line.spans)
+    return replace(
+        document, spans=tuple(kept), unknown=tuple((one.start, one.end) for one in doubted)
+    )
+
+
+def _without(spans: Iterable[Span], line: ReviewedSpan) -> Iterator[Span]:
+    """Yield what of some spans lies outside a line."""
+    for span in spans:
+        if span.end <= line.start or line.end <= span.start:
+            yield span
+            continue
+        if span.start < line.start:
+            yield replace(span, end=line.start)
+        if line.end < span.end:
+            yield replace(span, start=line.end)

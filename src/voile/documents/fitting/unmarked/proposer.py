@@ -1,0 +1,26 @@
+"""What proposes identifiers in text that nobody has marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from voile.documents.patterns.pattern import TextPattern, find
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.text.document import Document
+
+
+class RemovalProposer(Protocol):
+    def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
+        """Return the proposals for each document, in its order and apart."""
+
+
+class PatternProposer:
+    """Propose what patterns find by its form."""
+
+    def __init__(self, patterns: Sequence[TextPattern]) -> None:
+        self._patterns = tuple(patterns)
+
+    def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
+        """Return what the patterns find in each document. Cost: O(characters) a pattern."""
+        return [find(document.text, self._patterns) for document in documents]

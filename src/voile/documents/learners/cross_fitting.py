@@ -1,0 +1,125 @@
+"""What a learner says of text that it has not seen; on its own text it would miss nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+
+from voile.core.workers import begin_worker, starting_workers
+from voile.documents.learners.learner import LabelledExamples, TokenLearner
+from voile.documents.model.classifiers.classifier import Margins, check_margins
+from voile.documents.words.kernels import SEVERAL, meet
+
+
+class FoldStore(Protocol):
+    """Stores what a learner, by its place, says of a fold."""
+
+    def read_margins(self, learner: int, fold: int) -> Margins | None:
+        """Return what is stored, if anything."""
+
+    def write(self, learner: int, fold: int, margins: Margins) -> None:
+        """Store the margins."""
+
+
+def cross_fit(
+    learners: Sequence[TokenLearner],
+    examples: LabelledExamples,
+    folds: NDArray[np.intp],
+    *,
+    seeds: Sequence[int],
+    n_jobs: int | None,
+    least: int = 1,
+    store: FoldStore | None = None,
+    fitted: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Margins]:
+    """Return each learner's margins, (n, T), by classifiers fitted on all folds but the token's.
+
+    With one fold alone, the classifiers learnt from it. A fold's fit depends on its learner's seed
+    and its number alone. What is fitted is stored fold by fold, and what is stored is not fitted
+    again. `fitted` hears of how many folds of how many are done.
+    """
+    if not learners:
+        return []
+    numbers, places = np.unique(folds).tolist(), range(len(learners))
+    known = (
+        {(x, fold): store.read_margins(x, fold) for x in places for fold in numbers}
+        if store
+        else {}
+    )
+    missing = {fold: [x for x in places if known.get((x, fold)) is None] for fold in numbers}
+    missing = {fold: which for fold, which in missing.items() if which}
+    work = Parallel(n_jobs=n_jobs, return_as="generator", initializer=begin_worker)
+    with starting_workers():
+        found = work(
+            delayed(_held_out)(
+                [learners[x] for x in which],
+                examples,
+                folds == fold,
+                [seeds[x] + fold for x in which],
+                least,
+            )
+            for fold, which in missing.items()
+        )
+    for done, ((fold, which), parts) in enumerate(zip(missing.items(), found, strict=True), 1):
+        for x, part in zip(which, parts, strict=True):
+            known[x, fold] = part
+            if store:
+                store.write(x, fold, part)
+        fitted(done, len(missing))
+    of = np.repeat(folds, np.diff(examples.first))
+    found_by = [np.zeros((len(of), examples.types)) for _ in learners]
+    for (x, fold), part in known.items():
+        found_by[x][of == fold] = part
+    return found_by
+
+
+def _held_out(
+    learners: Sequence[TokenLearner],
+    examples: LabelledExamples,
+    held: NDArray[np.bool_],
+    seeds: Sequence[int],
+    least: int,
+) -> list[Margins]:
+    """Return each learner's margins on the documents held out; learners share the memory of one
+    process.
+    """
+    seen = drop_rare_columns(examples.of(~held if not held.all() else held), least)
+    shown = examples.of(held)
+    return [
+        check_shape(learner.fit(seen, seed=seed).margins(shown), learner.name, shown, numbers=False)
+        for learner, seed in zip(learners, seeds, strict=True)
+    ]
+
+
+def check_shape(
+    margins: Margins, learner: str, examples: LabelledExamples, *, numbers: bool = True
+) -> Margins:
+    """Return a classifier's margins if they are of these examples."""
+    shape = (len(examples.labels), examples.types)
+    return check_margins(margins, learner, shape, numbers=numbers)
+
+
+def drop_rare_columns(examples: LabelledExamples, least: int = 2) -> LabelledExamples:
+    """Return the examples without the columns of fewer than `least` (1 or 2) of their subjects.
+
+    What one subject alone has is no feature (`Space.of`): a name of two subjects, one of them held
+    out, must be as unknown here as one subject's name is in new text.
+    """
+    if least < 2:
+        return examples
+    matrix, documents = examples.matrix, np.arange(len(examples.first) - 1, dtype=np.int32)
+    subject = examples.subject if len(examples.subject) else documents
+    met = np.full(matrix.shape[1], -1, dtype=np.int32)
+    rows = np.arange(matrix.shape[0], dtype=np.int32)
+    whose = np.repeat(subject, np.diff(examples.first))
+    meet(rows, matrix.indptr.astype(np.int64), matrix.indices, whose, met)
+    kept = (met == SEVERAL)[matrix.indices]
+    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(matrix.indptr.dtype)
+    fewer = sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=matrix.shape)
+    return replace(examples, matrix=fewer)

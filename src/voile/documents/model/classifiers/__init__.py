@@ -1,0 +1,1 @@
+"""What learners have learnt: classifiers of tokens, as kits hold them."""

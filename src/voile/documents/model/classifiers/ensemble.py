@@ -1,0 +1,72 @@
+"""What an ensemble of two steps has learnt: a CRF's candidates, and an SVM's answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.model.classifiers.arrays import pack, take, unpack
+from voile.documents.model.classifiers.classifier import Arrays, Margins, TokenSight
+from voile.documents.model.classifiers.crf import CrfClassifier
+
+NEAR = 6.0
+"""Log-odds beyond this are alike to the SVM."""
+
+
+BELOW = 20.0
+"""How far the margin of what is no candidate lies below its log-odds, and so below candidates'."""
+
+
+def neighbours(
+    odds: Margins, rows: NDArray[np.intp], first: NDArray[np.intp]
+) -> NDArray[np.float32]:
+    """Return the log-odds of some tokens and their neighbours, (rows, 3 T), from -1 to 1."""
+    document = np.searchsorted(first, rows, side="right")
+    start, end = first[document - 1], first[document]
+    columns = []
+    for step in (0, -1, 1):
+        at = rows + step
+        inside = (at >= start) & (at < end)
+        there = odds[np.where(inside, at, rows)]
+        columns.append(np.where(inside[:, None], np.clip(there, -NEAR, NEAR), -NEAR) / NEAR)
+    return np.concatenate(columns, axis=1).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleClassifier:
+    saved_as: ClassVar[str] = "judged"
+
+    weights: NDArray[np.float32]  # (columns, m + T) of the CRF's m labels and of the SVM's T types
+    chain: CrfClassifier  # the CRF
+    beside: NDArray[np.float32]  # (3 T, T) the SVM's weights of the CRF's log-odds
+    bias: NDArray[np.float32]  # (T,) of the SVM
+    cut: float  # log-odds above which a token is a candidate
+
+    def margins(self, sight: TokenSight) -> Margins:
+        """Return each token's margin for each type, (n, T): the SVM's where it is a candidate."""
+        scores = sight.scores(self.weights)
+        labels = len(self.chain.labels)
+        odds = self.chain.odds(scores[:, :labels], sight.first)
+        rows = np.flatnonzero(odds.max(axis=1, initial=self.cut) > self.cut)
+        margins = odds - BELOW
+        beside = neighbours(odds, rows, sight.first) @ self.beside
+        margins[rows] = scores[rows, labels:] + beside + self.bias
+        return margins
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        own = {"beside": self.beside, "bias": self.bias, "cut": np.array(self.cut)}
+        return {**self.chain.to_arrays(), **pack(self.weights), **own}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> EnsembleClassifier:
+        bias = take(arrays, "bias", "f", (None,))
+        types = len(bias)
+        labels = len(take(arrays, "labels", "i", (None,)))
+        weights = unpack(arrays, labels + types)
+        chain = CrfClassifier.from_arrays({**arrays, **pack(weights[:, :labels])})
+        take(arrays, "shift", "f", (types,))
+        beside = take(arrays, "beside", "f", (3 * types, types))
+        return cls(weights, chain, beside, bias, float(take(arrays, "cut", "f", ())))

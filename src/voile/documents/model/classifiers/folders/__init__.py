@@ -1,0 +1,1 @@
+"""Trained models of the user's own, in folders of this machine."""

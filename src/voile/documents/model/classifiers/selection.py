@@ -1,0 +1,62 @@
+"""The classifier chosen of several, its margins in log-odds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.model.classifiers.arrays import misfit, take
+from voile.documents.model.classifiers.classifier import (
+    Arrays,
+    Margins,
+    SaveableClassifier,
+    TokenClassifier,
+    TokenSight,
+)
+from voile.documents.model.classifiers.crf import CrfClassifier
+from voile.documents.model.classifiers.ensemble import EnsembleClassifier
+from voile.documents.model.classifiers.linear import LinearClassifier
+
+KINDS: tuple[type[SaveableClassifier], ...] = (
+    CrfClassifier,
+    LinearClassifier,
+    EnsembleClassifier,
+)
+"""What a kit can hold of the learners chosen from, by the numbers that it uses."""
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedClassifier:
+    """The classifier chosen, its margins in log-odds."""
+
+    classifier: TokenClassifier  # which
+    # slope, bias: (T,) from its margins to log-odds
+    slope: NDArray[np.float64]
+    bias: NDArray[np.float64]
+
+    def margins(self, sight: TokenSight) -> Margins:
+        """Return each token's margin for each type, (n, T), in log-odds."""
+        return np.asarray(self.classifier.margins(sight) * self.slope + self.bias)
+
+
+class SaveableSelected(SelectedClassifier):
+    saved_as: ClassVar[str] = "selected"
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        assert isinstance(self.classifier, SaveableClassifier)
+        inner = {f"of {name}": one for name, one in self.classifier.to_arrays().items()}
+        chosen = np.array(KINDS.index(type(self.classifier)))
+        return {**inner, "chosen": chosen, "slope": self.slope, "odds": self.bias}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> SaveableSelected:
+        chosen = int(take(arrays, "chosen", "i", ()))
+        if not 0 <= chosen < len(KINDS):
+            raise misfit("chosen")
+        inner = {name.removeprefix("of "): arrays[name] for name in arrays if name[:3] == "of "}
+        slope = take(arrays, "slope", "f", (None,))
+        bias = take(arrays, "odds", "f", (len(slope),))
+        return cls(KINDS[chosen].from_arrays(inner), slope, bias)

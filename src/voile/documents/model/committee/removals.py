@@ -1,0 +1,20 @@
+"""What a committee removes of tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.words import tokens as words
+
+Types = NDArray[np.int16]
+
+
+@dataclass(frozen=True, eq=False)
+class TokenRemovals:
+    tokens: words.TextTokens  # of the texts as they came
+    type: Types  # (n,) as which type each token is removed, from 1; 0 where it stays
+    member: NDArray[np.int16]  # (n,) who removed it, from 0; -1 where it stays
+    sure: NDArray[np.bool_]  # (n,) which of those removed are surely identifiers

@@ -1,0 +1,105 @@
+"""Words that the notes themselves use as words: in small letters, or in the notes of many."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.model.start.known.vocabulary import SMALL, FormWords, classify_form
+from voile.documents.replacements.dates import MONTHS, WEEKDAYS
+from voile.documents.words.tokens import GLUED, TextTokens
+
+LABELS = 0.5
+FEW_TEXTS = 2
+SHARE = 0.1
+"""Of a word's occurrences: as many in small letters, and it is an ordinary word."""
+
+
+@dataclass(frozen=True)
+class WordGuard:
+    """What the notes use as words, so that it is not a known value for sure.
+
+    Learnt from the notes, a subject's own values aside. Months and days of the week are ordinary.
+    """
+
+    ordinary: frozenset[str] = frozenset()
+    """Folded words of which `SHARE` of all are in small letters, or most stand before a colon."""
+    common: Mapping[str, int] = field(default_factory=dict)
+    """Folded words of more than `FEW_TEXTS` texts, and in how many they are: none is another word
+    with a typo."""
+
+    @classmethod
+    def learn(cls, tokens: TextTokens, look: FormWords, own: NDArray[np.bool_]) -> WordGuard:
+        """Learn from all tokens but a subject's `own`, (n,)."""
+        counted = ~own & ~_in_addresses(tokens) & ~_behind_letters(tokens)
+        small, labels, total, texts = (Counter[str]() for _ in range(4))
+        counts = zip(
+            _counts(tokens, counted),
+            _counts(tokens, counted & _labels(tokens)),
+            _texts(tokens, counted),
+            strict=True,
+        )
+        for form, word, (n, before, several) in zip(tokens.forms, look.folds, counts, strict=True):
+            if n:
+                total[word] += n
+                labels[word] += before
+                texts[word] += several
+                small[word] += n * (classify_form(form) == SMALL)
+        words = {word for word, n in small.items() if n and n >= SHARE * total[word]}
+        words.update(word for word, n in labels.items() if n > LABELS * total[word])
+        common = {word: n for word, n in texts.items() if n > FEW_TEXTS}
+        return cls(frozenset(words), common)
+
+    @cached_property
+    def frequent(self) -> AbstractSet[str]:
+        return self.common.keys() | self.ordinary
+
+    def is_ordinary(self, word: str) -> bool:
+        return word in self.ordinary or word in MONTHS or word in WEEKDAYS
+
+
+def _counts(tokens: TextTokens, counted: NDArray[np.bool_]) -> list[int]:
+    found: list[int] = np.bincount(tokens.form[counted], minlength=len(tokens.forms)).tolist()
+    return found
+
+
+def _texts(tokens: TextTokens, counted: NDArray[np.bool_]) -> list[int]:
+    """Return in how many texts each form is counted."""
+    forms = np.int64(len(tokens.forms))
+    pairs = np.unique(tokens.document[counted] * forms + tokens.form[counted])
+    found: list[int] = np.bincount(pairs % forms, minlength=len(tokens.forms)).tolist()
+    return found
+
+
+def _labels(tokens: TextTokens) -> NDArray[np.bool_]:
+    """Return which tokens a colon follows."""
+    return np.append(_are(tokens, ":")[1:] & (tokens.gap[1:] == GLUED), False)[: len(tokens)]
+
+
+def _in_addresses(tokens: TextTokens) -> NDArray[np.bool_]:
+    """Return which tokens are part of a web or mail address, where names are in small letters."""
+    sign, glued = _are(tokens, "@./"), tokens.gap == GLUED
+    found = np.zeros(len(tokens), dtype=np.bool_)
+    found[1:] = glued[1:] & sign[:-1]
+    found[:-2] |= glued[1:-1] & sign[1:-1] & glued[2:]
+    return found
+
+
+def _behind_letters(tokens: TextTokens) -> NDArray[np.bool_]:
+    """Return which tokens an apostrophe joins to a capital: the rest of a name, as in O'brien."""
+    capital = np.array([len(one) == 1 and one.isupper() for one in tokens.forms], dtype=np.bool_)
+    joined = tokens.gap == GLUED
+    found = np.zeros(len(tokens), dtype=np.bool_)
+    found[2:] = capital[tokens.form[:-2]] & joined[1:-1] & _are(tokens, "'")[1:-1] & joined[2:]
+    return found
+
+
+def _are(tokens: TextTokens, signs: str) -> NDArray[np.bool_]:
+    among = np.array([form in signs for form in tokens.forms], dtype=np.bool_)
+    return among[tokens.form]

@@ -1,0 +1,67 @@
+"""What rules find, as proposals and as parts of speech that a classifier sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from voile.documents.model.start.rules.forms import FORMS, LISTS
+from voile.documents.model.start.rules.rule import NAME, LetterRule
+from voile.documents.patterns.pattern import find
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.spans import settle_spans
+from voile.documents.words.decoder import join_tokens
+from voile.documents.words.guarded import find_guarded
+from voile.documents.words.tokens import NOWHERE, TextTokens, TokenNumbers
+
+
+class RuleFind(NamedTuple):
+    """A rule's find: its first token, and the one after its last."""
+
+    rule: LetterRule
+    start: int
+    end: int
+
+    @property
+    def is_sure(self) -> bool:
+        """Return whether more speaks for it than a name's look."""
+        return self.rule.sure or self.rule.label != NAME
+
+
+def removals_by_document(
+    tokens: TextTokens, found: Sequence[RuleFind], texts: Sequence[str]
+) -> list[list[TextRemoval]]:
+    """Return what rules and forms find in each text, in its order and apart.
+
+    Guarded words at the ends of a find are left out. Where findings overlap, the first rule whose
+    finds are no names comes before others: a street or a hospital is called after somebody.
+    """
+    guarded = find_guarded(tokens, join_tokens(tokens))
+    details: list[dict[str, list[TextRemoval]]] = [{} for _ in tokens.first[1:]]
+    names: list[dict[str, list[TextRemoval]]] = [{} for _ in tokens.first[1:]]
+    for one in found:
+        inside = np.flatnonzero(~guarded[one.start : one.end]) + one.start
+        if not len(inside):
+            continue
+        start, end = int(tokens.starts[inside[0]]), int(tokens.ends[inside[-1]])
+        removal = TextRemoval(start, end, one.rule.label, (one.rule.by,))
+        by_rule = (names if one.rule.label == NAME else details)[tokens.document[one.start]]
+        by_rule.setdefault(one.rule.name, []).append(removal)
+    return [
+        settle_spans(text, find(text, FORMS), *own.values(), find(text, LISTS), *of_people.values())
+        for text, own, of_people in zip(texts, details, names, strict=True)
+    ]
+
+
+def tag_tokens(tokens: TextTokens, found: Sequence[RuleFind], names: Sequence[str]) -> TextTokens:
+    """Return the tokens with the first of the rules of these names that finds each as its tag."""
+    tags = TokenNumbers()
+    numbers = dict(zip(names, tags.number(names), strict=True))
+    tag = np.full(len(tokens), NOWHERE, dtype=np.int32)
+    for one in reversed(found):
+        if one.rule.name in numbers:
+            tag[one.start : one.end] = numbers[one.rule.name]
+    return replace(tokens, tag=tag, tags=tags)

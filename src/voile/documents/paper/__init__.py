@@ -1,1 +1,0 @@
-"""The paper's own learners, loaded by name where asked for."""

@@ -1,0 +1,35 @@
+"""A document as published: what stands in the place of what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from voile.documents.replacements.markup import keep_json
+from voile.documents.replacements.published import PublishedEdit, PublishedText, RemovalReplacer
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.text.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedDocument(Document):
+    """A document as published; its spans are the identifiers that are left."""
+
+    edits: tuple[
+        PublishedEdit, ...
+    ] = ()  # what stands in the place of what, in the order of the text
+
+
+def publish(
+    document: Document, removals: Sequence[TextRemoval], put: RemovalReplacer
+) -> PublishedDocument:
+    """Replace what is removed, and carry over the spans that are left."""
+    made: PublishedText = keep_json(document.text, put(document, removals))
+    return PublishedDocument(
+        made.text,
+        tuple(made.carry_spans(document.spans)),
+        document.id,
+        document.subject,
+        annotated=document.annotated,
+        edits=tuple(made.edits),
+    )

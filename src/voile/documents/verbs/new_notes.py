@@ -1,0 +1,57 @@
+"""Whether a kit fits the notes that it is applied to, and the policy for notes that it does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+from voile.core.warn import warn
+from voile.data import Source
+from voile.documents.model.content import DocumentsContent
+from voile.documents.model.policies import NOVELTY
+from voile.documents.text.reader import DocumentReader, is_usable
+from voile.documents.words.novelty import NoveltyCheck
+from voile.release.choice import Chosen
+
+LOOKED_AT = 300
+"""Notes by which a kit is held to fit, the first ones."""
+UNLIKE = (
+    "the notes are unlike the kit's: in half of them {share:.0%} of the words or more are new, and "
+    "in 95% of the kit's own notes under {high:.0%}; {instead}"
+)
+BY_RULES = (
+    "rules and the pretrained model find identifiers instead of its default policy; make a kit of "
+    "these notes with voile documents init"
+)
+KEPT = (
+    "the policy may miss identifiers and remove harmless words; fit a kit on such notes, and "
+    "measure the release with voile documents accept"
+)
+
+
+class NoveltyWarning(UserWarning):
+    """The notes differ from those of the kit in style or language. Make a kit of such notes."""
+
+
+def choose_for_notes(
+    content: DocumentsContent, chosen: Chosen, source: Source, reader: DocumentReader
+) -> Chosen:
+    """Return the policy for these notes: not a kit's default where the kit does not fit.
+
+    Rules and the pretrained model then find identifiers. They are at hand in kits of notes without
+    annotation; another kit, or a policy that somebody chose, is applied with a warning.
+    Cost: O(characters of 300 notes).
+    """
+    data = content.found.get(NOVELTY)
+    if data is None or not source.has_rows():  # a worker gets the policy that was chosen here
+        return chosen
+    documents = reader.read_documents(source, annotated=False)
+    texts = (one.text for one in islice(documents, LOOKED_AT) if is_usable(one))
+    check = NoveltyCheck.from_data(data)
+    share = check.measure(texts)
+    if share is None or share <= check.high:
+        return chosen
+    is_default = chosen.number is not None and chosen.number == content.found.get("default_policy")
+    said = UNLIKE.format(share=share, high=check.high, instead=BY_RULES if is_default else KEPT)
+    warn(said, NoveltyWarning)
+    return replace(chosen, policy={**chosen.policy, "passes": 0}) if is_default else chosen

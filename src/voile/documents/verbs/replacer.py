@@ -1,0 +1,41 @@
+"""What comes in the place of what is removed, as the options ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voile.documents.model.content import DocumentsContent
+from voile.documents.options import ApplyOptions
+from voile.documents.replacements.kinds import check_kinds
+from voile.documents.replacements.names import Language, NameLists
+from voile.documents.replacements.published import RemovalReplacer
+from voile.documents.replacements.replacer import make_replacer
+from voile.documents.replacements.surrogates import Surrogates
+from voile.keys.pseudonyms import Secret
+
+if TYPE_CHECKING:
+    pass
+
+
+def language_of(content: DocumentsContent, options: ApplyOptions) -> Language:
+    """Return the language of surrogates: as asked for, else that of the notes that init read."""
+    found: Language = options.language or content.found.get("language", "english")
+    return found
+
+
+def make_replacer_of(options: ApplyOptions, language: Language) -> RemovalReplacer:
+    """Return what comes in the place of what is removed."""
+    kinds = check_kinds(options.kinds())
+    if options.replace != "surrogate":
+        return make_replacer(options.replace, categories=kinds)
+    path = options.names
+    return Surrogates(
+        Secret.find(options.key_file) or Secret.from_environment(),
+        language=language,
+        names=None if path is None else [NameLists.read(Path(path))],
+        kinds=kinds,
+        date_order=options.date_order,
+        days=options.date_shift_days,
+        ages=options.ages,
+    )

@@ -1,0 +1,69 @@
+"""The index of a work folder: where the notes are, and how the kit was made of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from voile.core.errors import RequestError
+from voile.data.files.outputs import WORK_FORMAT, WORK_INDEX, WORK_VERSION
+from voile.data.files.own_files import check_model, read_json
+from voile.data.roles import Roles
+from voile.documents.adapters.model import ExternalModel
+from voile.documents.options import LearningOptions
+from voile.documents.replacements.names import Language
+
+
+class WorkFile(BaseModel):
+    """What `work.json` says: where the notes are, and how the kit was made of them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: str = WORK_FORMAT
+    version: int = WORK_VERSION
+    notes: str = Field(pattern=r"^[^\x00]+$")  # a path, as `open_source` takes it
+    table: str | None
+    encoding: str | None
+    fingerprint: str
+    subject_pattern: str | None  # of files' names
+    roles: dict[str, Any]
+    by: str | None  # the column of the known values' table that says whose a row is
+    language: Language
+    starter: str | None = None  # the name of what was learnt from public text; None where none is
+    learning: dict[str, Any]
+    models: tuple[ExternalModel, ...] = ()  # of the user's own, as they were
+    seed: int = Field(ge=0)
+
+
+def read_work(folder: Path) -> WorkFile:
+    """Read what a work folder says of itself."""
+    place = folder / WORK_INDEX
+    try:
+        data = read_json(place, "the work folder's index")
+    except (FileNotFoundError, NotADirectoryError):
+        raise RequestError(
+            "no work folder here", where=str(folder), instead="voile documents init makes one"
+        ) from None
+    if not isinstance(data, dict) or data.get("format") != WORK_FORMAT:
+        raise RequestError("this is not a work folder", where=str(folder))
+    if isinstance(data.get("version"), int) and data["version"] > WORK_VERSION:
+        raise RequestError(
+            f"the work folder has version {data['version']} and this voile reads up to "
+            f"{WORK_VERSION}",
+            where=str(folder),
+            instead="use a newer voile",
+        )
+    file = check_model(WorkFile, data, "the work folder's index", place)
+    check_model(Roles, file.roles, "the work folder's index", place)
+    check_model(LearningOptions, file.learning, "the work folder's index", place)
+    return file
+
+
+def write_work(folder: Path, file: WorkFile) -> None:
+    """Write the index of a work folder, for its owner alone."""
+    place = folder / WORK_INDEX
+    place.write_text(json.dumps(file.model_dump(), indent=1, ensure_ascii=False), encoding="utf-8")
+    place.chmod(0o600)

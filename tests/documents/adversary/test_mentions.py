@@ -1,9 +1,0 @@
-"""Examples of `adversary/mentions`."""
-
-from __future__ import annotations
-
-from voile.documents.adversary.mentions import compared_words
-
-
-def test_examples_of_compared_words():
-    assert compared_words("J. O'Brien") == ("brien",)
