@@ -103,7 +103,7 @@ def main() -> None:
     lines = [line(name, *make(), k) for name, make in DATA.items() for k in KS]
     save(
         "itemsets_bounds",
-        "Summed mutual information in bits of the best of 8 sets found, with three upper\n"
+        f"Summed mutual information in bits of the best of {SETS} sets found, with three upper\n"
         "bounds for any set with this k.",
         COLUMNS,
         lines,

@@ -12,12 +12,12 @@ from voile.tables.recoding.marginals import state_people
 from voile.tables.recoding.runs import choose_cuts
 
 SHARE, SEEDS, TIMES = 0.3, 3, (1, 2, 5)
-NOTES = f"""The register is all of Adult, without errors. A tree releases 30% of it, k = 5.
-People aged 40 and over are so many times likelier than others (mean of 3 samples). Without
-marginals the adversary names, for each row, anybody of the register who fits its box. With
+NOTES = f"""The register is all of Adult, without errors. A tree releases {SHARE:.0%} of it,
+k = {K}. People aged 40 and over are so many times likelier than others (mean of {SEEDS} samples).
+Without marginals the adversary names, for each row, anybody of the register who fits its box. With
 marginals she names one of the likeliest. The weight of a candidate is a product over all
 columns: the people released over those registered in the run of the candidate's value. In both
-cases she names at most one person of a box rightly, 1 in 5. The risk that depends on k is
+cases she names at most one person of a box rightly, 1 in {K}. The risk that depends on k is
 unchanged."""
 
 
