@@ -13,13 +13,14 @@ from voile.release.choice import Choice
 from voile.release.kit import StoredKit
 from voile.tables.module import TABLES
 from voile.tables.people.counts import Constraints
+from voile.tables.policies.scores import score_policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import GroupMeasure
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.fit import fit
-from voile.tables.verbs.forests import grow, score_tree
+from voile.tables.verbs.forests import grow
 from voile.tables.verbs.options import ApplyOptions, FitOptions
 from voile.tables.verbs.verify import verify
 
@@ -106,7 +107,7 @@ def test_a_measure_of_ones_own_is_what_trees_are_pruned_by():
         sizes = [np.bincount(one) for one in boxes_and_combinations(space, policy)]
         small = [own[own < 3].sum() for own in sizes]
         assert forest.frontier.risk[number] == pytest.approx(small[0] / small[1])
-        assert score_tree(space, policy)[0] == pytest.approx(small[0] / small[1])
+        assert score_policy(space, policy).risk == pytest.approx(small[0] / small[1])
 
 
 @pytest.mark.parametrize(

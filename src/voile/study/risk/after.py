@@ -106,7 +106,7 @@ def find_after(
                for name in {**leaks.columns, **before.columns}}  # fmt: skip
     both = TextLeaks(columns, min(1.0, leaks.name + before.name))
     out, most = JoinedReleases(space, past.all_shown), limit * float(space.counts.sample.sum())
-    share = min(1.0, most / space.evaluator.matches)  # together never less than alone
+    share = min(1.0, most / space.matches)  # together never less than alone
     alone = replace(promise, joint_risk=min(share, promise.joint_risk or 1.0))
     for policy in candidates(content, [past], alone, recount=False, seed=seed):
         joined = out.with_one(ShownRelease.of(policy, past.rules))
@@ -117,7 +117,7 @@ def find_after(
         judged = JointRisk(space, group, visible)
         records = judged.records if rows is None else rows.records(visible)
         found, people = judged.expect_matches(both, records), records.weights
-        figures = JointFigures(found, found / space.evaluator.matches, of_rows.k)
+        figures = JointFigures(found, found / space.matches, of_rows.k)
         if found <= limit * float(people.sum()) + SLACK and not [*promise.broken_by(figures)]:
             return policy
     raise InfeasibleError(

@@ -17,6 +17,7 @@ from voile.tables.kernels.scorer import LOSS, RISK, SUPPRESSED, PolicyScorer, Su
 from voile.tables.people.counts import CombinationCounts, Constraints
 from voile.tables.scoring.disclosure import are_diverse
 from voile.tables.scoring.group_measures import (
+    FLAT,
     EvenSpread,
     GroupMeasure,
     RecordGroups,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 Policies = NDArray[np.bool_]
 
-FLAT = 1e-12
 LARGE = 400_000
 """Sampled cells times attributes, above which a policy is scored on its own cells."""
 

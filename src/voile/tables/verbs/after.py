@@ -19,6 +19,7 @@ from voile.release.choice import Choice, Chosen
 from voile.release.kit import StoredKit
 from voile.tables.joint.figures import grouping_bytes, joint_figures
 from voile.tables.kernels.cells import why_too_wide
+from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
@@ -134,19 +135,19 @@ def _read_content(kit: StoredKit, source: Source | None, *, recount: bool) -> Ta
     return content
 
 
-def _limit(space: PolicySpace, promise: LedgerPromise, joint_risk: float | None) -> LedgerPromise:
+def _limit(space: CountedSpace, promise: LedgerPromise, joint_risk: float | None) -> LedgerPromise:
     """Return the promise with the relative risk that it and the user allow, if they limit it.
 
     Beside releases of other rows a risk can be more than the untouched source's, as they differ.
     """
     people = promise.expected_matches
-    share = None if people is None else people / space.evaluator.matches
+    share = None if people is None else people / space.matches
     risks = [risk for risk in (joint_risk, promise.joint_risk, share) if risk is not None]
     least = min(risks, default=1.0)
     return promise if least > 1 or not risks else replace(promise, joint_risk=least)
 
 
-def _check_room(past: EarlierReleases, space: PolicySpace, limit: LedgerPromise) -> None:
+def _check_room(past: EarlierReleases, space: CountedSpace, limit: LedgerPromise) -> None:
     """Refuse where the releases that are out exceed the limit by themselves."""
     out = joint_figures(space, past.all_shown)
     if broken := list(limit.broken_by(out)):
@@ -167,15 +168,8 @@ def _search_policies(
         out = out | rules.required
     if rules.forbidden is not None:
         out = out & ~rules.forbidden
-    space = content.space
-    within = PolicySpace(
-        space.domains,
-        space.counts,
-        replace(rules, required=out, k=max(rules.k, past.floor, promise.k)),
-        space.population,
-        risk=space.risk,
-        loss=space.loss,
-        weights=space.weights,
+    within = PolicySpace.of_counts(
+        content.space, replace(rules, required=out, k=max(rules.k, past.floor, promise.k))
     )
     most = EVALUATIONS if cuts else BESIDE
     return search(within, method="best", evaluations=most, random_state=seed).frontier
@@ -198,7 +192,7 @@ def candidates(
     further than a tree that is out adds nothing. So are those that are out: where groups are
     suppressed, another policy shows other people by leaving them out.
     """
-    space = content.space
+    space = PolicySpace.of_counts(content.space)
     found = [_search_policies(content, past, limit, seed) for past in pasts]
     bits = np.concatenate([one.policies for one in found])
     loss = np.concatenate([one.loss for one in found]).tolist()
@@ -213,7 +207,7 @@ def candidates(
         own = content.figures.expected_matches
         loss += content.frontier.loss.tolist()
         matches += [0.0] * len(content.frontier.loss) if recount else own.tolist()
-    most = (limit.joint_risk or 1.0) * space.evaluator.matches + SLACK
+    most = (limit.joint_risk or 1.0) * space.matches + SLACK
     order = sorted(range(len(policies)), key=loss.__getitem__)
     return [policies[i] for i in order if matches[i] <= most]  # together never less than alone
 

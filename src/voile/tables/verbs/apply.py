@@ -27,9 +27,10 @@ from voile.release.outcomes import AsideRows, BatchOutcome, SourceBatch, Written
 from voile.release.step import ApplyingStep
 from voile.report.suppression import FEW, is_few
 from voile.report.wording import needs_suppression
+from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import KitPolicy
 from voile.tables.policies.policy import Policy
-from voile.tables.policies.space import PolicySpace
+from voile.tables.policies.scores import score_policy
 from voile.tables.recoding.class_ids import CLASS, ClassIds
 from voile.tables.recoding.marginals import ColumnMarginal, ReleasedCounts
 from voile.tables.recoding.plan import ColumnOutput, find_pseudonym_column, plan
@@ -186,11 +187,11 @@ def _rescore_choice(chosen: Chosen, content: TablesContent, policy: KitPolicy) -
     )
 
 
-def _check_feasible(space: PolicySpace, policy: Policy) -> None:
-    scores = space.evaluator.scores(policy.bits[None, :])
-    if not space.evaluator.feasible(policy.bits[None, :], scores)[0]:
+def _check_feasible(space: CountedSpace, policy: Policy) -> None:
+    suppressed = score_policy(space, policy).suppressed
+    if not space.is_feasible(policy, suppressed):
         raise InfeasibleError(
-            f"the policy breaks the kit's constraints, or suppresses {scores.suppressed[0]:.2%} "
+            f"the policy breaks the kit's constraints, or suppresses {suppressed:.2%} "
             "of subjects to keep them",
             instead="choose a policy of the kit, or fit with other constraints",
         )

@@ -18,6 +18,7 @@ from voile.report.wording import join_names
 from voile.tables.bounds.bound import LossBound, bound, refuse_unbounded
 from voile.tables.domains.settings import PATHS, KeptSettings, QuasiSettings
 from voile.tables.people.counts import Constraints
+from voile.tables.policies.scores import score_marks
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import refuse_estimated
 from voile.tables.scoring.named_measures import LossWeights
@@ -29,7 +30,6 @@ from voile.tables.verbs.global_search import check_method, is_searched, marks_of
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.person_promise import ABSENT, grow_records, promises_per_person
 from voile.tables.verbs.reach import refuse_kept_cuts, refuse_unreachable
-from voile.tables.verbs.scores import score_marks
 from voile.tables.verbs.search import SearchResult
 
 TREES = "trees"

@@ -18,7 +18,6 @@ from voile.tables.trees.estimating import CountedPeople
 from voile.tables.trees.forest import PolicyForest, grow_forest
 from voile.tables.trees.ground import BoxDiversity, TreeGround
 from voile.tables.trees.measuring import BoxMeasures
-from voile.tables.trees.policy import TreePolicy
 
 
 def loss_weight_of(space: PolicySpace) -> float:
@@ -68,21 +67,6 @@ def _measures(space: PolicySpace) -> BoxMeasures | None:
     if space.estimates and boxes is not None:
         counted = CountedPeople.of(space.counts, space.quasi, boxes)
     return BoxMeasures(space.counts, risk, loss, space.evaluator.units[:2], counted)
-
-
-def score_tree(space: PolicySpace, policy: TreePolicy) -> tuple[float, float]:
-    """Return the risk and the loss of a tree's boxes, none of which is suppressed."""
-    measures, tree = _measures(space), policy.pruned_tree
-    risks, lost = (None, None) if measures is None else measures.of_boxes(tree)
-    if risks is None:
-        _, classes, _ = space.groups(policy)
-        risk = float((classes.sample / classes.people).sum()) / space.evaluator.matches
-    else:
-        risk = float(risks[tree.leaves].sum())
-    if lost is None:
-        weight, ours = loss_weight_of(space), space.losses(policy)
-        return risk, weight * ours["distribution"] + (1 - weight) * ours["resolution"]
-    return risk, float(lost[tree.leaves].sum())
 
 
 def grow(space: PolicySpace, progress: ProgressHook) -> PolicyForest:

@@ -24,7 +24,7 @@ from voile.tables.recoding.codebook import ReleaseCodebook
 from voile.tables.recoding.marginals import ColumnMarginal, least_implied
 
 if TYPE_CHECKING:
-    from voile.tables.policies.space import PolicySpace
+    from voile.tables.policies.counted_space import CountedSpace
 
 PeopleOf: TypeAlias = Callable[[NDArray[np.int32]], NDArray[np.float64]]
 """Counts the people of the population who share each released group, by its intervals."""
@@ -125,7 +125,7 @@ def people_sharing(
     return np.asarray(people[released])
 
 
-def find_small_areas(space: PolicySpace) -> list[str] | None:
+def find_small_areas(space: CountedSpace) -> list[str] | None:
     """Return the three-digit ZIP areas of 20,000 people or fewer; None where nobody is counted."""
     zips = [x for x in space.domains if is_zip(x) and space.population.counts_by(x.column)]
     areas = [count_areas(one, space.people_by_value(one.column)) for one in zips]

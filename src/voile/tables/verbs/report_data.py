@@ -21,7 +21,7 @@ from voile.tables.verbs.report_analysis import analysis_data, chosen_number
 from voile.tables.verbs.report_losses import loss_data
 
 if TYPE_CHECKING:
-    from voile.tables.policies.space import PolicySpace
+    from voile.tables.policies.counted_space import CountedSpace
     from voile.tables.verbs.content import TablesContent
     from voile.tables.verbs.showing import AnyPublished
 
@@ -58,8 +58,8 @@ def report_data(
     space, frontier = content.space, content.frontier
     source, bottom = space.without_constraints(), space.policy(space.bottom)
     data: dict[str, Any] = {
-        "subjects": space.evaluator.subjects,
-        "matches": space.evaluator.matches,
+        "subjects": space.counts.subjects,
+        "matches": space.matches,
         "policies": len(frontier),
         "promise": content.promise,
         "frontier": _thin_frontier(content),
@@ -122,7 +122,7 @@ def _of_rows(content: TablesContent, policy: AnyPolicy) -> dict[str, Any]:
     }
 
 
-def _empty_boxes(space: PolicySpace, published: PublishedBoxes) -> dict[str, float]:
+def _empty_boxes(space: CountedSpace, published: PublishedBoxes) -> dict[str, float]:
     """Return what boxes without a released record hold of the population, where tables count it.
 
     The share of its people, who are then proved not to be in the release, and of those of them
@@ -194,7 +194,7 @@ def _encode_bound(bound: LossBound | None) -> dict[str, Any] | None:
     return {**columns, "area": bound.area, "hull": bound.hull, "staircase": bound.staircase}
 
 
-def _uniques(space: PolicySpace, policy: AnyPolicy, fraction: float | None) -> list[float] | None:
+def _uniques(space: CountedSpace, policy: AnyPolicy, fraction: float | None) -> list[float] | None:
     """Estimate the people unique in the population, where only a sampling fraction is known."""
     if fraction is None:
         return None

@@ -26,13 +26,13 @@ from voile.tables.scoring.losses import LOSSES, CombinationGrouping, losses
 
 if TYPE_CHECKING:
     from voile.tables.people.counts import CombinationCounts
-    from voile.tables.policies.space import PolicySpace
+    from voile.tables.policies.counted_space import CountedSpace
 
 NOT_RELEASED = -1
 NAMED = "distribution {distribution}, resolution {resolution}, width of the groups (NCP) {ncp}"
 
 
-def loss_data(space: PolicySpace, policy: AnyPolicy) -> dict[str, Any]:
+def loss_data(space: CountedSpace, policy: AnyPolicy) -> dict[str, Any]:
     """Gather what a policy loses on the fitted source, also as sampling weights count people."""
     made: dict[str, Any] = {**space.losses(policy)}
     weighted = space.weighted_counts

@@ -18,9 +18,9 @@ from voile.release.outcomes import SourceBatch
 from voile.tables.domains.domain import encode_cells
 from voile.tables.people.combinations import value_order
 from voile.tables.people.counts import Constraints
+from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import KitPolicy
 from voile.tables.policies.policy import Policy
-from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.marginals import ReleasedCounts
 from voile.tables.recoding.published import PublishedPolicy
 from voile.tables.recoding.published_boxes import PublishedBoxes
@@ -59,7 +59,7 @@ class NotesShowing(Protocol[Notes]):
 
 def showing_of(
     policy: KitPolicy,
-    space: PolicySpace,
+    space: CountedSpace,
     *,
     subject: str | None,
     sensitive: Sequence[str],
@@ -168,7 +168,7 @@ class ShownBoxes:
     """A tree policy: a box that breaks the constraints on these rows takes its whole ancestor."""
 
     policy: TreePolicy
-    space: PolicySpace
+    space: CountedSpace
     subject: str | None
     sensitive: tuple[str, ...]
     marginals: bool = False
