@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from voile.core.brief import BriefRepr
 
 MOST_KEYS = 2**62
+NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)([.][0-9]+)?")
 
 
 class SensitiveColumn(NamedTuple):
@@ -127,3 +129,19 @@ def row_keys(codes: NDArray[np.int32], sizes: Sequence[int]) -> NDArray[Any]:
     for column, size in enumerate(sizes):
         keys = keys * size + codes[:, column]
     return keys
+
+
+def value_order(values: Sequence[Any]) -> tuple[NDArray[np.intp], bool]:
+    """Return the order of a column's distinct values, and whether they are numbers.
+
+    Numbers by size, null last; names, and codes such as 007, as they come.
+
+    >>> order, ordered = value_order(["10", None, "9", "-1.5"])
+    >>> order.tolist(), ordered, value_order(["10", "007"])[1]
+    ([3, 2, 0, 1], True, False)
+    """
+    texts = ["" if value is None else str(value) for value in values]
+    if not any(texts) or not all(NUMBER.fullmatch(t) for t in texts if t):
+        return np.arange(len(values)), False
+    keys = [(float(text) if text else np.inf, text) for text in texts]
+    return np.array(sorted(range(len(texts)), key=keys.__getitem__)), True

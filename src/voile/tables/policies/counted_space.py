@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.domains.domain import ValueDomain
+from voile.tables.domains.zip_areas import count_areas, is_zip
 from voile.tables.people.counted_boxes import (
     CountedBoxes,
     add_within,
@@ -125,6 +126,14 @@ class CountedSpace:
             codes, people = boxes.codes[:, boxes.columns.index(column)], boxes.people
         counted = np.bincount(codes, weights=people, minlength=len(self.domains[place]))
         return counted.astype(np.float64)
+
+    @property
+    def small_areas(self) -> list[str] | None:
+        """The three-digit ZIP areas of 20,000 people or fewer; None where nobody is counted."""
+        zips = [x for x in self.domains if is_zip(x) and self.population.counts_by(x.column)]
+        areas = [count_areas(one, self.people_by_value(one.column)) for one in zips]
+        small = {x for one in areas for x in np.array(one.names)[one.small].tolist()}
+        return sorted(small) if zips else None
 
     def groups(self, policy: AnyPolicy) -> tuple[NDArray[np.int32], EquivalenceClasses, Bits]:
         """Return a policy's equivalence classes: interval numbers, counts, which are allowed."""

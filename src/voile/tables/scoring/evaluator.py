@@ -32,7 +32,8 @@ from voile.tables.scoring.group_scorer import MeasuredScorer
 from voile.tables.scoring.monotone import check
 
 if TYPE_CHECKING:
-    from voile.tables.scoring.policy_figures import FigureScorer, PolicyFigures
+    from voile.tables.scoring.losses import PolicyFigures
+    from voile.tables.scoring.policy_figures import FigureScorer
 
 Policies = NDArray[np.bool_]
 

@@ -34,6 +34,22 @@ LOSSES = ("distribution", "resolution", "ncp")
 
 
 @dataclass(frozen=True, eq=False)
+class PolicyFigures(BriefRepr):
+    """Figures of policies, (m,) each.
+
+    The sum of 1 / g and the largest 1 / g of the subjects released (0 if none is), the share of
+    subjects that are not, and the three losses (see `losses`).
+    """
+
+    expected_matches: Floats
+    largest: Floats
+    suppressed: Floats
+    distribution: Floats
+    resolution: Floats
+    ncp: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class CombinationGrouping(BriefRepr):
     """Which group each combination is in, and which values of each column a group covers.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import BriefRepr
 from voile.tables.kernels.cell_sums import sum_cells
 from voile.tables.kernels.cells import CellRules, LatticeCells
 from voile.tables.kernels.scorer import (
@@ -24,7 +22,12 @@ from voile.tables.kernels.scorer import (
     SUPPRESSED,
 )
 from voile.tables.people.counts import CombinationCounts, Constraints
-from voile.tables.scoring.losses import distribution_of_all, entropies, importance_shares
+from voile.tables.scoring.losses import (
+    PolicyFigures,
+    distribution_of_all,
+    entropies,
+    importance_shares,
+)
 
 if TYPE_CHECKING:
     from voile.tables.kernels.compiled_scorer import CompiledScorer
@@ -35,22 +38,6 @@ SMALL = 400_000
 """Cells times attributes that are summed as they are, whatever cuts the policies have."""
 ALONE, FEW = 3, 16
 """Policies on cells of their own: each of the finest, then so many together."""
-
-
-@dataclass(frozen=True, eq=False)
-class PolicyFigures(BriefRepr):
-    """Figures of policies, (m,) each.
-
-    The sum of 1 / g and the largest 1 / g of the subjects released (0 if none is), the share of
-    subjects that are not, and the three losses (see `losses`).
-    """
-
-    expected_matches: Floats
-    largest: Floats
-    suppressed: Floats
-    distribution: Floats
-    resolution: Floats
-    ncp: Floats
 
 
 class FigureScorer:

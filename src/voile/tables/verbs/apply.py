@@ -34,6 +34,7 @@ from voile.tables.policies.scores import score_policy
 from voile.tables.recoding.class_ids import CLASS, ClassIds
 from voile.tables.recoding.marginals import ColumnMarginal, ReleasedCounts
 from voile.tables.recoding.plan import ColumnOutput, find_pseudonym_column, plan
+from voile.tables.recoding.published_boxes import AnyPublished
 from voile.tables.recoding.recoder import BatchRecoder, PersonRecoder
 from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.verbs.content import TablesContent
@@ -42,7 +43,6 @@ from voile.tables.verbs.following import released_groups
 from voile.tables.verbs.measure_release import (
     AREAS,
     count_least_implied,
-    find_small_areas,
     measure_release,
     people_sharing,
 )
@@ -62,7 +62,7 @@ from voile.tables.verbs.placed_rows import measure_against_source
 from voile.tables.verbs.promises import LEAST_IMPLIED, least_of
 from voile.tables.verbs.recount import count_anew, pack_counts, unpack_counts, with_counts
 from voile.tables.verbs.report_data import STATING, report_data
-from voile.tables.verbs.showing import AnyPublished, BoxNotes, BoxSummary, NotesShowing, showing_of
+from voile.tables.verbs.showing import BoxNotes, BoxSummary, NotesShowing, showing_of
 
 CONSTRAINTS = (
     *("k", "max_risk", "l_diversity", "entropy_l", "t_closeness", "suppress"),
@@ -307,7 +307,7 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
                 else None
             ),
             sensitive=[c for c in content.roles.of("sensitive") if c in self.schema.names],
-            small_areas=find_small_areas(content.space),
+            small_areas=content.space.small_areas,
             suppressed=written.suppressed_people(),
             k=self._promised_people,
             directory=written.scratch,
@@ -407,7 +407,7 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
     def private_manifest(self, known: AnyPublished) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""
         story = report_data(self.content, self.policy, known)
-        areas = find_small_areas(self.content.space)
+        areas = self.content.space.small_areas
         return {"story": story, AREAS: areas, **_marginals(known.marginals)}
 
 

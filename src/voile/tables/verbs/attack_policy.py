@@ -28,7 +28,7 @@ from voile.tables.attack import (
 )
 from voile.tables.attack.records import distinct_rows
 from voile.tables.domains.domain import encode_cells
-from voile.tables.people.combinations import value_order
+from voile.tables.people.counts import value_order
 from voile.tables.recoding.boxes import BoxCodebook
 from voile.tables.verbs.attack_places import groups_of, numbers_of, places, spans_of
 from voile.tables.verbs.promises import least_people

@@ -24,9 +24,8 @@ from voile.tables.policies.family import KitPolicy, PolicyFamily
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.scores import PolicyScore, beating, score_policy
 from voile.tables.scoring.group_measures import GroupMeasure
-from voile.tables.scoring.losses import LOSSES
+from voile.tables.scoring.losses import LOSSES, PolicyFigures
 from voile.tables.scoring.named_measures import DEFAULTS, NAMES, Kind, LossWeights, measure_named
-from voile.tables.scoring.policy_figures import PolicyFigures
 from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.verbs.content_tables import (
     bound_facts,

@@ -13,7 +13,7 @@ from voile.core.progress import ProgressHook
 from voile.tables.policies.family import PolicyFamily, join
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import EvenSpread, WeightedLoss, matches
-from voile.tables.scoring.policy_figures import PolicyFigures
+from voile.tables.scoring.losses import PolicyFigures
 from voile.tables.trees.estimating import CountedPeople
 from voile.tables.trees.forest import PolicyForest, grow_forest
 from voile.tables.trees.ground import BoxDiversity, TreeGround

@@ -15,15 +15,13 @@ from voile.tables.policies.comparison import in_words, most_different
 from voile.tables.policies.family import AnyPolicy, KitPolicy, finest_cuts
 from voile.tables.policies.policy import Policy, intervals_of
 from voile.tables.recoding.published import PublishedPolicy
-from voile.tables.recoding.published_boxes import PublishedBoxes
+from voile.tables.recoding.published_boxes import AnyPublished, PublishedBoxes
 from voile.tables.trees.person_policy import PersonPolicy
-from voile.tables.verbs.report_analysis import analysis_data, chosen_number
 from voile.tables.verbs.report_losses import loss_data
 
 if TYPE_CHECKING:
     from voile.tables.policies.counted_space import CountedSpace
     from voile.tables.verbs.content import TablesContent
-    from voile.tables.verbs.showing import AnyPublished
 
 STATING = StatingRules(
     at_least=frozenset(
@@ -82,7 +80,7 @@ def report_data(
         "hold_out": content.hold_out.share,
         "may_be_empty": space.constraints.empty_boxes,
         "uniques_source": _uniques(source, bottom, content.fraction),
-        "analysis": analysis_data(content.analysis, frontier.risk, chosen_number(content, policy)),
+        "analysis": _describe_analysis(content, policy),
     }
     if content.bound is not None and not np.isnan(content.bound.bound).all():
         shown = np.array(data["frontier"]["risk"])
@@ -108,6 +106,25 @@ def report_data(
             published = published.finest
         data["strips"] = {"chosen": _published_strips(published), **data["strips"]}
     return data
+
+
+def _describe_analysis(content: TablesContent, policy: KitPolicy | None) -> dict[str, Any] | None:
+    """Gather what was kept, by risk; the chosen policy, or the nearest that was tried."""
+    if content.analysis is None:
+        return None
+    tried, risk = [number for number, _ in content.analysis["policies"]], content.frontier.risk
+    near = chosen = None
+    if policy is not None:
+        chosen = content.family.number_of(policy)
+        if chosen is None:
+            chosen = int(np.abs(risk - content.score(policy).risk).argmin())
+        near = min(range(len(tried)), key=lambda i: abs(tried[i] - chosen))
+    return {
+        **content.analysis,
+        "risk": [float(risk[number]) for number in tried],
+        "near": near,
+        "exact": near is not None and tried[near] == chosen,
+    }
 
 
 def _of_rows(content: TablesContent, policy: AnyPolicy) -> dict[str, Any]:

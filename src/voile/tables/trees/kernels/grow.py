@@ -17,7 +17,8 @@ from voile.tables.trees.kernels.inputs import (
     SamplePeople,
     SensitiveRows,
 )
-from voile.tables.trees.kernels.sets import goes_left, last_of, least_of, width_of
+from voile.tables.trees.kernels.place import goes_left, last_of, least_of
+from voile.tables.trees.kernels.sets import width_of
 from voile.tables.trees.kernels.split import best_cut
 from voile.tables.trees.kernels.sums import group_of, n_log_n
 

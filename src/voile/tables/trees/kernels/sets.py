@@ -15,19 +15,8 @@ from voile.tables.trees.kernels.inputs import (
     SamplePeople,
     SensitiveRows,
 )
+from voile.tables.trees.kernels.place import has
 from voile.tables.trees.kernels.sums import n_log_n, risk_added, weights_of
-
-
-@bare
-def has(values: int, value: int) -> bool:
-    """Whether a set has a value."""
-    return (values >> value) & 1 == 1
-
-
-@bare
-def goes_left(value: int, cut: int, free: bool) -> bool:
-    """Whether a value is in the first part of a box cut so: in the set, or up to the cut."""
-    return has(cut, value) if free else value <= cut
 
 
 @bare
@@ -38,25 +27,6 @@ def size_of(values: int) -> int:
         values &= values - 1
         found += 1
     return found
-
-
-@bare
-def least_of(values: int) -> int:
-    """Return the least value of a set that has some."""
-    value = 0
-    while not has(values, value):
-        value += 1
-    return value
-
-
-@bare
-def last_of(values: int) -> int:
-    """Return the last value of a set that has some."""
-    value = -1
-    while values:
-        values >>= 1
-        value += 1
-    return value
 
 
 @bare
