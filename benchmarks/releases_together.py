@@ -25,8 +25,7 @@ from voile.tables.domains.parser import CellParser
 from voile.tables.joint.disclosed import SpaceNames, rules_of
 from voile.tables.joint.figures import ShownRelease, joint_figures
 from voile.tables.joint.linking import count_linked_matches
-from voile.tables.people.counts import Constraints, row_keys
-from voile.tables.people.population import PopulationCounts
+from voile.tables.people.counts import Constraints, PopulationCounts, row_keys
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.after import BESIDE, EVALUATIONS

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from voile.release.module import KindModule, ModuleAssessing, ModuleOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
 
     from voile.data.roles import Roles
     from voile.release import verb_types as verb
     from voile.release.criteria import CriterionMeasure
     from voile.release.own_verbs import OwnVerb
+    from voile.tables.verbs.attack_tasks import Task
     from voile.tables.verbs.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
+    from voile.tables.verbs.scene import TablesScene
 
 
 class TablesAssessing(ModuleAssessing["AssessOptions"]):
@@ -96,7 +101,7 @@ class TablesModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
         """Link records to people, infer values, and regrow the policy."""
         from voile.tables.verbs.attack import attack
 
-        return attack
+        return partial(attack, regrow=_regrow_policies)
 
     @property
     def report(self) -> verb.ReportSections:
@@ -139,6 +144,13 @@ class TablesModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
         from voile.tables.verbs.expand import expand
 
         return expand
+
+
+def _regrow_policies(scene: TablesScene, rng: np.random.Generator) -> Sequence[Task]:
+    """Fit again, as `attack` itself never does."""
+    from voile.tables.verbs.attack_regrow import regrowing_tasks
+
+    return regrowing_tasks(scene, rng)
 
 
 TABLES = TablesModule()

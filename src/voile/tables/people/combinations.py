@@ -18,12 +18,12 @@ from voile.tables.domains.domain import ValueDomain, encode_cells
 from voile.tables.domains.parser import EXAMPLES, CellParser, FindRows
 from voile.tables.people.counts import (
     CombinationCounts,
+    PopulationCounts,
     SensitiveColumn,
     distinct_rows,
     row_keys,
     value_order,
 )
-from voile.tables.people.population import PopulationCounts
 
 MOST_OUTCOMES = 100
 Floats = NDArray[np.float64]

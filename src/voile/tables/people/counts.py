@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import BriefRepr
+from voile.tables.people.counted_boxes import CountedBoxes
 
 MOST_KEYS = 2**62
 NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)([.][0-9]+)?")
@@ -63,6 +64,31 @@ class CombinationCounts(BriefRepr):
     @property
     def subjects(self) -> float:
         return float(self.sample.sum())
+
+
+@dataclass(frozen=True)
+class PopulationCounts(BriefRepr):
+    """People by combination, (m, q) codes in lexicographic order, and where the counts come from.
+
+    `how` ends the sentence "The population is ..."; a reader must agree with the `assumptions` to
+    believe the counts; `known` says whether tables count people by all quasi-identifiers; `boxes`
+    are the people of tables that count them by some, which decide no group's size; `weighted` says
+    whether people are sums of the subjects' sampling weights.
+    """
+
+    shows = ("how",)
+
+    codes: NDArray[np.int32]
+    people: NDArray[np.float64]
+    how: str
+    assumptions: tuple[str, ...] = ()
+    known: bool = True
+    boxes: CountedBoxes | None = None
+    weighted: bool = False
+
+    def counts_by(self, column: str | None) -> bool:
+        """Whether a table counts people by a column."""
+        return self.known or (self.boxes is not None and column in self.boxes.columns)
 
 
 @dataclass(frozen=True)
@@ -145,3 +171,15 @@ def value_order(values: Sequence[Any]) -> tuple[NDArray[np.intp], bool]:
         return np.arange(len(values)), False
     keys = [(float(text) if text else np.inf, text) for text in texts]
     return np.array(sorted(range(len(texts)), key=keys.__getitem__)), True
+
+
+def count_by_value(
+    quasi: Sequence[str], counts: CombinationCounts, population: PopulationCounts, column: str
+) -> NDArray[np.float64]:
+    """Count the population by the values of one quasi-identifier."""
+    place = quasi.index(column)
+    codes, people = counts.codes[:, place], counts.population
+    boxes = population.boxes
+    if boxes is not None and column in boxes.columns:
+        codes, people = boxes.codes[:, boxes.columns.index(column)], boxes.people
+    return np.bincount(codes, people, counts.sizes[place]).astype(np.float64)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.domains.domain import ValueDomain
-from voile.tables.domains.zip_areas import count_areas, is_zip
 from voile.tables.people.counted_boxes import (
     CountedBoxes,
     add_within,
@@ -18,8 +17,12 @@ from voile.tables.people.counted_boxes import (
     estimate_matches,
     estimate_uniques,
 )
-from voile.tables.people.counts import CombinationCounts, Constraints
-from voile.tables.people.population import PopulationCounts
+from voile.tables.people.counts import (
+    CombinationCounts,
+    Constraints,
+    PopulationCounts,
+    count_by_value,
+)
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.scoring.catalogue import MEASURES
@@ -119,21 +122,7 @@ class CountedSpace:
 
     def people_by_value(self, column: str) -> Floats:
         """Count the population by the values of one domain."""
-        place = self.quasi.index(column)
-        codes, people = self.counts.codes[:, place], self.counts.population
-        boxes = self.population.boxes
-        if boxes is not None and column in boxes.columns:
-            codes, people = boxes.codes[:, boxes.columns.index(column)], boxes.people
-        counted = np.bincount(codes, weights=people, minlength=len(self.domains[place]))
-        return counted.astype(np.float64)
-
-    @property
-    def small_areas(self) -> list[str] | None:
-        """The three-digit ZIP areas of 20,000 people or fewer; None where nobody is counted."""
-        zips = [x for x in self.domains if is_zip(x) and self.population.counts_by(x.column)]
-        areas = [count_areas(one, self.people_by_value(one.column)) for one in zips]
-        small = {x for one in areas for x in np.array(one.names)[one.small].tolist()}
-        return sorted(small) if zips else None
+        return count_by_value(self.quasi, self.counts, self.population, column)
 
     def groups(self, policy: AnyPolicy) -> tuple[NDArray[np.int32], EquivalenceClasses, Bits]:
         """Return a policy's equivalence classes: interval numbers, counts, which are allowed."""

@@ -43,6 +43,7 @@ from voile.tables.verbs.following import released_groups
 from voile.tables.verbs.measure_release import (
     AREAS,
     count_least_implied,
+    find_small_areas,
     measure_release,
     people_sharing,
 )
@@ -307,7 +308,7 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
                 else None
             ),
             sensitive=[c for c in content.roles.of("sensitive") if c in self.schema.names],
-            small_areas=content.space.small_areas,
+            small_areas=self._small_areas,
             suppressed=written.suppressed_people(),
             k=self._promised_people,
             directory=written.scratch,
@@ -344,6 +345,11 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
     def _promised_people(self) -> int:
         rules = self.content.space.constraints
         return promised_people(rules.k, rules.max_risk)
+
+    @property
+    def _small_areas(self) -> list[str] | None:
+        space = self.content.space
+        return find_small_areas(space.domains, space.counts, space.population)
 
     def public_manifest(self, figures: Mapping[str, float], known: AnyPublished) -> dict[str, Any]:
         """Return the intervals, the constraints, and figures that single nobody out."""
@@ -407,8 +413,7 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
     def private_manifest(self, known: AnyPublished) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""
         story = report_data(self.content, self.policy, known)
-        areas = self.content.space.small_areas
-        return {"story": story, AREAS: areas, **_marginals(known.marginals)}
+        return {"story": story, AREAS: self._small_areas, **_marginals(known.marginals)}
 
 
 def _marginals(found: Sequence[ColumnMarginal]) -> dict[str, Any]:

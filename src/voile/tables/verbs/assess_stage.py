@@ -28,7 +28,7 @@ from voile.tables.foreign.columns import (
 )
 from voile.tables.foreign.keys import RowSides
 from voile.tables.foreign.matching import match_in_order, match_rows
-from voile.tables.policies.source_space import SourceSpace
+from voile.tables.people.table_counts import TableCounts, count_source
 from voile.tables.verbs.options import AssessOptions
 from voile.tables.verbs.scene import TablesStage
 
@@ -50,9 +50,9 @@ class ForeignTablesStage(TablesStage):
     rng: np.random.Generator
 
     @cached_property
-    def space(self) -> SourceSpace:
+    def space(self) -> TableCounts:
         """The original's domains, and its people by combination."""
-        return SourceSpace.of(
+        return count_source(
             self.truth,
             None if self.options.population is None else [self.options.population],
             self.roles.of("quasi"),

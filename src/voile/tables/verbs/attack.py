@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TypeAlias
+
+import numpy as np
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
@@ -12,9 +16,11 @@ from voile.keys.random import streams
 from voile.release.manifest import StoredRelease
 from voile.tables.verbs.attack_overlap import attacks_by_fit
 from voile.tables.verbs.attack_policy import PolicyAttacks
-from voile.tables.verbs.attack_tasks import attacks_on, run_all
+from voile.tables.verbs.attack_tasks import Task, attacks_on, run_all
 from voile.tables.verbs.options import AttackOptions
 from voile.tables.verbs.scene import TablesScene
+
+RegrowPolicies: TypeAlias = Callable[[TablesScene, np.random.Generator], Sequence[Task]]
 
 
 def attack(
@@ -24,8 +30,12 @@ def attack(
     *,
     seed: int | None,
     progress: ProgressHook,
+    regrow: RegrowPolicies,
 ) -> tuple[Evidence, ...]:
-    """Act as several adversaries, one for each question, and score each by true identity."""
+    """Act as several adversaries, one for each question, and score each by true identity.
+
+    regrow : the attacks of an adversary who runs the program that made the release.
+    """
     release.check_hash()
     scene = TablesScene(release, truth, options)
     release.check_source(truth, scene.true_rows.num_rows)
@@ -38,9 +48,7 @@ def attack(
             instead="leave --regrow out, or fit with --promise row",
         )
     if options.regrow:
-        from voile.tables.verbs.attack_regrow import regrowing_tasks  # reaches the fitting code
-
-        tasks += regrowing_tasks(scene, draws[4])
+        tasks += regrow(scene, draws[4])
     evidence = run_all(tasks, progress)
     if not evidence:
         raise RequestError(

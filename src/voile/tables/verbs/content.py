@@ -17,8 +17,7 @@ from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.release.kit import StoredKit
 from voile.tables.bounds.result import LossBound
-from voile.tables.people.counts import CombinationCounts
-from voile.tables.people.population import PopulationCounts
+from voile.tables.people.counts import CombinationCounts, PopulationCounts
 from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import KitPolicy, PolicyFamily
 from voile.tables.policies.policy import Policy

@@ -17,8 +17,8 @@ from voile.gate.losses import number_tuples
 from voile.gate.safe_harbor import count_safe_harbor
 from voile.gate.table import measure_table
 from voile.tables.domains.domain import ValueDomain
-from voile.tables.domains.zip_areas import SMALL_AREAS
-from voile.tables.people.counts import CombinationCounts
+from voile.tables.domains.zip_areas import SMALL_AREAS, count_areas, is_zip
+from voile.tables.people.counts import CombinationCounts, PopulationCounts, count_by_value
 from voile.tables.recoding.class_ids import CLASS
 from voile.tables.recoding.codebook import ReleaseCodebook
 from voile.tables.recoding.marginals import ColumnMarginal, least_implied
@@ -130,3 +130,15 @@ def count_population(counts: CombinationCounts, values: NDArray[Any]) -> NDArray
     own, others = np.split(cell, [len(values)])
     people = np.bincount(others, counts.population, int(cell.max(initial=0)) + 1)
     return np.asarray(people[own], dtype=np.float64)
+
+
+def find_small_areas(
+    domains: Sequence[ValueDomain], counts: CombinationCounts, population: PopulationCounts
+) -> list[str] | None:
+    """Return the three-digit ZIP areas of 20,000 people or fewer; None where nobody is counted."""
+    quasi = [domain.column for domain in domains]
+    zips = [x for x in domains if is_zip(x) and population.counts_by(x.column)]
+    people = [count_by_value(quasi, counts, population, one.column) for one in zips]
+    areas = [count_areas(*one) for one in zip(zips, people, strict=True)]
+    small = {x for one in areas for x in np.array(one.names)[one.small].tolist()}
+    return sorted(small) if zips else None

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voile.core.rounding import StatingRules
+from voile.gate.analysts import ReleasedLabels, count_query_error
+from voile.gate.groups import PeopleAtRisk
+from voile.gate.losses import PlacedRows
 from voile.tables.bounds.result import LossBound
 from voile.tables.people.superpopulation import estimate_uniques
 from voile.tables.policies.comparison import in_words, most_different
@@ -16,10 +19,11 @@ from voile.tables.policies.family import AnyPolicy, KitPolicy, finest_cuts
 from voile.tables.policies.policy import Policy, intervals_of
 from voile.tables.recoding.published import PublishedPolicy
 from voile.tables.recoding.published_boxes import AnyPublished, PublishedBoxes
+from voile.tables.scoring.losses import CombinationGrouping, losses
 from voile.tables.trees.person_policy import PersonPolicy
-from voile.tables.verbs.report_losses import loss_data
 
 if TYPE_CHECKING:
+    from voile.tables.people.counts import CombinationCounts
     from voile.tables.policies.counted_space import CountedSpace
     from voile.tables.verbs.content import TablesContent
 
@@ -43,7 +47,7 @@ STATING = StatingRules(
         }
     ),
 )
-POINTS = 600
+POINTS, NOT_RELEASED = 600, -1
 LEAST_SHOWN = 1e-6
 
 
@@ -137,6 +141,35 @@ def _of_rows(content: TablesContent, policy: AnyPolicy) -> dict[str, Any]:
         "estimated_uniques": space.estimated_uniques(policy),
         "after": _finite(space.disclosure(policy)),
     }
+
+
+def loss_data(space: CountedSpace, policy: AnyPolicy) -> dict[str, Any]:
+    """Gather what a policy loses on the fitted source, also as sampling weights count people."""
+    made: dict[str, Any] = {**space.losses(policy)}
+    weighted = space.weighted_counts
+    if weighted is not None:
+        grouping = space.grouping(policy)
+        error = count_query_error(*grouped_rows(weighted, grouping))
+        own = losses(weighted, grouping, importance=space.weights.importance)
+        made["weighted"] = {**own, "query_error": error}
+    return made
+
+
+def grouped_rows(
+    counts: CombinationCounts, grouping: CombinationGrouping
+) -> tuple[PlacedRows, ReleasedLabels]:
+    """Return counted combinations in the groups of a fit, as the gate places rows in released ones.
+
+    Each person counted is one of one combination.
+    """
+    held = counts.sample > 0
+    group = np.where(grouping.kept, np.arange(len(grouping.kept)), NOT_RELEASED)[grouping.group]
+    labels = ReleasedLabels(grouping.box, grouping.values)
+    nobody = PeopleAtRisk(*(np.zeros(0),) * 3)
+    rows = PlacedRows(
+        counts.codes[held], counts.sample[held], group[held], labels.widths, counts.sizes, nobody
+    )
+    return rows, labels
 
 
 def _empty_boxes(space: CountedSpace, published: PublishedBoxes) -> dict[str, float]:
