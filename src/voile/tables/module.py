@@ -78,7 +78,7 @@ class TablesModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
     @property
     def fit(self) -> verb.Fit[FitOptions, Roles]:
         """Find the policies that no other beats."""
-        from voile.tables.verbs.fit import fit
+        from voile.tables.fitting.fit import fit
 
         return fit
 
@@ -134,7 +134,7 @@ class TablesModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
     @property
     def choose_after(self) -> verb.ChooseAfter:
         """Search for a policy that is safe given a ledger's releases."""
-        from voile.tables.verbs.after import choose_after
+        from voile.tables.fitting.after import choose_after
 
         return choose_after
 
@@ -148,7 +148,7 @@ class TablesModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
 
 def _regrow_policies(scene: TablesScene, rng: np.random.Generator) -> Sequence[Task]:
     """Fit again, as `attack` itself never does."""
-    from voile.tables.verbs.attack_regrow import regrowing_tasks
+    from voile.tables.fitting.attack_regrow import regrowing_tasks
 
     return regrowing_tasks(scene, rng)
 

@@ -12,6 +12,7 @@ import pytest
 from voile.core.errors import RequestError, SourceError
 from voile.data import open_source
 from voile.tables.domains.settings import KeptSettings, QuasiSettings
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.people.combinations import (
     check_quasi,
     count_population,
@@ -21,7 +22,6 @@ from voile.tables.people.combinations import (
 )
 from voile.tables.people.counts import SensitiveColumn, distinct_rows, row_keys, value_order
 from voile.tables.people.domain_building import build_domains
-from voile.tables.policies.space import PolicySpace
 
 
 def domain(values, population=None, type_=None, **settings):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.scores import score_policy
-from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import matches
 
 ROWS = st.lists(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from voile.gate.analysts import measure_utility
 from voile.gate.finding import figures_of
-from voile.tables.policies.space import PolicySpace
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.verbs.report_data import grouped_rows, loss_data
 
 QUASI = ["age", "sex"]

@@ -18,11 +18,11 @@ from voile.ledger.ledger import Ledger, LedgerKeys
 from voile.ledger.promise import SLACK, JointFigures
 from voile.study.risk.joint import Ints, JointRisk, Mask, MatchRecords, TextLeaks, places_in
 from voile.study.risk.together import as_tables, leaks_of
+from voile.tables.fitting.after import candidates
+from voile.tables.fitting.kernels.cells import why_too_wide
 from voile.tables.joint.disclosed import SpaceNames
 from voile.tables.joint.figures import JoinedReleases, ShownRelease
-from voile.tables.kernels.cells import why_too_wide
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.verbs.after import candidates
 from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.following import ReleaseArchive
 from voile.tables.verbs.past import EarlierReleases

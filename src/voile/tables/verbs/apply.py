@@ -49,16 +49,8 @@ from voile.tables.verbs.measure_release import (
 )
 from voile.tables.verbs.one_row import other_rows
 from voile.tables.verbs.options import ApplyOptions
-from voile.tables.verbs.person_records import (
-    PROMISED_PEOPLE,
-    list_choices,
-)
-from voile.tables.verbs.person_rows import (
-    ALONE,
-    BoxedRows,
-    find_row_boxes,
-    refuse_row_options,
-)
+from voile.tables.verbs.person_records import PROMISED_PEOPLE, list_choices
+from voile.tables.verbs.person_rows import ALONE, BoxedRows, find_row_boxes, refuse_row_options
 from voile.tables.verbs.placed_rows import measure_against_source
 from voile.tables.verbs.promises import LEAST_IMPLIED, least_of
 from voile.tables.verbs.recount import count_anew, pack_counts, unpack_counts, with_counts

@@ -21,11 +21,7 @@ from voile.tables.domains.domain import encode_cells
 from voile.tables.domains.parser import EXAMPLES
 from voile.tables.domains.settings import PATHS
 from voile.tables.foreign.bounds import BOUNDS, join_bounds, released_as
-from voile.tables.foreign.columns import (
-    ForeignCodebook,
-    groups_of,
-    read_column,
-)
+from voile.tables.foreign.columns import ForeignCodebook, groups_of, read_column
 from voile.tables.foreign.keys import RowSides
 from voile.tables.foreign.matching import match_in_order, match_rows
 from voile.tables.people.table_counts import TableCounts, count_source

@@ -16,10 +16,10 @@ from voile.core.frontier import Frontier
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.release.kit import StoredKit
-from voile.tables.bounds.result import LossBound
 from voile.tables.people.counts import CombinationCounts, PopulationCounts
 from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import KitPolicy, PolicyFamily
+from voile.tables.policies.loss_bound import LossBound
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.scores import PolicyScore, beating, score_policy
 from voile.tables.scoring.group_measures import GroupMeasure

@@ -12,10 +12,10 @@ from voile.core.rounding import StatingRules
 from voile.gate.analysts import ReleasedLabels, count_query_error
 from voile.gate.groups import PeopleAtRisk
 from voile.gate.losses import PlacedRows
-from voile.tables.bounds.result import LossBound
 from voile.tables.people.superpopulation import estimate_uniques
 from voile.tables.policies.comparison import in_words, most_different
 from voile.tables.policies.family import AnyPolicy, KitPolicy, finest_cuts
+from voile.tables.policies.loss_bound import LossBound
 from voile.tables.policies.policy import Policy, intervals_of
 from voile.tables.recoding.published import PublishedPolicy
 from voile.tables.recoding.published_boxes import AnyPublished, PublishedBoxes
