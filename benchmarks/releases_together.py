@@ -150,7 +150,7 @@ def trees() -> list[tuple[str, ...]]:
         kit.apply(kit.choose(policy=first), rows, at / "a.parquet", **how)
         for times in TIMES:
             began = time.process_time()
-            risk = min(1.0, times * matches[first] / content.space.evaluator.matches)
+            risk = min(1.0, times * matches[first] / content.space.matches)
             chosen = kit.choose(after=at / "ledger", key_file=key, joint_risk=risk)
             spent = time.process_time() - began
             what = f"after a tree (loss {loss[first]:.4f}), at joint risk {times:g} times its own"

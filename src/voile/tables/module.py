@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from voile.release.module import KindModule, ModuleAssessing, ModuleOptions
@@ -99,9 +98,9 @@ class TablesModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
     @property
     def attack(self) -> verb.Attack[AttackOptions]:
         """Link records to people, infer values, and regrow the policy."""
-        from voile.tables.verbs.attack import attack
+        from voile.tables.verbs.attack import TableAttacks
 
-        return partial(attack, regrow=_regrow_policies)
+        return TableAttacks(_regrow_policies).attack
 
     @property
     def report(self) -> verb.ReportSections:
