@@ -103,7 +103,7 @@ $(READY): requirements/install.txt requirements/dev.txt pyproject.toml
 # Kernels are compiled once, not by each worker of the tests.
 $(KERNELS): $(READY)
 	$(BIN)/python -m voile.itemsets.verbs.compile & other=$$!; \
-		$(BIN)/python -m voile.tables.verbs.compile && wait $$other
+		$(BIN)/python -m voile.tables.fitting.compile && wait $$other
 	@touch $(KERNELS)
 
 # The newest versions that the ranges of pyproject.toml allow, instead of the pinned ones.

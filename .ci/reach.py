@@ -37,6 +37,12 @@ LIMITS = {
     ("signals", "apply"): 40,
     ("signals", "report"): 40,
     ("signals", "verify"): 40,
+    ("tables", "apply"): 62,
+    ("tables", "attack"): 39,
+    ("tables", "report"): 39,
+    ("tables", "assess"): 55,
+    ("tables", "judging"): 32,
+    ("tables", "verify"): 17,
 }
 
 

@@ -21,13 +21,13 @@ from voile.report.charts import axes, svg
 from voile.report.charts.axes import PlotAxis
 from voile.report.charts.svg import percent, tag
 from voile.report.sections import IntervalChart, Strip
-from voile.tables.paper.bisect import BisectSearch
+from voile.tables.fitting.paper.bisect import BisectSearch
+from voile.tables.fitting.search import search
+from voile.tables.fitting.searches.result import SearchResult
+from voile.tables.fitting.searches.run import TablesSearchRun
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
-from voile.tables.policies.space import PolicySpace
-from voile.tables.searches.result import SearchResult
-from voile.tables.searches.run import TablesSearchRun
-from voile.tables.verbs.search import search
 
 POLICIES = 14_780
 SEEDS = {"random-chain": 20, "sublattice": 5}

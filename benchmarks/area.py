@@ -10,10 +10,10 @@ from benchmarks.cook import cook_counts
 from benchmarks.tables import save
 from benchmarks.tennessee import RACES, tennessee_counts
 
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.search import search
+from voile.tables.fitting.searches.result import SearchResult
 from voile.tables.people.counts import CombinationCounts
-from voile.tables.scoring.evaluator import PolicyEvaluator
-from voile.tables.searches.result import SearchResult
-from voile.tables.verbs.search import search
 
 EVALUATIONS = 14_780
 SEEDS = 5

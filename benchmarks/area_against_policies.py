@@ -13,11 +13,11 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
 from voile.report.sections import LineChart, Series
-from voile.tables.paper.chains import RandomChain
-from voile.tables.paper.sublattice import SublatticeSearch
-from voile.tables.scoring.evaluator import PolicyEvaluator
-from voile.tables.searches import steepest
-from voile.tables.verbs.search import search
+from voile.tables.fitting.paper.chains import RandomChain
+from voile.tables.fitting.paper.sublattice import SublatticeSearch
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.search import search
+from voile.tables.fitting.searches import steepest
 
 POLICIES = 14_780
 FIRST = 1_000

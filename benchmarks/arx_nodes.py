@@ -15,8 +15,8 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 
 from voile.core.frontier import Frontier
-from voile.tables.policies.space import PolicySpace
-from voile.tables.verbs.search import search
+from voile.tables.fitting.search import search
+from voile.tables.fitting.space import PolicySpace
 
 QUASI = (
     *("sex", "age", "race", "marital-status"),

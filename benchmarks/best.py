@@ -10,13 +10,13 @@ from benchmarks.cook import cook_counts
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
+from voile.tables.fitting import compile
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.search import search
+from voile.tables.fitting.searches import best
+from voile.tables.fitting.searches.result import SearchResult
+from voile.tables.fitting.searches.run import TablesSearchRun
 from voile.tables.people.counts import CombinationCounts, Constraints
-from voile.tables.scoring.evaluator import PolicyEvaluator
-from voile.tables.searches import best
-from voile.tables.searches.result import SearchResult
-from voile.tables.searches.run import TablesSearchRun
-from voile.tables.verbs import compile
-from voile.tables.verbs.search import search
 
 SECONDS = 60
 EVALUATIONS = 14_780

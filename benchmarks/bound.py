@@ -12,11 +12,11 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
 from voile.core.frontier import Frontier
-from voile.tables.bounds.bound import bound
-from voile.tables.bounds.result import LossBound
+from voile.tables.fitting.bounds.bound import bound
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.search import search
 from voile.tables.people.counts import CombinationCounts
-from voile.tables.scoring.evaluator import PolicyEvaluator
-from voile.tables.verbs.search import search
+from voile.tables.policies.loss_bound import LossBound
 
 SECONDS = 60
 LONG = 600

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier
-from voile.tables.scoring.evaluator import Policies, PolicyEvaluator, PolicyScores
-from voile.tables.searches.run import TablesSearchLimit, TablesSearchRun
+from voile.tables.fitting.scoring.evaluator import Policies, PolicyEvaluator, PolicyScores
+from voile.tables.fitting.searches.run import TablesSearchLimit, TablesSearchRun
 
 Method = Callable[[TablesSearchRun], None]
 

@@ -11,14 +11,14 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 from benchmarks.trees_adult import K, adult, counts_of, least_loss
 
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.search import search
+from voile.tables.fitting.trees.forest import grow_forest
+from voile.tables.fitting.trees.ground import TreeGround
 from voile.tables.people.counts import CombinationCounts, Constraints
-from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.scoring.group_measures import weigh_losses
 from voile.tables.scoring.losses import CombinationGrouping, hidden_by_column, importance_shares
-from voile.tables.trees.forest import grow_forest
-from voile.tables.trees.ground import TreeGround
 from voile.tables.trees.tree import BoxTree
-from voile.tables.verbs.search import search
 
 COLUMNS = ("what", "policy", "groups", "within groups", "by labels")
 NOTES = """The lost share of the columns' entropy, the mean over columns. Within groups, as in

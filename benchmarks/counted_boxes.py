@@ -22,14 +22,14 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 from numpy.typing import NDArray
 
+from voile.tables.fitting.forests import ground_of
+from voile.tables.fitting.search import search
+from voile.tables.fitting.space import PolicySpace
+from voile.tables.fitting.trees.forest import grow_forest
 from voile.tables.people.counted_boxes import estimate_each, share_drawn
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.policies.space import PolicySpace
-from voile.tables.trees.forest import grow_forest
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.verbs.forests import ground_of
-from voile.tables.verbs.search import search
 
 COUNTED = ["age", "sex", "race", "education"]
 OTHERS = ["marital_status", "occupation", "relationship", "workclass", "hours_per_week"]

@@ -10,9 +10,9 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 from numpy.typing import NDArray
 
+from voile.tables.fitting.trees.forest import PolicyForest, grow_forest
+from voile.tables.fitting.trees.ground import TreeGround
 from voile.tables.people.counts import CombinationCounts, Constraints
-from voile.tables.trees.forest import PolicyForest, grow_forest
-from voile.tables.trees.ground import TreeGround
 from voile.tables.trees.tree import BoxTree
 
 LIMITS = (5, 11)

@@ -13,7 +13,7 @@ from benchmarks.data import folder
 from benchmarks.tennessee import tennessee_counts
 
 from voile.keys.random import streams
-from voile.tables.attack import IntervalRecords
+from voile.tables.attack.records import IntervalRecords
 
 RELEASED, OTHERS = 20_000, 100_000
 WRONG_AGES, MISSING = 0.05, 0.03

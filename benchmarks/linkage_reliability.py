@@ -10,11 +10,11 @@ from benchmarks.linkage_games import Game, alike
 
 from voile.core.evidence import Rate
 from voile.keys.random import streams
-from voile.tables.attack import HitMiss, IntervalRecords
 from voile.tables.attack.estimation import excess_over_chance, expectation
 from voile.tables.attack.linkage import LinkageClaims, link
+from voile.tables.attack.model import HitMiss
 from voile.tables.attack.patterns import AgreementPatterns, agreement_patterns
-from voile.tables.attack.records import distinct_rows
+from voile.tables.attack.records import IntervalRecords, distinct_rows
 
 BEFORE, AFTER, GIVEN = "before", "after", "overlap given"
 

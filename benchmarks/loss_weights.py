@@ -20,16 +20,16 @@ from voile.tables.analysis.comparison import overlap
 from voile.tables.analysis.model import LinearModel
 from voile.tables.analysis.rows import read_rows
 from voile.tables.analysis.spread import KeptAnalysis, bounds_of
+from voile.tables.fitting.forests import grow
+from voile.tables.fitting.search import search
+from voile.tables.fitting.space import PolicySpace
+from voile.tables.fitting.trees.forest import grow_forest
+from voile.tables.fitting.trees.ground import TreeGround
 from voile.tables.people.counts import CombinationCounts, Constraints
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.losses import CombinationGrouping
-from voile.tables.trees.forest import grow_forest
-from voile.tables.trees.ground import TreeGround
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.verbs.forests import grow
 from voile.tables.verbs.report_losses import grouped_rows
-from voile.tables.verbs.search import search
 
 WEIGHTS = (1.0, 0.75, 0.5, 0.25, 0.0)
 KS = (5, 25)

@@ -11,13 +11,13 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
 from voile.gate.analysts import count_query_error
+from voile.tables.fitting import compile
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.search import search
 from voile.tables.people.counts import CombinationCounts, row_keys
-from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.scoring.group_measures import GroupMeasure, information, weigh_losses
 from voile.tables.scoring.losses import CombinationGrouping, losses
-from voile.tables.verbs import compile
 from voile.tables.verbs.report_losses import grouped_rows
-from voile.tables.verbs.search import search
 
 METHODS = ("steepest", "quick", "best")
 COLUMNS = (

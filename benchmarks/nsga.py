@@ -20,9 +20,9 @@ from pymoo.operators.sampling.rnd import BinaryRandomSampling
 from pymoo.optimize import minimize
 
 from voile.core.frontier import Frontier
-from voile.tables.scoring.evaluator import PolicyEvaluator
-from voile.tables.searches.run import TablesSearchLimit, TablesSearchRun
-from voile.tables.verbs.search import search
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.search import search
+from voile.tables.fitting.searches.run import TablesSearchLimit, TablesSearchRun
 
 SIZES = (14_780, 269_747)
 POPULATION = 100

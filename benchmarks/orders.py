@@ -30,9 +30,9 @@ from voile.tables.domains.parser import CellParser
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.domains.tours import measure_path, place_on_globe
 from voile.tables.domains.zip_areas import count_areas, explain_off_lattice
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.search import search
 from voile.tables.people.counts import CombinationCounts
-from voile.tables.scoring.evaluator import PolicyEvaluator
-from voile.tables.verbs.search import search
 
 ZIP = 3
 RANDOM = 5

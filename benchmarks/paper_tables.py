@@ -16,15 +16,15 @@ from benchmarks.update_probability import measure
 
 from voile.core.frontier import Frontier
 from voile.demo.county import QUASI, make_county
-from voile.tables.paper.bisect import BisectSearch
-from voile.tables.paper.chains import RandomChain
-from voile.tables.paper.clauses import PolicySublattice, PrunedSublattices
-from voile.tables.paper.sublattice import SublatticeSearch
+from voile.tables.fitting.paper.bisect import BisectSearch
+from voile.tables.fitting.paper.chains import RandomChain
+from voile.tables.fitting.paper.clauses import PolicySublattice, PrunedSublattices
+from voile.tables.fitting.paper.sublattice import SublatticeSearch
+from voile.tables.fitting.search import search
+from voile.tables.fitting.searches.run import TablesSearchRun
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
-from voile.tables.policies.space import PolicySpace
-from voile.tables.searches.run import TablesSearchRun
-from voile.tables.verbs.search import search
 
 COUNTY = {"tiny": 2_000, "small": 50_000}
 SEEDS = {"tiny": 2, "small": 20}

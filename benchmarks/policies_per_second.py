@@ -15,11 +15,11 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
 from voile.core.frontier import Frontier
-from voile.tables.kernels.lattice import lattice
-from voile.tables.kernels.walk import BY_RISK, changes, descend, follow
+from voile.tables.fitting.kernels.lattice import lattice
+from voile.tables.fitting.kernels.walk import BY_RISK, changes, descend, follow
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.search import search
 from voile.tables.people.counts import CombinationCounts
-from voile.tables.scoring.evaluator import PolicyEvaluator
-from voile.tables.verbs.search import search
 
 ROUNDS = 9
 

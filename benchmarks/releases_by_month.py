@@ -10,12 +10,12 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 from benchmarks.tennessee import COLUMNS
 
+from voile.tables.fitting.search import search
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.joint.difference import OutRelease, ReleaseTimeline
 from voile.tables.joint.people import ABSENT, ReleasedPeople
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.policy import Policy
-from voile.tables.policies.space import PolicySpace
-from voile.tables.verbs.search import search
 
 FIRST, MONTHLY, MONTHS, K, SUPPRESS, EVALUATIONS = 20_000, 1_000, 12, 5, 0.1, 100_000
 

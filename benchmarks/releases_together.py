@@ -22,16 +22,15 @@ from voile.ledger.ledger import create
 from voile.ledger.promise import LedgerPromise
 from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.parser import CellParser
+from voile.tables.fitting.after import BESIDE, EVALUATIONS
+from voile.tables.fitting.search import search
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.joint.disclosed import SpaceNames, rules_of
 from voile.tables.joint.figures import ShownRelease, joint_figures
 from voile.tables.joint.linking import count_linked_matches
-from voile.tables.people.counts import Constraints, row_keys
-from voile.tables.people.population import PopulationCounts
+from voile.tables.people.counts import Constraints, PopulationCounts, row_keys
 from voile.tables.policies.policy import Policy
-from voile.tables.policies.space import PolicySpace
-from voile.tables.verbs.after import BESIDE, EVALUATIONS
 from voile.tables.verbs.content import TablesContent
-from voile.tables.verbs.search import search
 
 TIMES, TARGETS = (1.0, 1.5, 2.0, 4.0), (0.321, 0.279, 0.248, 0.160)
 RELEASES, RUNS, SAFE_HARBOR = 100, 3, 84.3
@@ -151,7 +150,7 @@ def trees() -> list[tuple[str, ...]]:
         kit.apply(kit.choose(policy=first), rows, at / "a.parquet", **how)
         for times in TIMES:
             began = time.process_time()
-            risk = min(1.0, times * matches[first] / content.space.evaluator.matches)
+            risk = min(1.0, times * matches[first] / content.space.matches)
             chosen = kit.choose(after=at / "ledger", key_file=key, joint_risk=risk)
             spent = time.process_time() - began
             what = f"after a tree (loss {loss[first]:.4f}), at joint risk {times:g} times its own"

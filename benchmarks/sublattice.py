@@ -10,9 +10,9 @@ from benchmarks.by_evaluations import Method, areas
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
-from voile.tables.paper.chains import RandomChain
-from voile.tables.paper.sublattice import Initial, SublatticeSearch
-from voile.tables.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.paper.chains import RandomChain
+from voile.tables.fitting.paper.sublattice import Initial, SublatticeSearch
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
 
 CHECKPOINTS = tuple(range(100, 1001, 100))
 THRESHOLDS = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99)

@@ -10,12 +10,12 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
 from voile.core.frontier import Frontier
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.search import search
+from voile.tables.fitting.trees.forest import grow_forest
+from voile.tables.fitting.trees.ground import TreeGround
 from voile.tables.people.counts import CombinationCounts, Constraints
-from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.scoring.group_measures import weigh_losses
-from voile.tables.trees.forest import grow_forest
-from voile.tables.trees.ground import TreeGround
-from voile.tables.verbs.search import search
 
 EVALUATIONS = 10_000_000
 NONE = Constraints()

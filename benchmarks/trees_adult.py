@@ -14,14 +14,14 @@ from benchmarks.tables import save
 from numpy.typing import NDArray
 
 from voile.report.suppression import FEW
+from voile.tables.fitting.trees.forest import grow_forest
+from voile.tables.fitting.trees.ground import TreeGround, TreeGrowth
+from voile.tables.fitting.trees.growing import grow_tree
 from voile.tables.people.counts import CombinationCounts, Constraints, distinct_rows, row_keys
 from voile.tables.recoding.marginals import state_people
 from voile.tables.recoding.raking import rake_values
 from voile.tables.recoding.runs import choose_cuts
 from voile.tables.scoring.losses import CombinationGrouping, losses
-from voile.tables.trees.forest import grow_forest
-from voile.tables.trees.ground import TreeGround, TreeGrowth
-from voile.tables.trees.growing import grow_tree
 from voile.tables.trees.tree import BoxTree
 
 COLUMNS = (

@@ -10,10 +10,10 @@ import numpy as np
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
+from voile.tables.fitting.trees.forest import growths
+from voile.tables.fitting.trees.ground import TreeGround, TreeGrowth
+from voile.tables.fitting.trees.growing import grow_tree
 from voile.tables.people.counts import CombinationCounts, Constraints
-from voile.tables.trees.forest import growths
-from voile.tables.trees.ground import TreeGround, TreeGrowth
-from voile.tables.trees.growing import grow_tree
 
 K, REPEATS = 5, 3
 GROWTH = TreeGrowth(0.0, 0.7, 0.7)

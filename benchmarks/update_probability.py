@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier
 from voile.report.sections import LineChart, Series
-from voile.tables.paper.chains import RandomChain
-from voile.tables.paper.sublattice import FigureRectangle, update_probability
-from voile.tables.scoring.evaluator import Policies, PolicyEvaluator, PolicyScores
-from voile.tables.searches.run import DIGITS
+from voile.tables.fitting.paper.chains import RandomChain
+from voile.tables.fitting.paper.sublattice import FigureRectangle, update_probability
+from voile.tables.fitting.scoring.evaluator import Policies, PolicyEvaluator, PolicyScores
+from voile.tables.fitting.searches.run import DIGITS
 
 SUBLATTICES = 2_424
 """A tenth of the paper's."""

@@ -16,7 +16,7 @@ from tests.hostile.cases import cases
 import voile.tables as vt
 from voile.data import open_source
 from voile.tables.attack.regrowing import RemainingValues
-from voile.tables.verbs.attack_regrow import PolicyRegrowth
+from voile.tables.fitting.attack_regrow import PolicyRegrowth
 from voile.tables.verbs.options import AttackOptions
 from voile.tables.verbs.scene import TablesScene
 

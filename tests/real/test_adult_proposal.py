@@ -7,7 +7,7 @@ import pytest
 
 import voile
 from voile.tables.domains.settings import PATHS
-from voile.tables.policies.space import PolicySpace
+from voile.tables.fitting.space import PolicySpace
 
 pytestmark = pytest.mark.real
 

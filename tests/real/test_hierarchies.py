@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from voile.tables.domains.hierarchy import build_tree_domain, read_hierarchy
-from voile.tables.policies.space import PolicySpace
+from voile.tables.fitting.space import PolicySpace
 
 pytestmark = pytest.mark.real
 LEVELS = {

@@ -13,13 +13,13 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.release.kit import StoredKit
+from voile.tables.fitting.fit import fit
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.module import TABLES
 from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
-from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.attack import attack
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import TablesContent
-from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.verbs.verify import verify
 

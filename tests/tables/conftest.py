@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
 from voile.tables.people.counts import CombinationCounts, Constraints, SensitiveColumn
-from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.scoring.group_measures import (
     GroupMeasure,
     information,

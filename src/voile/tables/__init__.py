@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.tables.bounds.bound import bound
     from voile.tables.face import assess, edit, fit, show
+    from voile.tables.fitting.bounds.bound import bound
+    from voile.tables.fitting.search import search
+    from voile.tables.fitting.space import PolicySpace
     from voile.tables.people.counts import Constraints
     from voile.tables.policies.policy import Policy
     from voile.tables.policies.safe_harbor import safe_harbor
-    from voile.tables.policies.space import PolicySpace
     from voile.tables.recoding.generalise import generalise
-    from voile.tables.verbs.search import search
 
 __all__ = [
     "Constraints",
@@ -39,10 +39,10 @@ __getattr__ = lazily(
         "show": "face",
         "Constraints": "people.counts",
         "Policy": "policies.policy",
-        "PolicySpace": "policies.space",
-        "bound": "bounds.bound",
+        "PolicySpace": "fitting.space",
+        "bound": "fitting.bounds.bound",
         "generalise": "recoding.generalise",
         "safe_harbor": "policies.safe_harbor",
-        "search": "verbs.search",
+        "search": "fitting.search",
     },
 )

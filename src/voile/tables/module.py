@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 from voile.release.module import KindModule, ModuleAssessing, ModuleOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
 
     from voile.data.roles import Roles
     from voile.release import verb_types as verb
     from voile.release.criteria import CriterionMeasure
     from voile.release.own_verbs import OwnVerb
+    from voile.tables.verbs.attack_tasks import Task
     from voile.tables.verbs.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
+    from voile.tables.verbs.scene import TablesScene
 
 
 class TablesAssessing(ModuleAssessing["AssessOptions"]):
@@ -73,7 +77,7 @@ class TablesModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
     @property
     def fit(self) -> verb.Fit[FitOptions, Roles]:
         """Find the policies that no other beats."""
-        from voile.tables.verbs.fit import fit
+        from voile.tables.fitting.fit import fit
 
         return fit
 
@@ -94,9 +98,9 @@ class TablesModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
     @property
     def attack(self) -> verb.Attack[AttackOptions]:
         """Link records to people, infer values, and regrow the policy."""
-        from voile.tables.verbs.attack import attack
+        from voile.tables.verbs.attack import TableAttacks
 
-        return attack
+        return TableAttacks(_regrow_policies).attack
 
     @property
     def report(self) -> verb.ReportSections:
@@ -129,7 +133,7 @@ class TablesModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
     @property
     def choose_after(self) -> verb.ChooseAfter:
         """Search for a policy that is safe given a ledger's releases."""
-        from voile.tables.verbs.after import choose_after
+        from voile.tables.fitting.after import choose_after
 
         return choose_after
 
@@ -139,6 +143,13 @@ class TablesModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
         from voile.tables.verbs.expand import expand
 
         return expand
+
+
+def _regrow_policies(scene: TablesScene, rng: np.random.Generator) -> Sequence[Task]:
+    """Fit again, as `attack` itself never does."""
+    from voile.tables.fitting.attack_regrow import regrowing_tasks
+
+    return regrowing_tasks(scene, rng)
 
 
 TABLES = TablesModule()

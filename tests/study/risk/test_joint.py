@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from voile.study.risk.after import RowsBeside
 from voile.study.risk.joint import JointRisk, MatchRecords, TextLeaks, places_in
-from voile.tables.policies.space import PolicySpace
+from voile.tables.fitting.space import PolicySpace
 
 AGES, SEXES = (30, 31, 32, 33), ("f", "m")
 PEOPLE = st.lists(st.tuples(st.sampled_from(AGES), st.sampled_from(SEXES)), min_size=4, max_size=12)

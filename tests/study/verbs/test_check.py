@@ -11,9 +11,9 @@ from tests.study.made import roles_of, write_key
 from voile.core.errors import InfeasibleError, RequestError
 from voile.study import Study
 from voile.study.verbs.init import init
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.people.counts import CombinationCounts, Constraints
 from voile.tables.people.population import from_sample
-from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.losses import losses
 
 PEOPLE = 40

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from voile.tables.attack import HitMiss, IntervalRecords
+from voile.tables.attack.model import HitMiss
+from voile.tables.attack.records import IntervalRecords
 
 COLUMNS = ("age", "sex", "race", "zip")
 PEOPLE = 20_000

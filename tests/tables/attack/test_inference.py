@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Rate, difference
-from voile.tables.attack import IntervalRecords, SensitiveRecords, inference
-from voile.tables.attack.inference import class_of, classes, guess
+from voile.tables.attack.inference import SensitiveRecords, class_of, classes, guess, inference
+from voile.tables.attack.records import IntervalRecords
 
 COLUMNS = ("age", "sex", "race", "zip")
 TRUE, GENERAL = (1, 1, 1, 1), (100, 2, 5, 50)

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Rate
 from voile.report.wording import name_of
-from voile.tables.attack import HitMiss, IntervalRecords, linkage
 from voile.tables.attack.chance import StrangerChance
-from voile.tables.attack.linkage import link
+from voile.tables.attack.linkage import link, linkage
+from voile.tables.attack.model import HitMiss
 from voile.tables.attack.patterns import agreement_patterns
+from voile.tables.attack.records import IntervalRecords
 
 COLUMNS = ("age", "sex", "race", "zip")
 FINE, COARSE, GENERAL = (5, 1, 1, 4), (20, 2, 5, 8), (100, 2, 5, 50)

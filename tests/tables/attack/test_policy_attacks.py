@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from voile.core.evidence import difference
-from voile.tables.attack import ExactRows, absences, downcoding, faces, outside
+from voile.tables.attack.absences import absences, outside
+from voile.tables.attack.downcoding import downcoding
+from voile.tables.attack.exact import ExactRows
+from voile.tables.attack.faces import faces
 
 RNG = np.random.default_rng(0)
 

@@ -7,8 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.attack import IntervalRecords, singling_out
-from voile.tables.attack.singling_out import ALL_ROWS, drawn_from_margins, fitting, uniques
+from voile.tables.attack.records import IntervalRecords
+from voile.tables.attack.singling_out import (
+    ALL_ROWS,
+    drawn_from_margins,
+    fitting,
+    singling_out,
+    uniques,
+)
 
 COLUMNS = ("age", "sex", "race", "zip")
 TRUE, GENERAL = (1, 1, 1, 1), (100, 2, 5, 50)

@@ -17,9 +17,9 @@ from voile.tables.domains.hierarchy import (
     read_hierarchy,
     read_parents,
 )
+from voile.tables.fitting.search import search
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.people.counts import Constraints
-from voile.tables.policies.space import PolicySpace
-from voile.tables.verbs.search import search
 
 TREE = [
     ("Tennessee", "South", "USA", "*"),

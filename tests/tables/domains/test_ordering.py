@@ -17,8 +17,8 @@ from voile.tables.domains.ordering import order_domain
 from voile.tables.domains.parser import CellParser
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.domains.zip_areas import count_areas, explain_off_lattice
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
-from voile.tables.policies.space import PolicySpace
 
 PEOPLE = {  # areas 036 and 720 are small; 370 and 385 are not
     "03601": 900, "37010": 9_000, "37011": 40_000, "37012": 20, "38501": 7_000,

@@ -12,10 +12,10 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.proposals.tables import examine
 from voile.release.choice import Choice
+from voile.tables.fitting.fit import fit
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.module import TABLES
-from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, FitOptions
 
 PAIR = {"lat": {"pair": "lon"}}

@@ -13,7 +13,7 @@ from voile.core.errors import RequestError
 from voile.tables.domains.domain import ValueDomain, build_domain
 from voile.tables.domains.parser import BELOW_ALL, CellParser
 from voile.tables.domains.reading import choose_edges
-from voile.tables.policies.space import PolicySpace
+from voile.tables.fitting.space import PolicySpace
 
 SECRET = "hush-hush"
 

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.parser import CellParser
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.joint.figures import ShownRelease
-from voile.tables.people.counts import CombinationCounts, Constraints
-from voile.tables.people.population import PopulationCounts
+from voile.tables.people.counts import CombinationCounts, Constraints, PopulationCounts
 from voile.tables.policies.policy import Policy
-from voile.tables.policies.space import PolicySpace
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.trees.tree import BoxTree
 

@@ -12,17 +12,16 @@ import pytest
 from voile.core.errors import RequestError, SourceError
 from voile.data import open_source
 from voile.tables.domains.settings import KeptSettings, QuasiSettings
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.people.combinations import (
-    build_domains,
     check_quasi,
     count_population,
     count_sample,
     count_sensitive,
     encode,
-    value_order,
 )
-from voile.tables.people.counts import SensitiveColumn, distinct_rows, row_keys
-from voile.tables.policies.space import PolicySpace
+from voile.tables.people.counts import SensitiveColumn, distinct_rows, row_keys, value_order
+from voile.tables.people.domain_building import build_domains
 
 
 def domain(values, population=None, type_=None, **settings):

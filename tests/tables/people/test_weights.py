@@ -8,7 +8,7 @@ import pytest
 
 import voile.tables
 from voile.core.errors import RequestError
-from voile.tables.policies.space import PolicySpace
+from voile.tables.fitting.space import PolicySpace
 
 ROLES = {"age": "quasi", "sex": "quasi", "w": "weight"}
 

@@ -10,8 +10,8 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.tables.domains.zip_areas import SMALL_AREAS
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
-from voile.tables.policies.space import PolicySpace
 
 
 def intervals(policy, column):

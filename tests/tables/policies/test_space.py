@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.people.counted_boxes import estimate_matches
 from voile.tables.people.counts import Constraints
-from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import GroupMeasure
 
 ROWS = st.lists(

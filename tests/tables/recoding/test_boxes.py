@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from voile.core.errors import TamperedError
 from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.parser import CellParser
+from voile.tables.fitting.trees.ground import TreeGround, TreeGrowth
+from voile.tables.fitting.trees.growing import grow_tree
 from voile.tables.people.counts import CombinationCounts, Constraints, distinct_rows
 from voile.tables.policies.family import finest_cuts
 from voile.tables.recoding.boxes import BoxCodebook, read_codebook
@@ -21,8 +23,6 @@ from voile.tables.recoding.generalise import generalise
 from voile.tables.recoding.published import PublishedPolicy
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.trees.climbing import climb
-from voile.tables.trees.ground import TreeGround, TreeGrowth
-from voile.tables.trees.growing import grow_tree
 from voile.tables.trees.policy import TreePolicy
 
 DOMAINS = (

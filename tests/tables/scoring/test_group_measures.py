@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
 from voile.core.errors import RequestError
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
 from voile.tables.people.counts import CombinationCounts
-from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.scoring.group_measures import (
     RecordGroups,
     compute_values,

@@ -8,10 +8,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.scoring.group_scorer import MeasuredScorer
 from voile.tables.people.counts import Constraints, row_keys
-from voile.tables.scoring.evaluator import PolicyEvaluator
 from voile.tables.scoring.group_measures import RecordGroups, information, matches, weigh_losses
-from voile.tables.scoring.group_scorer import MeasuredScorer
 from voile.tables.scoring.losses import CombinationGrouping, losses
 
 seeds = st.integers(0, 2**32)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.tables.trees.trials import GROWTHS, small_ground
+from tests.tables.fitting.trees.trials import GROWTHS, small_ground
 
+from voile.tables.fitting.trees.growing import grow_tree
 from voile.tables.trees.climbing import climb
-from voile.tables.trees.growing import grow_tree
 from voile.tables.trees.tree import BoxTree
 
 

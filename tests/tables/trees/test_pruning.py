@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.tables.trees.trials import GROWTHS, inside, small_ground
+from tests.tables.fitting.trees.trials import GROWTHS, inside, small_ground
 
 from voile.core.errors import InfeasibleError
+from voile.tables.fitting.trees.growing import grow_tree
 from voile.tables.scoring.disclosure import distinct_l, entropy_l, t_closeness
 from voile.tables.scoring.losses import CombinationGrouping, losses
-from voile.tables.trees.growing import grow_tree
 
 
 def grown_of(seed, growth, *, limited, loss_weight=0.5, empty=False):

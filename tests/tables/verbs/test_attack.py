@@ -21,10 +21,10 @@ from voile.demo.county import ROLES, make_county, register_with_errors
 from voile.release.choice import Choice
 from voile.release.manifest import StoredRelease
 from voile.report.wording import name_of
+from voile.tables.fitting.fit import fit
 from voile.tables.module import TABLES
 from voile.tables.verbs.attack import attack
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.verbs.scene import TablesScene
 

@@ -17,12 +17,12 @@ from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.parser import CellParser
+from voile.tables.fitting.fit import fit
 from voile.tables.module import TABLES
 from voile.tables.recoding.codebook import CodedColumn
 from voile.tables.verbs.attack import attack
 from voile.tables.verbs.attack_places import places
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.verbs.report import sections
 from voile.tables.verbs.verify import verify

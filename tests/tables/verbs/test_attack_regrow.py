@@ -11,7 +11,7 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.evidence import Count
 from voile.data import open_source
 from voile.tables.attack.regrowing import GUESSED, MARGINALS, POSSIBLE, RemainingValues, regrowing
-from voile.tables.verbs.attack_regrow import PolicyRegrowth, candidates
+from voile.tables.fitting.attack_regrow import PolicyRegrowth, candidates
 from voile.tables.verbs.options import AttackOptions
 from voile.tables.verbs.report import sections
 from voile.tables.verbs.scene import TablesScene

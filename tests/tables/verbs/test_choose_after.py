@@ -40,7 +40,7 @@ def union(kit, *each):  # noqa: F811
 def test_the_limit_holds_for_all_together_and_less_is_lost_with_more(kit, out, risk):  # noqa: F811
     chosen = kit.choose(**out, joint_risk=risk)
     found = union(kit, of_one(kit, "age"), chosen)
-    whole = TablesContent.of(kit).space.evaluator.matches
+    whole = TablesContent.of(kit).space.matches
     assert found.matches <= min(risk * whole, 40) + 1e-9
     assert chosen.figures["joint_matches"] == pytest.approx(found.matches)
     assert chosen.figures["joint_risk"] == pytest.approx(found.matches / whole)

@@ -9,17 +9,17 @@ import sys
 import numpy as np
 import pytest
 
-from voile.tables.trees.kernels.prune import last_cut
-from voile.tables.verbs import forests
+from voile.tables.fitting import forests
+from voile.tables.fitting.trees.kernels.prune import last_cut
 
-WARM = "from voile.tables.verbs.compile import main; main()"
+WARM = "from voile.tables.fitting.compile import main; main()"
 WORK = """
 from dataclasses import dataclass
 import numpy as np
 from voile.tables import Constraints, bound, search
 from voile.tables.people.counts import CombinationCounts
-from voile.tables.scoring.evaluator import PolicyEvaluator
-from voile.tables.verbs.search import METHODS
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.search import METHODS
 
 @dataclass(frozen=True)
 class Space:

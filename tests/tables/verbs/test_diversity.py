@@ -18,15 +18,15 @@ from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.release.kit import StoredKit
 from voile.release.manifest import StoredRelease
+from voile.tables.fitting.fit import fit
+from voile.tables.fitting.search import search
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.module import TABLES
 from voile.tables.people.counts import Constraints, SensitiveColumn
-from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.disclosure import t_closeness
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import TablesContent
-from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, FitOptions
-from voile.tables.verbs.search import search
 from voile.tables.verbs.verify import PROMISES, _of_sensitive, verify
 
 QUASI = ("age", "zip")

@@ -225,10 +225,11 @@ def zeros_of(old):
 
 
 DISCLOSURE = "voile.tables.scoring.disclosure"
-EVALUATOR = "voile.tables.scoring.evaluator:PolicyEvaluator"
+EVALUATOR = "voile.tables.fitting.scoring.evaluator:PolicyEvaluator"
+KERNELS = "voile.tables.fitting.kernels"
 LOSSES = "voile.tables.scoring.losses"
 LOSSES_FOUND = ("distribution", "resolution", "ncp")
-SPACE = "voile.tables.policies.space:PolicySpace"
+SPACE = "voile.tables.policies.counted_space:CountedSpace"
 SHOWING = "voile.tables.verbs.showing:_AllowedUnions"
 PEOPLE = "voile.tables.people.records"
 STAGE = "voile.tables.verbs.assess_stage:ForeignTablesStage"
@@ -252,7 +253,9 @@ FAULTS = [
     InjectedFault(f"{EVALUATOR}._cell_rules", replacing(least_n=0.0), ("global",), "fit"),
     InjectedFault(f"{EVALUATOR}.rules", replacing(least_l=0), ("global",), "fit"),
     InjectedFault(f"{EVALUATOR}.is_close_to_released", always(True), ("global",), "fit"),
-    InjectedFault("voile.tables.kernels.cells:CellRules.of", replacing(most_t=1.0), ROWS, "fit"),
+    InjectedFault(
+        "voile.tables.fitting.kernels.cells:CellRules.of", replacing(most_t=1.0), ROWS, "fit"
+    ),
     InjectedFault(f"{LOSSES}:losses", each_times(0.5), FAMILIES, "fit"),
     InjectedFault(f"{LOSSES}:hidden_by_column", times(0), FAMILIES, "fit"),
     InjectedFault(f"{LOSSES}:distribution_of_all", times(2), FAMILIES, "fit"),

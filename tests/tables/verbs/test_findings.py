@@ -16,7 +16,7 @@ from voile.core.errors import TamperedError
 from voile.data import open_source
 from voile.gate.finding import figures_of
 from voile.gate.people_of_rows import PERSON, RowsWithPeople
-from voile.tables.policies.space import PolicySpace
+from voile.tables.fitting.space import PolicySpace
 from voile.tables.recoding.published import PublishedPolicy
 from voile.tables.recoding.recoder import BatchRecoder
 from voile.tables.verbs.measure_release import measure_release, people_sharing

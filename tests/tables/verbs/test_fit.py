@@ -17,14 +17,14 @@ from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.release.kit import StoredKit
 from voile.report.sections import Grid, Prose
+from voile.tables.fitting.fit import PopulationWarning, fit
+from voile.tables.fitting.search import FewFoundWarning
 from voile.tables.policies.policy import Policy
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import TablesContent
-from voile.tables.verbs.fit import PopulationWarning, fit
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.report import sections
 from voile.tables.verbs.report_data import report_data
-from voile.tables.verbs.search import FewFoundWarning
 
 ROLES_OF = {"size": "quasi", "sex": "quasi", "town": "quasi"}
 ROLES = Roles.model_validate({"columns": ROLES_OF})

@@ -14,7 +14,7 @@ import pytest
 import voile
 import voile.tables as vt
 from voile.core.errors import InfeasibleError, RequestError
-from voile.tables.verbs.person_promise import PromiseWarning
+from voile.tables.fitting.person_promise import PromiseWarning
 
 QUASI = ("age", "sex", "day", "place")
 ROLES = {

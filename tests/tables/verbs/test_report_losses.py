@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from voile.gate.analysts import measure_utility
 from voile.gate.finding import figures_of
-from voile.tables.policies.space import PolicySpace
-from voile.tables.verbs.report_losses import grouped_rows, loss_data
+from voile.tables.fitting.space import PolicySpace
+from voile.tables.verbs.report_data import grouped_rows, loss_data
 
 QUASI = ["age", "sex"]
 

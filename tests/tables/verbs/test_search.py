@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
-from voile.tables.paper.bisect import BisectSearch
-from voile.tables.paper.sublattice import SublatticeSearch
+from voile.tables.fitting.paper.bisect import BisectSearch
+from voile.tables.fitting.paper.sublattice import SublatticeSearch
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.search import METHODS, FewFoundWarning, search
 from voile.tables.people.counts import CombinationCounts, Constraints
-from voile.tables.scoring.evaluator import PolicyEvaluator
-from voile.tables.verbs.search import METHODS, FewFoundWarning, search
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from voile.data.roles import Roles
 from voile.face.kit import Kit
 from voile.opening import open_kit
 from voile.release.choice import Choice
+from voile.tables.fitting.fit import fit
 from voile.tables.module import TABLES
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.attack import attack
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import TablesContent
-from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.verbs.report import sections
 from voile.tables.verbs.verify import verify

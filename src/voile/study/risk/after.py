@@ -18,11 +18,11 @@ from voile.ledger.ledger import Ledger, LedgerKeys
 from voile.ledger.promise import SLACK, JointFigures
 from voile.study.risk.joint import Ints, JointRisk, Mask, MatchRecords, TextLeaks, places_in
 from voile.study.risk.together import as_tables, leaks_of
+from voile.tables.fitting.after import candidates
+from voile.tables.fitting.kernels.cells import why_too_wide
 from voile.tables.joint.disclosed import SpaceNames
 from voile.tables.joint.figures import JoinedReleases, ShownRelease
-from voile.tables.kernels.cells import why_too_wide
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.verbs.after import candidates
 from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.following import ReleaseArchive
 from voile.tables.verbs.past import EarlierReleases
@@ -106,7 +106,7 @@ def find_after(
                for name in {**leaks.columns, **before.columns}}  # fmt: skip
     both = TextLeaks(columns, min(1.0, leaks.name + before.name))
     out, most = JoinedReleases(space, past.all_shown), limit * float(space.counts.sample.sum())
-    share = min(1.0, most / space.evaluator.matches)  # together never less than alone
+    share = min(1.0, most / space.matches)  # together never less than alone
     alone = replace(promise, joint_risk=min(share, promise.joint_risk or 1.0))
     for policy in candidates(content, [past], alone, recount=False, seed=seed):
         joined = out.with_one(ShownRelease.of(policy, past.rules))
@@ -117,7 +117,7 @@ def find_after(
         judged = JointRisk(space, group, visible)
         records = judged.records if rows is None else rows.records(visible)
         found, people = judged.expect_matches(both, records), records.weights
-        figures = JointFigures(found, found / space.evaluator.matches, of_rows.k)
+        figures = JointFigures(found, found / space.matches, of_rows.k)
         if found <= limit * float(people.sum()) + SLACK and not [*promise.broken_by(figures)]:
             return policy
     raise InfeasibleError(

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from voile.core.brief import BriefRepr
 from voile.tables.people.counts import row_keys
+from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.policies.space import PolicySpace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -68,12 +68,12 @@ class JointRisk:
     of it are released. Cost: O(combinations) for each set of columns that the text may reveal.
     """
 
-    def __init__(self, space: PolicySpace, group: Ints, released: Mask) -> None:
+    def __init__(self, space: CountedSpace, group: Ints, released: Mask) -> None:
         self._space, self.released = space, released
         self._group = np.unique(group, return_inverse=True)[1].reshape(-1)
 
     @classmethod
-    def of(cls, space: PolicySpace, policy: AnyPolicy) -> JointRisk:
+    def of(cls, space: CountedSpace, policy: AnyPolicy) -> JointRisk:
         """Return that of a policy's release."""
         groups, _, kept = space.groups(policy)
         own = policy.keys_of(policy.numbers_of(space.counts.codes))
@@ -127,7 +127,7 @@ class JointRisk:
         return np.asarray(1 / np.maximum(people, 1))
 
 
-def places_in(space: PolicySpace, codes: NDArray[np.int32]) -> Ints:
+def places_in(space: CountedSpace, codes: NDArray[np.int32]) -> Ints:
     """Return the combination of each record of positions in a space's domains."""
     counts = space.counts
     keys = row_keys(np.concatenate([counts.codes, codes]), list(counts.sizes))

@@ -146,7 +146,7 @@ class StudyEntering(BriefRepr):
         assert table.alone is not None
         assert table.high is not None
         space, residue = self.content.space, self.residue
-        whole = space.evaluator.matches
+        whole = space.matches
         judged = JointRisk.of(space, self.policy)
         own = residue.figures(judged)["joint_at_recall"]
         before = leaks_of(ledger, names)

@@ -20,9 +20,9 @@ from voile.study.plan.plan import StudyPlan
 from voile.study.verbs.checks import check_overlap, check_written_once, read_people
 from voile.study.verbs.export import carrier_of
 from voile.study.verbs.notes_kit import SilentReports, source_of_kit
+from voile.tables.fitting.fit import open_space
+from voile.tables.fitting.kept import open_kept_space
 from voile.tables.people.population import PopulationGapError
-from voile.tables.verbs.fit import open_space
-from voile.tables.verbs.kept import open_kept_space
 
 
 @dataclass(frozen=True)

@@ -36,12 +36,12 @@ from voile.study.verbs.check import FitInputs, check, holds_events, on_another_d
 from voile.study.verbs.checks import offer_plan_options
 from voile.study.verbs.notes_kit import open_kit
 from voile.study.verbs.writing import options_of_rows
+from voile.tables.fitting.kept import fit_kept
 from voile.tables.module import TABLES
 from voile.tables.people.population import PopulationGapError
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.following import ReleaseArchive
-from voile.tables.verbs.kept import fit_kept
 
 SHOWN = 32
 """Policies that the joint frontier shows."""

@@ -26,7 +26,7 @@ from voile.engines.counting import count_combinations
 from voile.proposals.proposal import ColumnProposal, RolesProposal
 from voile.proposals.propose import propose
 from voile.study.adversary.days import as_days, can_be_moved, day_columns
-from voile.tables.policies.space import PolicySpace
+from voile.tables.fitting.space import PolicySpace
 
 UNDECIDED = "not released until you decide"
 LONG = 60

@@ -13,8 +13,8 @@ from voile.core.brief import BriefRepr
 from voile.core.frontier import Frontier
 from voile.tables.analysis.comparison import AnalysisEstimates, overlap
 from voile.tables.analysis.features import Codes
+from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import AnyPolicy, PolicyFamily
-from voile.tables.policies.space import PolicySpace
 
 MOST = 12
 """So many policies are looked at, evenly along the logarithm of risk and along loss."""
@@ -87,7 +87,7 @@ class SourceAnalysis(BriefRepr):
 
 def analyse(
     rows: AnalysedRows,
-    space: PolicySpace,
+    space: CountedSpace,
     frontier: Frontier,
     family: PolicyFamily,
     marks: Mapping[str, AnyPolicy],
@@ -134,7 +134,7 @@ def bounds_of(policy: AnyPolicy, codes: Codes) -> tuple[Codes, Codes]:
     return np.column_stack(first).astype(np.int32), np.column_stack(last).astype(np.int32)
 
 
-def released_by(space: PolicySpace, policy: AnyPolicy, rows: AnalysedRows) -> NDArray[np.bool_]:
+def released_by(space: CountedSpace, policy: AnyPolicy, rows: AnalysedRows) -> NDArray[np.bool_]:
     """Say which rows a policy releases: those of a group that the constraints allow."""
     own, _, allowed = space.groups(policy)
     keys = policy.keys_of(policy.numbers_of(rows.codes))

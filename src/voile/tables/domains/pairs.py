@@ -10,9 +10,8 @@ import pyarrow as pa
 from voile.core.errors import RequestError, nearest
 from voile.report.wording import join_names
 from voile.tables.domains.domain import ValueDomain
-from voile.tables.domains.parser import CellParser, NotInKind
+from voile.tables.domains.parser import CellParser, FindRows, NotInKind
 from voile.tables.domains.public_files import LATITUDE, LONGITUDE
-from voile.tables.domains.reading import FindRows
 
 
 class DistinctCells(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from decimal import Context, Decimal, InvalidOperation
 from functools import cached_property
@@ -22,6 +22,12 @@ _FLOAT = re.compile(r"[+-]?\d+(\.\d*)?")
 DIGITS = 76  # of the widest decimal that Arrow has
 BELOW_ALL = Decimal("-Infinity")
 """The value of the lowest bin, which has no lower edge."""
+MOST_DECIMALS = 256
+"""Decimals of more distinct values are put into as many bins."""
+EXAMPLES = 3
+"""Rows that a message names."""
+FindRows = Callable[[Callable[[Any], bool]], list[int]]
+"""Return the numbers of the first rows whose cell is such a one."""
 
 
 class NotInKind(ValueError):  # noqa: N818 - says what the value is not, never which value

@@ -7,7 +7,7 @@ are not, is an error that names rows, and so is what can be read in two ways.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -22,17 +22,14 @@ from voile.core.round_cuts import roundest, roundest_decimal
 from voile.data.forms import NumberForm, find_forms, find_usual_form, sort_of
 from voile.report.wording import join_names
 from voile.tables.domains.domain import infer_parser
-from voile.tables.domains.parser import By, CellParser, Kind, NotInKind
+from voile.tables.domains.parser import By, CellParser, FindRows, Kind, NotInKind
 from voile.tables.domains.settings import QuasiSettings
 
 MOSTLY = 0.5
-EXAMPLES = 3
 NAME_FORMS = (
     'name every form (form = ["...", "..."]) and what says that nothing is known '
     '(missing = ["..."]), or say kind = "text" if these are names'
 )
-FindRows = Callable[[Callable[[Any], bool]], list[int]]
-"""Return the numbers of the first rows whose cell is such a one."""
 
 
 def choose_parser(

@@ -19,9 +19,9 @@ from voile.data.roles import Roles
 from voile.tables.domains.domain import ValueDomain
 from voile.tables.joint.figures import ShownRelease
 from voile.tables.people.counts import Constraints
+from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
-from voile.tables.policies.space import PolicySpace
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.trees.tree import UNCUT, BoxTree
 
@@ -35,7 +35,7 @@ class SpaceNames(BriefRepr):
 
     shows = ()
 
-    space: PolicySpace
+    space: CountedSpace
     hash: Hash
 
     def column(self, name: str) -> str:

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from voile.core.brief import BriefRepr
 from voile.ledger.promise import JointFigures
 from voile.tables.people.counts import MOST_KEYS, Constraints
+from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
-from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.disclosure import EquivalenceClasses
 from voile.tables.trees.policy import TreePolicy
 
@@ -53,7 +53,7 @@ class ShownRelease(BriefRepr):
         return cls(policy, rules if suppresses else None)
 
 
-def joint_figures(space: PolicySpace, releases: Iterable[ShownRelease]) -> JointFigures:
+def joint_figures(space: CountedSpace, releases: Iterable[ShownRelease]) -> JointFigures:
     """Return the figures of all releases joined row by row.
 
     The risk is never below what an attack finds that links row to row: a class's people are those
@@ -97,7 +97,7 @@ class JoinedReleases:
     at no more then, but where a rule counts people: `_cells` are those that still are.
     """
 
-    def __init__(self, space: PolicySpace, releases: Iterable[ShownRelease]) -> None:
+    def __init__(self, space: CountedSpace, releases: Iterable[ShownRelease]) -> None:
         self._space = space
         self._cells = np.arange(len(space.counts.codes))
         self._label, self._labels = np.zeros(len(self._cells), dtype=np.int64), 1
@@ -156,7 +156,7 @@ class JoinedReleases:
         if shown.rules is None:
             return np.zeros(len(key), dtype=np.bool_)
         counts = self._space.counts
-        space = PolicySpace(self._space.domains, counts, shown.rules, self._space.population)
+        space = CountedSpace(self._space.domains, counts, shown.rules, self._space.population)
         group, groups = (key, keys) if keys <= len(key) else _number_keys(key)
         held = self._held
 
@@ -220,7 +220,7 @@ class JoinedReleases:
         held = n > 0
         n, people = n[held], people[held]
         matches = float((n / np.maximum(np.maximum(people, n), 1.0)).sum())
-        whole = self._space.evaluator.matches
+        whole = self._space.matches
         return JointFigures(
             matches, matches / whole if whole else 0.0, float(n.min(initial=math.inf))
         )

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from voile.ledger.linking import GroupPairs, linked_matches
 from voile.tables.joint.figures import JoinedReleases, Labels, ShownRelease
-from voile.tables.policies.space import PolicySpace
+from voile.tables.policies.counted_space import CountedSpace
 
 
 def count_linked_matches(
-    space: PolicySpace,
+    space: CountedSpace,
     combination: Labels,
     first: ShownRelease,
     second: ShownRelease,
@@ -37,7 +37,11 @@ def count_linked_matches(
 
 
 def _from(
-    space: PolicySpace, combination: Labels, one: JoinedReleases, other: JoinedReleases, key: Labels
+    space: CountedSpace,
+    combination: Labels,
+    one: JoinedReleases,
+    other: JoinedReleases,
+    key: Labels,
 ) -> float:
     a, shown = one.groups
     b, seen = other.groups

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import BriefRepr
+from voile.tables.people.counted_boxes import CountedBoxes
 
 MOST_KEYS = 2**62
+NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)([.][0-9]+)?")
 
 
 class SensitiveColumn(NamedTuple):
@@ -61,6 +64,31 @@ class CombinationCounts(BriefRepr):
     @property
     def subjects(self) -> float:
         return float(self.sample.sum())
+
+
+@dataclass(frozen=True)
+class PopulationCounts(BriefRepr):
+    """People by combination, (m, q) codes in lexicographic order, and where the counts come from.
+
+    `how` ends the sentence "The population is ..."; a reader must agree with the `assumptions` to
+    believe the counts; `known` says whether tables count people by all quasi-identifiers; `boxes`
+    are the people of tables that count them by some, which decide no group's size; `weighted` says
+    whether people are sums of the subjects' sampling weights.
+    """
+
+    shows = ("how",)
+
+    codes: NDArray[np.int32]
+    people: NDArray[np.float64]
+    how: str
+    assumptions: tuple[str, ...] = ()
+    known: bool = True
+    boxes: CountedBoxes | None = None
+    weighted: bool = False
+
+    def counts_by(self, column: str | None) -> bool:
+        """Whether a table counts people by a column."""
+        return self.known or (self.boxes is not None and column in self.boxes.columns)
 
 
 @dataclass(frozen=True)
@@ -127,3 +155,31 @@ def row_keys(codes: NDArray[np.int32], sizes: Sequence[int]) -> NDArray[Any]:
     for column, size in enumerate(sizes):
         keys = keys * size + codes[:, column]
     return keys
+
+
+def value_order(values: Sequence[Any]) -> tuple[NDArray[np.intp], bool]:
+    """Return the order of a column's distinct values, and whether they are numbers.
+
+    Numbers by size, null last; names, and codes such as 007, as they come.
+
+    >>> order, ordered = value_order(["10", None, "9", "-1.5"])
+    >>> order.tolist(), ordered, value_order(["10", "007"])[1]
+    ([3, 2, 0, 1], True, False)
+    """
+    texts = ["" if value is None else str(value) for value in values]
+    if not any(texts) or not all(NUMBER.fullmatch(t) for t in texts if t):
+        return np.arange(len(values)), False
+    keys = [(float(text) if text else np.inf, text) for text in texts]
+    return np.array(sorted(range(len(texts)), key=keys.__getitem__)), True
+
+
+def count_by_value(
+    quasi: Sequence[str], counts: CombinationCounts, population: PopulationCounts, column: str
+) -> NDArray[np.float64]:
+    """Count the population by the values of one quasi-identifier."""
+    place = quasi.index(column)
+    codes, people = counts.codes[:, place], counts.population
+    boxes = population.boxes
+    if boxes is not None and column in boxes.columns:
+        codes, people = boxes.codes[:, boxes.columns.index(column)], boxes.people
+    return np.bincount(codes, people, counts.sizes[place]).astype(np.float64)

@@ -7,18 +7,17 @@ counted as g = max(subjects, people, 1), so a fitted .3 of a person is never a r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.report.wording import join_names
 from voile.tables.domains.domain import ValueDomain
 from voile.tables.people.counted_boxes import CountedBoxes
-from voile.tables.people.counts import distinct_rows, row_keys
+from voile.tables.people.counts import PopulationCounts, distinct_rows, row_keys
 from voile.tables.people.margins import PeopleMargin, check_memory, fit_margins
 
 Codes = NDArray[np.int32]
@@ -28,31 +27,6 @@ Table = tuple[tuple[str, ...], Codes, Floats]
 
 class PopulationGapError(RequestError):
     """The population lacks some records. Correct it, or use `--population-gap sample`."""
-
-
-@dataclass(frozen=True)
-class PopulationCounts(BriefRepr):
-    """People by combination, (m, q) codes in lexicographic order, and where the counts come from.
-
-    `how` ends the sentence "The population is ..."; a reader must agree with the `assumptions` to
-    believe the counts; `known` says whether tables count people by all quasi-identifiers; `boxes`
-    are the people of tables that count them by some, which decide no group's size; `weighted` says
-    whether people are sums of the subjects' sampling weights.
-    """
-
-    shows = ("how",)
-
-    codes: Codes
-    people: Floats
-    how: str
-    assumptions: tuple[str, ...] = ()
-    known: bool = True
-    boxes: CountedBoxes | None = None
-    weighted: bool = False
-
-    def counts_by(self, column: str | None) -> bool:
-        """Whether a table counts people by a column."""
-        return self.known or (self.boxes is not None and column in self.boxes.columns)
 
 
 def population_of(

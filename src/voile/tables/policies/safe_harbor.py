@@ -32,8 +32,8 @@ from voile.tables.domains.zip_areas import (
     group_values,
     is_zip,
 )
+from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.policy import Policy
-from voile.tables.policies.space import PolicySpace
 
 LAST_SINGLE_AGE = 89
 ZIP_NAME = re.compile(r"zip|zcta|postcode|postal[ _-]?code|post[ _-]?code", re.IGNORECASE)
@@ -45,7 +45,7 @@ class SafeHarborWarning(UserWarning):
 
 
 def safe_harbor(
-    space: PolicySpace,
+    space: CountedSpace,
     *,
     zip_column: str | None = None,
     age_column: str | None = None,

@@ -44,7 +44,7 @@ def generalise(
 
     Cost: the whole table in memory.
 
-    >>> from voile.tables.policies.space import PolicySpace
+    >>> from voile.tables.fitting.space import PolicySpace
     >>> people = pa.table({"age": [30, 31, 45], "name": ["a", "b", "c"]})
     >>> space = PolicySpace.of(people, quasi=["age"])
     >>> generalise(space.policy(space.top), people).to_pydict()

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.data.roles import Role, Roles
+from voile.data.roles import AS_IT_IS, Role, Roles
 from voile.keys.date_rule import DateRule
 from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
@@ -24,7 +24,6 @@ from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.recoding.recoder import RecodedBatch
 
 ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
-RELEASED: tuple[Role, ...] = ("quasi", "sensitive", "label", "keep")
 Made = tuple[pa.Array, NDArray[np.bool_] | None]
 Make = Callable[[pa.RecordBatch, RecodedBatch], Made]
 
@@ -80,7 +79,7 @@ def plan(
             outputs.append(_quasi(policy, domains[name], bounds=bounds))
         elif name == roles.subject:
             outputs += [_pseudonym(name, named, purpose)] if named is not None else []
-        elif role in RELEASED:
+        elif role in AS_IT_IS:
             rule = KeptSettings.check_settings(name, roles.columns[name].settings).date_rule
             if rule is None:
                 outputs.append(_kept_output(name, role, type_))

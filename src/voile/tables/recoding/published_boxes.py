@@ -139,3 +139,6 @@ def _names(
     places = [np.flatnonzero(one) for one in sets]
     intervals = [DomainInterval(int(own[0]), int(own[-1]), "") for own in places]
     return name_intervals(domain, intervals, released)
+
+
+AnyPublished = PublishedPolicy | PublishedBoxes

@@ -20,6 +20,7 @@ from voile.core.measures import DisplayMeasure, Monotone
 from voile.tables.people.counts import CombinationCounts
 from voile.tables.scoring.disclosure import SMALL_GROUP
 from voile.tables.scoring.losses import (
+    CombinationGrouping,
     distribution_of_all,
     entropies,
     importance_shares,
@@ -27,6 +28,8 @@ from voile.tables.scoring.losses import (
 
 Floats = NDArray[np.float64]
 
+FLAT = 1e-12
+"""Losses up to so much of their parts are none."""
 LEAST = 1e-300  # its log is finite, and 0 times it is 0
 SOURCE = "Xia et al., CODASPY 2013"
 
@@ -66,6 +69,21 @@ class RecordGroups:
         own = tuple(by_value) if columns else ()
         sensitive = tuple(part for part, _ in counts.by_column(counts.sensitive[seen]))
         return cls(n, counts.population[seen], np.ones(len(seen)), outcomes, own, sensitive)
+
+    @classmethod
+    def merge_counts(cls, counts: CombinationCounts, grouping: CombinationGrouping) -> RecordGroups:
+        """Return the released groups of a grouping."""
+        kept, group = grouping.kept, grouping.group
+
+        def add_up(weight: Floats) -> Floats:
+            return np.bincount(group, weight, len(kept)).astype(np.float64)[kept]
+
+        return cls(
+            add_up(counts.sample),
+            add_up(counts.population),
+            grouping.widths.prod(axis=1)[kept],
+            tuple(np.column_stack([add_up(one) for one in by.T]) for by in counts.outcomes),
+        )
 
     @property
     def group(self) -> Floats:

@@ -34,6 +34,22 @@ LOSSES = ("distribution", "resolution", "ncp")
 
 
 @dataclass(frozen=True, eq=False)
+class PolicyFigures(BriefRepr):
+    """Figures of policies, (m,) each.
+
+    The sum of 1 / g and the largest 1 / g of the subjects released (0 if none is), the share of
+    subjects that are not, and the three losses (see `losses`).
+    """
+
+    expected_matches: Floats
+    largest: Floats
+    suppressed: Floats
+    distribution: Floats
+    resolution: Floats
+    ncp: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class CombinationGrouping(BriefRepr):
     """Which group each combination is in, and which values of each column a group covers.
 
@@ -46,6 +62,13 @@ class CombinationGrouping(BriefRepr):
     box: Ints
     values: tuple[Bits, ...]
     kept: Bits
+
+    @classmethod
+    def of_all(cls, counts: CombinationCounts) -> CombinationGrouping:
+        """Return one group of all combinations."""
+        values = tuple(np.ones((1, size), np.bool_) for size in counts.sizes)
+        group, box = np.zeros(len(counts.codes), np.int64), np.zeros((1, len(values)), np.int64)
+        return cls(group, box, values, np.ones(1, np.bool_))
 
     @property
     def widths(self) -> Floats:
@@ -84,9 +107,9 @@ def losses(
     """
     n = _sums(grouping.group, counts.sample, len(grouping.kept))
     dropped = float(n[~grouping.kept].sum()) / counts.subjects
-    shares = importance_shares(counts, importance)
+    shares, most = importance_shares(counts, importance), distribution_of_all(counts)
     found = {
-        "distribution": _distribution(counts, grouping, n) + dropped,
+        "distribution": (nats_of(counts, grouping) / most if most else 0.0) + dropped,
         "resolution": float(shares @ hidden_by_column(counts, grouping)),
         "ncp": _certainty_penalty(counts, grouping, n) + dropped,
     }
@@ -100,18 +123,26 @@ def hidden_by_column(counts: CombinationCounts, grouping: CombinationGrouping) -
     column of one value. Suppressed subjects count 1 each: groups beside them that are more even
     than the source can bring the sum above 1.
     """
+    kept = grouping.kept[grouping.group]
+    dropped = counts.subjects - counts.sample[kept].sum()
+    entropy, uncertain = entropies(counts), uncertain_by_column(counts, grouping)
+    most = counts.subjects * entropy
+    hidden = np.zeros_like(most)
+    np.divide(uncertain + dropped * entropy, most, out=hidden, where=entropy > 0)
+    return np.maximum(hidden, 0.0)
+
+
+def uncertain_by_column(counts: CombinationCounts, grouping: CombinationGrouping) -> Floats:
+    """Return n H(column | group) in nats for each column, summed over the released groups."""
     kept = grouping.kept[grouping.group] & (counts.sample > 0)
     sample, group = counts.sample[kept], grouping.group[kept]
-    dropped = counts.subjects - sample.sum()
-    hidden = np.zeros(len(counts.sizes))
+    uncertain = np.zeros(len(counts.sizes))
     whole = n_log_n(_sums(group, sample)).sum()
-    for d, entropy in enumerate(entropies(counts)):
-        pairs = group.astype(np.int64) * counts.sizes[d] + counts.codes[kept, d]
+    for d, size in enumerate(counts.sizes):
+        pairs = group.astype(np.int64) * size + counts.codes[kept, d]
         _, place = np.unique(pairs, return_inverse=True)
-        apart = n_log_n(_sums(place, sample)).sum()
-        if entropy > 0:
-            hidden[d] = (whole - apart + dropped * entropy) / (counts.subjects * entropy)
-    return np.maximum(hidden, 0.0)
+        uncertain[d] = whole - n_log_n(_sums(place, sample)).sum()
+    return uncertain
 
 
 def entropies(counts: CombinationCounts) -> Floats:
@@ -160,15 +191,14 @@ def _sums(at: Ints, values: Floats, room: int = 0) -> Floats:
     return np.bincount(at, values, room).astype(np.float64)
 
 
-def _distribution(counts: CombinationCounts, grouping: CombinationGrouping, n: Floats) -> float:
-    most = distribution_of_all(counts)
-    if most == 0.0:
-        return 0.0
+def nats_of(counts: CombinationCounts, grouping: CombinationGrouping) -> float:
+    """Return the nats that released groups lose by eq. 4."""
+    n = _sums(grouping.group, counts.sample, len(grouping.kept))
     kept = grouping.kept[grouping.group]
     own = n_log_n(counts.sample[kept]).sum()
     log_width = np.log(grouping.widths).sum(axis=1)
     groups = (n * log_width - n_log_n(n))[grouping.kept].sum()
-    return float(own + groups) / most
+    return float(own + groups)
 
 
 def _certainty_penalty(

@@ -27,12 +27,14 @@ from voile.release.outcomes import AsideRows, BatchOutcome, SourceBatch, Written
 from voile.release.step import ApplyingStep
 from voile.report.suppression import FEW, is_few
 from voile.report.wording import needs_suppression
+from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import KitPolicy
 from voile.tables.policies.policy import Policy
-from voile.tables.policies.space import PolicySpace
+from voile.tables.policies.scores import score_policy
 from voile.tables.recoding.class_ids import CLASS, ClassIds
 from voile.tables.recoding.marginals import ColumnMarginal, ReleasedCounts
 from voile.tables.recoding.plan import ColumnOutput, find_pseudonym_column, plan
+from voile.tables.recoding.published_boxes import AnyPublished
 from voile.tables.recoding.recoder import BatchRecoder, PersonRecoder
 from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.verbs.content import TablesContent
@@ -47,21 +49,13 @@ from voile.tables.verbs.measure_release import (
 )
 from voile.tables.verbs.one_row import other_rows
 from voile.tables.verbs.options import ApplyOptions
-from voile.tables.verbs.person_records import (
-    PROMISED_PEOPLE,
-    list_choices,
-)
-from voile.tables.verbs.person_rows import (
-    ALONE,
-    BoxedRows,
-    find_row_boxes,
-    refuse_row_options,
-)
+from voile.tables.verbs.person_records import PROMISED_PEOPLE, list_choices
+from voile.tables.verbs.person_rows import ALONE, BoxedRows, find_row_boxes, refuse_row_options
 from voile.tables.verbs.placed_rows import measure_against_source
 from voile.tables.verbs.promises import LEAST_IMPLIED, least_of
 from voile.tables.verbs.recount import count_anew, pack_counts, unpack_counts, with_counts
 from voile.tables.verbs.report_data import STATING, report_data
-from voile.tables.verbs.showing import AnyPublished, BoxNotes, BoxSummary, NotesShowing, showing_of
+from voile.tables.verbs.showing import BoxNotes, BoxSummary, NotesShowing, showing_of
 
 CONSTRAINTS = (
     *("k", "max_risk", "l_diversity", "entropy_l", "t_closeness", "suppress"),
@@ -186,11 +180,11 @@ def _rescore_choice(chosen: Chosen, content: TablesContent, policy: KitPolicy) -
     )
 
 
-def _check_feasible(space: PolicySpace, policy: Policy) -> None:
-    scores = space.evaluator.scores(policy.bits[None, :])
-    if not space.evaluator.feasible(policy.bits[None, :], scores)[0]:
+def _check_feasible(space: CountedSpace, policy: Policy) -> None:
+    suppressed = score_policy(space, policy).suppressed
+    if not space.is_feasible(policy, suppressed):
         raise InfeasibleError(
-            f"the policy breaks the kit's constraints, or suppresses {scores.suppressed[0]:.2%} "
+            f"the policy breaks the kit's constraints, or suppresses {suppressed:.2%} "
             "of subjects to keep them",
             instead="choose a policy of the kit, or fit with other constraints",
         )
@@ -306,7 +300,7 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
                 else None
             ),
             sensitive=[c for c in content.roles.of("sensitive") if c in self.schema.names],
-            small_areas=find_small_areas(content.space),
+            small_areas=self._small_areas,
             suppressed=written.suppressed_people(),
             k=self._promised_people,
             directory=written.scratch,
@@ -343,6 +337,11 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
     def _promised_people(self) -> int:
         rules = self.content.space.constraints
         return promised_people(rules.k, rules.max_risk)
+
+    @property
+    def _small_areas(self) -> list[str] | None:
+        space = self.content.space
+        return find_small_areas(space.domains, space.counts, space.population)
 
     def public_manifest(self, figures: Mapping[str, float], known: AnyPublished) -> dict[str, Any]:
         """Return the intervals, the constraints, and figures that single nobody out."""
@@ -406,8 +405,7 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
     def private_manifest(self, known: AnyPublished) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""
         story = report_data(self.content, self.policy, known)
-        areas = find_small_areas(self.content.space)
-        return {"story": story, AREAS: areas, **_marginals(known.marginals)}
+        return {"story": story, AREAS: self._small_areas, **_marginals(known.marginals)}
 
 
 def _marginals(found: Sequence[ColumnMarginal]) -> dict[str, Any]:

@@ -33,9 +33,13 @@ from voile.tables.verbs.assess_rows import ForeignRows
 from voile.tables.verbs.assess_stage import NAMES, ForeignTablesStage, name_rows
 from voile.tables.verbs.assess_synthetic import assess_synthetic, read_cells
 from voile.tables.verbs.attack_tasks import attacks_on, run_all
-from voile.tables.verbs.measure_release import CENSUS_AREAS, find_small_areas
+from voile.tables.verbs.measure_release import (
+    CENSUS_AREAS,
+    NOT_RELEASED,
+    count_population,
+    find_small_areas,
+)
 from voile.tables.verbs.options import AssessOptions
-from voile.tables.verbs.placed_rows import NOT_RELEASED, count_population
 from voile.tables.verbs.report_losses import describe_columns
 
 STREAMS = ("linkage", "singling out", "inference", "matching", "keys")
@@ -118,7 +122,7 @@ def _figures(stage: ForeignTablesStage, released: ForeignRows) -> dict[str, floa
 
 def _count_values(stage: ForeignTablesStage, codes: Collection[str]) -> dict[str, float]:
     """Count the released cells with values of Safe Harbor's categories; `codes` are pseudonyms."""
-    areas = find_small_areas(stage.space)
+    areas = find_small_areas(stage.space.domains, stage.space.counts, stage.space.population)
     cells = TableSource(stage.cells, stage.released_source.name, "memory")
     return figures_of(count_safe_harbor(cells, codes, CENSUS_AREAS if areas is None else areas))
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
-from voile.tables.attack import IntervalRecords, SensitiveRecords, inference, singling_out
+from voile.tables.attack.inference import SensitiveRecords, inference
+from voile.tables.attack.records import IntervalRecords
+from voile.tables.attack.singling_out import singling_out
 from voile.tables.foreign.overlap import count_fitting, link_by_fit
 from voile.tables.verbs.assess_stage import ForeignTablesStage
 from voile.tables.verbs.attack_tasks import BY_REGISTER, THRESHOLDS, Task, attacks_on

@@ -18,17 +18,13 @@ from voile.data.roles import AS_IT_IS, Role, Roles
 from voile.report.wording import join_names
 from voile.tables.attack.records import IntervalRecords, distinct_rows
 from voile.tables.domains.domain import encode_cells
-from voile.tables.domains.reading import EXAMPLES
+from voile.tables.domains.parser import EXAMPLES
 from voile.tables.domains.settings import PATHS
 from voile.tables.foreign.bounds import BOUNDS, join_bounds, released_as
-from voile.tables.foreign.columns import (
-    ForeignCodebook,
-    groups_of,
-    read_column,
-)
+from voile.tables.foreign.columns import ForeignCodebook, groups_of, read_column
 from voile.tables.foreign.keys import RowSides
 from voile.tables.foreign.matching import match_in_order, match_rows
-from voile.tables.policies.space import PolicySpace
+from voile.tables.people.table_counts import TableCounts, count_source
 from voile.tables.verbs.options import AssessOptions
 from voile.tables.verbs.scene import TablesStage
 
@@ -50,9 +46,9 @@ class ForeignTablesStage(TablesStage):
     rng: np.random.Generator
 
     @cached_property
-    def space(self) -> PolicySpace:
+    def space(self) -> TableCounts:
         """The original's domains, and its people by combination."""
-        return PolicySpace.of(
+        return count_source(
             self.truth,
             None if self.options.population is None else [self.options.population],
             self.roles.of("quasi"),

@@ -19,8 +19,9 @@ from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.core.progress import ProgressHook
 from voile.release.assessment import ReleaseAssessment
 from voile.report.wording import join_names
-from voile.tables.attack import IntervalRecords, SensitiveRecords, inference, singling_out
-from voile.tables.attack.records import first_of_each
+from voile.tables.attack.inference import SensitiveRecords, inference
+from voile.tables.attack.records import IntervalRecords, first_of_each
+from voile.tables.attack.singling_out import singling_out
 from voile.tables.foreign.boxes import Codes, flatten_columns
 from voile.tables.foreign.columns import HOW, ForeignColumn
 from voile.tables.foreign.overlap import count_fitting

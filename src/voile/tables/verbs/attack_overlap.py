@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
-from voile.tables.attack import IntervalRecords, singling_out
+from voile.tables.attack.records import IntervalRecords
+from voile.tables.attack.singling_out import singling_out
 from voile.tables.foreign.overlap import count_fitting, link_by_fit
 from voile.tables.recoding.codebook import UNKNOWN, CodedColumn
 from voile.tables.verbs.attack_tasks import BY_REGISTER, THRESHOLDS, Task, attacks_on, infer_values

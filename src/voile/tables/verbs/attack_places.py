@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.tables.attack.records import distinct_rows
 from voile.tables.domains.domain import encode_cells
-from voile.tables.domains.parser import CellParser, NotInKind
-from voile.tables.people.combinations import MOST_DECIMALS
+from voile.tables.domains.parser import MOST_DECIMALS, CellParser, NotInKind
 from voile.tables.recoding.codebook import CodedColumn
 from voile.tables.recoding.possible import PossibleValues, numbering
 

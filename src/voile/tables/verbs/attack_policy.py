@@ -16,19 +16,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.evidence import Evidence
-from voile.tables.attack import (
-    ExactRows,
-    PromisedRules,
-    SensitivePeople,
-    absences,
-    downcoding,
-    faces,
-    minimality,
-    outside,
-)
+from voile.tables.attack.absences import absences, outside
+from voile.tables.attack.downcoding import downcoding
+from voile.tables.attack.exact import ExactRows
+from voile.tables.attack.faces import faces
+from voile.tables.attack.minimality import PromisedRules, SensitivePeople, minimality
 from voile.tables.attack.records import distinct_rows
 from voile.tables.domains.domain import encode_cells
-from voile.tables.people.combinations import value_order
+from voile.tables.people.counts import value_order
 from voile.tables.recoding.boxes import BoxCodebook
 from voile.tables.verbs.attack_places import groups_of, numbers_of, places, spans_of
 from voile.tables.verbs.promises import least_people

@@ -10,7 +10,9 @@ import numpy as np
 
 from voile.core.evidence import Evidence, Note
 from voile.core.progress import ProgressHook, ProgressSteps
-from voile.tables.attack import inference, linkage, singling_out
+from voile.tables.attack.inference import inference
+from voile.tables.attack.linkage import linkage
+from voile.tables.attack.singling_out import singling_out
 from voile.tables.verbs.scene import TablesStage
 
 BY_REGISTER = Note(

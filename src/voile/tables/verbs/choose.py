@@ -12,9 +12,9 @@ from voile.release.choice import Choice, Chosen
 from voile.release.kit import StoredKit
 from voile.report.wording import join_names
 from voile.tables.people.counts import Constraints
+from voile.tables.policies.scores import PolicyScore
 from voile.tables.verbs.content import TablesPolicies
 from voile.tables.verbs.content_tables import read_constraints
-from voile.tables.verbs.scores import PolicyScore
 
 
 class OneGroupWarning(UserWarning):

@@ -16,16 +16,15 @@ from voile.core.frontier import Frontier
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.release.kit import StoredKit
-from voile.tables.bounds.result import LossBound
-from voile.tables.people.counts import CombinationCounts
-from voile.tables.people.population import PopulationCounts
+from voile.tables.people.counts import CombinationCounts, PopulationCounts
+from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import KitPolicy, PolicyFamily
+from voile.tables.policies.loss_bound import LossBound
 from voile.tables.policies.policy import Policy
-from voile.tables.policies.space import PolicySpace
+from voile.tables.policies.scores import PolicyScore, beating, score_policy
 from voile.tables.scoring.group_measures import GroupMeasure
-from voile.tables.scoring.losses import LOSSES
+from voile.tables.scoring.losses import LOSSES, PolicyFigures
 from voile.tables.scoring.named_measures import DEFAULTS, NAMES, Kind, LossWeights, measure_named
-from voile.tables.scoring.policy_figures import PolicyFigures
 from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.verbs.content_tables import (
     bound_facts,
@@ -50,7 +49,6 @@ from voile.tables.verbs.content_tables import (
     value_table,
     with_columns,
 )
-from voile.tables.verbs.scores import PolicyScore, beating, score_policy
 
 KIND = "tables"
 FIGURES = (
@@ -143,7 +141,7 @@ class TablesContent(BriefRepr):
     what an analyst's own model keeps under some of them, see `Analysis.to_data`.
     """
 
-    space: PolicySpace
+    space: CountedSpace
     family: PolicyFamily
     frontier: Frontier
     figures: PolicyFigures
@@ -266,7 +264,7 @@ class TablesContent(BriefRepr):
     def _frontier_table(self) -> pa.Table:
         frontier, figures = self.frontier, self.figures
         matches = figures.expected_matches
-        released = self.space.evaluator.subjects * (1 - figures.suppressed)
+        released = self.space.counts.subjects * (1 - figures.suppressed)
         return pa.table(
             {
                 "number": np.arange(len(frontier)),
@@ -328,7 +326,7 @@ class TablesContent(BriefRepr):
         constraints = read_constraints(facts["constraints"], n_bits)
         risk = measure_of("risk", measures, counts, weights)
         loss = measure_of("loss", measures, counts, weights)
-        space = PolicySpace(
+        space = CountedSpace(
             domains, counts, constraints, population, risk=risk, loss=loss, weights=weights
         )
         roles = Roles.model_validate(facts["roles"])

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from voile.core.errors import DamagedError
 from voile.core.frontier import Frontier
-from voile.tables.bounds.result import LossBound
 from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.parser import CellParser
 from voile.tables.people.counted_boxes import CountedBoxes
 from voile.tables.people.counts import CombinationCounts, Constraints, SensitiveColumn
+from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import GLOBAL, PolicyFamily
-from voile.tables.policies.space import PolicySpace
+from voile.tables.policies.loss_bound import LossBound
 from voile.tables.scoring.named_measures import LossWeights
 from voile.tables.trees.tree import BoxTree
 
@@ -142,7 +142,7 @@ def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[V
     return tuple(domains)
 
 
-def count_table(space: PolicySpace) -> pa.Table:
+def count_table(space: CountedSpace) -> pa.Table:
     counts = space.counts
     columns = {f"code_{i}": counts.codes[:, i] for i in range(len(counts.sizes))}
     return pa.table({**columns, "sample": counts.sample, "population": counts.population})

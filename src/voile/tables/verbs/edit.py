@@ -16,7 +16,7 @@ from voile.tables.policies.policy import Policy
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.content import KIND, TablesContent
 from voile.tables.verbs.options import EditOptions
-from voile.tables.verbs.show import find_policy, is_feasible, open_tables_kit
+from voile.tables.verbs.show import find_policy, open_tables_kit
 
 
 def edit_policy(
@@ -44,7 +44,7 @@ def edit_policy(
     write_text(out, chosen.to_toml(), POLICY, force=force)
     is_new = chosen.number is None
     reporter.say(f"{out}: {'an edited policy' if is_new else f'policy {chosen.number} of the kit'}")
-    feasible = is_feasible(content.space, edited)
+    feasible = content.space.is_feasible(edited, content.score(edited).suppressed)
     if not feasible:
         reporter.insist(f"{out}: the policy breaks the kit's constraints, and apply refuses it")
     return EndedVerb(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from voile.core.brief import BriefRepr
 from voile.core.errors import InfeasibleError, TamperedError
 from voile.data import Source, open_source
+from voile.data.roles import AS_IT_IS
 from voile.keys.pseudonyms import canonical_of
 from voile.ledger.chain import LedgerLine
 from voile.ledger.ledger import LedgerKeys
@@ -24,7 +25,6 @@ from voile.release.manifest import PEOPLE
 from voile.tables.joint.people import ABSENT, DOMAINS, ReleasedPeople, Tokens, mix
 from voile.tables.people.counts import row_keys
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.recoding.plan import RELEASED
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.content import TablesContent
 
@@ -63,7 +63,7 @@ class FollowedRows(BriefRepr):
         No policy shows them yet: see `grouped`.
         """
         subject, roles = content.roles.subject, content.roles
-        kept = [n for n in roles.of(*RELEASED) if n not in (*content.space.quasi, subject)]
+        kept = [n for n in roles.of("quasi", *AS_IT_IS) if n not in (*content.space.quasi, subject)]
         wanted = [*dict.fromkeys([*content.space.quasi, *kept, *filter(None, [subject])])]
         parts: list[tuple[NDArray[np.generic], ...]] = []
         combine, first, domains = _CombinationIndex(content), 0, content.space.domains

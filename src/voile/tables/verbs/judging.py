@@ -227,7 +227,7 @@ class ReleaseCase(BriefRepr):
         if follows or self.shows_whose_rows(past):
             case = replace(self, rows=self._rows_without(left_out))
             timeline = case.timeline(past)
-            figures = timeline.figures(self.content.space.evaluator.matches)
+            figures = timeline.figures(self.content.space.matches)
             return figures, timeline if follows else None
         return past.joined_releases.with_one(
             ShownRelease.of(self.policy, past.rules)

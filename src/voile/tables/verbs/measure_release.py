@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -18,14 +18,13 @@ from voile.gate.safe_harbor import count_safe_harbor
 from voile.gate.table import measure_table
 from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.zip_areas import SMALL_AREAS, count_areas, is_zip
-from voile.tables.people.counts import CombinationCounts
+from voile.tables.people.counts import CombinationCounts, PopulationCounts, count_by_value
 from voile.tables.recoding.class_ids import CLASS
 from voile.tables.recoding.codebook import ReleaseCodebook
 from voile.tables.recoding.marginals import ColumnMarginal, least_implied
 
-if TYPE_CHECKING:
-    from voile.tables.policies.space import PolicySpace
-
+NOT_RELEASED = -1
+"""The group of a row that no release shows."""
 PeopleOf: TypeAlias = Callable[[NDArray[np.int32]], NDArray[np.float64]]
 """Counts the people of the population who share each released group, by its intervals."""
 CENSUS_AREAS = SMALL_AREAS["2010"]
@@ -125,9 +124,21 @@ def people_sharing(
     return np.asarray(people[released])
 
 
-def find_small_areas(space: PolicySpace) -> list[str] | None:
+def count_population(counts: CombinationCounts, values: NDArray[Any]) -> NDArray[np.float64]:
+    """Count the people of the population with each of (m, q) combinations."""
+    cell = number_tuples(*np.concatenate([values.astype(np.int64), counts.codes]).T)
+    own, others = np.split(cell, [len(values)])
+    people = np.bincount(others, counts.population, int(cell.max(initial=0)) + 1)
+    return np.asarray(people[own], dtype=np.float64)
+
+
+def find_small_areas(
+    domains: Sequence[ValueDomain], counts: CombinationCounts, population: PopulationCounts
+) -> list[str] | None:
     """Return the three-digit ZIP areas of 20,000 people or fewer; None where nobody is counted."""
-    zips = [x for x in space.domains if is_zip(x) and space.population.counts_by(x.column)]
-    areas = [count_areas(one, space.people_by_value(one.column)) for one in zips]
+    quasi = [domain.column for domain in domains]
+    zips = [x for x in domains if is_zip(x) and population.counts_by(x.column)]
+    people = [count_by_value(quasi, counts, population, one.column) for one in zips]
+    areas = [count_areas(*one) for one in zip(zips, people, strict=True)]
     small = {x for one in areas for x in np.array(one.names)[one.small].tolist()}
     return sorted(small) if zips else None

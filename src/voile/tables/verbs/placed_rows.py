@@ -21,11 +21,10 @@ from voile.release.outcomes import SourceBatch, WrittenRelease
 from voile.tables.domains.domain import OUTSIDE, ValueDomain
 from voile.tables.people.counts import CombinationCounts
 from voile.tables.recoding.codebook import ReleaseCodebook
+from voile.tables.recoding.published_boxes import AnyPublished
 from voile.tables.recoding.raking import rake_values
 from voile.tables.verbs.content import TablesContent
-from voile.tables.verbs.showing import AnyPublished
-
-NOT_RELEASED = -1
+from voile.tables.verbs.measure_release import NOT_RELEASED, count_population
 
 
 def measure_against_source(
@@ -142,14 +141,6 @@ def rake_marginals(
             public = np.array(runs[name].public.people, dtype=np.float64)
             likely[place] = rake_values(inside, people, published.begins[name], public)
     return likely
-
-
-def count_population(counts: CombinationCounts, values: NDArray[Any]) -> NDArray[np.float64]:
-    """Count the people of the population with each of (m, q) combinations."""
-    cell = number_tuples(*np.concatenate([values.astype(np.int64), counts.codes]).T)
-    own, others = np.split(cell, [len(values)])
-    people = np.bincount(others, counts.population, int(cell.max(initial=0)) + 1)
-    return np.asarray(people[own], dtype=np.float64)
 
 
 def _released_groups(

@@ -23,9 +23,9 @@ from voile.tables.people.combinations import (
 )
 from voile.tables.people.counts import CombinationCounts, SensitiveColumn
 from voile.tables.people.population import fill_gaps, from_sample
-from voile.tables.policies.space import PolicySpace
+from voile.tables.policies.counted_space import CountedSpace
+from voile.tables.policies.scores import score_marks
 from voile.tables.verbs.content import TablesContent, measure_of
-from voile.tables.verbs.scores import score_marks
 
 RECOUNTED = (
     "The policy comes from a kit fitted on other rows. This release's own figures are counted on "
@@ -80,7 +80,7 @@ def with_counts(content: TablesContent, counts: CombinationCounts) -> TablesCont
     measures = [
         measure_of(kind, content.measures, counts, space.weights) for kind in ("risk", "loss")
     ]
-    counted = PolicySpace(
+    counted = CountedSpace(
         space.domains,
         counts,
         space.constraints,

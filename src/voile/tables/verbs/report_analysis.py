@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from voile.report.sections import Audience, Grid, LineChart, Prose, Section, Series
-from voile.tables.policies.family import KitPolicy
 from voile.tables.verbs.wording import CALLED, name_risk
 
 SAID = (
@@ -16,24 +13,6 @@ SAID = (
     "the shares that they have in common: 100% where the release gives what the source gives, 0% "
     "where they do not meet or the release does not determine a number."
 )
-
-
-def analysis_data(
-    analysis: Mapping[str, Any] | None, risk: np.ndarray[Any, Any], chosen: int | None
-) -> dict[str, Any] | None:
-    """Gather what was kept, by risk; the chosen policy, or the nearest that was tried."""
-    if analysis is None:
-        return None
-    tried = [number for number, _ in analysis["policies"]]
-    near = None
-    if chosen is not None:
-        near = min(range(len(tried)), key=lambda i: abs(tried[i] - chosen))
-    return {
-        **analysis,
-        "risk": [float(risk[number]) for number in tried],
-        "near": near,
-        "exact": near is not None and tried[near] == chosen,
-    }
 
 
 def own_analysis(data: Mapping[str, Any], audience: Audience) -> Section | None:
@@ -146,13 +125,3 @@ def _estimate(found: Mapping[str, Any], place: int) -> str:
     if value is None:
         return "not determined"
     return f"{value:.3g} ({low:.3g} to {high:.3g})"
-
-
-def chosen_number(content: Any, policy: KitPolicy | None) -> int | None:
-    """Return the number of a policy of a kit, or of the one nearest in risk."""
-    if policy is None:
-        return None
-    number = content.family.number_of(policy)
-    if number is not None:
-        return int(number)
-    return int(np.abs(content.frontier.risk - content.score(policy).risk).argmin())

@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voile.core.rounding import StatingRules
-from voile.tables.bounds.result import LossBound
+from voile.gate.analysts import ReleasedLabels, count_query_error
+from voile.gate.groups import PeopleAtRisk
+from voile.gate.losses import PlacedRows
 from voile.tables.people.superpopulation import estimate_uniques
 from voile.tables.policies.comparison import in_words, most_different
 from voile.tables.policies.family import AnyPolicy, KitPolicy, finest_cuts
+from voile.tables.policies.loss_bound import LossBound
 from voile.tables.policies.policy import Policy, intervals_of
 from voile.tables.recoding.published import PublishedPolicy
-from voile.tables.recoding.published_boxes import PublishedBoxes
+from voile.tables.recoding.published_boxes import AnyPublished, PublishedBoxes
+from voile.tables.scoring.losses import CombinationGrouping, losses
 from voile.tables.trees.person_policy import PersonPolicy
-from voile.tables.verbs.report_analysis import analysis_data, chosen_number
-from voile.tables.verbs.report_losses import loss_data
 
 if TYPE_CHECKING:
-    from voile.tables.policies.space import PolicySpace
+    from voile.tables.people.counts import CombinationCounts
+    from voile.tables.policies.counted_space import CountedSpace
     from voile.tables.verbs.content import TablesContent
-    from voile.tables.verbs.showing import AnyPublished
 
 STATING = StatingRules(
     at_least=frozenset(
@@ -45,7 +47,7 @@ STATING = StatingRules(
         }
     ),
 )
-POINTS = 600
+POINTS, NOT_RELEASED = 600, -1
 LEAST_SHOWN = 1e-6
 
 
@@ -58,8 +60,8 @@ def report_data(
     space, frontier = content.space, content.frontier
     source, bottom = space.without_constraints(), space.policy(space.bottom)
     data: dict[str, Any] = {
-        "subjects": space.evaluator.subjects,
-        "matches": space.evaluator.matches,
+        "subjects": space.counts.subjects,
+        "matches": space.matches,
         "policies": len(frontier),
         "promise": content.promise,
         "frontier": _thin_frontier(content),
@@ -82,7 +84,7 @@ def report_data(
         "hold_out": content.hold_out.share,
         "may_be_empty": space.constraints.empty_boxes,
         "uniques_source": _uniques(source, bottom, content.fraction),
-        "analysis": analysis_data(content.analysis, frontier.risk, chosen_number(content, policy)),
+        "analysis": _describe_analysis(content, policy),
     }
     if content.bound is not None and not np.isnan(content.bound.bound).all():
         shown = np.array(data["frontier"]["risk"])
@@ -110,6 +112,25 @@ def report_data(
     return data
 
 
+def _describe_analysis(content: TablesContent, policy: KitPolicy | None) -> dict[str, Any] | None:
+    """Gather what was kept, by risk; the chosen policy, or the nearest that was tried."""
+    if content.analysis is None:
+        return None
+    tried, risk = [number for number, _ in content.analysis["policies"]], content.frontier.risk
+    near = chosen = None
+    if policy is not None:
+        chosen = content.family.number_of(policy)
+        if chosen is None:
+            chosen = int(np.abs(risk - content.score(policy).risk).argmin())
+        near = min(range(len(tried)), key=lambda i: abs(tried[i] - chosen))
+    return {
+        **content.analysis,
+        "risk": [float(risk[number]) for number in tried],
+        "near": near,
+        "exact": near is not None and tried[near] == chosen,
+    }
+
+
 def _of_rows(content: TablesContent, policy: AnyPolicy) -> dict[str, Any]:
     """Gather what is counted of a policy by combinations of a row's values."""
     space = content.space
@@ -122,7 +143,36 @@ def _of_rows(content: TablesContent, policy: AnyPolicy) -> dict[str, Any]:
     }
 
 
-def _empty_boxes(space: PolicySpace, published: PublishedBoxes) -> dict[str, float]:
+def loss_data(space: CountedSpace, policy: AnyPolicy) -> dict[str, Any]:
+    """Gather what a policy loses on the fitted source, also as sampling weights count people."""
+    made: dict[str, Any] = {**space.losses(policy)}
+    weighted = space.weighted_counts
+    if weighted is not None:
+        grouping = space.grouping(policy)
+        error = count_query_error(*grouped_rows(weighted, grouping))
+        own = losses(weighted, grouping, importance=space.weights.importance)
+        made["weighted"] = {**own, "query_error": error}
+    return made
+
+
+def grouped_rows(
+    counts: CombinationCounts, grouping: CombinationGrouping
+) -> tuple[PlacedRows, ReleasedLabels]:
+    """Return counted combinations in the groups of a fit, as the gate places rows in released ones.
+
+    Each person counted is one of one combination.
+    """
+    held = counts.sample > 0
+    group = np.where(grouping.kept, np.arange(len(grouping.kept)), NOT_RELEASED)[grouping.group]
+    labels = ReleasedLabels(grouping.box, grouping.values)
+    nobody = PeopleAtRisk(*(np.zeros(0),) * 3)
+    rows = PlacedRows(
+        counts.codes[held], counts.sample[held], group[held], labels.widths, counts.sizes, nobody
+    )
+    return rows, labels
+
+
+def _empty_boxes(space: CountedSpace, published: PublishedBoxes) -> dict[str, float]:
     """Return what boxes without a released record hold of the population, where tables count it.
 
     The share of its people, who are then proved not to be in the release, and of those of them
@@ -194,7 +244,7 @@ def _encode_bound(bound: LossBound | None) -> dict[str, Any] | None:
     return {**columns, "area": bound.area, "hull": bound.hull, "staircase": bound.staircase}
 
 
-def _uniques(space: PolicySpace, policy: AnyPolicy, fraction: float | None) -> list[float] | None:
+def _uniques(space: CountedSpace, policy: AnyPolicy, fraction: float | None) -> list[float] | None:
     """Estimate the people unique in the population, where only a sampling fraction is known."""
     if fraction is None:
         return None

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from voile.gate.analysts import (
     BY_LABELS,
@@ -14,51 +12,12 @@ from voile.gate.analysts import (
     QUERY_ERROR,
     RARE_MERGED,
     WITH_RUNS,
-    ReleasedLabels,
-    count_query_error,
 )
-from voile.gate.groups import PeopleAtRisk
-from voile.gate.losses import PlacedRows
 from voile.report.sections import Audience, Grid, Prose, Section
 from voile.report.wording import join_names, share, share_of
-from voile.tables.policies.family import AnyPolicy
-from voile.tables.scoring.losses import LOSSES, CombinationGrouping, losses
+from voile.tables.scoring.losses import LOSSES
 
-if TYPE_CHECKING:
-    from voile.tables.people.counts import CombinationCounts
-    from voile.tables.policies.space import PolicySpace
-
-NOT_RELEASED = -1
 NAMED = "distribution {distribution}, resolution {resolution}, width of the groups (NCP) {ncp}"
-
-
-def loss_data(space: PolicySpace, policy: AnyPolicy) -> dict[str, Any]:
-    """Gather what a policy loses on the fitted source, also as sampling weights count people."""
-    made: dict[str, Any] = {**space.losses(policy)}
-    weighted = space.weighted_counts
-    if weighted is not None:
-        grouping = space.grouping(policy)
-        error = count_query_error(*grouped_rows(weighted, grouping))
-        own = losses(weighted, grouping, importance=space.weights.importance)
-        made["weighted"] = {**own, "query_error": error}
-    return made
-
-
-def grouped_rows(
-    counts: CombinationCounts, grouping: CombinationGrouping
-) -> tuple[PlacedRows, ReleasedLabels]:
-    """Return counted combinations in the groups of a fit, as the gate places rows in released ones.
-
-    Each person counted is one of one combination.
-    """
-    held = counts.sample > 0
-    group = np.where(grouping.kept, np.arange(len(grouping.kept)), NOT_RELEASED)[grouping.group]
-    labels = ReleasedLabels(grouping.box, grouping.values)
-    nobody = PeopleAtRisk(*(np.zeros(0),) * 3)
-    rows = PlacedRows(
-        counts.codes[held], counts.sample[held], group[held], labels.widths, counts.sizes, nobody
-    )
-    return rows, labels
 
 
 def describe_columns(

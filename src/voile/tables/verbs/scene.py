@@ -17,8 +17,8 @@ from voile.data import Source, open_source
 from voile.release.manifest import StoredRelease
 from voile.release.scoring import rows_held_out, rows_released
 from voile.report.wording import join_names
-from voile.tables.attack import IntervalRecords, SensitiveRecords
-from voile.tables.attack.records import distinct_rows
+from voile.tables.attack.inference import SensitiveRecords
+from voile.tables.attack.records import IntervalRecords, distinct_rows
 from voile.tables.domains.domain import encode_cells
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.class_ids import CLASS

@@ -14,8 +14,8 @@ from voile.core.errors import RequestError, name_kind
 from voile.release.choice import Chosen
 from voile.release.kit import StoredKit
 from voile.release.own_verbs import EndedVerb, VerbReporter
+from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import AnyPolicy, refuse_person_policy
-from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.disclosure import EquivalenceClasses
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.content import KIND, TablesContent
@@ -37,7 +37,7 @@ def show_policy(options: ShowOptions, reporter: VerbReporter, *, kit: StoredKit 
         "number": number,
         "family": "tree" if isinstance(policy, TreePolicy) else "global",
         "figures": content.figures_of_policy(policy),
-        "feasible": is_feasible(space, policy),
+        "feasible": space.is_feasible(policy, content.score(policy).suppressed),
         "reference_policies": {n: s._asdict() for n, s in content.mark_scores.items()},
         "groups_before": list(_sizes(np.maximum(counts.sample, counts.population), counts.sample)),
         "groups": list(_sizes(classes.people[allowed], classes.sample[allowed])),
@@ -90,14 +90,6 @@ def find_policy(
     return content.family.row_policy(asked.number), asked.number
 
 
-def is_feasible(space: PolicySpace, policy: AnyPolicy) -> bool:
-    """Whether a release under the policy keeps the kit's constraints."""
-    if isinstance(policy, TreePolicy):
-        return bool(space.groups(policy)[2].all())
-    bits = policy.bits[None]
-    return bool(space.evaluator.feasible(bits, space.evaluator.scores(bits))[0])
-
-
 def _sizes(people: NDArray[np.float64], of: NDArray[np.float64]) -> Iterator[dict[str, Any]]:
     """Yield how many subjects are in groups of each size, by people who look the same."""
     for first, after in zip(SIZES, (*SIZES[1:], np.inf), strict=True):
@@ -110,7 +102,7 @@ def _sizes(people: NDArray[np.float64], of: NDArray[np.float64]) -> Iterator[dic
 
 
 def _columns(
-    space: PolicySpace, policy: AnyPolicy, groups: NDArray[np.int32], classes: EquivalenceClasses
+    space: CountedSpace, policy: AnyPolicy, groups: NDArray[np.int32], classes: EquivalenceClasses
 ) -> Iterator[dict[str, Any]]:
     shown, sets = policy.list_shown(groups)
     for place, domain in enumerate(space.domains):
@@ -152,7 +144,7 @@ def _leaves(
         }
 
 
-def _matches_without(space: PolicySpace, policy: AnyPolicy, place: int) -> float:
+def _matches_without(space: CountedSpace, policy: AnyPolicy, place: int) -> float:
     """Return the people expected to be matched by an adversary who does not know one column."""
     codes, counts = space.counts.codes, space.counts
     own = policy.numbers_of(codes)

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from voile.core.errors import InfeasibleError
 from voile.release.outcomes import SourceBatch
 from voile.tables.domains.domain import encode_cells
-from voile.tables.people.combinations import value_order
-from voile.tables.people.counts import Constraints
+from voile.tables.people.counts import Constraints, value_order
+from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import KitPolicy
 from voile.tables.policies.policy import Policy
-from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.marginals import ReleasedCounts
 from voile.tables.recoding.published import PublishedPolicy
-from voile.tables.recoding.published_boxes import PublishedBoxes
+from voile.tables.recoding.published_boxes import AnyPublished, PublishedBoxes
 from voile.tables.recoding.recoder import RecodedBatch
 from voile.tables.scoring.disclosure import are_diverse
 from voile.tables.trees.climbing import climb
@@ -35,7 +34,6 @@ from voile.tables.verbs.promises import least_of
 SLACK = 1e-9
 Notes = TypeVar("Notes")
 Bits = NDArray[np.bool_]
-AnyPublished = PublishedPolicy | PublishedBoxes
 
 
 class NotesShowing(Protocol[Notes]):
@@ -59,7 +57,7 @@ class NotesShowing(Protocol[Notes]):
 
 def showing_of(
     policy: KitPolicy,
-    space: PolicySpace,
+    space: CountedSpace,
     *,
     subject: str | None,
     sensitive: Sequence[str],
@@ -168,7 +166,7 @@ class ShownBoxes:
     """A tree policy: a box that breaks the constraints on these rows takes its whole ancestor."""
 
     policy: TreePolicy
-    space: PolicySpace
+    space: CountedSpace
     subject: str | None
     sensitive: tuple[str, ...]
     marginals: bool = False

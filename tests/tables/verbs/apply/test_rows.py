@@ -233,7 +233,7 @@ from voile.release.manifest import StoredRelease
 from voile.tables.verbs.report import sections
 
 assert len(sections(StoredRelease.open(sys.argv[1]), (), audience="internal")) > 5
-print(*(m for m in sys.modules if m == "numba" or m.startswith("voile.tables.kernels")))
+print(*(m for m in sys.modules if m == "numba" or m.startswith("voile.tables.fitting.kernels")))
 """
 
 

@@ -11,9 +11,9 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
+from voile.tables.fitting.fit import fit
 from voile.tables.module import TABLES
 from voile.tables.verbs.choose import choose
-from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, FitOptions
 
 COLUMNS = {

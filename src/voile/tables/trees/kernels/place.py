@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compile_kernel
-from voile.tables.trees.kernels.inputs import Codes, Floats, Ints
-from voile.tables.trees.kernels.sets import goes_left, last_of, least_of
+from voile.core.compiled import bare, compile_kernel
 
+Codes = NDArray[Any]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Nodes = NDArray[np.int32]
 Bits = NDArray[np.bool_]
+
+
+@bare
+def has(values: int, value: int) -> bool:
+    """Whether a set has a value."""
+    return (values >> value) & 1 == 1
+
+
+@bare
+def goes_left(value: int, cut: int, free: bool) -> bool:
+    """Whether a value is in the first part of a box cut so: in the set, or up to the cut."""
+    return has(cut, value) if free else value <= cut
+
+
+@bare
+def least_of(values: int) -> int:
+    """Return the least value of a set that has some."""
+    value = 0
+    while not has(values, value):
+        value += 1
+    return value
+
+
+@bare
+def last_of(values: int) -> int:
+    """Return the last value of a set that has some."""
+    value = -1
+    while values:
+        values >>= 1
+        value += 1
+    return value
 
 
 @compile_kernel

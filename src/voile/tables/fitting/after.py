@@ -1,0 +1,292 @@
+"""Choose the best policy that is safe given what is out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.frontier import Frontier
+from voile.data import Source
+from voile.ledger.judgement import after_a_change
+from voile.ledger.ledger import Ledger, LedgerKeys
+from voile.ledger.promise import SLACK, JointFigures, LedgerPromise
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import StoredKit
+from voile.tables.fitting.kernels.cells import why_too_wide
+from voile.tables.fitting.search import search
+from voile.tables.fitting.space import PolicySpace
+from voile.tables.joint.figures import grouping_bytes, joint_figures
+from voile.tables.policies.counted_space import CountedSpace
+from voile.tables.policies.family import AnyPolicy
+from voile.tables.policies.policy import Policy
+from voile.tables.verbs.content import TablesContent
+from voile.tables.verbs.entering import space_of
+from voile.tables.verbs.following import FollowedRows, ReleaseArchive
+from voile.tables.verbs.judging import ReleaseCase, check_counted, differences, rows_differ
+from voile.tables.verbs.past import EarlierReleases
+from voile.tables.verbs.recount import count_anew, with_counts
+
+ROOM = "allow a larger --joint-risk, or release a policy that is out again"
+EVALUATIONS, BESIDE = 1_000_000, 400_000
+"""How many policies are scored where cuts are out, and beside the kit's own where none are."""
+
+
+def choose_after(
+    kit: StoredKit,
+    after: Path,
+    *,
+    key_file: Path | None,
+    joint_risk: float | None = None,
+    releases: Sequence[Path] = (),
+    source: Source | None = None,
+    hold_back: bool = False,
+    recipient: str | None = None,
+    recount: bool = False,
+    seed: int | None = 0,
+) -> Chosen:
+    """Search the policy of least loss that keeps a limit together with all that a ledger names.
+
+    Cuts that are out already add nothing to what all releases join to, so every policy searched has
+    them: where nothing is suppressed and no tree is out, its own risk is the joint one. Searched
+    are policies that hold for a whole column; of trees, the kit's own are looked at. Cost:
+    `EVALUATIONS` policies, and O(combinations) for each that is judged.
+
+    Beside releases of other rows, and where people were erased, people are followed as `apply`
+    follows them, and the figures are those that it will count. Few policies are then judged: of
+    those before the one that is out, in the order of their loss, one that keeps the limit and whose
+    forerunner does not. Cost: O(rows log rows) for each.
+
+    joint_risk : the most of the source's expected matches that all releases may leave together, as
+        a share; what the ledger promises where that is less.
+    releases : folders where releases of other rows lie. source : the rows to be released.
+    hold_back, recipient, recount : as the policy will be applied.
+
+    Raises
+    ------
+    InfeasibleError : no policy found keeps the limit, or what is out exceeds it already.
+    RequestError : people are to be followed, and the rows are not given.
+    """
+    if joint_risk is not None and not 0 <= joint_risk <= 1:
+        raise RequestError("--joint-risk lies in [0, 1]")
+    content = _read_content(kit, source, recount=recount)
+    ledger = Ledger.read_file(after)
+    keys = LedgerKeys.of(key_file, ledger.id)
+    keys.check(ledger)
+    rows = None
+    if source is not None:
+        if not recount:
+            check_counted(content, source)
+        rows = FollowedRows.read_rows(content, source, keys)
+    space = space_of(content, recipient, keys)
+    case = ReleaseCase(
+        content,
+        content.family.row_policy(0),
+        rows,
+        ReleaseArchive(releases),
+        space,
+        hold_back=hold_back,
+    )
+    pasts = case.pasts(ledger, keys, recipient)
+    differ = space is not None and rows_differ(content) if rows is None else False
+    follows = (
+        hold_back or bool(ledger.erased_hashes) or any(past.followed for past in pasts) or differ
+    )
+    follows = follows or any(map(case.shows_whose_rows, pasts))
+    if follows and rows is None:
+        raise RequestError(
+            "people who came, left, wait or were erased are followed from release to release, and "
+            "people whose rows differ are known by all of them",
+            instead="give the rows to be released with --source",
+        )
+    limit = _limit(content.space, ledger.promise, joint_risk)
+    for past in pasts:
+        if not past.followed:
+            _check_room(past, content.space, limit.at_least(past.floor))
+    policies = candidates(content, pasts, limit, recount=recount, seed=seed)
+
+    def judge(policy: AnyPolicy) -> JointFigures | None:
+        return _figures_within(limit, case.under(policy), ledger, pasts)
+
+    again = [one.policy for past in pasts for one in past.all_shown if not one.then]
+    found = _first_that(policies, judge, again, jumps=follows)
+    if found is None:
+        said = _differences(case.under(again[-1]), ledger, pasts) if follows and again else ""
+        raise InfeasibleError(
+            f"no policy found keeps {limit} together with what is out{said}",
+            instead=after_a_change(waits=hold_back) if said else ROOM,
+        )
+    return _choose_policy(kit, content, *found, limit)
+
+
+def _read_content(kit: StoredKit, source: Source | None, *, recount: bool) -> TablesContent:
+    """Return the kit's content, counted anew on the source if asked; refuse what is too wide."""
+    content = TablesContent.of(kit)
+    if recount:
+        if source is None:
+            raise RequestError("--recount counts other rows", instead="give them with --source")
+        content = with_counts(content, count_anew(content, source))
+    if why := why_too_wide(content.space.counts):
+        raise RequestError(f"policies for whole columns cannot be searched: {why}")
+    return content
+
+
+def _limit(space: CountedSpace, promise: LedgerPromise, joint_risk: float | None) -> LedgerPromise:
+    """Return the promise with the relative risk that it and the user allow, if they limit it.
+
+    Beside releases of other rows a risk can be more than the untouched source's, as they differ.
+    """
+    people = promise.expected_matches
+    share = None if people is None else people / space.matches
+    risks = [risk for risk in (joint_risk, promise.joint_risk, share) if risk is not None]
+    least = min(risks, default=1.0)
+    return promise if least > 1 or not risks else replace(promise, joint_risk=least)
+
+
+def _check_room(past: EarlierReleases, space: CountedSpace, limit: LedgerPromise) -> None:
+    """Refuse where the releases that are out exceed the limit by themselves."""
+    out = joint_figures(space, past.all_shown)
+    if broken := list(limit.broken_by(out)):
+        raise InfeasibleError(
+            f"what is out exceeds the limit by itself: {' and '.join(broken)}",
+            instead="release no more of this source, or allow a larger --joint-risk",
+        )
+
+
+def _search_policies(
+    content: TablesContent, past: EarlierReleases, promise: LedgerPromise, seed: int | None
+) -> Frontier:
+    """Search the policies that have every cut which is out."""
+    rules = content.space.constraints
+    cuts = [one.policy.bits for one in past.all_shown if isinstance(one.policy, Policy)]
+    out: NDArray[np.bool_] = np.logical_or.reduce(cuts) if cuts else content.space.top
+    if rules.required is not None:
+        out = out | rules.required
+    if rules.forbidden is not None:
+        out = out & ~rules.forbidden
+    within = PolicySpace.of_counts(
+        content.space, replace(rules, required=out, k=max(rules.k, past.floor, promise.k))
+    )
+    most = EVALUATIONS if cuts else BESIDE
+    return search(within, method="best", evaluations=most, random_state=seed).frontier
+
+
+def candidates(
+    content: TablesContent,
+    pasts: Sequence[EarlierReleases],
+    limit: LedgerPromise,
+    *,
+    recount: bool,
+    seed: int | None,
+) -> list[AnyPolicy]:
+    """Return policies in the order of their loss, without such as break the limit alone.
+
+    Of a kit that is counted anew, its own policies have the order of the rows that it was fitted
+    on, and none is left out.
+
+    Where nothing is out, or a tree, the kit's own policies are looked at as well: one pruned
+    further than a tree that is out adds nothing. So are those that are out: where groups are
+    suppressed, another policy shows other people by leaving them out.
+    """
+    space = PolicySpace.of_counts(content.space)
+    found = [_search_policies(content, past, limit, seed) for past in pasts]
+    bits = np.concatenate([one.policies for one in found])
+    loss = np.concatenate([one.loss for one in found]).tolist()
+    shown = [one.policy for past in pasts for one in past.all_shown]
+    if again := [policy.bits for policy in shown if isinstance(policy, Policy)]:
+        bits = np.concatenate([bits, np.array(again)])
+        loss += space.evaluator.scores(np.array(again)).loss.tolist()
+    matches = space.evaluator.figures(bits).expected_matches.tolist()
+    policies: list[AnyPolicy] = [space.policy(one) for one in bits]
+    if not all(map(_cuts_are_out, pasts)):
+        policies += [content.family.row_policy(i) for i in range(len(content.frontier.loss))]
+        own = content.figures.expected_matches
+        loss += content.frontier.loss.tolist()
+        matches += [0.0] * len(content.frontier.loss) if recount else own.tolist()
+    most = (limit.joint_risk or 1.0) * space.matches + SLACK
+    order = sorted(range(len(policies)), key=loss.__getitem__)
+    return [policies[i] for i in order if matches[i] <= most]  # together never less than alone
+
+
+def _figures_within(
+    limit: LedgerPromise, case: ReleaseCase, ledger: Ledger, pasts: Sequence[EarlierReleases]
+) -> JointFigures | None:
+    """Return the worst figures that any coalition would have; None where one breaks the limit."""
+    left_out = case.left_out(ledger, pasts)
+    each = [case.joint(past, left_out)[0] for past in pasts]
+    for past, figures in zip(pasts, each, strict=True):
+        if any(limit.at_least(past.floor).broken_by(figures)):
+            return None
+    return max(each, key=lambda one: one.matches)
+
+
+def _differences(case: ReleaseCase, ledger: Ledger, pasts: Sequence[EarlierReleases]) -> str:
+    """Say whom the difference shows where a policy that is out is released again."""
+    left_out = case.left_out(ledger, pasts)
+    for past in pasts:
+        timeline = case.joint(past, left_out)[1]
+        if timeline is not None:
+            few = differences(timeline, max(ledger.promise.k, past.floor))
+            if few:
+                return f"; by the policy that is out, {few[0]}"
+    return ""
+
+
+def _first_that(
+    policies: Sequence[AnyPolicy],
+    judge: Callable[[AnyPolicy], JointFigures | None],
+    again: Sequence[AnyPolicy],
+    *,
+    jumps: bool,
+) -> tuple[AnyPolicy, JointFigures] | None:
+    """Return the first policy that keeps the limit; with jumps, one whose forerunner does not.
+
+    again : those that are out: with jumps, what comes after the first of them is not looked at.
+    """
+    found = None
+    if jumps:
+        out = {grouping_bytes(policy) for policy in again}
+        for place in [i for i, one in enumerate(policies) if grouping_bytes(one) in out]:
+            if (figures := judge(policies[place])) is not None:
+                found, policies = (policies[place], figures), policies[:place]
+                break
+    before, place, step = -1, 0, 1
+    while place < len(policies):
+        if (figures := judge(policies[place])) is not None:
+            found = policies[place], figures
+            break
+        before, step = place, 2 * step if jumps else 1
+        place = min(place + step, max(len(policies) - 1, place + 1))
+    while place - before > 1:
+        middle = (before + place) // 2
+        if (figures := judge(policies[middle])) is None:
+            before = middle
+        else:
+            place, found = middle, (policies[middle], figures)
+    return found
+
+
+def _cuts_are_out(past: EarlierReleases) -> bool:
+    """Say whether global policies are out, and no tree: then no tree of the kit can add little."""
+    each = [isinstance(one.policy, Policy) for one in past.all_shown]
+    return bool(each) and all(each)
+
+
+def _choose_policy(
+    kit: StoredKit,
+    content: TablesContent,
+    policy: AnyPolicy,
+    joint: JointFigures,
+    limit: LedgerPromise,
+) -> Chosen:
+    figures = content.figures_of_policy(policy)
+    first = [content.measures["risk"].figure, "loss"]
+    joined = {"joint_risk": joint.relative, "joint_matches": joint.matches}
+    figures = {name: figures[name] for name in first} | joined | figures
+    choice = Choice(joint_risk=limit.joint_risk or 1.0)
+    number = content.family.number_of(policy)
+    return Chosen(kit.kind, kit.id, number, choice, figures, policy.to_data())

@@ -1,0 +1,48 @@
+"""Price the outer intervals that may matter, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from voile.tables.fitting.bounds.relaxation import Bits, Floats, IntervalRelaxation, through
+
+BATCH = 64
+EAGER = 0.01  # of the way from the cheapest path to the cap: intervals on paths so far are priced
+
+
+def price_intervals(relaxation: IntervalRelaxation, caps: Floats) -> Iterator[Floats]:
+    """Yield what each outer interval costs at least, (pairs, outers, outers), ever closer.
+
+    Guarantee: the cheapest path is a lower bound; at the end, it is exact for the relaxation where
+    it is below its cap.
+    """
+    pairs = np.arange(len(relaxation))
+    costs = relaxation.least()
+    unpriced = relaxation.allowed.copy()
+    yield costs
+    while True:
+        near, alive = _near_the_path(costs, caps)
+        ends = np.argwhere(near & unpriced)
+        if not len(ends):
+            return
+        for begin in range(0, len(ends), BATCH):
+            some = ends[begin : begin + BATCH]
+            solved = relaxation.solve(some, alive[:, some[:, 0], some[:, 1]].T, pairs)
+            costs[solved.pair, some[solved.interval, 0], some[solved.interval, 1]] = solved.cost
+            yield costs
+        unpriced[ends[:, 0], ends[:, 1]] = False
+
+
+def _near_the_path(costs: Floats, caps: Floats) -> tuple[Bits, Bits]:
+    """Return which intervals are near some pair's cheapest path, and for which pairs they matter.
+
+    An interval that does not matter to a pair now never does: its paths only become dearer.
+    """
+    found = through(costs)
+    least = found.min(axis=(1, 2))
+    limit = np.full(len(least), -np.inf)
+    below = least < caps
+    limit[below] = least[below] + EAGER * (caps[below] - least[below])
+    return np.asarray((found < limit[:, None, None]).any(axis=0)), found < caps[:, None, None]

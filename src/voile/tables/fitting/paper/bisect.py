@@ -1,0 +1,82 @@
+"""Bisecting search for policies with no more risk than a given one's.
+
+Source: Benitez, Loukides, Malin, "Beyond Safe Harbor: Automatic Discovery of Health Information
+De-identification Policy Alternatives", IHI 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.tables.fitting.paper.chains import CHAINS, Order, draw_order
+from voile.tables.fitting.searches.run import TablesSearchRun
+
+
+@dataclass(frozen=True)
+class BisectSearch:
+    """Search random maximal chains for their most detailed policy of a risk no higher than given.
+
+    Risk falls along a chain (Def. 3.7), so bisecting finds that policy exactly, in log2(n_bits)
+    scores; where records may be suppressed risk is not monotone, and only that what is found keeps
+    to the risk holds. Without a limit, 20 chains. `alternatives` returns what is of no higher risk.
+
+    Parameters
+    ----------
+    risk : relative risk in [0, 1], such as Safe Harbor's on the same tables.
+    order : how chains are drawn, see `draw_order`.
+    """
+
+    risk: float
+    order: Order = "bits"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.risk <= 1:
+            raise RequestError("risk must lie between 0 and 1")
+
+    def __call__(self, run: TablesSearchRun) -> None:
+        for _ in self.alternatives(run):
+            pass
+
+    def alternatives(self, run: TablesSearchRun) -> Iterator[NDArray[np.bool_]]:
+        """Yield what each chain gives, (n_bits,) bool, as the run's lattice has it."""
+        cuts = np.flatnonzero(~run.required)
+        least = self._score(run, run.required)
+        if least > self.risk:
+            raise InfeasibleError(
+                f"no policy has a risk of at most {self.risk:.6g}",
+                instead=f"the most general has {least:.6g}",
+            )
+        chains = 0
+        while len(cuts) and (run.limited or chains < CHAINS):
+            chains += 1
+            yield self._bisect(run, draw_order(run, cuts, self.order))
+
+    def _bisect(self, run: TablesSearchRun, order: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return the chain's most detailed policy of a risk no higher than wanted."""
+        too_few, enough = -1, len(order)  # merges, none included in what is to be scored
+        while enough - too_few > 1:
+            merges = (too_few + enough) // 2
+            if self._score(run, _after(run, order[:merges])) <= self.risk:
+                enough = merges
+            else:
+                too_few = merges
+        return _after(run, order[:enough])
+
+    def _score(self, run: TablesSearchRun, policy: NDArray[np.bool_]) -> float:
+        """Score one policy; what suppresses too much counts as too risky."""
+        rows = policy[None]
+        scores = run.evaluator.scores(run.widen(rows))
+        run.add(scores, rows.__getitem__)
+        feasible = run.evaluator.feasible(run.widen(rows), scores)
+        return float(scores.risk[0]) if feasible[0] else np.inf
+
+
+def _after(run: TablesSearchRun, merged: NDArray[np.intp]) -> NDArray[np.bool_]:
+    policy = np.ones(run.n_bits, dtype=np.bool_)
+    policy[merged] = False
+    return policy

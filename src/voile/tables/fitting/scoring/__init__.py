@@ -1,0 +1,1 @@
+"""Score many policies at once, for searches."""

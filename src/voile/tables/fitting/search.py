@@ -1,0 +1,169 @@
+"""Search the lattice of policies for the risk-loss frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from voile.core.errors import InfeasibleError, RequestError, nearest
+from voile.core.frontier import Frontier
+from voile.core.interruption import ctrl_c
+from voile.core.warn import warn
+from voile.tables.fitting.paper.chains import RandomChain
+from voile.tables.fitting.paper.sublattice import SublatticeSearch
+from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
+from voile.tables.fitting.searches import best, exhaustive, interval, local, quick, steepest
+from voile.tables.fitting.searches.result import (
+    ScoredSpace,
+    SearchCheckpoint,
+    SearchHistory,
+    SearchResult,
+)
+from voile.tables.fitting.searches.resume import continue_from
+from voile.tables.fitting.searches.run import DIGITS, TablesSearchLimit, TablesSearchRun
+from voile.tables.scoring.group_measures import refuse_estimated
+
+__all__ = [
+    "METHODS",
+    "Method",
+    "ScoredSpace",
+    "SearchCheckpoint",
+    "SearchHistory",
+    "SearchResult",
+    "search",
+]
+
+Method = Callable[[TablesSearchRun], None]
+
+METHODS: Mapping[str, Method] = {
+    "best": best.explore,
+    "quick": quick.explore,
+    "steepest": steepest.explore,
+    "interval": interval.explore,
+    "local": local.explore,
+    "random-chain": RandomChain(),
+    "sublattice": SublatticeSearch(),
+    "exhaustive": exhaustive.explore,
+}
+
+
+def search(
+    space: ScoredSpace,
+    *,
+    method: str | Method = "best",
+    evaluations: int | None = None,
+    seconds: float | None = None,
+    random_state: int | np.random.Generator | None = None,
+    start: Frontier | None = None,
+    progress: Callable[[SearchCheckpoint], None] | None = None,
+) -> SearchResult:
+    """Find policies that no other found beats in risk and loss.
+
+    The most general and the most detailed policy allowed are scored first. The same seed and
+    the same number of evaluations give the same frontier; a run limited by seconds records how
+    many it made.
+
+    Parameters
+    ----------
+    space : whose `evaluator` scores policies and holds the constraints.
+    method : the name of one in `METHODS`: `best`, which joins the next three and takes up
+        to about a minute unless limited; `quick`, some seconds; `steepest`, well under a
+        second; `interval`; `local`;
+        `random-chain` (Algorithm 1); `sublattice` (Algorithm 2); `exhaustive` (up to 2**20
+        policies). Or a method with parameters of its own, such as
+        `SublatticeSearch(threshold=0.5)`.
+    evaluations : largest number of policies scored, >= 1; None: as many as the method needs. Below
+        the length of a maximal chain (free split points, plus 1) a warning announces few policies.
+    seconds : when to stop, > 0; looked at between batches, so passed by up to one of them.
+    random_state : seed or generator, for the methods that draw.
+    start : the frontier of an earlier search, to go on from; see `continue_from`.
+    progress : called after each batch.
+
+    Returns
+    -------
+    SearchResult : with a frontier of feasible policies only, never empty. Ctrl-C returns what
+        there is, once the first batch is in.
+
+    Raises
+    ------
+    InfeasibleError : the most general policy allowed suppresses too much. Generalising never
+        suppresses more, so then no policy is feasible; under entropy l-diversity or t-closeness,
+        where records may be suppressed, a finer one could be, and none is looked for.
+    RequestError : an unknown method, limits out of range, a space too large to exhaust, or a
+        start of other policies than this space's.
+    """
+    if isinstance(method, str) and method not in METHODS:
+        raise RequestError(f"no method {method!r}", instead=nearest(method, METHODS))
+    if seconds is not None and not seconds > 0:
+        raise RequestError("seconds must be more than 0")
+    explore = METHODS[method] if isinstance(method, str) else method
+    refuse_estimated(space.evaluator.risk)
+    _warn_of_few(space.evaluator, evaluations)
+    run = TablesSearchRun(
+        space.evaluator,
+        evaluations=evaluations,
+        seconds=seconds,
+        rng=np.random.default_rng(random_state),
+        progress=progress,
+    )
+    try:
+        with ctrl_c():
+            run.begin()
+            if start is not None:
+                continue_from(run, start)
+            explore(run)
+        stopped = "finished"
+    except TablesSearchLimit as limit:
+        stopped = limit.reason
+    except KeyboardInterrupt:
+        if len(run.checkpoints) < 2:  # nothing but the two ends, or not even compiled code
+            raise
+        stopped = "interrupted"
+    return SearchResult(
+        frontier=_frontier(run),
+        history=SearchHistory.of(run.checkpoints),
+        evaluations=run.evaluations,
+        method=method if isinstance(method, str) else repr(method),
+        stopped=stopped,
+    )
+
+
+def _frontier(run: TablesSearchRun) -> Frontier:
+    """Return what was found, without policies that are close to everybody but not to the released.
+
+    Scores count t-closeness from everybody, as whom a policy suppresses is not known before. So
+    where records may be suppressed, what was found is counted again from the released alone.
+    """
+    found, evaluator = run.frontier(), run.evaluator
+    if evaluator.constraints.t_closeness == 1 or evaluator.constraints.suppress == 0:
+        return found
+    rows = np.concatenate([found.policies, run.widen(run.required[None])])
+    close = rows[[evaluator.is_close_to_released(policy) for policy in rows]]
+    if not len(close):
+        raise InfeasibleError(
+            "no policy found keeps t_closeness once its records are suppressed",
+            instead="ease it, or allow no suppression",
+        )
+    scores = evaluator.scores(close)
+    return Frontier.of(scores.risk.round(DIGITS), scores.loss.round(DIGITS), close)
+
+
+def _warn_of_few(evaluator: PolicyEvaluator, evaluations: int | None) -> None:
+    """Refuse a limit of no policy, and announce one below the length of a maximal chain."""
+    if evaluations is None:
+        return
+    if evaluations < 1:
+        raise RequestError("evaluations must be at least 1")
+    chain = int((~evaluator.required & ~evaluator.forbidden).sum()) + 1
+    if evaluations < chain:
+        warn(
+            f"the limit of evaluations ({evaluations:,}) is below the {chain:,} policies between "
+            "the most general and the most detailed one, so few policies were scored: allow at "
+            f"least {chain:,} evaluations",
+            FewFoundWarning,
+        )
+
+
+class FewFoundWarning(UserWarning):
+    """A search found few policies: allow more evaluations or suppression, or fit trees."""

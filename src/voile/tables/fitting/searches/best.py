@@ -1,0 +1,68 @@
+"""What gives the least area: steepest chains, shortest paths, local search."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from voile.tables.fitting.searches import exhaustive, large, steepest
+from voile.tables.fitting.searches.ladder import LadderSearch
+from voile.tables.fitting.searches.local import FrontierNeighbourhood
+from voile.tables.fitting.searches.run import TablesSearchRun
+from voile.tables.fitting.searches.sketch import sketch
+
+if TYPE_CHECKING:
+    from voile.core.frontier import Frontier
+
+FULL = 16
+BLOCKS = (16, 64)
+ROUNDS = 8
+LEAST_GAIN = 1e-3
+PATIENCE = 2**15
+
+
+def explore(run: TablesSearchRun) -> None:
+    """Search for the least area that the evaluations or seconds allow.
+
+    Scores all policies where at most 16 cuts are free. Else the steepest chain, on large lattices
+    after two sketches of it; then policies that no attribute can better for the hull's slopes
+    (`LadderSearch`), until a round of 16 weights gains less than 1 in 1,000; then neighbours of the
+    frontier's policies (`FrontierNeighbourhood`). With a limit, the last two go on in turn.
+    Tables too large to walk: see `large`.
+
+    Guarantee: the whole exact frontier where at most 16 cuts are free and no limit stops it;
+    else none (measured in benchmarks/best.py). Scores are exact.
+    """
+    if (~run.required).sum() <= FULL:
+        exhaustive.explore(run)
+    elif run.evaluator.is_large:
+        large.explore(run, going_on=True)
+    else:
+        seek(run)
+
+
+def seek(run: TablesSearchRun) -> None:
+    """Search as `explore` does where more cuts are free."""
+    for block in BLOCKS:
+        if (~run.required).sum() > 4 * block:
+            sketch(run, block)
+    steepest.explore(run)
+    ladder, neighbourhood = LadderSearch(run), FrontierNeighbourhood(run)
+    climb(run, ladder)
+    going_on = neighbourhood.flip(PATIENCE, twice=True)
+    while run.limited and going_on:
+        going_on = ladder.round() | neighbourhood.flip(PATIENCE, twice=True)
+
+
+def climb(run: TablesSearchRun, ladder: LadderSearch, most: float = math.inf) -> None:
+    """Settle for 16 weights more until that gains little, or `most` evaluations are made."""
+    for _ in range(ROUNDS):
+        before = areas(run.found)
+        ladder.round(most)
+        if run.evaluations >= most or areas(run.found) > before * (1 - LEAST_GAIN):
+            return
+
+
+def areas(found: Frontier) -> float:
+    """Return the area and the area over log risk, added."""
+    return found.area() + found.area(log=True)

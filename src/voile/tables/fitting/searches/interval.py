@@ -1,0 +1,138 @@
+"""The best partition of one attribute at a time, by dynamic programming over its intervals."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.tables.fitting.searches import steepest
+from voile.tables.fitting.searches.run import TablesSearchRun
+from voile.tables.fitting.searches.slopes import slopes
+
+if TYPE_CHECKING:
+    from voile.tables.fitting.scoring.evaluator import Policies
+
+WEIGHTS = 64
+PENALTIES = (0.0, 3.0)
+NONE = (0.0,)
+GAIN = 1e-9
+INTERVALS, VALUES = 4, 8
+
+
+class SearchAim(NamedTuple):
+    """What to make small: loss + `weight` x relative risk + `penalty` x share suppressed."""
+
+    weight: float
+    penalty: float
+
+    def price(self, run: TablesSearchRun) -> NDArray[np.float64]:
+        """Return what each of the three sums counts, (3,)."""
+        weights = np.array([self.weight, 1.0, self.penalty])
+        units = np.array(run.evaluator.units)
+        price: NDArray[np.float64] = np.divide(weights, units, out=np.zeros(3), where=units > 0)
+        return price
+
+
+class LatticeAttribute(NamedTuple):
+    """One attribute of the lattice a run may use.
+
+    `number`, its place among the attributes; `bits`, in a policy; `last[i]`, the last value of
+    the longest interval that begins at value i and goes over no required cut.
+    """
+
+    number: int
+    bits: slice
+    last: NDArray[np.int64]
+
+    def near(self, policy: Policies) -> LatticeAttribute:
+        """Return it with intervals no longer than four of the policy's own, or eight values."""
+        values = np.arange(len(self.last))
+        ends = np.append(np.flatnonzero(policy[self.bits]), len(values) - 1)
+        fourth = np.minimum(np.searchsorted(ends, values) + INTERVALS - 1, len(ends) - 1)
+        return self._replace(
+            last=np.minimum(self.last, np.maximum(ends[fourth], values + VALUES - 1))
+        )
+
+
+def explore(run: TablesSearchRun) -> None:
+    """Start from the steepest chain; settle, weight after weight, on what no attribute improves.
+
+    With the other attributes' partition fixed, risk, loss and suppression are sums over the
+    intervals of one attribute, so its best partition for a weight is a shortest path; for every
+    interval the best partition that has it is scored as well: one evaluation. Not jointly optimal.
+    """
+    steepest.explore(run)
+    attributes = attributes_of(run)
+    seen: set[float] = set()
+    for weight in islice(slopes(run), WEIGHTS):
+        if weight in seen:  # the hull has not moved there: it would settle on the same
+            continue
+        seen.add(weight)
+        for penalty in penalties(run):
+            aim = SearchAim(weight, penalty)
+            _, policy = settle(run, attributes, run.best_for(weight), aim, near=True)
+            settle(run, attributes, policy, aim)
+
+
+def penalties(run: TablesSearchRun) -> tuple[float, ...]:
+    """Return what suppressing is to count: several, where records may be suppressed."""
+    return PENALTIES if run.evaluator.rules.active else NONE
+
+
+def attributes_of(run: TablesSearchRun) -> list[LatticeAttribute]:
+    """Return the attributes that have a cut to choose."""
+    made = []
+    ends = np.cumsum(run.scorer.sizes - 1)
+    for d, size in enumerate(run.scorer.sizes):
+        bits = slice(int(ends[d] - size + 1), int(ends[d]))
+        required = np.append(np.flatnonzero(run.required[bits]), size - 1)
+        if not run.required[bits].all():
+            last = required[np.searchsorted(required, np.arange(size))]
+            made.append(LatticeAttribute(d, bits, last))
+    return made
+
+
+def settle(
+    run: TablesSearchRun,
+    attributes: list[LatticeAttribute],
+    policy: Policies,
+    aim: SearchAim,
+    *,
+    near: bool = False,
+) -> tuple[float, Policies]:
+    """Better one attribute after another until none can be; return the cost and the policy."""
+    best, settled = np.inf, 0
+    while settled < len(attributes):
+        for attribute in attributes:
+            among = attribute.near(policy) if near else attribute
+            value, policy = improve_attribute(run, among, policy, aim)
+            settled = 0 if value < best - GAIN * (1 + abs(value)) else settled
+            best, settled = min(best, value), settled + 1
+            if settled == len(attributes):
+                break
+    return best, policy
+
+
+def improve_attribute(
+    run: TablesSearchRun, attribute: LatticeAttribute, policy: Policies, aim: SearchAim
+) -> tuple[float, Policies]:
+    """Return what the best partition of one attribute costs, the others' fixed, and the policy."""
+    from voile.tables.fitting.kernels.shortest import paths, shortest, through
+
+    last, price = attribute.last, aim.price(run)
+    cost = run.scorer.intervals(attribute.number, policy, last)
+    below, above, before, after = shortest(cost, last, price)
+    sums, ends = through(cost, last, below, above)
+
+    def rows(which: NDArray[np.intp]) -> Policies:
+        made = np.tile(policy, (len(which), 1))
+        made[:, attribute.bits] = paths(before, after, ends[which])
+        return made
+
+    run.add(run.evaluator.normalise(sums), rows)
+    made = policy.copy()
+    made[attribute.bits] = paths(before, after, np.array([[before[-1], len(last) - 1]]))[0]
+    return float((below[-1] * price).sum()), made

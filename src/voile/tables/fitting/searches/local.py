@@ -1,0 +1,105 @@
+"""Pareto local search: flip one cut of each frontier policy until nothing new enters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.frontier import Frontier
+from voile.tables.fitting.searches import steepest
+from voile.tables.fitting.searches.run import TablesSearchRun
+from voile.tables.fitting.searches.slopes import LEAST_RISK
+
+if TYPE_CHECKING:
+    from voile.tables.fitting.scoring.evaluator import Policies
+
+BATCH = 32
+
+
+class FrontierNeighbourhood:
+    """Go through the neighbours of the frontier's policies, each policy once."""
+
+    def __init__(self, run: TablesSearchRun) -> None:
+        self._run = run
+        self._free = np.flatnonzero(~run.required)
+        self._seen: set[bytes] = set()
+        self._twice: set[bytes] = set()
+
+    def flip(self, evaluations: float = np.inf, *, twice: bool = False) -> bool:
+        """Score neighbours until about so many are scored; False when no policy was left."""
+        most = self._run.evaluations + evaluations
+        going_on = False
+        while self._run.evaluations < most and (self.step() or (twice and self.step_twice())):
+            going_on = True
+        return going_on
+
+    def step(self) -> bool:
+        """Score all neighbours of the most promising policies; False when none is left.
+
+        Half of them have the most room by risk, half by the logarithm of risk.
+        """
+        fresh = self._fresh(self._seen)
+        if not len(fresh):
+            return False
+        orders = [fresh[np.argsort(-gain[fresh], kind="stable")] for gain in rooms(self._run.found)]
+        chosen = np.unique(np.concatenate([order[: BATCH // 2] for order in orders]))
+        self._seen.update(self._run.found.policies[i].tobytes() for i in chosen)
+        self._flip(self._run.policies(chosen))
+        return True
+
+    def step_twice(self) -> bool:
+        """Score all two cuts away from the most promising policy; False when none is left."""
+        fresh = self._fresh(self._twice)
+        if not len(fresh):
+            return False
+        chosen = fresh[np.argmax(rooms(self._run.found)[0][fresh])]
+        self._twice.add(self._run.found.policies[chosen].tobytes())
+        one = self._run.policies([chosen])
+        for some in np.array_split(self._free, -(-len(self._free) // BATCH)):
+            self._flip(one ^ np.eye(self._run.n_bits, dtype=np.bool_)[some])
+        return True
+
+    def _fresh(self, seen: set[bytes]) -> NDArray[np.intp]:
+        rows = self._run.found.policies
+        return np.flatnonzero([row.tobytes() not in seen for row in rows])
+
+    def _flip(self, policies: Policies) -> None:
+        run, free = self._run, self._free
+        sums = run.scorer.flips(policies)[:, free]
+
+        def rows(which: NDArray[np.intp]) -> Policies:
+            one, bit = np.divmod(which, len(free))
+            made = policies[one]
+            made[np.arange(len(which)), free[bit]] ^= True
+            return made
+
+        run.add(run.evaluator.normalise(sums.reshape(-1, 3)), rows)
+
+
+def explore(run: TablesSearchRun) -> None:
+    """Start from the steepest chain; flip each cut of each frontier policy until nothing enters.
+
+    Guarantee: unless stopped, no policy one cut away from the frontier would enter it. Cost:
+    O(attributes x cells) for the n_bits neighbours of a policy.
+    """
+    steepest.explore(run)
+    FrontierNeighbourhood(run).flip()
+
+
+def rooms(found: Frontier) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the area of the steps on both sides of each policy: what better ones could gain.
+
+    >>> along_risk, _ = rooms(Frontier.of([0, .5, 1], [1, .2, 0], np.zeros((3, 1))))
+    >>> along_risk.round(2).tolist()
+    [0.4, 0.5, 0.1]
+    """
+    drops = -np.diff(found.loss)
+
+    def beside(risk: NDArray[np.float64]) -> NDArray[np.float64]:
+        steps = np.diff(risk) * drops
+        room: NDArray[np.float64] = np.append(steps, 0.0) + np.append(0.0, steps)
+        return room
+
+    return beside(found.risk), beside(np.log(np.maximum(found.risk, LEAST_RISK)))

@@ -1,0 +1,40 @@
+"""What gives the least area within some seconds, and always what the steepest chain finds."""
+
+from __future__ import annotations
+
+from voile.tables.fitting.searches import exhaustive, large, steepest
+from voile.tables.fitting.searches.best import FULL, climb
+from voile.tables.fitting.searches.ladder import LadderSearch
+from voile.tables.fitting.searches.local import FrontierNeighbourhood
+from voile.tables.fitting.searches.run import TablesSearchRun
+
+CELLS = 6e11
+"""Evaluations times cells that some seconds suffice for."""
+MOST = 2_000_000
+
+
+def explore(run: TablesSearchRun) -> None:
+    """Search as `best` does without its sketches, for evaluations that some seconds suffice for.
+
+    How many depends on the table alone, so that the frontier is the same on any machine. Scores all
+    policies where at most 16 cuts are free; only the steepest chain by measures that no kernel
+    scores, and where an attribute has more intervals than that. Guarantee: as `best`, and no
+    policy that `steepest` finds beats all of what is found. Tables too large to walk: see `large`.
+    """
+    if (~run.required).sum() <= FULL:
+        exhaustive.explore(run)
+        return
+    if run.evaluator.is_large:
+        large.explore(run)
+        return
+    steepest.explore(run)
+    allowed = min(MOST, int(CELLS / len(run.evaluator.cells.p)))
+    if run.evaluator.is_compiled and _pairs(run) <= allowed:
+        most = run.evaluations + allowed
+        climb(run, LadderSearch(run), most)
+        FrontierNeighbourhood(run).flip(most - run.evaluations)
+
+
+def _pairs(run: TablesSearchRun) -> int:
+    """Count the intervals of the largest attribute: what a shortest path goes through at once."""
+    return int(run.scorer.sizes.max()) ** 2 // 2

@@ -1,0 +1,1 @@
+"""Grow and prune trees of boxes."""

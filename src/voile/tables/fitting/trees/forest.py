@@ -1,0 +1,157 @@
+"""Several trees, each with its nested family, and the frontier of all their policies."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import BriefRepr
+from voile.core.frontier import Frontier
+from voile.tables.fitting.trees.ground import TreeGround, TreeGrowth
+from voile.tables.fitting.trees.growing import GrownTrees, grow_trees
+from voile.tables.trees.tree import BoxTree
+
+Floats = NDArray[np.float64]
+
+FIGURES = ("matches", "largest", "distribution", "resolution", "ncp")
+GROWN = 4_000_000
+"""Rows of the sample times columns that all trees together are grown on, unless two need more."""
+APART = 2e-4
+"""Loss by which two policies of a forest differ at least: closer ones are one to a user."""
+
+
+def growths(loss_weight: float) -> tuple[TreeGrowth, ...]:
+    """Return how the trees of a forest are grown: for several weights, and kinds of loss.
+
+    Weights are slopes that frontiers have: a tree grown for one serves the risks near it best. At
+    higher risks, eq. 4 guides better than the loss itself, at first or all the way down.
+    """
+    ours = [TreeGrowth(weight, loss_weight, loss_weight) for weight in (1.0, 8.0, 64.0, 512.0)]
+    mixed = [TreeGrowth(4.0, 1.0, loss_weight), TreeGrowth(4.0, 1.0, loss_weight, large=20.0)]
+    even = [TreeGrowth(1.0, 1.0, 1.0), TreeGrowth(1.0, (1 + loss_weight) / 2, loss_weight)]
+    return tuple(dict.fromkeys([*ours, *mixed, *even]))
+
+
+def plan_growths(grounds: Sequence[TreeGround], loss_weight: float) -> tuple[TreeGrowth, ...]:
+    """Return all of `growths`, or as many as `GROWN` allows, those first that add most.
+
+    Where every cut adds the same risk, as without a population, trees of different weights are
+    one: then one of them is grown. At least two are grown, as the loss guides and as eq. 4 does.
+    """
+    plan = growths(loss_weight)
+    size = sum(ground.size for ground in grounds)
+    if size * len(plan) <= GROWN:
+        return plan
+    ranked = (
+        TreeGrowth(8.0, loss_weight, loss_weight),
+        TreeGrowth(1.0, 1.0, 1.0),
+        TreeGrowth(512.0, loss_weight, loss_weight),
+        TreeGrowth(4.0, 1.0, loss_weight, large=20.0),
+        TreeGrowth(1.0, (1 + loss_weight) / 2, loss_weight),
+        *plan,
+    )
+    different = list(dict.fromkeys(growth for growth in ranked if growth in plan))
+    if all(ground.risk_counts_boxes for ground in grounds):
+        kinds = {(growth.coarse, growth.fine, growth.large): growth for growth in different[::-1]}
+        different = [growth for growth in different if growth in kinds.values()]
+    return tuple(different[: max(2, GROWN // size)])
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyForest(BriefRepr):
+    """Trees, and those of their policies that no other beats.
+
+    Parameters
+    ----------
+    trees : as many as have a policy on the frontier; of several grounds one each, one after the
+        other.
+    frontier : whose policies are rows (tree, links pruned).
+    figures : (policies,) each, `matches` relative to the source's, `largest` 1 / g of a record,
+        `distribution`, `resolution`, `ncp`.
+    stopped : ``finished``, or ``seconds`` where time was up before all trees were grown.
+    """
+
+    trees: tuple[BoxTree, ...]
+    frontier: Frontier
+    figures: Mapping[str, Floats]
+    evaluations: int
+    stopped: str
+
+
+def grow_forest(
+    ground: TreeGround | Sequence[TreeGround],
+    *,
+    loss_weight: float,
+    plan: Sequence[TreeGrowth] | None = None,
+    seconds: float | None = None,
+    progress: Callable[[int, int], None] = lambda grown, of_all: None,
+) -> PolicyForest:
+    """Grow several trees and join their families to one frontier.
+
+    Of several grounds, the parts of a source, each policy has a tree for each.
+
+    Raises
+    ------
+    InfeasibleError : one box of all breaks a constraint.
+    RequestError : cuts are asked for that every policy must keep.
+    """
+    deadline = None if seconds is None else time.monotonic() + seconds
+    grounds = [ground] if isinstance(ground, TreeGround) else ground
+    plan = plan_growths(grounds, loss_weight) if plan is None else plan
+    grown: list[GrownTrees] = []
+    for growth in plan:
+        if grown and deadline is not None and time.monotonic() >= deadline:
+            break
+        grown.append(grow_trees(grounds, growth, loss_weight=loss_weight))
+        progress(len(grown), len(plan))
+    stopped = "finished" if len(grown) == len(plan) else "seconds"
+    return _join_trees(grown, stopped)
+
+
+def _join_trees(grown: Sequence[GrownTrees], stopped: str) -> PolicyForest:
+    sizes = [len(one.risk) for one in grown]
+    policies = np.column_stack(
+        [np.repeat(np.arange(len(grown)), sizes), np.concatenate([np.arange(s) for s in sizes])]
+    ).astype(np.int32)
+    risk = np.concatenate([one.risk for one in grown])
+    loss = np.concatenate([one.loss for one in grown])
+    whole = Frontier.of(risk, loss, policies)
+    kept = _apart(whole.loss)
+    frontier = Frontier.of(whole.risk[kept], whole.loss[kept], whole.policies[kept])
+    own, links = frontier.policies.T
+    used, number = np.unique(own, return_inverse=True)
+    # what no policy of the frontier cuts need not be kept
+    least = np.array([links[own == tree].min() for tree in used], dtype=np.int32)
+    members = np.column_stack([number, links - least[number]]).astype(np.int32)
+    return PolicyForest(
+        tuple(
+            tree.prune_links(int(n))
+            for number, n in zip(used, least, strict=True)
+            for tree in grown[number].trees
+        ),
+        Frontier.of(frontier.risk, frontier.loss, members),
+        {
+            name: np.array([getattr(grown[t], name)[at] for t, at in zip(own, links, strict=True)])
+            for name in FIGURES
+        },
+        int(sum(sizes)),
+        stopped,
+    )
+
+
+def _apart(loss: Floats) -> NDArray[np.intp]:
+    """Return which points of a falling loss to keep: each `APART` or more below the one before.
+
+    The last, of the least loss, is kept.
+    """
+    kept = [0] if len(loss) else []
+    for point in range(1, len(loss)):
+        if loss[kept[-1]] - loss[point] >= APART:
+            kept.append(point)
+    if kept and kept[-1] != len(loss) - 1:
+        kept[-1 if len(kept) > 1 else len(kept) :] = [len(loss) - 1]
+    return np.array(kept, dtype=np.intp)

@@ -1,0 +1,258 @@
+"""The policies over a table: its domains, its counts, and the groups that each policy makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.tables.domains.domain import ValueDomain
+from voile.tables.people.counted_boxes import (
+    CountedBoxes,
+    add_within,
+    estimate_each,
+    estimate_matches,
+    estimate_uniques,
+)
+from voile.tables.people.counts import (
+    CombinationCounts,
+    Constraints,
+    PopulationCounts,
+    count_by_value,
+)
+from voile.tables.policies.family import AnyPolicy
+from voile.tables.policies.policy import Policy
+from voile.tables.scoring.catalogue import MEASURES
+from voile.tables.scoring.disclosure import EquivalenceClasses, are_diverse, disclosure
+from voile.tables.scoring.group_measures import (
+    GroupMeasure,
+    RecordGroups,
+    compute_values,
+    estimated_matches,
+    information,
+    matches,
+)
+from voile.tables.scoring.losses import CombinationGrouping, losses
+from voile.tables.scoring.named_measures import LossWeights
+from voile.tables.trees.policy import TreePolicy
+
+Bits = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+
+class CountedSpace:
+    """All policies over a table's quasi-identifiers, with the counts that each is judged by.
+
+    Parameters
+    ----------
+    domains : of the quasi-identifiers, in order. counts : of their combinations.
+    constraints : which policies are allowed.
+    population : where the counts of people come from.
+    risk, loss : the measures; None is eq. 2 and eq. 4.
+    weights : how much each column counts in the resolution lost, and what that counts.
+    """
+
+    def __init__(
+        self,
+        domains: Sequence[ValueDomain],
+        counts: CombinationCounts,
+        constraints: Constraints,
+        population: PopulationCounts,
+        *,
+        risk: GroupMeasure | None = None,
+        loss: GroupMeasure | None = None,
+        weights: LossWeights | None = None,
+    ) -> None:
+        self.domains = tuple(domains)
+        self.counts = counts
+        self.constraints = constraints
+        self.population = population
+        self.risk, self.loss = risk or matches(), loss or information()
+        self.weights = weights or LossWeights()
+
+    def without_constraints(self) -> CountedSpace:
+        """Return the same space, nothing of which is suppressed or forbidden."""
+        return CountedSpace(
+            self.domains,
+            self.counts,
+            Constraints(),
+            self.population,
+            risk=self.risk,
+            loss=self.loss,
+            weights=self.weights,
+        )
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers, in order."""
+        return tuple(domain.column for domain in self.domains)
+
+    @property
+    def n_bits(self) -> int:
+        """Length of a policy."""
+        return sum(len(domain) - 1 for domain in self.domains)
+
+    @property
+    def top(self) -> Bits:
+        """The most general policy: no cut."""
+        return np.zeros(self.n_bits, dtype=np.bool_)
+
+    @property
+    def bottom(self) -> Bits:
+        """The source as it is: every cut."""
+        return np.ones(self.n_bits, dtype=np.bool_)
+
+    def policy(self, bits: Bits) -> Policy:
+        """Return one bit-string as a policy with its intervals."""
+        return Policy(self.domains, np.array(bits, dtype=np.bool_))
+
+    @cached_property
+    def matches(self) -> float:
+        """Sum of 1 / g over subjects when nothing is generalised: their expected matches."""
+        source = RecordGroups.of(self.counts)
+        return float((source.subjects / source.group).sum())
+
+    @cached_property
+    def source_risk(self) -> float:
+        """The sum that is a relative risk of 1: that of the source as it is."""
+        return float(compute_values(self.risk, RecordGroups.of(self.counts)).sum())
+
+    def people_by_value(self, column: str) -> Floats:
+        """Count the population by the values of one domain."""
+        return count_by_value(self.quasi, self.counts, self.population, column)
+
+    def groups(self, policy: AnyPolicy) -> tuple[NDArray[np.int32], EquivalenceClasses, Bits]:
+        """Return a policy's equivalence classes: interval numbers, counts, which are allowed."""
+        own, inverse = self._groups(policy)
+
+        def add(weights: Floats) -> Floats:
+            return np.bincount(inverse, weights, len(own)).astype(np.float64)
+
+        sample, people = add(self.counts.sample), add(self.counts.population)
+        values = [add(v) for v in self.counts.sensitive.T]
+        sensitive = np.column_stack(values) if values else np.zeros((len(own), 0))
+        seen = sample > 0
+        classes = EquivalenceClasses(sample[seen], people[seen], sensitive[seen])
+        return own[seen], classes, self.find_allowed(classes)
+
+    def _groups(self, policy: AnyPolicy) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """Return the interval numbers of each group, and the group of each combination."""
+        own = policy.numbers_of(self.counts.codes)
+        _, first, inverse = np.unique(policy.keys_of(own), return_index=True, return_inverse=True)
+        return own[first], inverse
+
+    def grouping(self, policy: AnyPolicy) -> CombinationGrouping:
+        """Return the groups that a policy makes of the combinations, and which are released."""
+        own, group = self._groups(policy)
+        released = np.zeros(len(own), dtype=np.bool_)
+        seen = np.bincount(group, self.counts.sample, len(own)) > 0
+        released[seen] = self.groups(policy)[2]
+        return CombinationGrouping(group, *policy.list_shown(own), released)
+
+    @property
+    def weighted_counts(self) -> CombinationCounts | None:
+        """The counts as a survey weighs them, to as many subjects; None without weights.
+
+        Each combination's subjects count as the share of the people that their weights stand for.
+        """
+        if not self.population.weighted:
+            return None
+        people = self.counts.population
+        return replace(self.counts, sample=people * self.counts.subjects / people.sum())
+
+    def losses(self, policy: AnyPolicy) -> dict[str, float]:
+        """Return the `distribution`, `resolution` and `ncp` that a policy loses."""
+        return self.losses_of(self.grouping(policy))
+
+    def losses_of(self, grouping: CombinationGrouping) -> dict[str, float]:
+        """Return the same of a policy's groups."""
+        return losses(self.counts, grouping, importance=self.weights.importance)
+
+    def estimated_matches(self, policy: AnyPolicy) -> float | None:
+        """Estimate how many released subjects are matched to their person in the population.
+
+        None where tables count people by all columns, or none, where the source is not declared a
+        random sample (`sampled`), and where a group of a global policy is too small to estimate.
+        """
+        boxes = self.population.boxes
+        if boxes is None or not boxes.sampled:
+            return None
+        found = self.counted_boxes(policy, boxes)
+        if isinstance(policy, TreePolicy):
+            return float(estimate_each(*found).sum())
+        return estimate_matches(*found)
+
+    def estimated_uniques(self, policy: AnyPolicy) -> float | None:
+        """Estimate how many released subjects are unique in the population by their box.
+
+        None as in `estimated_matches`, and of global policies.
+        """
+        boxes = self.population.boxes
+        if boxes is None or not boxes.sampled or not isinstance(policy, TreePolicy):
+            return None
+        return estimate_uniques(*self.counted_boxes(policy, boxes))
+
+    @property
+    def counts_others(self) -> bool:
+        """Whether the population counts anybody outside of the source."""
+        return bool((self.counts.population > self.counts.sample).any())
+
+    @property
+    def estimates(self) -> bool:
+        """Whether the risk is one that is estimated in boxes of trees."""
+        return self.risk == estimated_matches()
+
+    def counted_boxes(
+        self, policy: AnyPolicy, boxes: CountedBoxes
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return each released group's subjects, and those and the people of its counted box.
+
+        Cost: O(distinct counted boxes x combinations).
+        """
+        groups, classes, kept = self.groups(policy)
+        entries, values = policy.list_shown(groups[kept])
+        own = [self.quasi.index(column) for column in boxes.columns]
+        distinct, place = np.unique(entries[:, own], axis=0, return_inverse=True)
+        held = [values[i] for i in own]
+        subjects = add_within(distinct, held, self.counts.codes[:, own], self.counts.sample)
+        people = add_within(distinct, held, boxes.codes, boxes.people)
+        return classes.sample[kept], subjects[place], people[place]
+
+    def find_allowed(self, classes: EquivalenceClasses) -> Bits:
+        """Say which groups meet the constraints that hold for a group alone."""
+        rules = self.constraints
+        allowed = classes.group >= rules.k - 1e-9
+        allowed &= classes.people * rules.max_risk >= 1 - 1e-9
+        for own, ordered in self.counts.by_column(classes.sensitive):
+            allowed &= are_diverse(own, own.sum(axis=0), rules, ordered=ordered)
+        return allowed
+
+    def is_feasible(self, policy: AnyPolicy, suppressed: float) -> bool:
+        """Whether a policy that suppresses this share of subjects keeps the constraints."""
+        rules = self.constraints
+        if not isinstance(policy, Policy):
+            return suppressed == 0
+        asked = (rules.required, ~policy.bits), (rules.forbidden, policy.bits)
+        broken = any(cuts is not None and (cuts & own).any() for cuts, own in asked)
+        return suppressed <= rules.suppress + 1e-9 and not broken
+
+    def disclosure(self, policy: AnyPolicy) -> dict[str, float]:
+        """Return every measure of what a policy's release discloses, by name.
+
+        Of the sensitive columns the one that is worst off by each measure.
+        """
+        _, classes, kept = self.groups(policy)
+        suppressed = float(classes.sample[~kept].sum())
+        n, people, none = (
+            classes.sample[kept],
+            classes.population[kept],
+            classes.sensitive[kept, :0],
+        )
+        columns = [own for own, _ in self.counts.by_column(classes.sensitive[kept])] or [none]
+        found = [
+            disclosure(EquivalenceClasses(n, people, own), suppressed=suppressed) for own in columns
+        ]
+        return {name: MEASURES[name].worst([one[name] for one in found]) for name in found[0]}
