@@ -89,7 +89,8 @@ class ExportTable(PlanEntry):
     as_of : the day on which ages are counted. drop : types or tables that are not released. to : of
     OMOP, how tables are written; or a schema of PostgreSQL, to which they are sent as well. rules :
     of FHIR, a folder of release rules. marks : of FHIR, what shows the operations on a resource.
-    most_rows : by type or table, the rows of a person that are released at most.
+    most_rows : by type or table, the rows of a person that are released at most. stays : "drop"
+    releases one day of each resource or row, the first.
     """
 
     form: Literal["fhir", "omop"]
@@ -100,6 +101,7 @@ class ExportTable(PlanEntry):
     rules: Path | None = None
     marks: Literal["none", "resources", "elements"] = "resources"
     most_rows: dict[str, Rows] = Field(default_factory=dict)
+    stays: Literal["keep", "drop"] = "keep"
 
     @model_validator(mode="after")
     def _rules_of_fhir(self) -> Self:
@@ -131,8 +133,9 @@ class RowsPart(PlanEntry):
     """Rows of the study, of any kind but text: their roles, and options of fit and release.
 
     choose : by what its policy is picked; of the first table, the promise says it. attack : options
-    of the part's own attacks. most_rows : rows of a person that are released at most, the first of
-    the source. row_bins : numbers of rows that a person may have; further rows are left out.
+    of the part's own attacks. most_rows : rows of a person that are released at most, chosen by
+    keyed codes of their content. row_bins : numbers of rows that a person may have; further rows
+    are left out.
     stays : "drop" releases one column of days, the first. links : "none" gives its rows no
     pseudonym, so that no part joins them.
     """
