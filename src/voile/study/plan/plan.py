@@ -41,14 +41,14 @@ PLACED = ("key_file", "kit", "release", "ledger", "releases")
 
 NOT_FITTED: Any = {"determination": True, "promise": {"values_in_text", "alone"}}
 """What a kit of the plan does not depend on."""
-NO_REMEDY = (
+NO_REMEDY: tuple[tuple[str, Any], ...] = (
     ("most_rows", None),
     ("most_rows", {}),
     ("row_bins", None),
     ("stays", "keep"),
     ("links", "study"),
 )
-"""Options of a part that change nothing."""
+"""Options of a part or an export that change nothing."""
 EXPORT = "export:"
 """How the source of a part begins that is a table of the export: `export:people`."""
 TAKEN = frozenset((DAYS, LEDGER_FOLDER, EXPORT.rstrip(":")))

@@ -252,14 +252,17 @@ class StudyMeasuring:
         """Attack what was written by what parts show of a person, by true dates, by a few facts."""
         writing, plan = self.writing, self.plan
         found = read_exported(plan, writing.release, writing.extract)
-        dates = (people.read_dates(*self._part(x), plan.study.subject)
-                 for x in plan.rows if x not in self._unlinked_parts)  # fmt: skip
+        own_dates = (
+            people.read_dates(*self._part(x), plan.study.subject)
+            for x in plan.rows
+            if x not in self._unlinked_parts
+        )
         parts = {x: self._open_part(x) for x in plan.files if x not in self._unlinked_parts}
         if found is not None:
-            dates = chain(dates, [found.dates])
             parts |= {kind if kind not in parts else f"{EXPORT} {kind}": own
                       for kind, own in found.events.items()}  # fmt: skip
-        joined = people.join_dates(dates)
+        exported_dates = [] if found is None else [found.dates]
+        joined = people.join_dates(chain(own_dates, exported_dates))
         rule, rng = plan.date_rule(*writing.extract), np.random.default_rng(plan.study.seed)
         by_dates = attack_dates(joined, rule, rng)
         group = people.open_group(
