@@ -111,14 +111,6 @@ def test_records_equal_a_naive_recount_where_only_some_values_join_rows(in_order
     assert joined > 20
 
 
-def test_records_that_are_listed_in_parts_are_the_same(monkeypatch):
-    monkeypatch.setattr("voile.gate.records.LISTED", 2)
-    for seed in range(20):
-        rows, who = make_world(seed)
-        found, expected = figures_of(measure(rows, who, k=3)), expected_of(rows, who, 3)
-        assert {x: found[x] for x in expected} == pytest.approx(expected, rel=1e-9, abs=1e-12)
-
-
 def test_without_people_each_row_is_a_person():
     for seed in range(40):
         rows, who = make_world(seed)

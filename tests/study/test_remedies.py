@@ -44,9 +44,16 @@ roles = "stays.toml"
 """
 
 
+def days_of(person: int, visit: int) -> int:
+    return 0 if person < 36 else 40 * visit
+
+
 @pytest.fixture
 def stays(tmp_path) -> Path:
-    """Forty people: ten have a stay of their own length, and ten a number of stays of their own."""
+    """Forty people: ten have a stay of their own length, and ten a number of stays of their own.
+
+    Of these ten, six have all stays on one day.
+    """
     ids = [f"P{n:02}" for n in range(40)]
     people = pa.table({"person_id": ids, "sex": ["F", "M"] * 20})
     pa.csv.write_csv(people, tmp_path / "people.csv")
@@ -55,8 +62,8 @@ def stays(tmp_path) -> Path:
         {
             "person_id": one,
             "unit": "a",
-            "start": first + timedelta(40 * visit),
-            "end": first + timedelta(40 * visit + (n if 20 <= n < 30 else 0)),
+            "start": first + timedelta(days_of(n, visit)),
+            "end": first + timedelta(days_of(n, visit) + (n if 20 <= n < 30 else 0)),
         }
         for n, one in enumerate(ids)
         for visit in range(n - 28 if n >= 30 else 1)

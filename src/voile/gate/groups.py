@@ -6,6 +6,7 @@ once. Without people each row is a person. A person's risk is the largest over h
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from voile.data import Source
 from voile.data.source import identifier
 from voile.engines.duck import connect
 from voile.gate.people_of_rows import ORDER, PERSON, RowsWithPeople
-from voile.gate.records import RecordClasses, count_records
+from voile.gate.records import WHOLE, RecordClasses, count_records
 from voile.gate.sensitive import ValueCounts
 
 if TYPE_CHECKING:
@@ -136,12 +137,13 @@ class ReleasedGroups:
         self._connection.execute(
             "CREATE TABLE counted AS SELECT g, person, count(*) AS times FROM rows "
             "WHERE g IS NOT NULL GROUP BY g, person; "
-            f"CREATE TABLE groups AS SELECT * FROM numbered JOIN (SELECT g, {people}::DOUBLE "
-            "AS people FROM counted GROUP BY g) USING (g); DROP TABLE numbered; "
+            f"CREATE TABLE groups AS SELECT *, {_draw_codes()} FROM numbered "
+            f"JOIN (SELECT g, {people}::DOUBLE AS people FROM counted GROUP BY g) USING (g); "
+            "DROP TABLE numbered; "
             "CREATE TABLE pairs AS SELECT g, person, times, people FROM counted "
             "JOIN groups USING (g); DROP TABLE counted; "
             "CREATE TABLE persons AS SELECT person, count(*) AS groups, min(g) AS g, "
-            "sum(times)::BIGINT AS rows FROM pairs GROUP BY person"
+            f"sum(times)::BIGINT AS rows, {WHOLE} FROM pairs JOIN groups USING (g) GROUP BY person"
         )
 
     def _fetch(self, sql: str) -> dict[str, NDArray[Any]]:
@@ -264,6 +266,12 @@ def _write_spread(table: str, keys: str, shares: str) -> str:
     )
 
 
+def _draw_codes() -> str:
+    """Write the columns a and b: two random codes of 64 bits for each group, from a secret key."""
+    text = f"'{secrets.token_hex(16)} ' || g"
+    return f"md5_number_lower({text}) AS a, md5_number_upper({text}) AS b"
+
+
 def _literal(value: str | int) -> str:
     return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
 
@@ -294,10 +302,11 @@ def open_groups(
     ------
     TamperedError : `people` has another number of rows than the release.
 
-    Cost: two passes over the rows; memory grows with the groups, and spills beyond MEMORY / 2.
+    Cost: two passes over the rows, in one thread: two took half as much CPU again. Memory grows
+    with the groups, and spills beyond MEMORY / 2.
     """
     counted = rows if people is None else RowsWithPeople(rows, people)
-    with connect(memory=MEMORY, directory=directory) as connection:
+    with connect(memory=MEMORY, threads=1, directory=directory) as connection:
         yield ReleasedGroups(
             counted, labels, columns, people is not None, suppressed or {}, connection
         )

@@ -21,12 +21,12 @@ from voile.gate.people_of_rows import ORDER
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+WHOLE = "sum(times * a::HUGEINT) AS a, sum(times * b::HUGEINT) AS b"
+"""Of the groups of a record: the sums of their codes, each as often as the group has rows."""
 LABELS, GROUP = "the labels", "g"
 """The labels of a row, all together, as an adversary's column and as that of the table `rows`."""
 SAMPLED = 100_000
 """Rows, about, in which the labels and other values are tried."""
-LISTED = 500_000
-"""Pairs of a record and a group that are listed at a time, since lists do not spill."""
 Counts = NDArray[np.int64]
 
 
@@ -73,26 +73,22 @@ def count_records(
     Parameters
     ----------
     columns : the column of the table `rows` that has each released one.
-    connection : to a database with the tables `rows`, `pairs` and `persons` of a release.
+    connection : to a database with the tables `rows`, `groups` and `persons` of a release.
 
-    Guarantee: exact, for these columns and their pairs. Of more than 100,000 rows a part decides
-    which columns join with the labels. Cost: O(rows) for each column, and for each pair of columns
-    that have a value in several unjoined rows of a person. It spills.
+    Guarantee: for these columns and their pairs, exact but for a chance of at most 2^-128 for each
+    two records. Two sums of the groups' secret random codes stand for a record; equal sums are not
+    compared further. Of more than 100,000 rows a part decides which columns join with the labels.
+    Cost: O(rows) for each column, and for each pair of columns that have a value in several rows of
+    a person. It spills.
     """
     if ORDER in columns and not _is_grouped(columns[ORDER], connection):
         columns = {name: value for name, value in columns.items() if name != ORDER}
     for name, value in columns.items():
         if _joins_everyone(value, connection):
-            _size_classes(connection, "pairs", "person", "wholes")
-            return _count_people(connection, (name,), "wholes")
+            return _count_whole(connection, (name,))
     joined = _join_rows(columns, connection)
-    found = None
-    if joined:
-        _size_classes(connection, "pairs", "person", "wholes")
-        _size_classes(connection, "records", "record", "parts")
-        found = _count_people(connection, joined, "parts")
-        connection.execute("DROP TABLE parts")
-    connection.execute("DROP TABLE records")
+    found = _count_parts(connection, joined) if joined else None
+    connection.execute("DROP TABLE linked; DROP TABLE several")
     return found
 
 
@@ -114,47 +110,32 @@ def _joins_everyone(value: str, connection: DuckDBPyConnection) -> bool:
 
 
 def _join_rows(columns: Mapping[str, str], connection: DuckDBPyConnection) -> tuple[str, ...]:
-    """Make the table `records`, of record, person, group and times; return the joining columns.
+    """Make the table `linked`, of the record, person and group of a row; return joining columns.
 
-    Equal rows of a person are one row of `linked`, each a record of its own at first. People with
-    one row are not in it.
+    Each row is a record of its own at first. The table `several` has the people with several rows;
+    rows of other people are not in `linked`.
     """
     values = [*columns.values()]
     names = "".join(f", {value}" for value in values)
     connection.execute(
         "CREATE TABLE several AS SELECT person FROM rows GROUP BY person HAVING count(*) > 1; "
-        "CREATE TABLE linked AS SELECT row_number() OVER () AS record, false AS is_joined, * FROM "
-        f"(SELECT g, person{names}, count(*) AS times FROM rows SEMI JOIN several USING (person) "
-        "GROUP BY ALL)"
+        f"CREATE TABLE linked AS SELECT rowid AS record, g, person{names} FROM rows "
+        "SEMI JOIN several USING (person)"
     )
     found = {value for value in values if _join_equal(connection, "linked", value)}
-    for place, value in enumerate(values):
-        others = values[place + 1 :]
-        if others and _find_near(value, others, connection):
-            found |= {
-                one
-                for other in others
-                if _join_equal(connection, "near", value, other)
-                for one in (value, other)
-            }
+    for pair, near in _find_near(values, connection):
+        if _join_equal(connection, near, *pair):
+            found |= {*pair}
     own = [value for name, value in columns.items() if name != ORDER]
     for some in _find_reliable(own, connection):
         if _join_equal(connection, "linked", GROUP, *some):
             found |= {GROUP, *some}
-    connection.execute(
-        "CREATE TABLE records AS SELECT record, any_value(person) AS person, g, "
-        "sum(CASE WHEN is_joined THEN times ELSE 1 END)::BIGINT AS times FROM linked "
-        "WHERE g IS NOT NULL GROUP BY record, g UNION ALL "
-        "SELECT row_number() OVER () + (SELECT count(*) FROM linked), person, g, rows "
-        "FROM persons ANTI JOIN several USING (person); "
-        "DROP TABLE linked; DROP TABLE several; DROP TABLE IF EXISTS near"
-    )
     named = {**columns, LABELS: GROUP}
     return tuple(name for name, value in named.items() if value in found)
 
 
-def _find_reliable(values: Sequence[str], connection: DuckDBPyConnection) -> Iterator[list[str]]:
-    """Yield one or two columns that, with all labels, tell rows of one person from others' rows.
+def _find_reliable(values: Sequence[str], connection: DuckDBPyConnection) -> list[list[str]]:
+    """Return one or two columns that, with all labels, tell a person's rows from others' rows.
 
     At least half of the combinations that several rows show are of one person alone. They are
     counted in some of the groups, each whole.
@@ -163,6 +144,7 @@ def _find_reliable(values: Sequence[str], connection: DuckDBPyConnection) -> Ite
     connection.execute(
         f"CREATE TABLE sampled AS SELECT * FROM rows WHERE {GROUP} % {-(-rows // SAMPLED) or 1} = 0"
     )
+    found = []
     for some in (*combinations(values, 1), *combinations(values, 2)):
         known = " AND ".join(f"{value} IS NOT NULL" for value in (GROUP, *some))
         right, several = connection.execute(
@@ -171,22 +153,29 @@ def _find_reliable(values: Sequence[str], connection: DuckDBPyConnection) -> Ite
             "HAVING count(*) > 1)"
         ).fetchone() or (0, 0)
         if 2 * right >= several > 0:
-            yield [*some]
+            found.append([*some])
     connection.execute("DROP TABLE sampled")
+    return found
 
 
-def _find_near(value: str, others: Sequence[str], connection: DuckDBPyConnection) -> bool:
-    """Make the table `near`: the unjoined rows that share a value with another of the person.
+def _find_near(
+    values: Sequence[str], connection: DuckDBPyConnection
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield two columns, and a SELECT of the rows that share each with another of the person.
 
-    It has the other columns too; return whether it has rows.
+    The two columns can join no other rows.
     """
-    connection.execute(
-        f"CREATE OR REPLACE TABLE near AS SELECT record, is_joined, times, person, {value}, "
-        f"{', '.join(others)} FROM linked SEMI JOIN (SELECT {value}, person "
-        f"FROM linked WHERE {value} IS NOT NULL GROUP BY {value}, person HAVING {_UNJOINED}) "
-        f"USING ({value}, person)"
-    )
-    return bool(connection.execute("SELECT 1 FROM near LIMIT 1").fetchall())
+    tables = {}
+    for value in values:
+        connection.execute(
+            f"CREATE TABLE near_{value} AS SELECT record, person, {value} FROM linked SEMI JOIN "
+            f"(SELECT {value}, person FROM linked WHERE {value} IS NOT NULL "
+            f"GROUP BY {value}, person HAVING {_UNJOINED}) USING ({value}, person)"
+        )
+        tables[value] = f"near_{value}"
+    for a, b in combinations([x for x, own in tables.items() if _has_rows(own, connection)], 2):
+        yield (a, b), f"{tables[a]} JOIN {tables[b]} USING (record, person)"
+    connection.execute("; ".join(f"DROP TABLE {own}" for own in tables.values()) or "SELECT 1")
 
 
 def _join_equal(connection: DuckDBPyConnection, among: str, *values: str) -> bool:
@@ -198,84 +187,89 @@ def _join_equal(connection: DuckDBPyConnection, among: str, *values: str) -> boo
     known = " AND ".join(f"{value} IS NOT NULL" for value in values)
     same = " AND ".join(f"held.{value} = rows.{value}" for value in values)
     connection.execute(
-        f"CREATE TABLE held AS SELECT * FROM (SELECT {keys}, min(person) AS person FROM {among} "
-        f"WHERE {known} GROUP BY {keys} HAVING min(person) = max(person) AND {_UNJOINED}) held "
-        f"ANTI JOIN rows ON {same} AND held.person <> rows.person"
+        f"CREATE TABLE held AS SELECT {keys}, min(person) AS person FROM {among} "
+        f"WHERE {known} GROUP BY {keys} HAVING min(person) = max(person) AND {_UNJOINED}"
+    )
+    if not _has_rows("held", connection):
+        connection.execute("DROP TABLE held")
+        return False
+    connection.execute(
+        f"CREATE OR REPLACE TABLE held AS SELECT * FROM held ANTI JOIN rows ON {same} "
+        "AND held.person <> rows.person"
     )
     while True:
         connection.execute(
             f"CREATE OR REPLACE TABLE firsts AS SELECT {keys}, min(record) AS first FROM linked "
             f"SEMI JOIN held USING ({keys}) GROUP BY {keys} HAVING {_UNJOINED}"
         )
-        if not connection.execute("SELECT 1 FROM firsts LIMIT 1").fetchall():
+        if not _has_rows("firsts", connection):
             connection.execute("DROP TABLE firsts; DROP TABLE held")
             return has_joined
         has_joined = True
         connection.execute(
-            "UPDATE linked SET record = moved.first, is_joined = true FROM (SELECT record, "
+            "UPDATE linked SET record = moved.first FROM (SELECT record, "
             f"min(first) AS first FROM linked JOIN firsts USING ({keys}) GROUP BY record) moved "
             "WHERE linked.record = moved.record"
         )
 
 
-def _count_people(
-    connection: DuckDBPyConnection, columns: tuple[str, ...], parts: str
-) -> RecordClasses:
-    """Count people by the classes of their records, sized in the table `parts`.
+def _has_rows(table: str, connection: DuckDBPyConnection) -> bool:
+    return bool(connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchall())
 
-    Equal records of all rows make people alike in each part; drops the table `wholes`.
+
+def _count_whole(connection: DuckDBPyConnection, columns: tuple[str, ...]) -> RecordClasses:
+    """Count people by the classes of all their rows."""
+    return _read_classes(
+        connection,
+        columns,
+        "SELECT size, size * count(*) AS people, count(*) AS classes "
+        "FROM (SELECT count(*) AS size FROM persons GROUP BY a, b) GROUP BY size ORDER BY size",
+    )
+
+
+def _count_parts(connection: DuckDBPyConnection, columns: tuple[str, ...]) -> RecordClasses:
+    """Count people by the classes of their records in the table `linked`.
+
+    Equal records of all rows make people alike in each part. The people with one row in a group
+    are alike in everything: one person stands for all of these, n.
     """
-    found = connection.execute(
-        "WITH sized AS (SELECT parts.class, person, greatest(parts.size, wholes.size) AS size "
-        f"FROM {parts} AS parts JOIN wholes USING (person)), "
+    connection.execute(
+        "CREATE TABLE wholes AS SELECT person, 1 AS n, a, b FROM persons SEMI JOIN several "
+        "USING (person) UNION ALL SELECT min(person), count(*), any_value(a), any_value(b) "
+        "FROM persons ANTI JOIN several USING (person) GROUP BY g; "
+        "CREATE TABLE parts AS SELECT person, any_value(n) AS n, a, b FROM ("
+        f"SELECT any_value(person) AS person, 1 AS n, {WHOLE} FROM (SELECT *, 1 AS times "
+        "FROM linked) JOIN groups USING (g) GROUP BY record UNION ALL "
+        "SELECT person, n, a, b FROM wholes ANTI JOIN several USING (person)) "
+        "GROUP BY person, a, b"
+    )
+    sized = (
+        "(SELECT person, n, a, b, size FROM {0} "
+        "JOIN (SELECT a, b, sum(n)::BIGINT AS size FROM {0} GROUP BY a, b) USING (a, b))"
+    )
+    found = _read_classes(
+        connection,
+        columns,
+        "WITH sized AS (SELECT parts.a, parts.b, person, parts.n, "
+        f"greatest(parts.size, wholes.size) AS size FROM {sized.format('parts')} AS parts "
+        f"JOIN {sized.format('wholes')} AS wholes USING (person)), "
         "classes AS (SELECT size, count(*) AS classes FROM (SELECT min(size) AS size "
-        "FROM sized GROUP BY class) GROUP BY size), "
-        "people AS (SELECT size, count(*) AS people FROM (SELECT min(size) AS size "
-        "FROM sized GROUP BY person) GROUP BY size) "
+        "FROM sized GROUP BY a, b) GROUP BY size), "
+        "people AS (SELECT size, sum(n) AS people FROM (SELECT min(size) AS size, "
+        "any_value(n) AS n FROM sized GROUP BY person) GROUP BY size) "
         "SELECT size, coalesce(people, 0), coalesce(classes, 0) "
-        "FROM people FULL JOIN classes USING (size) ORDER BY size"
-    ).to_arrow_table()
-    connection.execute("DROP TABLE wholes")
+        "FROM people FULL JOIN classes USING (size) ORDER BY size",
+    )
+    connection.execute("DROP TABLE parts; DROP TABLE wholes")
+    return found
+
+
+def _read_classes(
+    connection: DuckDBPyConnection, columns: tuple[str, ...], sql: str
+) -> RecordClasses:
+    found = connection.execute(sql).to_arrow_table()
     sizes, people, classes = (np.asarray(column, np.int64) for column in found.columns)
     return RecordClasses(columns, sizes, people, classes)
 
 
-def _size_classes(connection: DuckDBPyConnection, table: str, record: str, into: str) -> None:
-    """Make a table of person, class and size: the people who share an equal record.
-
-    `table` has a row for each record and group.
-    """
-    connection.execute(
-        f"CREATE TABLE {into} (person BIGINT, class BIGINT, size BIGINT); "
-        f"CREATE TABLE firsts AS SELECT {record} AS record, any_value(person) AS person, "
-        f"count(*) AS groups, min(g) AS g, sum(times) AS times FROM {table} GROUP BY {record}"
-    )
-    for equal, records in _equal_records(connection, table, record):
-        connection.execute(
-            f"INSERT INTO {into} SELECT person, min(record) OVER (PARTITION BY {equal}), "
-            f"count(*) OVER (PARTITION BY {equal}) FROM (SELECT {equal}, person, "
-            f"min(record) AS record FROM ({records}) GROUP BY {equal}, person)"
-        )
-    connection.execute("DROP TABLE firsts")
-
-
-def _equal_records(
-    connection: DuckDBPyConnection, table: str, record: str
-) -> Iterator[tuple[str, str]]:
-    """Yield the columns in which equal records agree, and a SELECT of some records."""
-    yield "g, times", "SELECT record, person, g, times FROM firsts WHERE groups = 1"
-    counted = "SELECT coalesce(sum(groups), 0)::BIGINT FROM firsts WHERE groups > 1"
-    (listed,) = connection.execute(counted).fetchone() or (0,)
-    parts = -(-listed // LISTED)
-    for part in range(parts):  # equal records have one first group, so they are in one part
-        several = f"SELECT record FROM firsts WHERE groups > 1 AND g % {parts} = {part}"
-        yield (
-            "places",
-            f"SELECT {record} AS record, any_value(person) AS person, "
-            f"list_sort(list([g, times])) AS places FROM {table} "
-            f"SEMI JOIN ({several}) several ON several.record = {table}.{record} "
-            f"GROUP BY {table}.{record}",
-        )
-
-
-_UNJOINED = "(min(record) < max(record) OR (sum(times) > 1 AND NOT bool_and(is_joined)))"
+_UNJOINED = "min(record) < max(record)"

@@ -90,10 +90,16 @@ def count_safe_harbor(
     for batch in rows.batches(read) if read else ():
         for name, own in tests.items():
             columns = [batch.column(x) for x in bounds.get(name, (name,))]
-            counts = (columns[0] if len(columns) == 1 else _join(*columns)).value_counts()
+            shown = columns[0] if len(columns) == 1 else _join(*columns)
+            if {*own.values()} == {pc.is_valid}:  # no value is read
+                number = len(shown) - (pc.sum(_is_nothing(shown)).as_py() or 0)
+                found.update(dict.fromkeys(own, number))
+                cells += number
+                continue
+            counts = shown.value_counts()
             values = pc.cast(counts.field("values"), pa.string())
             is_any = pa.array([False] * len(values))
-            is_value = pc.invert(pc.is_in(values, pa.array([*NOTHING, None], pa.string())))
+            is_value = pc.invert(_is_nothing(values))
             for category, is_found in own.items():
                 is_one = pc.and_(is_value, pc.fill_null(is_found(values), False))
                 found[category] += _sum(counts, is_one)
@@ -107,6 +113,13 @@ def count_safe_harbor(
             if n
         ),
     )
+
+
+def _is_nothing(values: pa.Array) -> pa.Array:
+    """Return which cells distinguish no value; only text can, or a missing value."""
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return pc.is_null(values)
+    return pc.is_in(values, pa.array([*NOTHING, None], values.type))
 
 
 def _high_of(name: str) -> str | None:

@@ -27,7 +27,15 @@ from voile.core.errors import RequestError
 _LEAST, _MOST = 16, 4096
 
 Use: TypeAlias = Literal[
-    "pseudonym", "surrogate", "date shift", "protective", "channel", "seal", "ledger", "known"
+    "pseudonym",
+    "surrogate",
+    "date shift",
+    "protective",
+    "channel",
+    "seal",
+    "ledger",
+    "known",
+    "row order",
 ]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+from collections import Counter
 from itertools import repeat
 
 import pytest
@@ -15,7 +17,7 @@ from voile.demo.clinic import AS_OF, make_clinic
 from voile.demo.fhir import person_id, write_fhir
 from voile.keys.pseudonyms import pseudonym
 from voile.study.carriers import FhirCarrier
-from voile.study.carriers.carrier import ReleasedStudy
+from voile.study.carriers.carrier import ABOVE_MOST, ReleasedStudy
 from voile.tables.recoding.codebook import CodebookEntry
 
 SHOWN = {
@@ -252,3 +254,34 @@ def test_no_element_of_the_release_is_listed_as_unreleased(export, tmp_path):
     assert {"Patient.name", "Patient.telecom"} <= listed
     twice = {one for one in released & listed if not one.endswith(".meta")}  # meta is voile's own
     assert twice == set()
+
+
+def test_the_order_of_lines_does_not_choose_the_resources_of_a_person(export, tmp_path):
+    def pack():
+        packed, out = carried(export, tmp_path, most_rows={"Observation": 2})
+        drop = ("id", "encounter", "meta")
+        found = [{n: x for n, x in one.items() if n not in drop}
+                 for one in resources(out, "Observation")]  # fmt: skip
+        assert packed.tallies["Observation"].set_aside[ABOVE_MOST] > 0
+        return sorted(json.dumps(one, sort_keys=True) for one in found)
+
+    path = export / "Observation.ndjson"
+    lines, first = path.read_text().splitlines(), pack()
+    people = Counter(json.loads(one)["subject"]["reference"] for one in first)
+    assert set(people.values()) == {2}
+    for seed in range(3):
+        path.write_text("\n".join(random.Random(seed).sample(lines, len(lines))) + "\n")
+        assert pack() == first
+
+
+def test_without_stays_a_resource_has_one_day_and_is_valid(export, tmp_path):
+    before, _ = carried(export, tmp_path)
+    packed, out = carried(export, tmp_path, drops_stays=True)
+    assert packed.rows == before.rows
+    source = FhirCarrier(export, AS_OF)
+    assert any(len({*one.days}) > 1 for one in source.events(written=False))
+    days = [one.days for one in FhirCarrier(out, AS_OF).events(written=True)]
+    assert any(days)
+    assert all(len(one) <= 1 for one in days)
+    for one in resources(out):
+        get_fhir_model_class(one["resourceType"]).model_validate(one)

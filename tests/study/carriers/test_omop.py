@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from datetime import date, timedelta
 from itertools import repeat
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -21,7 +22,7 @@ from voile.demo.omop import omop_tables, write_omop
 from voile.keys.pseudonyms import date_shift, pseudonym
 from voile.study import Study
 from voile.study.carriers import OmopCarrier
-from voile.study.carriers.carrier import ReleasedStudy
+from voile.study.carriers.carrier import ABOVE_MOST, ReleasedStudy
 from voile.study.carriers.omop_rules import schema_of, table_rules
 from voile.study.carriers.omop_sending import send
 from voile.study.plan.plan import StudyPlan
@@ -212,6 +213,37 @@ def test_a_folder_of_files_returns_as_files_of_their_kind(small, tmp_path, form)
     people = open_source(tmp_path / "in" / "people.parquet").read()
     in_order = sorted(small.people, key=lambda one: str(one.number))
     assert people["age"].to_pylist() == [one.age for one in in_order]
+
+
+def test_the_order_of_rows_does_not_choose_those_of_a_person(small, tmp_path):
+    found = []
+    for seed in range(3):
+        place = tmp_path / f"{seed}"
+        (place / "export").mkdir(parents=True)
+        for name, table in omop_tables(small).items():
+            mixed = np.random.default_rng(seed).permutation(len(table))
+            pq.write_table(table.take(mixed), place / "export" / f"{name}.parquet")
+        packed, out = carried(place / "export", place, most_rows={"measurement": 1})
+        assert packed.tallies["measurement"].set_aside[ABOVE_MOST] > 0
+        people = pq.read_table(out / "person.parquet").to_pylist()
+        names = {one["person_id"]: one["person_source_value"] for one in people}
+        rows = pq.read_table(out / "measurement.parquet").to_pylist()
+        columns = ("measurement_concept_id", "measurement_date", "value_as_number")
+        found.append(sorted(repr([names[x["person_id"]], *map(x.get, columns)]) for x in rows))
+        assert len({x["person_id"] for x in rows}) == len(rows)
+    assert found[0] == found[1] == found[2]
+
+
+def test_without_stays_all_days_of_a_row_are_its_first(small, tmp_path):
+    (tmp_path / "export").mkdir()
+    write_omop(small, tmp_path / "export", "parquet")
+    before = OmopCarrier(str(tmp_path / "export"), AS_OF)
+    assert any(len({*one.days}) > 1 for one in before.events(written=False))
+    _, out = carried(tmp_path / "export", tmp_path, drops_stays=True)
+    events = [*OmopCarrier(str(out), AS_OF).events(written=True)]
+    stays = [one for one in events if one.type != "observation_period"]
+    assert any(len(one.days) > 1 for one in stays)
+    assert all(len({*one.days}) <= 1 for one in stays)
 
 
 def test_a_canary_in_every_unlisted_column_reaches_nothing(small, tmp_path):

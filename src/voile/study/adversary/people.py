@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from voile.data import Source, open_source
@@ -35,10 +36,12 @@ def number_facts(part: StoredRelease, source: Source, subject: str) -> dict[str,
     released = open_source(part.path)
     linked = [n for n in released.columns if roles.get(n) in LINKED_ROLES and n != subject]
     people = _people_of(part, source, subject)
+    if not linked:
+        return dict.fromkeys(people.unique().to_pylist(), ())
     found: dict[str, list[int]] = {one: [] for one in people.unique().to_pylist()}
     number: dict[Fact, int] = defaultdict(lambda: len(number))
     first = 0
-    for batch in released.batches(linked) if linked else ():
+    for batch in released.batches(linked):
         own = people.slice(first, len(batch)).to_pylist()
         for person, row in zip(own, batch.to_pylist(), strict=True):
             found[person] += (number[one] for one in _facts(linked, row))
@@ -124,31 +127,41 @@ def open_days(dates: Mapping[str, Days], name_of: Callable[[str], str]) -> Relea
     return ReleasedPart(rows=open_source(table), person="person", dates=("day",))
 
 
-def number_people(parts: Sequence[Mapping[str, tuple[int, ...]]]) -> Mapping[str, int]:
-    """Number what parts show of each person together, from 0; of whom they show nothing, too."""
-    numbers: dict[tuple[tuple[int, ...] | None, ...], int] = {}
-    found: dict[str, int] = defaultdict(lambda: len(numbers))
-    for person in sorted({person for facts in parts for person in facts}):
-        shown = tuple(facts.get(person) for facts in parts)
-        found[person] = numbers.setdefault(shown, len(numbers))
+def number_people(parts: Iterable[Mapping[str, tuple[int, ...]]]) -> Mapping[str, int]:
+    """Number what parts show of each person together, from 0; of whom they show nothing, too.
+
+    Memory: a number for each person, and the facts of one part.
+    """
+    found: dict[str, int] = defaultdict(int)
+    for facts in parts:
+        numbers: dict[tuple[int, tuple[int, ...] | None], int] = {(0, None): 0}
+        for person in sorted(found.keys() | facts.keys()):
+            shown = found[person], facts.get(person)
+            found[person] = numbers.setdefault(shown, len(numbers))
     return found
 
 
 def join_dates(parts: Iterable[pa.Table]) -> dict[str, Days]:
     """Return the distinct dates of each person in all parts, sorted: (dates, 2), true and released.
 
-    Memory: 16 bytes for a date.
+    Memory: 16 bytes for a date, and the dates of one part.
     """
-    every = pa.concat_tables([DATES.empty_table(), *parts])
-    people = every.column("person").combine_chunks().dictionary_encode()
-    rows = np.column_stack(
-        [people.indices.to_numpy(), *(every.column(n).to_numpy() for n in ("true", "released"))]
-    ).astype(np.int64)
-    rows = rows[np.lexsort(rows.T[::-1])]
-    rows = rows[np.append(True, (rows[1:] != rows[:-1]).any(axis=1))[: len(rows)]]
-    names = people.dictionary.to_pylist()
-    ends = np.searchsorted(rows[:, 0], np.arange(1, len(names)))
-    return dict(zip(names, np.split(rows[:, 1:], ends), strict=False))
+    names, found = pa.array([], pa.string()), [np.zeros((3, 0), np.int32)]
+    for part in parts:
+        own = part.column("person").combine_chunks().dictionary_encode()
+        known = pc.index_in(own.dictionary, names)
+        new = own.dictionary.filter(pc.is_null(known))
+        names = pa.concat_arrays([names, new])
+        numbers = pc.index_in(own.dictionary, names).take(own.indices)
+        cells = [part.column(name).to_numpy() for name in ("true", "released")]
+        found.append(np.array([numbers.to_numpy(), *cells], np.int32))
+    rows = np.concatenate(found, axis=1)
+    del found
+    rows = rows[:, np.lexsort(rows[::-1])]
+    rows = rows[:, np.append(True, (rows[:, 1:] != rows[:, :-1]).any(axis=0))[: rows.shape[1]]]
+    ends = np.searchsorted(rows[0], np.arange(1, len(names)))
+    days = rows[1:].T.astype(np.int64)
+    return dict(zip(names.to_pylist(), np.split(days, ends), strict=False))
 
 
 def _facts(known: list[str], row: Mapping[str, Any]) -> Iterator[Fact]:

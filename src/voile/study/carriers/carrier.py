@@ -88,25 +88,6 @@ class UncoveredContent(NamedTuple):
     is_standard: bool = True
 
 
-@dataclass
-class RowLimits:
-    """Counts the released rows of each person, and withholds those beyond the plan's most.
-
-    most : by type or table. Memory: a number for each person and limited type.
-    """
-
-    most: Mapping[str, int]
-    _seen: Counter[tuple[str, str]] = field(default_factory=Counter, repr=False)
-
-    def check(self, kind: str, subject: str | None) -> None:
-        """Count a row that is released. Raises WithheldError: its person has the most already."""
-        if subject is None or kind not in self.most:
-            return
-        self._seen[kind, subject] += 1
-        if self._seen[kind, subject] > self.most[kind]:
-            raise WithheldError(ABOVE_MOST)
-
-
 class ExportCarrier(Protocol):
     """An export, opened as a table of people and a table of notes, and written back."""
 

@@ -30,6 +30,7 @@ from voile.study.carriers.fhir_index import PATIENT, ExportIndex
 from voile.study.carriers.fhir_known import STAFF, events_of, known_of, name_of, staff_of
 from voile.study.carriers.fhir_packing import FhirPacking
 from voile.study.carriers.fhir_writing import FROM_ROW, FhirWriting, Marks, read_notes
+from voile.study.carriers.row_limits import RowLimits
 
 NO_RULE = "no rule releases this type"
 NO_RESOURCE = "the entry has no resource"
@@ -46,6 +47,7 @@ class FhirCarrier:
     as_of : the day on which ages are counted. drop : types that are not released.
     rules : a folder of rules in addition to voile's. marks : the marks of operations on resources.
     most_rows : by type, the resources of a person that are released at most.
+    drops_stays : whether only the first day of each resource is released.
     """
 
     folder: Path
@@ -54,6 +56,7 @@ class FhirCarrier:
     rules: Path | None = None
     marks: Marks = "resources"
     most_rows: Mapping[str, int] = field(default_factory=dict)
+    drops_stays: bool = False
     _index: ExportIndex | None = field(default=None, repr=False)
 
     @cached_property
@@ -78,8 +81,12 @@ class FhirCarrier:
         self, released: carrier.ReleasedStudy, folder: Path, scratch: Path
     ) -> carrier.PackedExport:
         """Write the released resources: new ids, shuffled lines, a file a type."""
-        writing = FhirWriting(released, self.index, self.marks)
-        packing = FhirPacking(writing, scratch, carrier.RowLimits(self.most_rows))
+        writing = FhirWriting(released, self.index, self.marks, self.drops_stays)
+        limits = RowLimits(lambda kind, _: self.most_rows.get(kind), released.secret)
+        packing = FhirPacking(writing, scratch, limits)
+        for one in read_export(self.folder) if self.most_rows else ():
+            if one.kind in self.most_rows:
+                packing.consider(one)
         for one in read_export(self.folder):
             packing.add(one)
         rows = packing.write(folder)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from voile.data.fhir.exports import FoundResource
 from voile.data.fhir.lines import ShuffledLines, encode_line
 from voile.study.carriers import carrier
 from voile.study.carriers.fhir_writing import FhirWriting, needs
+from voile.study.carriers.row_limits import RowLimits
 
 SUFFIX = ".ndjson"
 NO_PERSON = "it names no patient, or several"
@@ -32,7 +34,7 @@ class FhirPacking:
 
     writing: FhirWriting
     scratch: Path
-    limits: carrier.RowLimits
+    limits: RowLimits
     tallies: dict[str, carrier.FileTally] = field(default_factory=dict)
     _lines: dict[str, ShuffledLines] = field(default_factory=dict)
     _shared: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
@@ -40,6 +42,17 @@ class FhirPacking:
     _gone: set[str] = field(default_factory=set)
     _written: set[str] = field(default_factory=set)
     _wanted: set[str] = field(default_factory=set)
+
+    def consider(self, one: FoundResource) -> None:
+        """Take a resource into account that can be released; a note's text may be missing."""
+        rule = self.writing.index.rules.get(one.kind)
+        person = None if rule is None or rule.is_shared else self.writing.index.person_of(one)
+        if rule is None or person is None:
+            return
+        with suppress(carrier.WithheldError):
+            if not rule.notes:
+                self.writing.make(one, person, {}, carrier.FileTally())
+            self.limits.consider(one.kind, person, one.resource)
 
     def add(self, one: FoundResource) -> None:
         """Make one resource and hold it, or count why it is set aside."""
@@ -56,7 +69,8 @@ class FhirPacking:
             if person is None and not rule.is_shared:
                 raise carrier.WithheldError(NO_PERSON)
             made = self.writing.make(one, person, texts, tally)
-            self.limits.check(one.kind, person)
+            if person is not None and not self.limits.keeps(one.kind, person, one.resource):
+                raise carrier.WithheldError(carrier.ABOVE_MOST)
         except carrier.WithheldError as why:
             tally.put_aside(person, str(why))
             key = self.writing.index.key_of(one)

@@ -7,10 +7,11 @@ extension, and the birth date is marked as masked. Dates are days: their times o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from hashlib import blake2b
+from itertools import islice
 from typing import Any, Literal
 
 from voile.core.errors import SourceError
@@ -79,11 +80,13 @@ class FhirWriting:
     """Makes released resources.
 
     index : whose each resource is, and where references lead. marks : what shows the operations.
+    drops_stays : whether of the days of a resource, in its rule's order, only the first is written.
     """
 
     released: carrier.ReleasedStudy
     index: ExportIndex
     marks: Marks = "resources"
+    drops_stays: bool = False
 
     def take_texts(self, one: FoundResource, person: str | None) -> Mapping[int, str | None]:
         """Take the released text of each note of a resource, by the attachment's identity.
@@ -189,6 +192,8 @@ class _ReleasedElements:
     person: str | None
     texts: Mapping[int, str | None]
     tally: carrier.FileTally
+    _days: list[Any] = field(default_factory=list)
+    """The days that were written of the resource."""
 
     def of(self, one: Resource) -> dict[str, Any]:
         if self._is_withheld(one):
@@ -203,7 +208,9 @@ class _ReleasedElements:
     def _part(self, rules: Mapping[str, ElementRule], one: Resource, path: str) -> dict[str, Any]:
         """Return the released elements; count the others by their names."""
         found: dict[str, Any] = {}
-        for name, raw in one.items():
+        in_order = [name for name in rules if name in one] if self.writing.drops_stays else []
+        for name in dict.fromkeys([*in_order, *one]):
+            raw = one[name]
             rule, own = rules.get(name), f"{path}.{name}"
             value = None if rule is None else self._value(rule, raw, own)
             if value is not None:
@@ -231,15 +238,22 @@ class _ReleasedElements:
             return None if text is None else make_attachment(text)
         if operation == GENERALISE and element.type not in DATES:
             return generalise_value(element, raw)
-        return self._dates(element.type, raw, is_year=operation == GENERALISE)
+        if self.writing.drops_stays and self._days:
+            return None
+        days = self._dates(element.type, raw, is_year=operation == GENERALISE)
+        self._days.extend([days] * bool(days))
+        return days
 
     def _dates(self, kind: str, raw: Any, *, is_year: bool) -> Any:
+        most = 1 if self.writing.drops_stays else None
         if kind == "Period":
-            days = {name: self._move_day(day) for name, day in read_period(raw).items()}
+            ends = islice(read_period(raw).items(), most)
+            days = {name: self._move_day(day) for name, day in ends}
             return {name: day[:4] if is_year else day for name, day in days.items() if day} or None
         if kind == "Timing":
             moved = [
-                self._move_day(day) for day in map(read_day, take_list(raw.get("event"))) if day
+                self._move_day(day)
+                for day in islice(filter(None, map(read_day, take_list(raw.get("event")))), most)
             ]
             return {"event": [day for day in moved if day]} if any(moved) else None
         day = read_day(raw)

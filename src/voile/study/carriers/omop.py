@@ -29,6 +29,7 @@ from voile.study.carriers.omop_rules import (
     why_unreleased,
 )
 from voile.study.carriers.omop_writing import OmopWriting, Row, find_domain_table
+from voile.study.carriers.row_limits import RowLimits
 
 SUFFIXES = (".parquet", ".csv")
 SEX_WORDS = {concept: word for word, concept in omop_concepts(SEXES).items()}
@@ -58,6 +59,7 @@ class OmopCarrier:
     as_of : the day on which ages are counted. drop : tables that are not released.
     form : parquet or csv, the form of released tables; the source's by default.
     most_rows : by table, the rows of a person that are released at most.
+    drops_stays : whether all days of a row become its first day.
     """
 
     place: str
@@ -65,6 +67,7 @@ class OmopCarrier:
     drop: frozenset[str] = frozenset()
     form: str | None = None
     most_rows: Mapping[str, int] = field(default_factory=dict)
+    drops_stays: bool = False
     _opened: dict[str, Source] = field(default_factory=dict, repr=False)
     _people: dict[str, carrier.ExportPerson] = field(default_factory=dict, repr=False)
     _owners: dict[str, dict[int, str]] = field(default_factory=dict, repr=False)
@@ -89,12 +92,14 @@ class OmopCarrier:
     ) -> carrier.PackedExport:
         """Write the released tables: shuffled rows, new ids, all columns of the model."""
         self._index()
-        limits = carrier.RowLimits(self.most_rows)
-        writing = OmopWriting(released, self._people, self._owners, limits)
+        limits = RowLimits(lambda table, _: self.most_rows.get(table), released.secret)
+        writing = OmopWriting(released, self._people, self._owners, limits, self.drops_stays)
         tallies = {name: carrier.FileTally() for name in self._tables()}
         rows: dict[str, int] = {}
         last = "observation_period"  # which spans what is released of the others
         for name in sorted(tallies, key=lambda one: one == last):
+            if name in self.most_rows and name != "location":
+                writing.consider(name, (row for _, row in self.rows(name)))
             batches = writing.batches(name, (row for _, row in self.rows(name)), tallies[name])
             mixed = shuffle_rows(batches, rng=released.chance.generator(), directory=scratch)
             place = folder / f"{name}.{self.form or self._suffix}"

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from voile.data.person_codes import HISPANIC, NOT_HISPANIC, RACES, SEXES, omop_concepts
 from voile.study.carriers import carrier, omop_rules
 from voile.study.carriers.omop_rules import ColumnRule, table_rules
+from voile.study.carriers.row_limits import RowLimits
 
 Row: TypeAlias = Mapping[str, Any]
 Owners: TypeAlias = Mapping[str, Mapping[int, str]]
@@ -50,11 +51,21 @@ class OmopWriting:
     released: carrier.ReleasedStudy
     people: Mapping[str, carrier.ExportPerson]
     owners: Owners
-    limits: carrier.RowLimits
+    limits: RowLimits
+    drops_stays: bool = False
     spans: dict[str, tuple[date, date]] = field(default_factory=dict)
     _written: dict[str, int] = field(default_factory=dict)
     _withheld: set[tuple[str, Any]] = field(default_factory=set)
     """Rows of released people that are not released: nothing refers to them."""
+
+    def consider(self, table: str, rows: Iterator[Row]) -> None:
+        """Take the rows of a table into account that can be released; a text may be missing."""
+        for row in rows:
+            subject = self.find_subject(table, row)
+            if self.released.shown(subject) is not None and not isinstance(
+                self._write_cells(table, row, subject), str
+            ):
+                self.limits.consider(table, subject, row)
 
     def batches(
         self, table: str, rows: Iterator[Row], tally: carrier.FileTally
@@ -136,29 +147,12 @@ class OmopWriting:
             return carrier.NOT_RELEASED
         if table == "note" and text is None:
             return carrier.NO_TEXT
-        try:
-            made = {
-                name: self._cell(table, name, rule, row, subject)
-                for name, rule in rules.source_columns.items()
-            }
-        except carrier.WithheldError as why:
-            return str(why)
-        needed = [n for n, one in rules.columns.items() if one.rule == omop_rules.FIRST_DAY]
-        if any(made[name] is None for name in needed):
-            return NO_DAY
-        lost = [
-            n
-            for n, x in rules.source_columns.items()
-            if x.rule == omop_rules.REF and made[n] is None
-        ]
-        lost = [name for name in lost if row[name] is not None]
-        if rules.person is None and lost:
-            return NO_COST
-        try:
-            self.limits.check(table, subject)
-        except carrier.WithheldError as why:
-            return str(why)
-        tally.dropped.update(f"{name}: {LINKS}" for name in lost)
+        made = self._write_cells(table, row, subject)
+        if isinstance(made, str):
+            return made
+        if not self.limits.keeps(table, subject, row):
+            return carrier.ABOVE_MOST
+        tally.dropped.update(f"{n}: {LINKS}" for n in self._find_lost(table, row, made))
         if table == "note":
             made["note_text"] = text
         if table == "person":
@@ -170,6 +164,32 @@ class OmopWriting:
         elif table not in NOT_SPANNED and rules.days:
             self._note_days(subject, [made[x] for x in rules.days if made[x] is not None])
         return made
+
+    def _write_cells(self, table: str, row: Row, subject: str) -> dict[str, Any] | str:
+        """Return the released cells of a row's own columns, or why the row is not released."""
+        rules = table_rules()[table]
+        try:
+            made = {
+                name: self._cell(table, name, rule, row, subject)
+                for name, rule in rules.source_columns.items()
+            }
+        except carrier.WithheldError as why:
+            return str(why)
+        if self.drops_stays:  # the model requires some of the later days
+            days = [name for name in rules.days if made[name] is not None]
+            made |= dict.fromkeys(days, made[days[0]] if days else None)
+        needed = [n for n, one in rules.columns.items() if one.rule == omop_rules.FIRST_DAY]
+        if any(made[name] is None for name in needed):
+            return NO_DAY
+        if rules.person is None and self._find_lost(table, row, made):
+            return NO_COST
+        return made
+
+    def _find_lost(self, table: str, row: Row, made: Row) -> list[str]:
+        """Return the columns of links to rows that are not there for this one."""
+        columns = table_rules()[table].source_columns.items()
+        links = [name for name, x in columns if x.rule == omop_rules.REF]
+        return [name for name in links if made[name] is None and row[name] is not None]
 
     def _cell(self, table: str, name: str, rule: ColumnRule, row: Row, subject: str) -> Any:
         raw = row[name]

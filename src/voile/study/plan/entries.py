@@ -92,6 +92,7 @@ class ExportTable(PlanEntry):
     rules : for FHIR, a folder of release rules.
     marks : for FHIR, the marks of the operations on a resource.
     most_rows : by type or table, the rows of a person that are released at most.
+    stays : "drop" releases only the first day of each resource or row.
     """
 
     form: Literal["fhir", "omop"]
@@ -102,6 +103,7 @@ class ExportTable(PlanEntry):
     rules: Path | None = None
     marks: Literal["none", "resources", "elements"] = "resources"
     most_rows: dict[str, Rows] = Field(default_factory=dict)
+    stays: Literal["keep", "drop"] = "keep"
 
     @model_validator(mode="after")
     def _rules_of_fhir(self) -> Self:
@@ -134,7 +136,8 @@ class RowsPart(PlanEntry):
 
     choose : the choice of its policy; the promise decides for the first table.
     attack : options of the part's own attacks.
-    most_rows : rows of a person that are released at most, the first of the source.
+    most_rows : rows of a person that are released at most, chosen by keyed
+        codes of their content.
     row_bins : numbers of rows that a person may have; further rows are left out.
     stays : "drop" releases one column of days, the first.
     links : "none" gives its rows no pseudonym, so that no part joins them.

@@ -41,8 +41,14 @@ PLACED = ("key_file", "kit", "release", "ledger", "releases")
 
 NOT_FITTED: Any = {"determination": True, "promise": {"values_in_text", "alone"}}
 """Entries of the plan that do not change a kit."""
-NO_REMEDY = (("most_rows", None), ("row_bins", None), ("stays", "keep"), ("links", "study"))
-"""Options of a part that change nothing."""
+NO_REMEDY: tuple[tuple[str, Any], ...] = (
+    ("most_rows", None),
+    ("most_rows", {}),
+    ("row_bins", None),
+    ("stays", "keep"),
+    ("links", "study"),
+)
+"""Options of a part or an export that change nothing."""
 EXPORT = "export:"
 """How the source of a part begins that is a table of the export: `export:people`."""
 TAKEN = frozenset((DAYS, LEDGER_FOLDER, EXPORT.rstrip(":")))
@@ -335,8 +341,8 @@ class StudyPlan(entries.PlanEntry):
         data["parts"] = {name: {n: x for n, x in part.items() if n != "attack"
                                 and (n, x) not in NO_REMEDY}
                          for name, part in data["parts"].items()}  # fmt: skip
-        if data.get("export") and not data["export"].get("most_rows"):
-            data["export"].pop("most_rows", None)  # a plan without it is as it was before
+        if data.get("export"):  # a plan without these options is as it was before
+            data["export"] = {n: x for n, x in data["export"].items() if (n, x) not in NO_REMEDY}
         return {**data, "study": {n: x for n, x in data["study"].items() if n not in PLACED}}
 
 

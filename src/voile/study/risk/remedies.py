@@ -88,14 +88,14 @@ def find_remedies(
     names: Iterable[str],
     group: ReleasedPart,
     *,
-    numbers: Callable[[str], pa.Array],
+    codes: Callable[[str], pa.Array],
     export: ExportOptions | None = None,
     are_months: bool = False,
 ) -> tuple[PlanRemedy, ...]:
     """Measure the remedies of some parts, of an export's types and of days; the best one first.
 
     names : of the parts. group : the rows of the table, which stay linked.
-    numbers : the row of the source for each row of a part: the first rows of a person stay.
+    codes : a keyed code for each row of a part: a person keeps the rows with the least codes.
     export : set for parts that are events of an export.
     are_months : whether days are written as the first of their month.
 
@@ -106,7 +106,7 @@ def find_remedies(
     if not alone:
         return ()
     best: dict[tuple[str, str], tuple[tuple[int, float], PlanRemedy]] = {}
-    for one in _list_trials(parts, names, numbers, export, are_months=are_months):
+    for one in _list_trials(parts, names, codes, export, are_months=are_months):
         helped = alone - _count_alone(one.parts, group, are_months=one.are_months or are_months)
         score = helped, -one.left_out
         before = best.get((one.place, one.family))
@@ -120,13 +120,13 @@ def find_remedies(
 def _list_trials(
     parts: Parts,
     names: Iterable[str],
-    numbers: Callable[[str], pa.Array],
+    codes: Callable[[str], pa.Array],
     export: ExportOptions | None,
     *,
     are_months: bool,
 ) -> Iterator[_RemedyTrial]:
     for name in names:
-        yield from _try_part(name, parts, numbers)
+        yield from _try_part(name, parts, codes)
     if export is not None:
         yield from _try_export(export, parts)
     if not are_months and any(part.dates for part in parts.values()):
@@ -134,9 +134,7 @@ def _list_trials(
         yield _RemedyTrial("[study]", 'dates = "months"', "months", parts, loss, are_months=True)
 
 
-def _try_part(
-    name: str, parts: Parts, numbers: Callable[[str], pa.Array]
-) -> Iterator[_RemedyTrial]:
+def _try_part(name: str, parts: Parts, codes: Callable[[str], pa.Array]) -> Iterator[_RemedyTrial]:
     """Yield a part without links, without stays, and with fewer rows of each person."""
     place, part = f"[parts.{name}]", parts[name]
     others = {other: own for other, own in parts.items() if other != name}
@@ -148,7 +146,7 @@ def _try_part(
         yield _RemedyTrial(place, 'stays = "drop"', "stays", first, loss)
     if (part.rows.about_rows() or 0) > MOST_ROWS:
         return
-    rows = part.rows.read().take(pc.sort_indices(numbers(name)))
+    rows = part.rows.read().take(pc.sort_indices(codes(name)))
     people = rows.column(part.person).to_pylist()
     for option, family, limit in _list_limits(people):
         kept = rows.filter(are_kept(people, limit))
@@ -173,8 +171,13 @@ def _list_caps(numbers: Sequence[int]) -> list[int]:
 
 
 def _try_export(export: ExportOptions, parts: Parts) -> Iterator[_RemedyTrial]:
-    """Yield an export without one of its types, and with fewer rows of it of each person."""
-    events = {name: part.rows.read() for name, part in parts.items() if TYPE in part.rows.columns}
+    """Yield an export without stays, without a type, and with fewer rows of it of each person."""
+    exported = {name: part for name, part in parts.items() if TYPE in part.rows.columns}
+    first = {name: replace(part, dates=part.dates[:1]) for name, part in exported.items()}
+    if first != exported:
+        loss = "of the days of a resource or row the first is released"
+        yield _RemedyTrial("[export]", 'stays = "drop"', "stays", {**parts, **first}, loss)
+    events = {name: part.rows.read() for name, part in exported.items()}
     total = sum(map(len, events.values()))
     if not 0 < total <= MOST_ROWS:
         return

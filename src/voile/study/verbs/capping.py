@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from voile.data import Source
+from voile.keys.secret import Secret
+from voile.study.carriers.row_limits import RowLimits
 from voile.study.plan.plan import StudyPlan
 from voile.study.risk.remedies import Limit, limit_rows
 
@@ -23,15 +25,26 @@ def find_limits(plan: StudyPlan) -> dict[str, Limit]:
     }
 
 
-def write_capped(source: Source, subject: str, limit: Limit, folder: Path, name: str) -> None:
-    """Write the first rows of each person. Memory: two numbers a person."""
-    rows, seen = _count_rows(source, subject), Counter[Any]()
+def write_capped(
+    source: Source, subject: str, limit: Limit, secret: Secret, folder: Path, name: str
+) -> None:
+    """Write the rows of each person with the least keyed codes, in the source's order.
+
+    Memory: a number for each person, and the codes of the rows that stay of people above the limit.
+    """
+    rows = _count_rows(source, subject)
+
+    def find_most(_: str, who: Any) -> int | None:
+        most = limit(rows[who])
+        return most if most < rows[who] else None
+
+    limits = RowLimits(find_most, secret)
+    for batch in source.batches():
+        for row in batch.to_pylist():
+            limits.consider(name, row[subject], row)
     with pq.ParquetWriter(folder / f"{name}.capped.parquet", source.schema()) as file:
         for batch in source.batches():
-            kept = []
-            for who in batch.column(batch.schema.get_field_index(subject)).to_pylist():
-                seen[who] += 1
-                kept.append(seen[who] <= limit(rows[who]))
+            kept = [limits.keeps(name, row[subject], row) for row in batch.to_pylist()]
             file.write_batch(batch.filter(pa.array(kept, pa.bool_())))
 
 

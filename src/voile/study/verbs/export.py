@@ -84,10 +84,11 @@ def open_export(export: ExportTable, place: str) -> ExportCarrier:
         raise RequestError(
             f"most_rows in [export] names {unknown[0]}", instead=nearest(unknown[0], known)
         )
+    stays = export.stays == "drop"
     if export.form == "fhir":
-        return FhirCarrier(Path(place), export.as_of, drop, export.rules, export.marks, most)
+        return FhirCarrier(Path(place), export.as_of, drop, export.rules, export.marks, most, stays)
     to = export.to if export.to and "::" not in export.to else None
-    return OmopCarrier(place, export.as_of, drop, to, most)
+    return OmopCarrier(place, export.as_of, drop, to, most, stays)
 
 
 def options_of_export(export: ExportTable) -> ExportOptions:
@@ -128,7 +129,8 @@ def unpack_export(plan: StudyPlan) -> Iterator[StudyPlan]:
             write_known(carrier, tables)
             _write_zip_codes(tables)
         for name, limit in capped.items():
-            write_capped(plan.open_part(name), plan.study.subject, limit, tables, name)
+            whole, subject = plan.open_part(name), plan.study.subject
+            write_capped(whole, subject, limit, plan.secret, tables, name)
         plan._unpacked = tables
         yield plan
     finally:

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from voile.core.rounding import round_number
 from voile.core.version import __version__, versions
@@ -26,6 +27,7 @@ from voile.report.wording import join_names
 from voile.study.adversary import people
 from voile.study.adversary.acquaintance import GROUP, ONE_ROW, known_facts, reaches
 from voile.study.adversary.date_attack import attack_dates
+from voile.study.carriers.row_limits import code_rows
 from voile.study.plan.entries import SIGNALS
 from voile.study.plan.plan import StudyPlan
 from voile.study.risk.guessing import ColumnGuess, gather, guess, sexes_in
@@ -201,7 +203,7 @@ class StudyMeasuring:
         """Number what other tables and items show of each person; None where there are none."""
         subject, others = self.plan.study.subject, self.plan.linked_rows
         facts = (people.number_facts(*self._part(one), subject) for one in others)
-        return people.number_people([*facts]) if others else None
+        return people.number_people(facts) if others else None
 
     @property
     def guessed_columns(self) -> list[str]:
@@ -250,14 +252,17 @@ class StudyMeasuring:
         """Attack the written release by the facts in parts, by true dates, by a few facts."""
         writing, plan = self.writing, self.plan
         found = read_exported(plan, writing.release, writing.extract)
-        dates = [people.read_dates(*self._part(x), plan.study.subject)
-                 for x in plan.rows if x not in self._unlinked_parts]  # fmt: skip
+        own_dates = (
+            people.read_dates(*self._part(x), plan.study.subject)
+            for x in plan.rows
+            if x not in self._unlinked_parts
+        )
         parts = {x: self._open_part(x) for x in plan.files if x not in self._unlinked_parts}
         if found is not None:
-            dates.append(found.dates)
             parts |= {kind if kind not in parts else f"{EXPORT} {kind}": own
                       for kind, own in found.events.items()}  # fmt: skip
-        joined = people.join_dates(dates)
+        exported_dates = [] if found is None else [found.dates]
+        joined = people.join_dates(chain(own_dates, exported_dates))
         rule, rng = plan.date_rule(*writing.extract), np.random.default_rng(plan.study.seed)
         by_dates = attack_dates(joined, rule, rng)
         group = people.open_group(
@@ -270,7 +275,7 @@ class StudyMeasuring:
             parts,
             [x for x in plan.linked_rows if x in parts],
             group,
-            numbers=self.writing.numbers,
+            codes=self._code_rows,
             export=None if plan.export is None else options_of_export(plan.export),
             are_months=rule.months,
         )
@@ -287,6 +292,11 @@ class StudyMeasuring:
         days = people.open_days(joined, self._name_person) if joined else None
         known = reaches(parts, are_months=rule.months, group=group, days=days)
         return (*known, *apart, *by_dates)
+
+    def _code_rows(self, name: str) -> pa.Array:
+        """Return the keyed code of each released row of a part, by which fewer rows are chosen."""
+        rows = (row for batch in self.plan.open_part(name).batches() for row in batch.to_pylist())
+        return pa.array(code_rows(self.plan.secret, rows)).take(self.writing.numbers(name))
 
     @property
     def _unlinked_parts(self) -> list[str]:
@@ -317,14 +327,14 @@ class StudyMeasuring:
 
     def _people(self) -> dict[str, dict[str, int]]:
         """Count the people of each part, and write what became of each one's rows."""
-        counted, private = {}, self.writing.private
+        return write_people(self._count_parts(), self.writing.private)
+
+    def _count_parts(self) -> Iterator[tuple[str, PeopleCounts]]:
         for name, part in self.plan.parts.items():
             subjects = self.plan.open_part(name).read([self.plan.study.subject]).column(0)
             table = None if part.of is None else self.writing.numbers(part.of)
-            whose = subjects.combine_chunks()
-            counted[name] = PeopleCounts.of(self.plan.secret, whose, private / name, table)
-        write_people(counted, private)
-        return {name: one.to_data() for name, one in counted.items()}
+            private, whose = self.writing.private / name, subjects.combine_chunks()
+            yield name, PeopleCounts.of(self.plan.secret, whose, private, table)
 
     def _assumptions(self) -> list[str]:
         said = {one.column for one in self.plan.mentions.values()}

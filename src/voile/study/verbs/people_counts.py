@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,13 +62,17 @@ class PeopleCounts(BriefRepr):
         return {name: pc.sum(pc.greater(known[name], 0)).as_py() or 0 for name in _COUNTED}
 
 
-def write_people(counted: Mapping[str, PeopleCounts], private: Path) -> None:
-    """Write the counts of each person in each part."""
-    schema = pa.schema([pa.field("part", pa.string()), *_SCHEMA])
+def write_people(
+    counted: Iterable[tuple[str, PeopleCounts]], private: Path
+) -> dict[str, dict[str, int]]:
+    """Write the counts of each person in each part; return the people by part. Memory: a part."""
+    schema, people = pa.schema([pa.field("part", pa.string()), *_SCHEMA]), {}
     with pq.ParquetWriter(private / PEOPLE, schema) as writer:
-        for part, one in counted.items():
+        for part, one in counted:
             name = pa.repeat(part, len(one.table))
             writer.write_table(one.table.add_column(0, "part", name))
+            people[part] = one.to_data()
+    return people
 
 
 def _count(people: pa.DictionaryArray, rows: pa.Array) -> pa.Array:
