@@ -27,6 +27,7 @@ from pathlib import Path
 
 import voile
 import voile.determination
+import voile.documents
 import voile.itemsets
 import voile.signals
 import voile.tables

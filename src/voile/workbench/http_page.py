@@ -40,6 +40,7 @@ class WorkbenchPage:
         """Return it as an ASGI application."""
         session = self.session
         routes = [
+            *route_files("voile.localpage"),
             *route_files("voile.workbench"),
             self._route("/state", "GET", lambda person, _: session.describe_state(person)),
             self._route("/history", "GET", lambda *_: session.describe_history()),
@@ -51,8 +52,18 @@ class WorkbenchPage:
             self._route("/stop", "POST", lambda *_: session.stop()),
             self._route("/undo", "POST", lambda *_: {"step": session.undo()}),
             self._route("/end", "POST", lambda *_: self.leave()),
+            Route("/reading/{path}", self._read, methods=["GET", "POST"]),
         ]
         return GuardedPage(self.guard, self.notify).make_application(routes)
+
+    async def _read(self, request: Request) -> Response:
+        """Pass on what a person reads inside the page."""
+        if self.guard.find_person(request.headers) is None:
+            return answer_stranger()
+        body = await request.body()
+        path = request.path_params["path"]
+        status, content = await run_in_threadpool(self.session.read, path, body)
+        return Response(content, status_code=status, media_type="application/json")
 
     def _route(self, path: str, method: str, handle: Handler) -> Route:
         """Return a route for people with a cookie; its work is done in a thread."""

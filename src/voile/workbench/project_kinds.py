@@ -25,7 +25,9 @@ class ProjectKind:
     label : its name on the Data step. release : the name of the released file.
     roles : the words of each role, and what becomes of its column.
     has_groups : whether a fit takes a population and limits of groups, and an attack a register.
+    has_notes : whether lookup tables of names go with it, and people read what voile proposes.
     criteria : the thresholds of the decision. apply : further words of `apply`.
+    figures : the names of the three figures of a policy. slider : what the slider sets.
     axis : the figure on the horizontal axis, and its title. is_log : its scale.
     rules : the ways to choose: label, sentence and words.
     """
@@ -34,8 +36,11 @@ class ProjectKind:
     release: str
     roles: Mapping[str, tuple[str, str]]
     has_groups: bool = False
+    has_notes: bool = False
     criteria: tuple[str, ...]
     apply: tuple[str, ...] = ()
+    figures: tuple[str, str, str]
+    slider: str = "Policy, from least risk to least loss"
     axis: str
     axis_title: str
     is_log: bool = False
@@ -61,6 +66,7 @@ KINDS: Mapping[str, ProjectKind] = {
             "kept-columns",
         ),
         apply=("--no-pseudonyms",),
+        figures=("Expected to be re-identified", "Riskiest record", "Information loss"),
         axis="expected_matches",
         axis_title="people expected to be re-identified",
         is_log=True,
@@ -85,6 +91,7 @@ KINDS: Mapping[str, ProjectKind] = {
             **DROPPED,
         },
         criteria=("re-identification", "singling-out", "inference"),
+        figures=("Riskiest person", "Items that leave", "Information loss"),
         axis="risk",
         axis_title="highest risk of a person",
         is_log=True,
@@ -105,6 +112,7 @@ KINDS: Mapping[str, ProjectKind] = {
         },
         criteria=("re-identification", "inference"),
         apply=("--no-pseudonyms",),
+        figures=("Of the class revealed", "Information about the class", "Distortion"),
         axis="risk",
         axis_title="share of the class that messages reveal",
         rules={
@@ -113,6 +121,41 @@ KINDS: Mapping[str, ProjectKind] = {
                 "At most 10% of the leakage",
                 "then the least loss",
                 ("--max-relative-risk", "0.1"),
+            ),
+            "knee": KNEE,
+        },
+    ),
+    "documents": ProjectKind(
+        label="notes: free text about people",
+        release="release.csv",
+        roles={
+            "text": ("notes", "leaves without identifiers"),
+            "label": ("marks of identifiers", "never leaves; voile learns from it"),
+            **DROPPED,
+        },
+        has_notes=True,
+        criteria=(
+            "re-identification",
+            "singling-out",
+            "linkability",
+            "inference",
+            "text-left",
+            "kept-columns",
+        ),
+        figures=("Identifiers that stay", "Harmless words removed", "Words published"),
+        slider="Cost of a missed identifier, in harmless words",
+        axis="risk",
+        axis_title="share of the known identifiers that stay",
+        rules={
+            "few-left": (
+                "At most 10% of identifiers stay",
+                "then the least loss",
+                ("--max-relative-risk", "0.1"),
+            ),
+            "few-lost": (
+                "At most 1% of harmless words removed",
+                "then the fewest identifiers",
+                ("--max-loss", "0.01"),
             ),
             "knee": KNEE,
         },

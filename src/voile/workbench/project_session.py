@@ -13,6 +13,7 @@ from voile.workbench.history import ProjectHistory, write_now
 from voile.workbench.planned_commands import FileWrite, Move, VerbCall
 from voile.workbench.project_folder import ProjectFolder, explain_damage, explain_failure
 from voile.workbench.project_view import Form, ProjectView, VerbReader
+from voile.workbench.reading_relay import ReadingRelay
 from voile.workbench.step_screens import ACTS, SCREENS, find_states
 from voile.workbench.verb_jobs import AdoptedProcess, VerbJob, VerbJobs
 
@@ -30,6 +31,7 @@ class ProjectSession:
         self._history = ProjectHistory(folder.path)
         self._reader = VerbReader(folder)
         self._jobs = VerbJobs(folder.path, self._finish)
+        self._relay = ReadingRelay()
         self._lock = Lock()
         if running := self._history.recover():
             self._jobs.adopt(*running)
@@ -104,6 +106,10 @@ class ProjectSession:
                 self._history.begin(step, move)
                 job = self._jobs.start(step, move.words)
                 self._history.note_process(job.process.pid)
+
+    def read(self, path: str, body: bytes) -> tuple[int, bytes]:
+        """Pass a request of a reader on to the running verb; return its status and its JSON."""
+        return self._relay.ask(self._jobs.last, path, body)
 
     def stop(self) -> None:
         """Interrupt the running verb."""

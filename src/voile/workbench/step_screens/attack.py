@@ -17,6 +17,7 @@ from voile.workbench.step_screens.blocks import (
     make_next,
     make_note,
 )
+from voile.workbench.step_screens.lookups import list_known_words
 
 NAME, TITLE = "attack", "Attack"
 
@@ -98,6 +99,8 @@ def _plan_run(view: ProjectView, form: Form) -> Sequence[Move]:
         words += ["--person", project.attack.person]
     if view.kind.has_groups and project.fit.population:
         words += ["--population", project.fit.population]
+    if view.kind.has_notes:
+        words += list_known_words(project.lookups)
     words += ["--seed", str(project.seed), "--key-file", KEY]
     words += ["--force"] if view.evidence is not None else []
     return (VerbCall(tuple(words), f"{view.release}.private/evidence.json"),)

@@ -140,6 +140,9 @@ def _plan_sign(view: ProjectView, form: Form) -> Sequence[Move]:
     if decision not in DECISIONS:
         raise FieldError("decision", "there is no such decision", instead="choose another one")
     signer, key = read_text(form, "as", "the signer"), read_text(form, "key", "the key file")
+    if decision.startswith("approve") and _is_preparer(view, signer):
+        what = "this person prepared the release and cannot approve it"
+        raise FieldError("as", what, instead="let another person sign")
     if not (view.folder.path / key).is_file():
         raise FieldError("key", f"there is no file {key}", instead="correct the path")
     words = ["sign", DETERMINATION, "--decision", decision, "--as", signer, "--key", key]
@@ -149,6 +152,12 @@ def _plan_sign(view: ProjectView, form: Form) -> Sequence[Move]:
     if reason := read_text(form, "reason"):
         words += ["--reason", reason]
     return (VerbCall(tuple(words), f"{DETERMINATION}/statements"),)
+
+
+def _is_preparer(view: ProjectView, signer: str) -> bool:
+    """Whether a signer prepared the release, as `voile sign` checks again."""
+    told = (view.determination or {}).get("context", {})
+    return str(told.get("prepared_by") or "").strip().casefold() == signer.casefold()
 
 
 ACTS = {"determine": _plan_determine, "sign": _plan_sign}

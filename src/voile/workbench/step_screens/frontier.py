@@ -14,12 +14,6 @@ from voile.workbench.step_screens.blocks import make_next, make_note
 from voile.workbench.step_screens.recoding import build_recoding, plan_edit
 
 NAME, TITLE = "frontier", "Frontier"
-LABELS = {
-    "tables": ["Expected to be re-identified", "Riskiest record", "Information loss"],
-    "itemsets": ["Riskiest person", "Items that leave", "Information loss"],
-    "signals": ["Of the class revealed", "Information about the class", "Distortion"],
-}
-"""The three figures of each kind."""
 
 
 def find_state(view: ProjectView) -> StepState:
@@ -34,9 +28,16 @@ def find_state(view: ProjectView) -> StepState:
         return StepState(NAME, TITLE, "open", f"{view.kit_facts['policies']:,} policies")
     if view.policy_problem:
         return StepState(NAME, TITLE, "stale", "choose again", view.policy_problem)
-    figures, number = view.policy["figures"], view.policy.get("number")
+    return StepState(NAME, TITLE, "done", _note_policy(view.policy))
+
+
+def _note_policy(policy: Mapping[str, Any]) -> str:
+    """Name a policy and its loss, or what a policy of notes publishes."""
+    figures, number = policy["figures"], policy.get("number")
     name = "an edited policy" if number is None else f"policy {number}"
-    return StepState(NAME, TITLE, "done", f"{name}: {share(figures['loss'])} lost")
+    if "published_tokens" in figures:
+        return f"{name}: {share(figures['published_tokens'])} published"
+    return f"{name}: {share(figures['loss'])} lost"
 
 
 def build_screen(view: ProjectView) -> dict[str, Any]:
@@ -53,6 +54,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     blocks = []
     if state.why:
         blocks.append(make_note(state.why, "warn"))
+    if caveat := view.policies.get("caveat"):
+        blocks.append(make_note(f"{caveat[:1].upper()}{caveat[1:]}.", "warn"))
     kind, marks = view.kind, facts.get("mark_scores", {})
     recoding = build_recoding(view) if kind.has_groups else []
     blocks.append(
@@ -63,7 +66,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
             "edited": _describe_edited(view, marks) if kind.has_groups else None,
             "title": kind.axis_title,
             "is_log": kind.is_log,
-            "labels": LABELS[view.project.kind],
+            "labels": list(kind.figures),
+            "slider": kind.slider,
             "marks": [
                 {"name": _call(name), "x": one["matches"], "loss": one["loss"]}
                 for name, one in marks.items()
@@ -103,12 +107,30 @@ def _describe(
         suppressed = f"{share(policy['suppressed'])} of people suppressed"
         figures = [expected, [_odds(shown["risk"]), "", suppressed], loss]
         return {**shown, "figures": figures, "says": _explain(view, shown["risk"])}
+    if view.kind.has_notes:
+        return {**shown, **_describe_notes(policy)}
     if view.project.kind == "itemsets":
         features = [f"{policy['features']:,}", "", f"at least {policy['k_reached']:,} people each"]
         return {**shown, "figures": [[_odds(shown["risk"]), "", ""], features, loss]}
     low, high = max(policy["bits_low"], 0), policy["bits_high"]
     bits = [f"{max(policy['bits'], 0):.2g}", "bits", f"95% interval: {low:.2g} to {high:.2g}"]
     return {**shown, "figures": [[share(max(shown["risk"], 0)), "", ""], bits, loss]}
+
+
+def _describe_notes(policy: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures of a policy of notes, by its cost of a missed identifier."""
+    cost = f"{policy['miss_cost']:g}"
+    stay = [share(policy["risk"]), "", f"{policy['left']:,} of those that voile knows"]
+    lost = [share(policy["loss"]), "", "0% = original"]
+    published = [share(policy["published_tokens"]), "", f"miss cost {cost}"]
+    says = f"A missed identifier counts as much as {cost} harmless words that are removed."
+    if not policy["passes"]:
+        says = "It publishes the notes as they are."
+    return {
+        "figures": [stay, lost, published],
+        "says": says,
+        "name": f"policy {policy['number']}, miss cost {cost}",
+    }
 
 
 def _describe_edited(view: ProjectView, marks: Mapping[str, Any]) -> dict[str, Any] | None:

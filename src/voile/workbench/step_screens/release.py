@@ -22,6 +22,7 @@ from voile.workbench.step_screens.blocks import (
     make_next,
     make_note,
 )
+from voile.workbench.step_screens.readings import make_acceptance, plan_accept
 
 NAME, TITLE = "release", "Release"
 ROWS, FIGURES = 5, 3
@@ -29,6 +30,7 @@ COUNTS = {
     "k": ("Smallest group", "people"),
     "anonymity": ("Fewest people with all items of a person", "people"),
     "unique_rows": ("Unique rows", ""),
+    "values_found": ("Values of the tables found in it", ""),
     "decoded": ("Readings that the recipient decodes exactly", ""),
     "subjects": ("People released", ""),
 }
@@ -78,6 +80,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     blocks.append(
         make_form([], [make_action("release.apply", label, why=why, primary=state.state != "done")])
     )
+    if view.kind.has_notes:
+        blocks += make_acceptance(view)
     why_next = "" if state.state == "done" else "Make the release first."
     blocks.append(make_next("attack", "Next: attack it", why=why_next))
     return {"title": title, "lede": lede, "blocks": blocks}
@@ -103,6 +107,9 @@ def _figures(figures: Any) -> list[dict[str, str]]:
     if "information_loss" in figures:
         loss = share(figures["information_loss"])
         shown.append(make_figure("Information loss", loss, "", "0% = original, 100% = nothing"))
+    if "published_tokens" in figures:
+        published = share(figures["published_tokens"])
+        shown.append(make_figure("Words published", published, "", "measured on the written file"))
     for name, (label, unit) in COUNTS.items():
         if name in figures and len(shown) < FIGURES:
             shown.append(make_figure(label, f"{figures[name]:,.0f}", unit))
@@ -198,4 +205,4 @@ def _plan_apply(view: ProjectView, form: Form) -> Sequence[Move]:
     return (VerbCall(tuple(words), view.release),)
 
 
-ACTS = {"apply": _plan_apply}
+ACTS = {"apply": _plan_apply, "accept": plan_accept}

@@ -15,9 +15,10 @@ from voile.workbench.step_screens.blocks import (
     make_next,
     make_note,
 )
+from voile.workbench.step_screens.readings import make_review, plan_review
 
 NAME, TITLE = "roles", "Roles"
-LEAVING = ("quasi", "sensitive", "keep", "weight", "items", "label", "reading")
+LEAVING = ("text", "quasi", "sensitive", "keep", "weight", "items", "label", "reading")
 
 
 def find_state(view: ProjectView) -> StepState:
@@ -73,6 +74,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     blocks.append({"block": "roles", "rows": rows, "choices": choices, "actions": actions})
     if view.kit_problem.startswith("The roles"):
         blocks.append(make_note("The kit was fitted with other roles. Find the policies again."))
+    if view.kind.has_notes:
+        blocks.append(make_review(view))
     blocks.append(make_next("adversary", "Next: who is the adversary"))
     lede = (
         f"voile proposed a role for each of {len(view.roles)} columns from names and values. "
@@ -101,4 +104,4 @@ def _proposals(view: ProjectView) -> dict[str, Any]:
     return dict(answer["columns"])
 
 
-ACTS = {"save": _plan_save}
+ACTS = {"save": _plan_save, "review": plan_review}
