@@ -95,6 +95,8 @@ def write_python(words: Sequence[str]) -> str:
         case [kind, "fit", source]:
             call = _call(f"voile.{kind}.fit", [repr(source)], pairs)
             return f"{call}.save({out!r}, force=True)"
+        case ["study", *_]:
+            return _write_study(given, options, out, pairs)
         case ["documents", "init", source]:
             places = [repr(source), repr(out)]
             return _call("voile.documents.init", places, {**pairs, "force": "True"})
@@ -123,6 +125,28 @@ def write_python(words: Sequence[str]) -> str:
             renamed = {names.get(name, name): value for name, value in pairs.items()}
             return _call("voile.determination.sign", places, renamed)
     raise AssertionError(given[0])
+
+
+def _write_study(
+    given: Sequence[str], options: Mapping[str, object], out: object, pairs: Mapping[str, str]
+) -> str:
+    """Write a command of a study."""
+    _, verb, place = given
+    study = f"Study.open({place!r})"
+    match verb:
+        case "init":
+            return _call("init_study", [repr(place), f"Path({out!r})"], {**pairs, "force": "True"})
+        case "check":
+            return f"{study}.check()"
+        case "attack":
+            register = [repr(options["register"])] if "register" in options else []
+            return _call(f"{study}.attack", register, {"parts": "True"})
+        case "determine":
+            places = [study, pairs["context"], repr(out)]
+            return _call(
+                "voile.determination.determine_study", places, {"pdf": "False", "force": "True"}
+            )
+    return f"{study}.{verb}(force=True)"
 
 
 def _split_words(words: Sequence[str]) -> tuple[list[str], dict[str, object]]:

@@ -59,7 +59,7 @@ class ProjectFile(_StrictModel):
     format: Literal["voile-project"] = "voile-project"
     version: Literal[1] = 1
     name: str
-    kind: Literal["tables", "itemsets", "signals", "documents"] = "tables"
+    kind: Literal["tables", "itemsets", "signals", "documents", "study"] = "tables"
     seed: Annotated[int, Field(ge=0)] = 2013
     source: SourceFile = SourceFile()
     fit: FitLimits = FitLimits()

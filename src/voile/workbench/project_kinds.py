@@ -26,6 +26,7 @@ class ProjectKind:
     roles : the words of each role, and what becomes of its column.
     has_groups : whether a fit takes a population and limits of groups, and an attack a register.
     has_notes : whether lookup tables of names go with it, and people read what voile proposes.
+    is_study : whether it has parts, each of a kind of its own.
     criteria : the thresholds of the decision. apply : further words of `apply`.
     figures : the names of the three figures of a policy. slider : what the slider sets.
     axis : the figure on the horizontal axis, and its title. is_log : its scale.
@@ -37,6 +38,7 @@ class ProjectKind:
     roles: Mapping[str, tuple[str, str]]
     has_groups: bool = False
     has_notes: bool = False
+    is_study: bool = False
     criteria: tuple[str, ...]
     apply: tuple[str, ...] = ()
     figures: tuple[str, str, str]
@@ -159,5 +161,23 @@ KINDS: Mapping[str, ProjectKind] = {
             ),
             "knee": KNEE,
         },
+    ),
+    "study": ProjectKind(
+        label="study: a folder of tables and notes of the same people",
+        release="study.release",
+        roles={},
+        is_study=True,
+        criteria=(
+            "re-identification",
+            "singling-out",
+            "linkability",
+            "inference",
+            "text-left",
+            "kept-columns",
+        ),
+        figures=("Expected matches, all parts", "Expected matches, the table", "Information loss"),
+        axis="joint",
+        axis_title="people expected to be re-identified, over all parts",
+        is_log=True,
     ),
 }

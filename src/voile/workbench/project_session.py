@@ -15,6 +15,7 @@ from voile.workbench.project_folder import ProjectFolder, explain_damage, explai
 from voile.workbench.project_view import Form, ProjectView, VerbReader
 from voile.workbench.reading_relay import ReadingRelay
 from voile.workbench.step_screens import ACTS, SCREENS, find_states
+from voile.workbench.study_view import StudyView
 from voile.workbench.verb_jobs import AdoptedProcess, VerbJob, VerbJobs
 
 
@@ -40,7 +41,9 @@ class ProjectSession:
     @property
     def view(self) -> ProjectView:
         """A fresh look at the files."""
-        return ProjectView(self._folder, self._history, self._reader)
+        given = (self._folder, self._history, self._reader)
+        view = ProjectView(*given)
+        return StudyView(*given) if view.kind.is_study else view
 
     def describe_state(self, person: str) -> dict[str, Any]:
         """Return the frame of the page: the steps, the job and the history."""

@@ -170,16 +170,17 @@ function endJob() {
 let pending = null;
 
 async function act(name, form) {
+  const control = form.part ? `${name}-${form.part}` : name;
   clearTimeout(settle);
   waiting = false;
   page.problems = {};
   try {
     await ask("/act", { act: name, form });
-    pending = name;
+    pending = control;
     ended = { waits: true };
   } catch (error) {
     if (error.status === undefined) return lost(error);
-    page.problems[error.field ?? name] = sentence(error.message);
+    page.problems[error.field ?? control] = sentence(error.message);
     await refresh();
     if (error.field && by(`field-${error.field}`)) by(`field-${error.field}`).focus();
     return undefined;

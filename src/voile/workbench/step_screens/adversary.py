@@ -27,6 +27,9 @@ from voile.workbench.step_screens.lookups import (
     make_lookup_group,
     read_lookups,
 )
+from voile.workbench.step_screens.study import make_limit_group, write_limits
+from voile.workbench.step_screens.study import plan_fit as plan_study_fit
+from voile.workbench.study_view import StudyView
 
 NAME, TITLE = "adversary", "Adversary"
 THRESHOLDS = {
@@ -69,7 +72,7 @@ def find_state(view: ProjectView) -> StepState:
         return StepState(NAME, TITLE, "blocked", "", "Read the table first.")
     limits = view.project.fit
     note = f"groups of {limits.k}, no record above 1 in {_odds(limits.max_risk)}"
-    if view.kind.has_notes:
+    if view.kind.has_notes or view.kind.is_study:
         note = "thresholds are set" if view.context else "set the thresholds"
     elif not view.kind.has_groups:
         note = f"{share(limits.hold_out)} held out"
@@ -107,6 +110,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
 
 def _limit_groups(view: ProjectView) -> list[dict[str, Any]]:
     """Return the fields of a fit, and of the adversary's files."""
+    if isinstance(view, StudyView):
+        return make_limit_group(view)
     if view.kind.has_notes:
         return [make_lookup_group(view)]
     limits, files = view.project.fit, view.project.attack
@@ -152,7 +157,7 @@ def _threshold_fields(view: ProjectView, name: str) -> list[dict[str, Any]]:
         make_field(f"{name}.limit", f"{label}: at most", limit, kind="number", hint=what),
         make_field(f"{name}.source", f"{label}: source", source),
     ]
-    if name != "re-identification" or view.kind.has_notes:  # no figure without marked notes
+    if name != "re-identification" or view.kind.has_notes or view.kind.is_study:
         accept = known.get("accept", "")
         fields.append(make_field(f"{name}.accept", f"{label}: reason to accept more", accept))
     return fields
@@ -200,6 +205,8 @@ def _plan_save(view: ProjectView, form: Form) -> Sequence[Move]:
 
 def _plan_fit(view: ProjectView, form: Form) -> Sequence[Move]:
     """Write the limits and the context, and find the policies."""
+    if isinstance(view, StudyView):
+        return (*_writes(view, form), plan_study_fit(view))
     verb, *options = _fit_words(view, form)
     words = [view.project.kind, verb, view.source, "--roles", ROLES, *options]
     words += ["--seed", str(view.project.seed), "--out", view.kit]
@@ -220,15 +227,17 @@ def _fit_words(view: ProjectView, form: Form) -> list[str]:
 
 
 def _writes(view: ProjectView, form: Form) -> list[Move]:
+    files = AttackerFiles(
+        register_file=read_path(view, form, "register_file"), person=read_text(form, "person")
+    )
+    update: dict[str, object] = {"attack": files}
     if view.kind.has_notes:
-        update: dict[str, object] = {"lookups": read_lookups(view, form)}
-    else:
-        files = AttackerFiles(
-            register_file=read_path(view, form, "register_file"), person=read_text(form, "person")
-        )
-        update = {"fit": _limits(view, form), "attack": files}
+        update["lookups"] = read_lookups(view, form)
+    elif not isinstance(view, StudyView):
+        update["fit"] = _limits(view, form)
     project = view.project.model_copy(update=update)
-    return [FileWrite(CONTEXT, _context(view, form)), FileWrite(PROJECT, project.to_toml())]
+    plan = [write_limits(view, form)] if isinstance(view, StudyView) else []
+    return [FileWrite(CONTEXT, _context(view, form)), FileWrite(PROJECT, project.to_toml()), *plan]
 
 
 def _limits(view: ProjectView, form: Form) -> FitLimits:

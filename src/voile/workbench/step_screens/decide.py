@@ -18,6 +18,8 @@ from voile.workbench.step_screens.blocks import (
     make_note,
     read_text,
 )
+from voile.workbench.step_screens.study import plan_determine
+from voile.workbench.study_view import StudyView
 
 NAME, TITLE = "decide", "Decide"
 NAMES = {"re-identification": "Re-identification"}
@@ -129,6 +131,8 @@ def _form(view: ProjectView, state: StepState) -> dict[str, Any]:
 
 def _plan_determine(view: ProjectView, form: Form) -> Sequence[Move]:
     """Judge the release by its context."""
+    if isinstance(view, StudyView):
+        return (plan_determine(view),)
     words = ["determine", view.release, "--context", CONTEXT, "--key-file", KEY, "--no-pdf"]
     words += ["--out", DETERMINATION, *(["--force"] if view.determination else [])]
     return (VerbCall(tuple(words), DETERMINATION),)

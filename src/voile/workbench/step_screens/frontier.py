@@ -12,6 +12,8 @@ from voile.workbench.project_folder import POLICY
 from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
 from voile.workbench.step_screens.blocks import make_next, make_note
 from voile.workbench.step_screens.recoding import build_recoding, plan_edit
+from voile.workbench.step_screens.study import describe_policy, plan_choice
+from voile.workbench.study_view import StudyView
 
 NAME, TITLE = "frontier", "Frontier"
 
@@ -50,7 +52,9 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
         blocks = [make_next(next_step, "Find the policies" if view.roles else "Read the table")]
         return {"title": title, "lede": state.why, "blocks": blocks}
     policies = view.policies["policies"]
-    chosen = None if view.policy is None or view.policy_problem else view.policy.get("number")
+    number = None if view.policy is None or view.policy_problem else view.policy.get("number")
+    places = [i for i, one in enumerate(policies) if one["number"] == number]
+    chosen = places[0] if places else None
     blocks = []
     if state.why:
         blocks.append(make_note(state.why, "warn"))
@@ -93,6 +97,8 @@ def _describe(
     view: ProjectView, policy: Mapping[str, Any], marks: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return a policy's place on the curve, and its figures in words."""
+    if view.kind.is_study:
+        return describe_policy(policy)
     name, mark = next(iter(marks.items()), ("", {}))
     beside = {axis: f"{_call(name)} {_write(axis, mark[axis])}" for axis in mark}
     shown = {
@@ -169,6 +175,8 @@ def _call(name: str) -> str:
 
 def _plan_choose(view: ProjectView, form: Form) -> Sequence[Move]:
     """Choose a policy by its number or by a rule."""
+    if isinstance(view, StudyView):
+        return plan_choice(view, form)
     rule = str(form.get("rule", ""))
     if rule in view.kind.rules:
         way = view.kind.rules[rule][2]

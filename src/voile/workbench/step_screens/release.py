@@ -23,6 +23,8 @@ from voile.workbench.step_screens.blocks import (
     make_note,
 )
 from voile.workbench.step_screens.readings import make_acceptance, plan_accept
+from voile.workbench.step_screens.study import list_files, make_release, plan_apply
+from voile.workbench.study_view import StudyView
 
 NAME, TITLE = "release", "Release"
 ROWS, FIGURES = 5, 3
@@ -67,11 +69,15 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     if view.manifest is not None:
         counts, figures = view.manifest["counts"], view.manifest["figures"]
         lede = _lede(counts)
-        blocks.append({"block": "figures", "figures": _figures(figures)})
+        if isinstance(view, StudyView):
+            blocks += make_release(view)
+        else:
+            blocks.append({"block": "figures", "figures": _figures(figures)})
         if view.kind.has_groups:
             blocks.append(_compare(figures))
             blocks.append(_columns(figures))
-        blocks.append(_rows(view))
+        if not isinstance(view, StudyView):
+            blocks.append(_rows(view))
         blocks.append(_files(view))
     if state.state == "stale":
         blocks.insert(
@@ -188,17 +194,23 @@ def _write_cell(value: object) -> str:
 
 
 def _files(view: ProjectView) -> dict[str, Any]:
-    files = [
-        [view.release, "the rows", "publish"],
-        [f"{view.release}.manifest.json", "describes the release to its recipients", "publish"],
-        [f"{view.release}.private/", "exact figures and the control people", "never"],
-        [KEY, "the secret of the seals", "never"],
-    ]
+    files = (
+        list_files(view)
+        if isinstance(view, StudyView)
+        else [
+            [view.release, "the rows", "publish"],
+            [f"{view.release}.manifest.json", "describes the release to its recipients", "publish"],
+            [f"{view.release}.private/", "exact figures and the control people", "never"],
+            [KEY, "the secret of the seals", "never"],
+        ]
+    )
     return {"block": "files", "title": "Files", "files": files}
 
 
 def _plan_apply(view: ProjectView, form: Form) -> Sequence[Move]:
     """Write the release of the table under the policy."""
+    if isinstance(view, StudyView):
+        return (plan_apply(view),)
     words = [view.project.kind, "apply", view.kit, view.source, "--policy", POLICY]
     words += [*view.kind.apply, "--key-file", KEY, "--out", view.release]
     words += ["--force"] if view.manifest is not None else []
