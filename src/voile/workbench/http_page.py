@@ -52,17 +52,17 @@ class WorkbenchPage:
             self._route("/stop", "POST", lambda *_: session.stop()),
             self._route("/undo", "POST", lambda *_: {"step": session.undo()}),
             self._route("/end", "POST", lambda *_: self.leave()),
-            Route("/reading/{path}", self._read, methods=["GET", "POST"]),
+            Route("/reading/{path}", self._relay_reading, methods=["GET", "POST"]),
         ]
         return GuardedPage(self.guard, self.notify).make_application(routes)
 
-    async def _read(self, request: Request) -> Response:
+    async def _relay_reading(self, request: Request) -> Response:
         """Pass on what a person reads inside the page."""
         if self.guard.find_person(request.headers) is None:
             return answer_stranger()
         body = await request.body()
         path = request.path_params["path"]
-        status, content = await run_in_threadpool(self.session.read, path, body)
+        status, content = await run_in_threadpool(self.session.relay_reading, path, body)
         return Response(content, status_code=status, media_type="application/json")
 
     def _route(self, path: str, method: str, handle: Handler) -> Route:

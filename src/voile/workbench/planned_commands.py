@@ -87,6 +87,8 @@ def write_python(words: Sequence[str]) -> str:
     options.pop("force", None)
     pairs = {name: _literal(name, value) for name, value in options.items()}
     match given:
+        case ["study", *_]:
+            return _write_study(given, options, out, pairs)
         case ["inspect", source]:
             call = _call("voile.inspect", [repr(source)], pairs)
             return f"{call}.save({out!r}, force=True)"
@@ -95,8 +97,6 @@ def write_python(words: Sequence[str]) -> str:
         case [kind, "fit", source]:
             call = _call(f"voile.{kind}.fit", [repr(source)], pairs)
             return f"{call}.save({out!r}, force=True)"
-        case ["study", *_]:
-            return _write_study(given, options, out, pairs)
         case ["documents", "init", source]:
             places = [repr(source), repr(out)]
             return _call("voile.documents.init", places, {**pairs, "force": "True"})

@@ -110,7 +110,7 @@ class ProjectSession:
                 job = self._jobs.start(step, move.words)
                 self._history.note_process(job.process.pid)
 
-    def read(self, path: str, body: bytes) -> tuple[int, bytes]:
+    def relay_reading(self, path: str, body: bytes) -> tuple[int, bytes]:
         """Pass a request of a reader on to the running verb; return its status and its JSON."""
         return self._relay.ask(self._jobs.last, path, body)
 
