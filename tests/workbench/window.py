@@ -6,7 +6,7 @@ import time
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-PATIENCE = 150_000  # milliseconds; other work may share the machine
+PATIENCE = 240_000  # milliseconds; other work may share the machine
 
 
 SETTLED = """async () => {
