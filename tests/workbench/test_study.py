@@ -74,6 +74,10 @@ def test_a_folder_becomes_a_signed_study(chromium: Browser, tmp_path: Path) -> N
         window.press("next-frontier")
         check_frontier(window, project)
         check_looks(window)
+        window.run("rule-knee")
+        check_frontier(window, project)
+        assert "knee = true" in (project / "study.toml").read_text()
+        save_another_limit(window)
         window.press("next-release")
         window.run("release.apply")
         check_release(window, project)
@@ -95,6 +99,20 @@ def test_a_folder_becomes_a_signed_study(chromium: Browser, tmp_path: Path) -> N
     context.close()
     assert "k = 6" in (project / "study.toml").read_text()
     assert ask_verb("study", "verify", "study.toml", cwd=project)["ok"]
+
+
+def save_another_limit(window: Window) -> None:
+    """Change a limit without a fit: the frontier is stale, and Undo takes it back."""
+    window.go(3, "Adversary")
+    window.fill("field-k", "7")
+    with window.page.expect_response("**/act"):
+        window.press("adversary.save")
+    expect(window.page.locator("#step-frontier")).to_have_class("stale", timeout=PATIENCE)
+    window.go(4, "Frontier")
+    expect(window.page.locator(".lede")).to_have_text("The plan changed after the fit.")
+    window.page.keyboard.press("u")
+    expect(window.page.locator("#step-frontier")).to_have_class("done", timeout=PATIENCE)
+    window.go(4, "Frontier")
 
 
 def check_frontier(window: Window, project: Path) -> None:
@@ -119,6 +137,8 @@ def check_release(window: Window, project: Path) -> None:
     rows = window.page.locator("main table").first.locator("tbody tr")
     expect(rows).to_have_count(3)
     expect(rows.nth(0)).to_contain_text(f"{figures['expected_matches(people)']:.3g}")
+    alone = figures["expected_matches(one row of visits)"]
+    expect(rows.nth(1)).to_contain_text(f"{alone:.3g} by one row")
 
 
 def check_attack(window: Window, project: Path) -> None:

@@ -179,5 +179,10 @@ KINDS: Mapping[str, ProjectKind] = {
         axis="joint",
         axis_title="people expected to be re-identified, over all parts",
         is_log=True,
+        rules={
+            "least-loss": ("Least loss", "within the plan's limits", ()),
+            "risk-100": ("No record above 1 in 100", "then the least loss", ()),
+            "knee": ("The knee", "where the curve bends most", ()),
+        },
     ),
 }

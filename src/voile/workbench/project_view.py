@@ -64,9 +64,18 @@ class VerbReader:
         with self._lock:
             known = self._known.get(tuple(words))
             if known is None or known[0] != hashes:
-                known = hashes, run_verb(self._folder.path, words)
+                known = hashes, self._run(words)
                 self._known[tuple(words)] = known
+        if isinstance(known[1], RequestError):
+            raise known[1]
         return known[1]
+
+    def _run(self, words: Sequence[str]) -> Any:
+        """Return the JSON of a verb, or its refusal, which the same inputs get again."""
+        try:
+            return run_verb(self._folder.path, words)
+        except RequestError as error:
+            return error
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from voile.core.errors import RequestError
 from voile.workbench.project_folder import STUDY
 from voile.workbench.project_view import ProjectView
 
@@ -58,9 +59,12 @@ class StudyView(ProjectView):
 
     @cached_property
     def policies(self) -> Mapping[str, Any]:
-        """The answer of `voile study frontier`."""
+        """The answer of `voile study frontier`, without policies if the kit is of another plan."""
         words = ["study", "frontier", STUDY]
-        answer: Mapping[str, Any] = self.reader.read_verb(words, [self.kit_index, STUDY])
+        try:
+            answer: Mapping[str, Any] = self.reader.read_verb(words, [self.kit_index, STUDY])
+        except RequestError:
+            return {"policies": []}
         return answer
 
     @cached_property
@@ -116,6 +120,8 @@ class StudyView(ProjectView):
             columns = fitted[part]["facts"].get("roles", {}).get("columns", {})
             if {name: one["role"] for name, one in columns.items()} != self.read_roles(part):
                 return f"The roles of {part} changed after the fit."
+        if not self.policies["policies"]:
+            return "The plan changed after the fit."
         return f"{self.source_name} changed." if self.has_changed_source else ""
 
     @property

@@ -52,6 +52,9 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
         blocks = [make_next(next_step, "Find the policies" if view.roles else "Read the table")]
         return {"title": title, "lede": state.why, "blocks": blocks}
     policies = view.policies["policies"]
+    if not policies:
+        blocks = [make_next("adversary", "Find the policies again")]
+        return {"title": title, "lede": state.why, "blocks": blocks}
     number = None if view.policy is None or view.policy_problem else view.policy.get("number")
     places = [i for i, one in enumerate(policies) if one["number"] == number]
     chosen = places[0] if places else None
@@ -86,8 +89,9 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     blocks += recoding
     why = "" if view.policy is not None else "Choose a policy first."
     blocks.append(make_next("release", "Next: the release", why=why))
+    first = "The curve has the table's policies, with the figure of all parts. "
     lede = (
-        f"No policy beats these {len(policies):,} in both. "
+        f"{first if kind.is_study else f'No policy beats these {len(policies):,} in both. '}"
         "Drag along the curve, use the arrow keys, or choose by a rule."
     )
     return {"title": title, "lede": lede, "blocks": blocks}

@@ -26,6 +26,12 @@ from voile.workbench.study_view import WAYS, StudyView
 CHECK = "voile checks roles, counts, texts and groups in seconds. The fit repeats these checks."
 PARTS = "Each part alone, for an adversary who knows its facts of a person exactly."
 ROWS = 5
+PROMISES: Mapping[str, Mapping[str, object]] = {
+    "least-loss": {"least_loss": True},
+    "knee": {"knee": True},
+    "risk-100": {"max_risk": 0.01},
+}
+"""What each rule writes into the plan."""
 
 
 def edit_promise(view: StudyView, changes: Mapping[str, object]) -> FileWrite:
@@ -134,7 +140,11 @@ def plan_check(view: StudyView, form: Form) -> Sequence[Move]:
 
 def describe_policy(policy: Mapping[str, Any]) -> dict[str, Any]:
     """Return a policy's place on the joint curve, and its figures in words."""
-    joint = [f"{policy['joint']:.3g}", "people", f"at the recall {policy['joint_at_recall']:.3g}"]
+    joint = [
+        f"{policy['joint']:.3g}",
+        "people",
+        f"{policy['joint_at_recall']:.3g} at the notes' recall",
+    ]
     figures = [
         joint,
         [f"{policy['table']:.3g}", "people", f"of {policy['released']:,.0f} released"],
@@ -151,6 +161,8 @@ def describe_policy(policy: Mapping[str, Any]) -> dict[str, Any]:
 
 def plan_choice(view: StudyView, form: Form) -> Sequence[Move]:
     """Write the policy's number into the plan, and fit again."""
+    if (rule := str(form.get("rule", ""))) in PROMISES:
+        return (edit_promise(view, PROMISES[rule]), plan_fit(view))
     number = form.get("policy")
     if number not in [one["number"] for one in view.policies["policies"]]:
         raise FieldError("policy", "there is no such policy", instead="choose another one")
@@ -169,13 +181,13 @@ def make_release(view: StudyView) -> list[Block]:
     figures, parts = view.manifest["figures"], view.manifest["parts"]
     joint = f"{figures['expected_matches(all parts)']:.3g}"
     people = f"of {figures['subjects']:,.0f} people"
-    head = ["Part", "Rows released", "Expected matches", "Facts that single out"]
+    head = ["Part", "Rows released", "Expected matches", "People singled out"]
     rows = [
         [
             part,
             f"{one['counts']['released']:,} of {one['counts']['read']:,}",
-            _write(figures.get(f"expected_matches({part})")),
-            _write(figures.get(f"people_alone({part})")),
+            _write_alone(figures, "expected_matches", part),
+            _write_alone(figures, "people_alone", part),
         ]
         for part, one in parts.items()
     ]
@@ -199,6 +211,14 @@ def make_release(view: StudyView) -> list[Block]:
         make_note(PARTS),
         *(_show_rows(view, part, str(one["file"])) for part, one in parts.items()),
     ]
+
+
+def _write_alone(figures: Mapping[str, float], name: str, part: str) -> str:
+    """Return the figure of a part alone; without pseudonyms its rows are not joined."""
+    whole, one_row = (figures.get(f"{name}({of})") for of in (part, f"one row of {part}"))
+    return (
+        f"{_write(one_row)} by one row" if whole is None and one_row is not None else _write(whole)
+    )
 
 
 def _write(value: float | None) -> str:
