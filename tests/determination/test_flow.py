@@ -17,6 +17,7 @@ from tests.determination.conftest import DAY, NOON
 import voile.tables as tables
 from voile.core.errors import RequestError, TamperedError
 from voile.determination import Verified, determine, sign, verify
+from voile.determination.context import Context
 from voile.determination.folder import signature_of
 from voile.determination.judging import LEDGER_IS_PRIVATE
 from voile.face.release import Release
@@ -113,6 +114,32 @@ def test_one_key_does_not_sign_for_two(folder: Path, keys: Path, tmp_path: Path)
         sign(folder, CONDITIONS, signer=f"{name}@x.org", key=keys / "a", now=now)
     found = _verify(folder, keys, signers=tmp_path / "allowed")
     assert "signed with a key of its signer's own" in _failed(found)
+
+
+@pytest.mark.parametrize("preparer", ["a@x.org", "A@X.org"])
+def test_who_prepared_a_release_cannot_approve_it(
+    release: Release, context: Make, keys: Path, tmp_path: Path, preparer: str
+) -> None:
+    out = tmp_path / "determination"
+    determine(release, context(signers=1, prepared_by=preparer), out, pdf=False, on=DAY)
+    with pytest.raises(RequestError, match=r"that this signer prepared; let another person"):
+        _sign(out, CONDITIONS, "a", keys)
+    assert not _verify(out, keys).holds
+    _sign(out, CONDITIONS, "b", keys)
+    assert _verify(out, keys).holds
+
+
+def test_verify_does_not_count_an_approval_by_who_prepared_it(
+    release: Release, context: Make, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "determination"
+    determine(release, context(signers=1, prepared_by="a@x.org"), out, pdf=False, on=DAY)
+    with monkeypatch.context() as patched:  # another program signs without this check
+        patched.setattr(Context, "is_prepared_by", lambda *_: False)
+        _sign(out, CONDITIONS, "a", keys)
+    found = _verify(out, keys)
+    assert not found.holds
+    assert "approves a release that this signer prepared" in _failed(found)
 
 
 def test_it_expires(signed: Path, keys: Path) -> None:

@@ -18,6 +18,7 @@ CONTEXT = {
     "recipient": "The county's institute of public health",
     "purpose": "Planning of clinics for the next five years",
     "legal_basis": "Public interest in public health",
+    "prepared_by": "engineer@county.org",
     "policy": "The data engineer chose it on the frontier",
     "thresholds": "The privacy officer set them",
     "assumed": "An employee of the recipient with the county's register",

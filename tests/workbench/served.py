@@ -17,8 +17,8 @@ from typing import Any
 class Workbench:
     """A command that serves the page, and a browser as far as the server can see."""
 
-    def __init__(self, process: subprocess.Popen[str], address: str) -> None:
-        self.process, self.address = process, address
+    def __init__(self, process: subprocess.Popen[str], address: str, *others: str) -> None:
+        self.process, self.address, self.others = process, address, others
         self.origin, self.token = address.split("/#")
         self.host = self.origin.removeprefix("http://")
         self.cookie = ""
@@ -83,11 +83,14 @@ def opened(*given: str | Path, cwd: Path | None = None) -> Iterator[Workbench]:
     command = [sys.executable, "-m", "voile", "open", *map(str, given), "--no-browser"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=cwd)
     assert process.stderr is not None
-    said = process.stderr.readline()
-    found = re.search(r"http://127\.0\.0\.1:\d+/#\S+", said)
-    assert found, said + process.stderr.read()
+    addresses = []
+    for _ in range(1 + [*given].count("--person")):
+        said = process.stderr.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+/#\S+", said)
+        assert found, said + process.stderr.read()
+        addresses.append(found[0])
     try:
-        yield Workbench(process, found[0])
+        yield Workbench(process, *addresses)
     finally:
         process.kill()
         process.communicate()

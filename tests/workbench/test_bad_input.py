@@ -65,6 +65,14 @@ def test_a_project_with_a_mistake(tmp_path: Path) -> None:
     assert "this is not TOML" in refuse(tmp_path)
 
 
+def test_who_prepared_a_release_cannot_approve_it_on_the_page(project: Path) -> None:
+    with opened(project) as page:
+        form = {"decision": "approve", "as": "Engineer@County.org", "key": "../officer"}
+        status, said = entered(page).post("/act", act="decide.sign", form=form)
+        assert (status, said["field"]) == (400, "as")
+        assert "prepared the release and cannot approve it" in said["error"]
+
+
 def test_a_port_in_use_and_a_project_in_use(table: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

@@ -137,6 +137,31 @@ def test_a_full_disk_between_the_scripts_adds_no_entry_twice(
             "split=['a=2'], force=True)",
         ),
         (
+            "documents init n.csv --roles r.toml --known a.csv --known b.csv --by id --out n.kit",
+            "voile.documents.init('n.csv', 'n.kit', roles='r.toml', known=['a.csv', 'b.csv'], "
+            "by='id', force=True)",
+        ),
+        (
+            "documents accept n.kit r.csv n.csv --at-most 2 --per 1000 --no-browser",
+            "voile.documents.accept('n.kit', 'r.csv', 'n.csv', at_most=2, per=1000, browser=False)",
+        ),
+        (
+            "study init ../in --population p.csv --out study.toml --force",
+            "init_study('../in', Path('study.toml'), population='p.csv', force=True)",
+        ),
+        ("study check study.toml", "Study.open('study.toml').check()"),
+        ("study fit study.toml --force", "Study.open('study.toml').fit(force=True)"),
+        ("study apply study.toml", "Study.open('study.toml').apply(force=True)"),
+        (
+            "study attack study.toml --parts --register r.csv",
+            "Study.open('study.toml').attack('r.csv', parts=True)",
+        ),
+        (
+            "study determine study.toml --context c.toml --no-pdf --out d",
+            "voile.determination.determine_study(Study.open('study.toml'), 'c.toml', 'd', "
+            "pdf=False, force=True)",
+        ),
+        (
             "sign d --decision approve --as a@b.org --key k --condition 'x y' --condition z",
             "voile.determination.sign('d', 'approve', signer='a@b.org', key='k', "
             "conditions=['x y', 'z'])",

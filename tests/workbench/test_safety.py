@@ -20,6 +20,8 @@ ROUTES = [
     ("POST", "/stop"),
     ("POST", "/undo"),
     ("POST", "/end"),
+    ("GET", "/reading/screen"),
+    ("POST", "/reading/stroke"),
 ]
 
 
@@ -77,6 +79,12 @@ def test_every_answer_forbids_scripts_of_others(served: Workbench) -> None:
 def test_a_wrong_field_is_named(served: Workbench, form: dict[str, object]) -> None:
     status, said = served.post("/act", act="data.inspect", form=form)
     assert (status, said["field"]) == (400, "path")
+
+
+@pytest.mark.parametrize("path", ["screen", "stroke", "session", "page.js", "..%2Fstate"])
+def test_nothing_is_passed_on_while_no_verb_serves_a_reading(served: Workbench, path: str) -> None:
+    status, said, _ = served.ask("POST", f"/reading/{path}", "{}")
+    assert (status, "reading has ended" in said) in {(400, True), (404, False)}
 
 
 def test_requests_that_the_page_never_sends_are_refused(served: Workbench) -> None:

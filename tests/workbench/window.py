@@ -70,8 +70,9 @@ class Window:
 
     def run(self, id: str) -> None:
         """Press a button that runs a command, and wait for the end."""
-        with self.page.expect_response("**/act"):
+        with self.page.expect_response("**/act") as answer:
             self.press(id)
+        assert answer.value.status == 204, answer.value.text()
         end = time.monotonic() + PATIENCE / 1000
         while not self.page.evaluate(SETTLED):
             assert time.monotonic() < end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,17 +13,24 @@ from voile.cli.parameters import VoileCommand
 from voile.cli.screen import CommandScreen
 
 
-def _open(screen: CommandScreen, *, project: Path | None, port: int, browser: bool) -> None:
+def _open(
+    screen: CommandScreen,
+    *,
+    project: Path | None,
+    person: Sequence[str],
+    port: int,
+    browser: bool,
+) -> None:
     """Open the workbench: from a table to a signed release, in your browser.
 
-    PROJECT is the folder of a project, or a table: its project is then made next to it. Without
-    it, voile opens the project of the current folder. Each click runs one command, and history.sh
-    contains all of them.
+    PROJECT is the folder of a project, a table, or the folder of a study: the project of these is
+    made next to them. Without it, voile opens the project of the current folder. Each click runs
+    one command, and history.sh contains all of them.
     """
     from voile.workbench.serve_project import serve_project
 
     notify = partial(print, file=sys.stderr, flush=True)
-    serve_project(project, port=port, browser=browser, notify=notify)
+    serve_project(project, port=port, browser=browser, notify=notify, people=person)
 
 
 open_command = VoileCommand(
@@ -30,6 +38,12 @@ open_command = VoileCommand(
     _open,
     [
         click.Argument(["project"], metavar="[PROJECT|TABLE]", required=False, type=Path),
+        click.Option(
+            ["--person"],
+            type=click.Choice(["reviewer", "approver"]),
+            multiple=True,
+            help="Print an address for this person too; repeatable.",
+        ),
         click.Option(
             ["--port"],
             type=click.IntRange(0, 65535),

@@ -111,6 +111,7 @@ class Context(StrictModel):
     Parameters
     ----------
     recipient, purpose, legal_basis : as the data holder states them.
+    prepared_by : who prepared the release, as allowed_signers names them; they cannot approve it.
     expires : the last day of the determination.
     renewal : the events that end it earlier: a new release, a new public register.
     signers : how many people have to approve it.
@@ -121,6 +122,7 @@ class Context(StrictModel):
     recipient: Text
     purpose: Text
     legal_basis: Text
+    prepared_by: Text | None = None
     expires: Annotated[date, Field(strict=True)]
     renewal: Annotated[list[Text], Field(min_length=1, max_length=20)]
     signers: Literal[1, 2] = 1
@@ -140,6 +142,10 @@ class Context(StrictModel):
     def open_items(self) -> list[str]:
         """The places of texts that are still to be written."""
         return find_open(self.model_dump(mode="json"))
+
+    def is_prepared_by(self, signer: str) -> bool:
+        """Whether a signer prepared the release; letters of either case are the same."""
+        return (self.prepared_by or "").strip().casefold() == signer.casefold()
 
     @property
     def warnings(self) -> list[str]:

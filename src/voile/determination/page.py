@@ -158,6 +158,7 @@ def _context(one: Determination) -> Section:
         ("why this adversary", context.attacker.why),
         *((f"control: {name}", said) for name, said in context.controls.model_dump().items()),
         *((f"decided: {what}", who) for what, who in context.decisions.items()),
+        *([("prepared by", context.prepared_by)] if context.prepared_by else []),
         ("judged on", one.made.isoformat()),
         ("holds until", context.expires.isoformat()),
         ("signers required", str(context.signers)),

@@ -17,6 +17,7 @@ from voile.determination.ssh import load_key, public_key
 from voile.determination.ssh import sign as sign_bytes
 from voile.determination.statements import (
     APPROVALS,
+    BY_PREPARER,
     DECISIONS,
     NOT_MET,
     ON_CONDITIONS,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 REMEDIES = {
     NOT_MET: 'sign "refuse", or determine a release that meets them',
+    BY_PREPARER: "let another person approve it",
     UNWRITTEN: "write them, and determine again",
     ON_CONDITIONS: 'sign "approve with conditions"',
 }

@@ -113,6 +113,7 @@ class StatementStanding:
 
 NOT_MET = "approves a release that does not meet its criteria"
 UNWRITTEN = "approves a context with texts still to be written"
+BY_PREPARER = "approves a release that this signer prepared"
 ON_CONDITIONS = "approves without conditions, but the criteria are met only with conditions"
 
 
@@ -166,6 +167,8 @@ def _unfit(
     if decision in ENDS:
         is_early = decision == "withdraw" and not approved
         return "withdraws an approval that this signer did not give" if is_early else None
+    if one.context.is_prepared_by(statement.signer):
+        return BY_PREPARER
     if one.verdict == "does not meet":
         return NOT_MET
     if one.context.open_items:

@@ -17,6 +17,7 @@ HEAD = f"""\
 recipient = "{TO_DO}: the recipient of the release"
 purpose = "{TO_DO}: the purpose of the recipient"
 legal_basis = "{TO_DO}: as counsel states it"
+prepared_by = "{TO_DO}: who prepared the release, as allowed_signers names them; cannot approve it"
 expires = {{expires}}
 renewal = ["a new release of these people", "a new public register of these people"]
 signers = 2  # 1 or 2

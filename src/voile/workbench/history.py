@@ -27,10 +27,13 @@ from pathlib import Path
 
 import voile
 import voile.determination
+import voile.documents
 import voile.itemsets
 import voile.signals
 import voile.tables
 from voile.data.roles_file import correct_roles_file
+from voile.study import Study
+from voile.study.verbs.init import init as init_study
 
 
 def write(name, text):

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from voile.core.errors import RequestError
 from voile.localpage.guard import BrowserGuard
 from voile.localpage.guarded_page import GuardedPage, answer_stranger, route_files
+from voile.workbench.page_people import check_holder
 from voile.workbench.project_session import ProjectSession
 from voile.workbench.project_view import FieldError
 
@@ -40,19 +41,37 @@ class WorkbenchPage:
         """Return it as an ASGI application."""
         session = self.session
         routes = [
+            *route_files("voile.localpage"),
             *route_files("voile.workbench"),
             self._route("/state", "GET", lambda person, _: session.describe_state(person)),
-            self._route("/history", "GET", lambda *_: session.describe_history()),
+            self._route("/history", "GET", lambda person, _: session.describe_history(person)),
             self._route(
-                "/screen/{step}", "GET", lambda _, given: session.describe_screen(given["step"])
+                "/screen/{step}",
+                "GET",
+                lambda one, given: session.describe_screen(one, given["step"]),
             ),
-            self._route("/plan", "POST", lambda _, given: session.plan(*_read_act(given))),
-            self._route("/act", "POST", lambda _, given: session.perform(*_read_act(given))),
-            self._route("/stop", "POST", lambda *_: session.stop()),
-            self._route("/undo", "POST", lambda *_: {"step": session.undo()}),
-            self._route("/end", "POST", lambda *_: self.leave()),
+            self._route("/plan", "POST", lambda one, given: session.plan(one, *_read_act(given))),
+            self._route("/act", "POST", lambda one, given: session.perform(one, *_read_act(given))),
+            self._route("/stop", "POST", lambda one, _: session.stop(one)),
+            self._route("/undo", "POST", lambda one, _: {"step": session.undo(one)}),
+            self._route("/end", "POST", lambda one, _: self._end(one)),
+            Route("/reading/{path}", self._relay_reading, methods=["GET", "POST"]),
         ]
         return GuardedPage(self.guard, self.notify).make_application(routes)
+
+    def _end(self, person: str) -> None:
+        check_holder(person)
+        self.leave()
+
+    async def _relay_reading(self, request: Request) -> Response:
+        """Pass on what a person reads inside the page."""
+        person = self.guard.find_person(request.headers)
+        if person is None:
+            return answer_stranger()
+        body = await request.body()
+        path = request.path_params["path"]
+        status, content = await run_in_threadpool(self.session.relay_reading, person, path, body)
+        return Response(content, status_code=status, media_type="application/json")
 
     def _route(self, path: str, method: str, handle: Handler) -> Route:
         """Return a route for people with a cookie; its work is done in a thread."""

@@ -11,10 +11,22 @@ from voile.face.commands import format_command
 
 MARK = "END_OF_FILE"
 LISTS = frozenset(
-    {"fit --population", "sign --condition", "roles --set", "edit --merge", "edit --split"}
+    {
+        "attack --known",
+        "attack --known-people",
+        "edit --merge",
+        "edit --split",
+        "fit --population",
+        "init --known",
+        "init --known-people",
+        "roles --set",
+        "sign --condition",
+    }
 )
 """Options that may be given several times, each with its verb."""
-NUMBERS = frozenset({"k", "max_risk", "suppress", "hold_out", "seed", "policy", "max_loss"})
+NUMBERS = frozenset(
+    {"k", "max_risk", "suppress", "hold_out", "seed", "policy", "max_loss", "at_most", "per"}
+)
 """Options with a number; `policy` of `apply` is a file."""
 NUMBER = re.compile(r"[0-9.]+(e-?[0-9]+)?")
 
@@ -75,6 +87,8 @@ def write_python(words: Sequence[str]) -> str:
     options.pop("force", None)
     pairs = {name: _literal(name, value) for name, value in options.items()}
     match given:
+        case ["study", *_]:
+            return _write_study(given, options, out, pairs)
         case ["inspect", source]:
             call = _call("voile.inspect", [repr(source)], pairs)
             return f"{call}.save({out!r}, force=True)"
@@ -83,6 +97,11 @@ def write_python(words: Sequence[str]) -> str:
         case [kind, "fit", source]:
             call = _call(f"voile.{kind}.fit", [repr(source)], pairs)
             return f"{call}.save({out!r}, force=True)"
+        case ["documents", "init", source]:
+            places = [repr(source), repr(out)]
+            return _call("voile.documents.init", places, {**pairs, "force": "True"})
+        case ["documents", ("review" | "accept") as verb, *places]:
+            return _call(f"voile.documents.{verb}", [*map(repr, places)], pairs)
         case [_, "choose", kit]:
             call = _call(f"voile.open_kit({kit!r}).choose", [], pairs)
             return f"{call}.save({out!r}, force=True)"
@@ -108,6 +127,28 @@ def write_python(words: Sequence[str]) -> str:
     raise AssertionError(given[0])
 
 
+def _write_study(
+    given: Sequence[str], options: Mapping[str, object], out: object, pairs: Mapping[str, str]
+) -> str:
+    """Write a command of a study."""
+    _, verb, place = given
+    study = f"Study.open({place!r})"
+    match verb:
+        case "init":
+            return _call("init_study", [repr(place), f"Path({out!r})"], {**pairs, "force": "True"})
+        case "check":
+            return f"{study}.check()"
+        case "attack":
+            register = [repr(options["register"])] if "register" in options else []
+            return _call(f"{study}.attack", register, {"parts": "True"})
+        case "determine":
+            places = [study, pairs["context"], repr(out)]
+            return _call(
+                "voile.determination.determine_study", places, {"pdf": "False", "force": "True"}
+            )
+    return f"{study}.{verb}(force=True)"
+
+
 def _split_words(words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
     """Separate a command's arguments from its options."""
     given: list[str] = []
@@ -123,7 +164,7 @@ def _split_words(words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
         if f"{verb} {word}" in LISTS:
             options[name] = [*_as_list(options.get(name)), left.pop(0)]
         elif not left or left[0].startswith("--"):
-            is_negated = name == "no_pdf"
+            is_negated = name in ("no_pdf", "no_browser")
             options[name[3:] if is_negated else name] = not is_negated
         else:
             options[name] = left.pop(0)

@@ -40,17 +40,31 @@ class AttackerFiles(_StrictModel):
     person: str = ""
 
 
+class LookupTables(_StrictModel):
+    """Tables that name the people of notes.
+
+    subject : the notes' column with each person's number. by : the lookup table's.
+    known : values of each person. people : names that any note may mention.
+    """
+
+    subject: str = ""
+    known: str = ""
+    by: str = ""
+    people: str = ""
+
+
 class ProjectFile(_StrictModel):
     """The content of `project.toml`."""
 
     format: Literal["voile-project"] = "voile-project"
     version: Literal[1] = 1
     name: str
-    kind: Literal["tables", "itemsets", "signals"] = "tables"
+    kind: Literal["tables", "itemsets", "signals", "documents", "study"] = "tables"
     seed: Annotated[int, Field(ge=0)] = 2013
     source: SourceFile = SourceFile()
     fit: FitLimits = FitLimits()
     attack: AttackerFiles = AttackerFiles()
+    lookups: LookupTables = LookupTables()
 
     def to_toml(self) -> str:
         """Return the file's text."""

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from voile.workbench.project_file import ProjectFile
 
 PROJECT, ROLES, CONTEXT, POLICY = "project.toml", "roles.toml", "context.toml", "policy.toml"
-SMALL_FILES = (PROJECT, ROLES, CONTEXT, POLICY)
+STUDY = "study.toml"
+SMALL_FILES = (PROJECT, ROLES, CONTEXT, POLICY, STUDY)
 KEY, DETERMINATION = "private/key", "determination"
 FORMAT, VERSION = "voile-project", 1
+DATA = (".csv", ".jsonl", ".ndjson", ".parquet")
 LARGE = 1 << 20
 """Bytes from which a file is hashed again only after its time or size changed."""
 
@@ -45,8 +47,8 @@ class ProjectFolder:
 
     @classmethod
     def open_or_create(cls, given: Path) -> Self:
-        """Open a project's folder, or the project of a table; make it if the table has none."""
-        if (given / PROJECT).exists() or given.is_dir():
+        """Open a project's folder, or the project of a table or of a study; make it if absent."""
+        if (given / PROJECT).exists() or (given.is_dir() and not _has_data(given)):
             return cls(given)
         if not given.exists():
             remedy = "give a table or the folder of a project"
@@ -206,8 +208,14 @@ def _begin(table: Path, folder: Path) -> str:
     import tomli_w
 
     source = {"path": os.path.relpath(table, folder), "sha256": ""}
-    name = _title(table.stem)
-    return tomli_w.dumps({"format": FORMAT, "version": VERSION, "name": name, "source": source})
+    kind = {"kind": "study"} if table.is_dir() else {}
+    head = {"format": FORMAT, "version": VERSION, "name": _title(table.stem), **kind}
+    return tomli_w.dumps({**head, "source": source})
+
+
+def _has_data(folder: Path) -> bool:
+    """Whether a folder is a study's source: it contains files of data."""
+    return any(one.suffix in DATA for one in folder.iterdir())
 
 
 def _title(stem: str) -> str:

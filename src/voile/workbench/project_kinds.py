@@ -25,7 +25,10 @@ class ProjectKind:
     label : its name on the Data step. release : the name of the released file.
     roles : the words of each role, and what becomes of its column.
     has_groups : whether a fit takes a population and limits of groups, and an attack a register.
+    has_notes : whether lookup tables of names go with it, and people read what voile proposes.
+    is_study : whether it has parts, each of a kind of its own.
     criteria : the thresholds of the decision. apply : further words of `apply`.
+    figures : the names of the three figures of a policy. slider : what the slider sets.
     axis : the figure on the horizontal axis, and its title. is_log : its scale.
     rules : the ways to choose: label, sentence and words.
     """
@@ -34,8 +37,12 @@ class ProjectKind:
     release: str
     roles: Mapping[str, tuple[str, str]]
     has_groups: bool = False
+    has_notes: bool = False
+    is_study: bool = False
     criteria: tuple[str, ...]
     apply: tuple[str, ...] = ()
+    figures: tuple[str, str, str]
+    slider: str = "Policy, from least risk to least loss"
     axis: str
     axis_title: str
     is_log: bool = False
@@ -61,6 +68,7 @@ KINDS: Mapping[str, ProjectKind] = {
             "kept-columns",
         ),
         apply=("--no-pseudonyms",),
+        figures=("Expected to be re-identified", "Riskiest record", "Information loss"),
         axis="expected_matches",
         axis_title="people expected to be re-identified",
         is_log=True,
@@ -85,6 +93,7 @@ KINDS: Mapping[str, ProjectKind] = {
             **DROPPED,
         },
         criteria=("re-identification", "singling-out", "inference"),
+        figures=("Riskiest person", "Items that leave", "Information loss"),
         axis="risk",
         axis_title="highest risk of a person",
         is_log=True,
@@ -105,6 +114,7 @@ KINDS: Mapping[str, ProjectKind] = {
         },
         criteria=("re-identification", "inference"),
         apply=("--no-pseudonyms",),
+        figures=("Of the class revealed", "Information about the class", "Distortion"),
         axis="risk",
         axis_title="share of the class that messages reveal",
         rules={
@@ -115,6 +125,64 @@ KINDS: Mapping[str, ProjectKind] = {
                 ("--max-relative-risk", "0.1"),
             ),
             "knee": KNEE,
+        },
+    ),
+    "documents": ProjectKind(
+        label="notes: free text about people",
+        release="release.csv",
+        roles={
+            "text": ("notes", "leaves without identifiers"),
+            "label": ("marks of identifiers", "never leaves; voile learns from it"),
+            **DROPPED,
+        },
+        has_notes=True,
+        criteria=(
+            "re-identification",
+            "singling-out",
+            "linkability",
+            "inference",
+            "text-left",
+            "kept-columns",
+        ),
+        figures=("Identifiers that stay", "Harmless words removed", "Words published"),
+        slider="Cost of a missed identifier, in harmless words",
+        axis="risk",
+        axis_title="share of the known identifiers that stay",
+        rules={
+            "few-left": (
+                "At most 10% of identifiers stay",
+                "then the least loss",
+                ("--max-relative-risk", "0.1"),
+            ),
+            "few-lost": (
+                "At most 1% of harmless words removed",
+                "then the fewest identifiers",
+                ("--max-loss", "0.01"),
+            ),
+            "knee": KNEE,
+        },
+    ),
+    "study": ProjectKind(
+        label="study: a folder of tables and notes of the same people",
+        release="study.release",
+        roles={},
+        is_study=True,
+        criteria=(
+            "re-identification",
+            "singling-out",
+            "linkability",
+            "inference",
+            "text-left",
+            "kept-columns",
+        ),
+        figures=("Expected matches, all parts", "Expected matches, the table", "Information loss"),
+        axis="joint",
+        axis_title="people expected to be re-identified, over all parts",
+        is_log=True,
+        rules={
+            "least-loss": ("Least loss", "within the plan's limits", ()),
+            "risk-100": ("No record above 1 in 100", "then the least loss", ()),
+            "knee": ("The knee", "where the curve bends most", ()),
         },
     ),
 }

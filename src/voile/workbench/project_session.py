@@ -10,11 +10,16 @@ from typing import Any
 
 from voile.core.errors import RequestError, VoileError
 from voile.workbench.history import ProjectHistory, write_now
+from voile.workbench.page_people import RIGHTS, check_act, check_holder, may_read
 from voile.workbench.planned_commands import FileWrite, Move, VerbCall
 from voile.workbench.project_folder import ProjectFolder, explain_damage, explain_failure
 from voile.workbench.project_view import Form, ProjectView, VerbReader
+from voile.workbench.reading_relay import ReadingRelay
 from voile.workbench.step_screens import ACTS, SCREENS, find_states
+from voile.workbench.study_view import StudyView
 from voile.workbench.verb_jobs import AdoptedProcess, VerbJob, VerbJobs
+
+HIDDEN = "# Only the data holder sees the history."
 
 
 class ProjectSession:
@@ -30,6 +35,7 @@ class ProjectSession:
         self._history = ProjectHistory(folder.path)
         self._reader = VerbReader(folder)
         self._jobs = VerbJobs(folder.path, self._finish)
+        self._relay = ReadingRelay()
         self._lock = Lock()
         if running := self._history.recover():
             self._jobs.adopt(*running)
@@ -38,7 +44,9 @@ class ProjectSession:
     @property
     def view(self) -> ProjectView:
         """A fresh look at the files."""
-        return ProjectView(self._folder, self._history, self._reader)
+        given = (self._folder, self._history, self._reader)
+        view = ProjectView(*given)
+        return StudyView(*given) if view.kind.is_study else view
 
     def describe_state(self, person: str) -> dict[str, Any]:
         """Return the frame of the page: the steps, the job and the history."""
@@ -56,20 +64,24 @@ class ProjectSession:
             "entries": len(self._history.entries),
         }
 
-    def describe_history(self) -> dict[str, str]:
-        """Return both scripts."""
+    def describe_history(self, person: str) -> dict[str, str]:
+        """Return both scripts, to the data holder."""
+        if person in RIGHTS:
+            return {"shell": HIDDEN, "python": HIDDEN}
         return {"shell": self._history.shell, "python": self._history.python}
 
-    def describe_screen(self, name: str) -> dict[str, Any]:
-        """Return the screen of a step."""
+    def describe_screen(self, person: str, name: str) -> dict[str, Any]:
+        """Return the screen of a step, as a person may see it."""
         if name not in SCREENS:
             raise RequestError("there is no such step")
         with explain_damage(self._folder.path):
-            return SCREENS[name](self.view)
+            screen = SCREENS[name](self.view)
+        return RIGHTS[person].filter_screen(name, screen) if person in RIGHTS else screen
 
-    def plan(self, act: str, form: Form) -> dict[str, str]:
+    def plan(self, person: str, act: str, form: Form) -> dict[str, str]:
         """Return the commands of a button, or the problem of its form."""
         try:
+            check_act(person, act)
             moves = self._plan(act, form)
         except RequestError as error:
             return {"problem": str(error)}
@@ -79,13 +91,14 @@ class ProjectSession:
             "python": "\n".join(one.python for one in shown),
         }
 
-    def perform(self, act: str, form: Form) -> None:
+    def perform(self, person: str, act: str, form: Form) -> None:
         """Write the files of a button, and start its verb.
 
         Raises
         ------
-        RequestError : a field is wrong, or another verb runs.
+        RequestError : a field is wrong, another verb runs, or it is another person's button.
         """
+        check_act(person, act)
         with self._lock:
             self._jobs.check_idle()
             moves = self._plan(act, form)
@@ -105,12 +118,21 @@ class ProjectSession:
                 job = self._jobs.start(step, move.words)
                 self._history.note_process(job.process.pid)
 
-    def stop(self) -> None:
+    def relay_reading(self, person: str, path: str, body: bytes) -> tuple[int, bytes]:
+        """Pass a request of a reader on to the running verb; return its status and its JSON."""
+        if not may_read(person):
+            raise RequestError("an approver sees public figures alone")
+        return self._relay.ask(self._jobs.last, path, body)
+
+    def stop(self, person: str) -> None:
         """Interrupt the running verb."""
+        if not may_read(person):
+            check_holder(person)
         self._jobs.stop()
 
-    def undo(self) -> str:
+    def undo(self, person: str) -> str:
         """Take the last entry of the history back; return its step."""
+        check_holder(person)
         with self._lock:
             self._jobs.check_idle()
             return self._history.undo()

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 
 from voile.core.errors import RequestError
-from voile.data.files.outputs import KIT_INDEX
+from voile.data.files.outputs import KIT_INDEX, WORK_KIT
 from voile.release.kit import StoredKit, hash_index
 from voile.workbench.history import ProjectHistory
 from voile.workbench.project_folder import CONTEXT, POLICY, ROLES, ProjectFolder
@@ -64,9 +64,18 @@ class VerbReader:
         with self._lock:
             known = self._known.get(tuple(words))
             if known is None or known[0] != hashes:
-                known = hashes, run_verb(self._folder.path, words)
+                known = hashes, self._run(words)
                 self._known[tuple(words)] = known
+        if isinstance(known[1], RequestError):
+            raise known[1]
         return known[1]
+
+    def _run(self, words: Sequence[str]) -> Any:
+        """Return the JSON of a verb, or its refusal, which the same inputs get again."""
+        try:
+            return run_verb(self._folder.path, words)
+        except RequestError as error:
+            return error
 
 
 @dataclass(frozen=True)
@@ -133,14 +142,25 @@ class ProjectView:
     @cached_property
     def kit_facts(self) -> Mapping[str, Any] | None:
         """The facts of the kit, None without a kit."""
-        index = self.folder.read_json(f"{self.kit}/{KIT_INDEX}")
+        index = self.folder.read_json(self.kit_index)
         return index["facts"] if index else None
+
+    @property
+    def kit_index(self) -> str:
+        """The place of the kit's index; a work folder of notes contains its kit."""
+        folder = f"{self.kit}/{WORK_KIT}" if self.is_work else self.kit
+        return f"{folder}/{KIT_INDEX}"
+
+    @property
+    def is_work(self) -> bool:
+        """Whether the kit is a work folder, which people review."""
+        return (self.folder.path / self.kit / WORK_KIT / KIT_INDEX).is_file()
 
     @cached_property
     def policies(self) -> Mapping[str, Any]:
         """The answer of `voile tables frontier`."""
         words = [self.project.kind, "frontier", self.kit]
-        answer: Mapping[str, Any] = self.reader.read_verb(words, [f"{self.kit}/{KIT_INDEX}"])
+        answer: Mapping[str, Any] = self.reader.read_verb(words, [self.kit_index])
         return answer
 
     @cached_property
@@ -164,6 +184,11 @@ class ProjectView:
     def manifest(self) -> Mapping[str, Any] | None:
         """The private manifest of the release."""
         return self.folder.read_json(f"{self.release}.private/manifest.json")
+
+    @cached_property
+    def public(self) -> Mapping[str, Any]:
+        """The public manifest of the release, empty without one."""
+        return self.folder.read_json(f"{self.release}.manifest.json") or {}
 
     @cached_property
     def evidence(self) -> Mapping[str, Any] | None:
@@ -196,7 +221,7 @@ class ProjectView:
         """Why the policy is not one of this kit."""
         if self.policy is None or self.kit_facts is None:
             return ""
-        index = (self.folder.path / self.kit / KIT_INDEX).read_bytes()
+        index = (self.folder.path / self.kit_index).read_bytes()
         is_same = self.policy.get("kit") == hash_index(index)
         return "" if is_same else "The policy is of another kit."
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +13,7 @@ from voile.core.errors import RequestError, install
 from voile.data.files.locks import hold_lock
 from voile.localpage.guard import BrowserGuard
 from voile.localpage.server import listen, open_browser, run_application
+from voile.workbench.page_people import HOLDER, OTHERS
 from voile.workbench.project_folder import PROJECT, ProjectFolder
 
 if TYPE_CHECKING:
@@ -23,7 +24,12 @@ OFTEN = 0.2  # seconds between two looks at whether it is to end
 
 
 def serve_project(
-    given: Path | None, *, port: int, browser: bool, notify: Callable[[str], None]
+    given: Path | None,
+    *,
+    port: int,
+    browser: bool,
+    notify: Callable[[str], None],
+    people: Sequence[str] = (),
 ) -> None:
     """Serve the page of a project, or of a table's project, until it is ended.
 
@@ -31,7 +37,8 @@ def serve_project(
     ----------
     given : a project's folder or a table; None for the current folder.
     port : 0 for one that is free. browser : open the address.
-    notify : gets the address, and one sentence for each fault.
+    notify : gets the addresses, and one sentence for each fault.
+    people : who uses it besides the data holder, reviewer or approver; each has an address.
 
     Raises
     ------
@@ -49,9 +56,12 @@ def serve_project(
         )
         stack.enter_context(hold_lock(folder.path / LOCK, served))
         listening = stack.enter_context(closing(listen(port)))
-        guard = BrowserGuard(listening.getsockname()[1], ["Data holder"])
-        (address,) = guard.addresses.values()
+        others = [OTHERS[one] for one in dict.fromkeys(people)]
+        guard = BrowserGuard(listening.getsockname()[1], [HOLDER, *others])
+        address = guard.addresses[HOLDER]
         notify(f"{folder.path / PROJECT}: {address}")
+        for name in others:
+            notify(f"{name}: {guard.addresses[name]}")
         notify("keep this running while you work; Ctrl-C ends it, and every step is saved")
         if browser:
             stack.callback((folder.path / OPENER).unlink, missing_ok=True)

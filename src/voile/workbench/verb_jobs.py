@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from voile.core.errors import RequestError, VoileError
 
 PROGRESS = '{"progress": '
 WARNING = "voile: warning: "
+READING = re.compile(r": (http://127\.0\.0\.1:[0-9]+/#\S+)$")
 OFTEN = 0.2  # seconds between two looks at an adopted process
 
 
@@ -69,9 +71,18 @@ class VerbJob:
             "state": self.state,
             "seconds": round(time.monotonic() - self.began if is_running else self.seconds),
             "error": self.error,
+            "reading": str(self.process.pid) if self.reading_address else "",
             "progress": _read_progress(self._lines()),
             "warnings": [one[len(WARNING) :] for one in self._lines() if one.startswith(WARNING)],
         }
+
+    @property
+    def reading_address(self) -> str | None:
+        """The address that the verb printed for its reader, while it runs."""
+        if self.state != "running":
+            return None
+        found = (READING.search(line) for line in self._lines())
+        return next((one[1] for one in found if one), None)
 
     def _lines(self) -> list[str]:
         size = os.fstat(self.messages.fileno()).st_size

@@ -50,8 +50,9 @@ def test_the_token_leaves_the_address_and_the_title_and_addresses_hold_no_text(
     assert eva.page.url == f"{serving.origin}/"
     assert eva.page.title() == "Review · voile"
     asked = {one.removeprefix(serving.origin) for one in eva.requests} - {"/icon.svg"}
-    scripts = {"/page.js", "/view.js", "/keys.js", "/cursor.js"}
-    assert asked == {"/", "/page.css", "/session", "/screen", "/stroke", *scripts}
+    parts = {f"/reading{one}.js" for one in ("", "_cursor", "_frame", "_keys", "_view")}
+    files = {"/", "/page.css", "/page.js", "/reading.css", "/dom.js", *parts}
+    assert asked == {*files, "/session", "/screen", "/stroke"}
     assert eva.page.evaluate("history.length") <= 2
     eva.page.reload()
     eva.page.wait_for_selector("#line .word")

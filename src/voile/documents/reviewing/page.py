@@ -42,6 +42,7 @@ class ReviewPage:
     def application(self) -> Starlette:
         """Return it as an ASGI application."""
         routes = [
+            *route_files("voile.localpage"),
             *route_files("voile.documents.reviewing"),
             Route("/screen", self._show, methods=["GET"]),
             Route("/stroke", self._strike, methods=["POST"]),

@@ -42,11 +42,12 @@ function problemOf(page, act) {
   return h("p", { class: "error", id: `${act}-error`, role: "alert" }, problem ?? "");
 }
 
-function drawActions(actions, page, read) {
+function drawActions(actions, page, read, part = "") {
+  const idOf = (act) => (part ? `${act}-${part}` : act);
   const nodes = actions.map((one) => button({
-    id: one.act, label: one.label, why: one.why || page.busy, kind: one.primary ? "primary" : "", onclick: () => page.act(one.act, read()),
+    id: idOf(one.act), label: one.label, why: one.why || page.busy, kind: one.primary ? "primary" : "", onclick: () => page.act(one.act, read()),
   }));
-  return [h("div", { class: "actions" }, nodes), actions.map((one) => problemOf(page, one.act))];
+  return [h("div", { class: "actions" }, nodes), actions.map((one) => problemOf(page, idOf(one.act)))];
 }
 
 function drawForm(block, page) {
@@ -79,9 +80,10 @@ function drawField(one, page, inputs, changed) {
 
 function drawRoles(block, page) {
   const selects = {};
-  const read = () => ({ roles: Object.fromEntries(Object.entries(selects).map(([name, node]) => [name, node.value])) });
+  const { part } = block;
+  const read = () => ({ part, roles: Object.fromEntries(Object.entries(selects).map(([name, node]) => [name, node.value])) });
   const rows = block.rows.map((one, i) => {
-    const value = page.kept(`role ${one.name}`) ?? one.role;
+    const value = page.kept(`role ${part} ${one.name}`) ?? one.role;
     const becomes = h("span", {});
     const before = h("small", {});
     const row = h("tr", {});
@@ -93,14 +95,14 @@ function drawRoles(block, page) {
       selects[one.name].classList.toggle("changed", Boolean(isChanged));
       row.classList.toggle("leaves", becomes.textContent.startsWith("leaves"));
     };
-    selects[one.name] = h("select", { id: `role-${i}`, "aria-label": `Role of ${one.name}`, onchange: () => { page.keep(`role ${one.name}`, selects[one.name].value); show(); page.plan("roles.save", read()); } },
+    selects[one.name] = h("select", { id: part ? `role-${part}-${i}` : `role-${i}`, "aria-label": `Role of ${part ? `${one.name} in ${part}` : one.name}`, onchange: () => { page.keep(`role ${part} ${one.name}`, selects[one.name].value); show(); page.plan("roles.save", read()); } },
       Object.entries(block.choices).map(([role, [text]]) => h("option", { value: role }, text)));
     selects[one.name].value = value;
     show();
     return fillRow(row, h("th", { scope: "row" }, one.name), h("td", { class: "soft wide" }, one.why), h("td", {}, selects[one.name], before), h("td", {}, becomes));
   });
   page.offer("roles.save", read);
-  return h("section", {}, h("table", { class: "cards roles" }, head("Column", "Why voile proposes it", "Role", "What becomes of it"), h("tbody", {}, rows)), drawActions(block.actions, page, read));
+  return h("section", {}, part ? h("h2", {}, part) : "", h("table", { class: "cards roles" }, head("Column", "Why voile proposes it", "Role", "What becomes of it"), h("tbody", {}, rows)), drawActions(block.actions, page, read, part));
 }
 
 const fillRow = (row, ...cells) => { row.append(...cells); return row; };

@@ -17,7 +17,7 @@ export class FrontierChart {
     this.figures = h("dl", { class: "figures", "aria-live": "off" });
     this.slider = h("input", {
       type: "range", id: "slider", min: 0, max: this.policies.length - 1, step: 1, value: this.at,
-      "aria-label": "Policy, from least risk to least loss", oninput: () => this.move(Number(this.slider.value)), onchange: () => this.choose(),
+      "aria-label": block.slider, oninput: () => this.move(Number(this.slider.value)), onchange: () => this.choose(),
     });
     this.svg = s("svg", { "aria-hidden": "true" });
     this.less = h("button", { type: "button", id: "less", onclick: () => this.step(-1) }, "‹ Less risk");
@@ -153,7 +153,7 @@ export class FrontierChart {
     this.slider.setAttribute("aria-valuetext", `${name(one)}: ${one.figures.map(([big, of], i) => `${this.block.labels[i]} ${big} ${of}`).join(", ")}`);
     this.less.disabled = at === 0;
     this.more.disabled = at === this.policies.length - 1;
-    this.where.textContent = this.edited ? name(one) : `${name(one)} of 0 to ${this.policies.at(-1).number}`;
+    this.where.textContent = this.edited ? name(one) : `${name(one)}, of 0 to ${this.policies.at(-1).number}`;
     put(this.figures, one.figures.map(([big, of, below], i) => figure(this.block.labels[i], big, of, below)));
     this.says.textContent = one.says ?? "";
     this.says.hidden = !one.says;
@@ -165,5 +165,5 @@ export class FrontierChart {
   }
 }
 
-const name = (one) => (one.number === null ? `an edited policy, from policy ${one.began ?? "–"}` : `policy ${one.number}`);
+const name = (one) => one.name ?? (one.number === null ? `an edited policy, from policy ${one.began ?? "–"}` : `policy ${one.number}`);
 export const figure = (label, big, of, below) => h("div", {}, h("dt", {}, label), h("dd", { class: "big" }, big, of ? h("em", {}, of) : ""), h("dd", { class: "below" }, below));

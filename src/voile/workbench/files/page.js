@@ -1,7 +1,8 @@
 // The frame: steps, the running command, this step's command, and what a person typed.
 
 import { drawBlock } from "./blocks.js";
-import { by, h, put, size } from "./dom.js";
+import { by, h, put } from "./dom.js";
+import { askServer, Reading } from "./reading.js";
 
 const POLL = 1000, BUSY_POLL = 250, SETTLE = 500, TYPED = 250, SPOKEN = 5000; // milliseconds
 const VEIL_AFTER = 5 * 60 * 1000;
@@ -45,7 +46,8 @@ async function refresh() {
     endJob();
     if (isBusy() || isFirst) drawFrame();
     const key = JSON.stringify([step, state.version, isBusy(), page.problems, page.shown]);
-    if ((isFirst || key !== drawn) && !page.hold) await load(key);
+    drawReading();
+    if (!reading && (isFirst || key !== drawn) && !page.hold) await load(key);
     drawFrame();
     document.body.dataset.drawn = isBusy() ? "" : state.version;
   } catch (error) {
@@ -132,6 +134,25 @@ function drawJob() {
 
 const writeTime = (seconds) => (seconds < 60 ? `${Math.max(1, Math.round(seconds))} s` : seconds < 3600 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`);
 
+let reading = null, readOver = "";
+/** While a command serves a reading, its lines take the place of the step's screen. */
+function drawReading() {
+  const { job } = state;
+  const isOpen = isBusy() && Boolean(job.reading) && job.reading !== readOver && job.step === step;
+  if (isOpen === Boolean(reading)) return;
+  if (!isOpen) {
+    reading.close();
+    reading = null;
+    by("main").classList.remove("reading");
+    drawn = "";
+    return;
+  }
+  const leave = () => { readOver = job.reading; refresh(); };
+  reading = new Reading(by("main"), { ask: (path, body) => askServer(`/reading${path}`, body), lost: leave, ended: leave });
+  document.title = `${state.steps.find((one) => one.name === step).title} · voile`;
+  reading.open();
+}
+
 let ended = null;
 /** An error of a command belongs to the button that started it. */
 function endJob() {
@@ -149,16 +170,17 @@ function endJob() {
 let pending = null;
 
 async function act(name, form) {
+  const control = form.part ? `${name}-${form.part}` : name;
   clearTimeout(settle);
   waiting = false;
   page.problems = {};
   try {
     await ask("/act", { act: name, form });
-    pending = name;
+    pending = control;
     ended = { waits: true };
   } catch (error) {
     if (error.status === undefined) return lost(error);
-    page.problems[error.field ?? name] = sentence(error.message);
+    page.problems[error.field ?? control] = sentence(error.message);
     await refresh();
     if (error.field && by(`field-${error.field}`)) by(`field-${error.field}`).focus();
     return undefined;
@@ -277,7 +299,7 @@ by("copy").addEventListener("click", () => copy(command[language] ?? "", by("cop
 by("history").addEventListener("click", showHistory);
 by("copy-script").addEventListener("click", () => copy(by("script").textContent, by("copy-script")));
 addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isLost || document.querySelector("dialog[open]")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isLost || reading || document.querySelector("dialog[open]")) return;
   if (event.target.closest("textarea, select") || (event.target.tagName === "INPUT" && event.target.type !== "range")) return;
   const key = event.key.toLowerCase();
   if (key === "u") undo();
@@ -287,7 +309,7 @@ addEventListener("keydown", (event) => {
 });
 let width = innerWidth;
 addEventListener("resize", () => {
-  if (innerWidth === width || !screen) return;
+  if (innerWidth === width || !screen || reading) return;
   width = innerWidth;
   draw(true);
 });

@@ -19,8 +19,17 @@ from voile.workbench.step_screens.blocks import (
     make_next,
     make_note,
     read_number,
+    read_path,
     read_text,
 )
+from voile.workbench.step_screens.lookups import (
+    list_fit_words,
+    make_lookup_group,
+    read_lookups,
+)
+from voile.workbench.step_screens.study import make_limit_group, write_limits
+from voile.workbench.step_screens.study import plan_fit as plan_study_fit
+from voile.workbench.study_view import StudyView
 
 NAME, TITLE = "adversary", "Adversary"
 THRESHOLDS = {
@@ -28,6 +37,7 @@ THRESHOLDS = {
     "singling-out": ("Singling out", "share of people unique in the release", 0.05),
     "linkability": ("Linkability", "share of people whom a register names", 0.09),
     "inference": ("Inference", "guesses beyond those about outsiders", 0.2),
+    "text-left": ("Text", "share of identifiers that stay in the notes", 0.02),
     "kept-columns": ("Kept columns", "share of people unique with the kept columns", 0.05),
 }
 EMA = "EMA Policy 0070"
@@ -44,6 +54,7 @@ TEXTS = {
     "recipient": ("", "recipient", "Recipient", "who receives the release"),
     "purpose": ("", "purpose", "Purpose", "what for"),
     "legal_basis": ("", "legal_basis", "Legal basis", "as counsel states it"),
+    "prepared_by": ("", "prepared_by", "Prepared by", "as a signer's name; cannot approve"),
     "policy": ("decisions", "policy", "Who chooses the policy", "and why"),
     "thresholds": ("decisions", "thresholds", "Who sets the thresholds", "and why"),
     "assumed": ("attacker", "assumed", "The adversary", "and what the adversary knows"),
@@ -61,7 +72,9 @@ def find_state(view: ProjectView) -> StepState:
         return StepState(NAME, TITLE, "blocked", "", "Read the table first.")
     limits = view.project.fit
     note = f"groups of {limits.k}, no record above 1 in {_odds(limits.max_risk)}"
-    if not view.kind.has_groups:
+    if view.kind.has_notes or view.kind.is_study:
+        note = "thresholds are set" if view.context else "set the thresholds"
+    elif not view.kind.has_groups:
         note = f"{share(limits.hold_out)} held out"
     return StepState(NAME, TITLE, "done" if view.context else "open", note)
 
@@ -71,12 +84,12 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     title, lede = "Who might try?", "Set limits and thresholds now, before voile shows a figure."
     if why := find_state(view).why:
         return {"title": title, "lede": why, "blocks": []}
-    limits, files, context = view.project.fit, view.project.attack, view.context or {}
+    context = view.context or {}
     groups = [
-        *_limit_groups(limits, files, has_groups=view.kind.has_groups),
+        *_limit_groups(view),
         make_group(
             "Thresholds of the decision",
-            [one for name in view.kind.criteria for one in _threshold_fields(name, context)],
+            [one for name in view.kind.criteria for one in _threshold_fields(view, name)],
             SOURCES,
             layout="lined",
         ),
@@ -95,10 +108,13 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     return {"title": title, "lede": lede, "blocks": blocks}
 
 
-def _limit_groups(
-    limits: FitLimits, files: AttackerFiles, *, has_groups: bool
-) -> list[dict[str, Any]]:
+def _limit_groups(view: ProjectView) -> list[dict[str, Any]]:
     """Return the fields of a fit, and of the adversary's files."""
+    if isinstance(view, StudyView):
+        return make_limit_group(view)
+    if view.kind.has_notes:
+        return [make_lookup_group(view)]
+    limits, files = view.project.fit, view.project.attack
     hold_out = make_field(
         "hold_out",
         "Share of people held out as a control",
@@ -106,7 +122,7 @@ def _limit_groups(
         kind="number",
         hint="They are not released. Attacks compare with them.",
     )
-    if not has_groups:
+    if not view.kind.has_groups:
         return [make_group("Limits of every policy", [hold_out])]
     register = "Named people with the same columns. Needed for the linkage attack."
     risk = "The largest chance that an adversary names a record right."
@@ -131,9 +147,9 @@ def _limit_groups(
     ]
 
 
-def _threshold_fields(name: str, context: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _threshold_fields(view: ProjectView, name: str) -> list[dict[str, Any]]:
     label, what, usual = THRESHOLDS[name]
-    known = context.get("thresholds", {}).get(name, {})
+    known = (view.context or {}).get("thresholds", {}).get(name, {})
     is_ema = known.get("standard") == "ema-0070" or (not known and usual == 0.09)
     limit = 0.09 if is_ema else known.get("at_most", "" if known else usual)
     source = EMA if is_ema else known.get("source", "")
@@ -141,7 +157,7 @@ def _threshold_fields(name: str, context: Mapping[str, Any]) -> list[dict[str, A
         make_field(f"{name}.limit", f"{label}: at most", limit, kind="number", hint=what),
         make_field(f"{name}.source", f"{label}: source", source),
     ]
-    if name != "re-identification":
+    if name != "re-identification" or view.kind.has_notes or view.kind.is_study:
         accept = known.get("accept", "")
         fields.append(make_field(f"{name}.accept", f"{label}: reason to accept more", accept))
     return fields
@@ -189,26 +205,39 @@ def _plan_save(view: ProjectView, form: Form) -> Sequence[Move]:
 
 def _plan_fit(view: ProjectView, form: Form) -> Sequence[Move]:
     """Write the limits and the context, and find the policies."""
-    *writes, project = _writes(view, form)
-    assert isinstance(project, FileWrite)
+    if isinstance(view, StudyView):
+        return (*_writes(view, form), plan_study_fit(view))
+    verb, *options = _fit_words(view, form)
+    words = [view.project.kind, verb, view.source, "--roles", ROLES, *options]
+    words += ["--seed", str(view.project.seed), "--out", view.kit]
+    words += ["--force"] if view.kit_facts is not None else []
+    return (*_writes(view, form), VerbCall(tuple(words), view.kit))
+
+
+def _fit_words(view: ProjectView, form: Form) -> list[str]:
+    if view.kind.has_notes:
+        return list_fit_words(view, read_lookups(view, form))
     given = _limits(view, form).model_dump()
     limits = given if view.kind.has_groups else {"hold_out": given["hold_out"]}
-    words = [view.project.kind, "fit", view.source, "--roles", ROLES]
+    words = ["fit"]
     for option, value in limits.items():
         if value not in ("", 0.0) and (option, value) not in (("k", 1), ("max_risk", 1.0)):
             words += [f"--{option.replace('_', '-')}", str(value)]
-    words += ["--seed", str(view.project.seed), "--out", view.kit]
-    words += ["--force"] if view.kit_facts is not None else []
-    return (*writes, project, VerbCall(tuple(words), view.kit))
+    return words
 
 
 def _writes(view: ProjectView, form: Form) -> list[Move]:
     files = AttackerFiles(
-        register_file=_path(view, form, "register_file"), person=read_text(form, "person")
+        register_file=read_path(view, form, "register_file"), person=read_text(form, "person")
     )
-    update = {"fit": _limits(view, form), "attack": files}
+    update: dict[str, object] = {"attack": files}
+    if view.kind.has_notes:
+        update["lookups"] = read_lookups(view, form)
+    elif not isinstance(view, StudyView):
+        update["fit"] = _limits(view, form)
     project = view.project.model_copy(update=update)
-    return [FileWrite(CONTEXT, _context(view, form)), FileWrite(PROJECT, project.to_toml())]
+    plan = [write_limits(view, form)] if isinstance(view, StudyView) else []
+    return [FileWrite(CONTEXT, _context(view, form)), FileWrite(PROJECT, project.to_toml()), *plan]
 
 
 def _limits(view: ProjectView, form: Form) -> FitLimits:
@@ -220,15 +249,8 @@ def _limits(view: ProjectView, form: Form) -> FitLimits:
         max_risk=1 / read_number(form, "max_risk", "the odds", 1, 1e9),
         suppress=read_number(form, "suppress", "the share dropped", 0, 1),
         hold_out=hold_out,
-        population=_path(view, form, "population"),
+        population=read_path(view, form, "population"),
     )
-
-
-def _path(view: ProjectView, form: Form, name: str) -> str:
-    given = read_text(form, name)
-    if given and not (view.folder.path / given).is_file():
-        raise FieldError(name, f"there is no file {given}", instead="correct the path")
-    return given
 
 
 def _context(view: ProjectView, form: Form) -> str:

@@ -31,6 +31,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     replay = [
         f"mkdir -p {again}/private && cd {again}",
         f"cp {shlex.quote(f'../{name}/{KEY}')} private/",
+        *(["cp " + shlex.quote(f"../{name}/study.key") + " ."] if view.kind.is_study else []),
         f"sh {shlex.quote(f'../{name}/{SHELL}')}",
     ]
     blocks = [

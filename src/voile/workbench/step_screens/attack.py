@@ -17,6 +17,9 @@ from voile.workbench.step_screens.blocks import (
     make_next,
     make_note,
 )
+from voile.workbench.step_screens.lookups import list_known_words
+from voile.workbench.step_screens.study import plan_attack
+from voile.workbench.study_view import StudyView
 
 NAME, TITLE = "attack", "Attack"
 
@@ -90,6 +93,8 @@ def _rate(rate: Rate | None) -> Mapping[str, Any] | None:
 
 def _plan_run(view: ProjectView, form: Form) -> Sequence[Move]:
     """Attack the release with the knowledge of the Adversary step."""
+    if isinstance(view, StudyView):
+        return (plan_attack(view),)
     project = view.project
     words = [project.kind, "attack", view.release, "--original", view.source]
     if view.kind.has_groups and project.attack.register_file:
@@ -98,6 +103,8 @@ def _plan_run(view: ProjectView, form: Form) -> Sequence[Move]:
         words += ["--person", project.attack.person]
     if view.kind.has_groups and project.fit.population:
         words += ["--population", project.fit.population]
+    if view.kind.has_notes:
+        words += list_known_words(project.lookups)
     words += ["--seed", str(project.seed), "--key-file", KEY]
     words += ["--force"] if view.evidence is not None else []
     return (VerbCall(tuple(words), f"{view.release}.private/evidence.json"),)

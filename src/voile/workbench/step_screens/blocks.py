@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from voile.workbench.project_view import Block, FieldError, Form
+from voile.workbench.project_view import Block, FieldError, Form, ProjectView
 
 LONGEST = 4000
 """Characters of a field."""
@@ -80,6 +80,19 @@ def read_number(form: Form, name: str, what: str, low: float, high: float) -> fl
     if not low <= value <= high:
         raise FieldError(name, f"{what} is no number from {low:g} to {high:g}", instead="change it")
     return value
+
+
+def read_path(view: ProjectView, form: Form, name: str) -> str:
+    """Return the path of a file on this machine, nothing if the field is empty.
+
+    Raises
+    ------
+    FieldError : there is no such file.
+    """
+    given = read_text(form, name)
+    if given and not (view.folder.path / given).is_file():
+        raise FieldError(name, f"there is no file {given}", instead="correct the path")
+    return given
 
 
 def count(n: int, noun: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from voile.workbench.planned_commands import FileWrite, Move, VerbCall
@@ -20,8 +21,11 @@ from voile.workbench.step_screens.blocks import (
     make_group,
     make_next,
     make_note,
+    read_path,
     read_text,
 )
+from voile.workbench.step_screens.study import plan_init
+from voile.workbench.study_view import StudyView
 
 NAME, TITLE = "data", "Data"
 
@@ -45,13 +49,17 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     blocks: list[dict[str, Any]] = []
     place = view.folder.path / view.source
     if view.source_hash:
-        size = place.stat().st_size
         first = view.folder.read_text(ROLES).partition("\n")[0].lstrip("# ")
         blocks.append(
             {
                 "block": "figures",
                 "figures": [
-                    make_figure("Table", view.source_name, "", _size(size)),
+                    make_figure(
+                        "Parts" if isinstance(view, StudyView) else "Table",
+                        view.source_name,
+                        "",
+                        ", ".join(view.parts) if isinstance(view, StudyView) else _size(place),
+                    ),
                     make_figure("Columns", str(len(view.roles)) if view.roles else "–"),
                     make_figure("Rows read", _rows(first), "", "for the proposal of roles"),
                 ],
@@ -63,7 +71,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
         "path",
         "Path of the table",
         view.source,
-        hint="CSV, Parquet, a workbook or another table on this machine",
+        hint="a table on this machine, or the folder of a study",
     )
     options = [[name, one.label] for name, one in KINDS.items()]
     kind = make_field("kind", "Kind of data", view.project.kind, kind="select", options=options)
@@ -72,11 +80,20 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     actions = [make_action("data.inspect", label, primary=not view.roles)]
     if view.has_changed_source and view.source_hash:
         actions.append(make_action("data.accept", "Keep the roles", primary=False))
-    blocks.append(make_form([make_group("Table", [path, kind], hint)], actions))
+    fields = [path, kind, *_study_fields(view)]
+    blocks.append(make_form([make_group("Table", fields, hint)], actions))
     why = "" if view.roles else "Read the table first."
     blocks.append(make_next("roles", "Next: roles", why=why))
     lede = "The file stays in its place. voile reads it on this machine and uploads nothing."
     return {"title": "Which table?", "lede": lede, "blocks": blocks}
+
+
+def _study_fields(view: ProjectView) -> list[dict[str, Any]]:
+    if not view.kind.is_study:
+        return []
+    known = view.project.fit.population
+    hint = "People by the columns that others may know. Without it, only the study's people count."
+    return [make_field("population", "Population table", known, hint=hint)]
 
 
 def _plan_inspect(view: ProjectView, form: Form) -> Sequence[Move]:
@@ -84,14 +101,21 @@ def _plan_inspect(view: ProjectView, form: Form) -> Sequence[Move]:
     given = read_text(form, "path", "the path")
     path = os.path.expanduser(given)
     place = view.folder.path / path
-    if not place.is_file():
-        raise FieldError("path", f"there is no file {given}", instead="correct the path")
-    relative = os.path.relpath(place, view.folder.path)
-    source = SourceFile(path=relative, sha256=view.folder.find_hash(relative))
     kind = str(form.get("kind", view.project.kind))
     if kind not in KINDS:
         raise FieldError("kind", "there is no such kind of data", instead="choose another one")
+    is_there = place.is_dir() if KINDS[kind].is_study else place.is_file()
+    if not is_there:
+        what = "folder" if KINDS[kind].is_study else "file"
+        raise FieldError("path", f"there is no {what} {given}", instead="correct the path")
+    relative = os.path.relpath(place, view.folder.path)
+    source = SourceFile(path=relative, sha256=view.folder.find_hash(relative))
     project = view.project.model_copy(update={"source": source, "kind": kind})
+    if KINDS[kind].is_study:
+        population = read_path(view, form, "population")
+        limits = project.fit.model_copy(update={"population": population})
+        project = project.model_copy(update={"fit": limits})
+        return (FileWrite(PROJECT, project.to_toml()), plan_init(relative, population))
     force = ("--force",) if view.roles else ()
     of_kind = () if kind == "tables" else ("--kind", kind)
     words = ("inspect", relative, *of_kind, "--out", ROLES, *force)
@@ -105,7 +129,8 @@ def _plan_accept(view: ProjectView, form: Form) -> Sequence[Move]:
     return (FileWrite(PROJECT, project.to_toml()),)
 
 
-def _size(size: int) -> str:
+def _size(place: Path) -> str:
+    size = place.stat().st_size
     return f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size:,} bytes"
 
 

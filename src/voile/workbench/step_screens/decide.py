@@ -18,6 +18,8 @@ from voile.workbench.step_screens.blocks import (
     make_note,
     read_text,
 )
+from voile.workbench.step_screens.study import plan_determine
+from voile.workbench.study_view import StudyView
 
 NAME, TITLE = "decide", "Decide"
 NAMES = {"re-identification": "Re-identification"}
@@ -129,6 +131,8 @@ def _form(view: ProjectView, state: StepState) -> dict[str, Any]:
 
 def _plan_determine(view: ProjectView, form: Form) -> Sequence[Move]:
     """Judge the release by its context."""
+    if isinstance(view, StudyView):
+        return (plan_determine(view),)
     words = ["determine", view.release, "--context", CONTEXT, "--key-file", KEY, "--no-pdf"]
     words += ["--out", DETERMINATION, *(["--force"] if view.determination else [])]
     return (VerbCall(tuple(words), DETERMINATION),)
@@ -140,6 +144,9 @@ def _plan_sign(view: ProjectView, form: Form) -> Sequence[Move]:
     if decision not in DECISIONS:
         raise FieldError("decision", "there is no such decision", instead="choose another one")
     signer, key = read_text(form, "as", "the signer"), read_text(form, "key", "the key file")
+    if decision.startswith("approve") and _is_preparer(view, signer):
+        what = "this person prepared the release and cannot approve it"
+        raise FieldError("as", what, instead="let another person sign")
     if not (view.folder.path / key).is_file():
         raise FieldError("key", f"there is no file {key}", instead="correct the path")
     words = ["sign", DETERMINATION, "--decision", decision, "--as", signer, "--key", key]
@@ -149,6 +156,12 @@ def _plan_sign(view: ProjectView, form: Form) -> Sequence[Move]:
     if reason := read_text(form, "reason"):
         words += ["--reason", reason]
     return (VerbCall(tuple(words), f"{DETERMINATION}/statements"),)
+
+
+def _is_preparer(view: ProjectView, signer: str) -> bool:
+    """Whether a signer prepared the release, as `voile sign` checks again."""
+    told = (view.determination or {}).get("context", {})
+    return str(told.get("prepared_by") or "").strip().casefold() == signer.casefold()
 
 
 ACTS = {"determine": _plan_determine, "sign": _plan_sign}

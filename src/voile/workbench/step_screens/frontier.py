@@ -12,14 +12,10 @@ from voile.workbench.project_folder import POLICY
 from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
 from voile.workbench.step_screens.blocks import make_next, make_note
 from voile.workbench.step_screens.recoding import build_recoding, plan_edit
+from voile.workbench.step_screens.study import describe_policy, plan_choice
+from voile.workbench.study_view import StudyView
 
 NAME, TITLE = "frontier", "Frontier"
-LABELS = {
-    "tables": ["Expected to be re-identified", "Riskiest record", "Information loss"],
-    "itemsets": ["Riskiest person", "Items that leave", "Information loss"],
-    "signals": ["Of the class revealed", "Information about the class", "Distortion"],
-}
-"""The three figures of each kind."""
 
 
 def find_state(view: ProjectView) -> StepState:
@@ -34,9 +30,16 @@ def find_state(view: ProjectView) -> StepState:
         return StepState(NAME, TITLE, "open", f"{view.kit_facts['policies']:,} policies")
     if view.policy_problem:
         return StepState(NAME, TITLE, "stale", "choose again", view.policy_problem)
-    figures, number = view.policy["figures"], view.policy.get("number")
+    return StepState(NAME, TITLE, "done", _note_policy(view.policy))
+
+
+def _note_policy(policy: Mapping[str, Any]) -> str:
+    """Name a policy and its loss, or what a policy of notes publishes."""
+    figures, number = policy["figures"], policy.get("number")
     name = "an edited policy" if number is None else f"policy {number}"
-    return StepState(NAME, TITLE, "done", f"{name}: {share(figures['loss'])} lost")
+    if "published_tokens" in figures:
+        return f"{name}: {share(figures['published_tokens'])} published"
+    return f"{name}: {share(figures['loss'])} lost"
 
 
 def build_screen(view: ProjectView) -> dict[str, Any]:
@@ -49,10 +52,17 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
         blocks = [make_next(next_step, "Find the policies" if view.roles else "Read the table")]
         return {"title": title, "lede": state.why, "blocks": blocks}
     policies = view.policies["policies"]
-    chosen = None if view.policy is None or view.policy_problem else view.policy.get("number")
+    if not policies:
+        blocks = [make_next("adversary", "Find the policies again")]
+        return {"title": title, "lede": state.why, "blocks": blocks}
+    number = None if view.policy is None or view.policy_problem else view.policy.get("number")
+    places = [i for i, one in enumerate(policies) if one["number"] == number]
+    chosen = places[0] if places else None
     blocks = []
     if state.why:
         blocks.append(make_note(state.why, "warn"))
+    if caveat := view.policies.get("caveat"):
+        blocks.append(make_note(f"{caveat[:1].upper()}{caveat[1:]}.", "warn"))
     kind, marks = view.kind, facts.get("mark_scores", {})
     recoding = build_recoding(view) if kind.has_groups else []
     blocks.append(
@@ -63,7 +73,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
             "edited": _describe_edited(view, marks) if kind.has_groups else None,
             "title": kind.axis_title,
             "is_log": kind.is_log,
-            "labels": LABELS[view.project.kind],
+            "labels": list(kind.figures),
+            "slider": kind.slider,
             "marks": [
                 {"name": _call(name), "x": one["matches"], "loss": one["loss"]}
                 for name, one in marks.items()
@@ -78,8 +89,9 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     blocks += recoding
     why = "" if view.policy is not None else "Choose a policy first."
     blocks.append(make_next("release", "Next: the release", why=why))
+    first = "The curve has the table's policies, with the figure of all parts. "
     lede = (
-        f"No policy beats these {len(policies):,} in both. "
+        f"{first if kind.is_study else f'No policy beats these {len(policies):,} in both. '}"
         "Drag along the curve, use the arrow keys, or choose by a rule."
     )
     return {"title": title, "lede": lede, "blocks": blocks}
@@ -89,6 +101,8 @@ def _describe(
     view: ProjectView, policy: Mapping[str, Any], marks: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return a policy's place on the curve, and its figures in words."""
+    if view.kind.is_study:
+        return describe_policy(policy)
     name, mark = next(iter(marks.items()), ("", {}))
     beside = {axis: f"{_call(name)} {_write(axis, mark[axis])}" for axis in mark}
     shown = {
@@ -103,12 +117,30 @@ def _describe(
         suppressed = f"{share(policy['suppressed'])} of people suppressed"
         figures = [expected, [_odds(shown["risk"]), "", suppressed], loss]
         return {**shown, "figures": figures, "says": _explain(view, shown["risk"])}
+    if view.kind.has_notes:
+        return {**shown, **_describe_notes(policy)}
     if view.project.kind == "itemsets":
         features = [f"{policy['features']:,}", "", f"at least {policy['k_reached']:,} people each"]
         return {**shown, "figures": [[_odds(shown["risk"]), "", ""], features, loss]}
     low, high = max(policy["bits_low"], 0), policy["bits_high"]
     bits = [f"{max(policy['bits'], 0):.2g}", "bits", f"95% interval: {low:.2g} to {high:.2g}"]
     return {**shown, "figures": [[share(max(shown["risk"], 0)), "", ""], bits, loss]}
+
+
+def _describe_notes(policy: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures of a policy of notes, by its cost of a missed identifier."""
+    cost = f"{policy['miss_cost']:g}"
+    stay = [share(policy["risk"]), "", f"{policy['left']:,} of those that voile knows"]
+    lost = [share(policy["loss"]), "", "0% = original"]
+    published = [share(policy["published_tokens"]), "", f"miss cost {cost}"]
+    says = f"A missed identifier counts as much as {cost} harmless words that are removed."
+    if not policy["passes"]:
+        says = "It publishes the notes as they are."
+    return {
+        "figures": [stay, lost, published],
+        "says": says,
+        "name": f"policy {policy['number']}, miss cost {cost}",
+    }
 
 
 def _describe_edited(view: ProjectView, marks: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -147,6 +179,8 @@ def _call(name: str) -> str:
 
 def _plan_choose(view: ProjectView, form: Form) -> Sequence[Move]:
     """Choose a policy by its number or by a rule."""
+    if isinstance(view, StudyView):
+        return plan_choice(view, form)
     rule = str(form.get("rule", ""))
     if rule in view.kind.rules:
         way = view.kind.rules[rule][2]

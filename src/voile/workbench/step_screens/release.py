@@ -22,6 +22,9 @@ from voile.workbench.step_screens.blocks import (
     make_next,
     make_note,
 )
+from voile.workbench.step_screens.readings import make_acceptance, plan_accept
+from voile.workbench.step_screens.study import list_files, make_release, plan_apply
+from voile.workbench.study_view import StudyView
 
 NAME, TITLE = "release", "Release"
 ROWS, FIGURES = 5, 3
@@ -29,6 +32,7 @@ COUNTS = {
     "k": ("Smallest group", "people"),
     "anonymity": ("Fewest people with all items of a person", "people"),
     "unique_rows": ("Unique rows", ""),
+    "values_found": ("Values of the tables found in it", ""),
     "decoded": ("Readings that the recipient decodes exactly", ""),
     "subjects": ("People released", ""),
 }
@@ -65,11 +69,15 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     if view.manifest is not None:
         counts, figures = view.manifest["counts"], view.manifest["figures"]
         lede = _lede(counts)
-        blocks.append({"block": "figures", "figures": _figures(figures)})
+        if isinstance(view, StudyView):
+            blocks += make_release(view)
+        else:
+            blocks.append({"block": "figures", "figures": _figures(figures)})
         if view.kind.has_groups:
             blocks.append(_compare(figures))
             blocks.append(_columns(figures))
-        blocks.append(_rows(view))
+        if not isinstance(view, StudyView):
+            blocks.append(_rows(view))
         blocks.append(_files(view))
     if state.state == "stale":
         blocks.insert(
@@ -78,6 +86,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     blocks.append(
         make_form([], [make_action("release.apply", label, why=why, primary=state.state != "done")])
     )
+    if view.kind.has_notes:
+        blocks += make_acceptance(view)
     why_next = "" if state.state == "done" else "Make the release first."
     blocks.append(make_next("attack", "Next: attack it", why=why_next))
     return {"title": title, "lede": lede, "blocks": blocks}
@@ -103,6 +113,9 @@ def _figures(figures: Any) -> list[dict[str, str]]:
     if "information_loss" in figures:
         loss = share(figures["information_loss"])
         shown.append(make_figure("Information loss", loss, "", "0% = original, 100% = nothing"))
+    if "published_tokens" in figures:
+        published = share(figures["published_tokens"])
+        shown.append(make_figure("Words published", published, "", "measured on the written file"))
     for name, (label, unit) in COUNTS.items():
         if name in figures and len(shown) < FIGURES:
             shown.append(make_figure(label, f"{figures[name]:,.0f}", unit))
@@ -181,21 +194,27 @@ def _write_cell(value: object) -> str:
 
 
 def _files(view: ProjectView) -> dict[str, Any]:
-    files = [
-        [view.release, "the rows", "publish"],
-        [f"{view.release}.manifest.json", "describes the release to its recipients", "publish"],
-        [f"{view.release}.private/", "exact figures and the control people", "never"],
-        [KEY, "the secret of the seals", "never"],
-    ]
+    files = (
+        list_files(view)
+        if isinstance(view, StudyView)
+        else [
+            [view.release, "the rows", "publish"],
+            [f"{view.release}.manifest.json", "describes the release to its recipients", "publish"],
+            [f"{view.release}.private/", "exact figures and the control people", "never"],
+            [KEY, "the secret of the seals", "never"],
+        ]
+    )
     return {"block": "files", "title": "Files", "files": files}
 
 
 def _plan_apply(view: ProjectView, form: Form) -> Sequence[Move]:
     """Write the release of the table under the policy."""
+    if isinstance(view, StudyView):
+        return (plan_apply(view),)
     words = [view.project.kind, "apply", view.kit, view.source, "--policy", POLICY]
     words += [*view.kind.apply, "--key-file", KEY, "--out", view.release]
     words += ["--force"] if view.manifest is not None else []
     return (VerbCall(tuple(words), view.release),)
 
 
-ACTS = {"apply": _plan_apply}
+ACTS = {"apply": _plan_apply, "accept": plan_accept}

@@ -15,9 +15,13 @@ from voile.workbench.step_screens.blocks import (
     make_next,
     make_note,
 )
+from voile.workbench.step_screens.readings import make_review, plan_review
+from voile.workbench.step_screens.study import make_roles, plan_check, plan_roles
+from voile.workbench.study_view import StudyView
 
 NAME, TITLE = "roles", "Roles"
-LEAVING = ("quasi", "sensitive", "keep", "weight", "items", "label", "reading")
+STUDY_LEDE = "voile proposed the parts of the study, and a role for each column of each part."
+LEAVING = ("text", "quasi", "sensitive", "keep", "weight", "items", "label", "reading")
 
 
 def find_state(view: ProjectView) -> StepState:
@@ -38,6 +42,9 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     if why := find_state(view).why:
         return {"title": "What is each column?", "lede": why, "blocks": []}
     blocks: list[dict[str, Any]] = []
+    if isinstance(view, StudyView):
+        blocks = [*make_roles(view), make_next("adversary", "Next: who is the adversary")]
+        return {"title": "What is each column?", "lede": STUDY_LEDE, "blocks": blocks}
     proposed = _proposals(view)
     leaving = [name for name, role in view.roles.items() if role in LEAVING]
     changed = [n for n, role in view.roles.items() if proposed.get(n, {}).get("role") != role]
@@ -73,6 +80,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     blocks.append({"block": "roles", "rows": rows, "choices": choices, "actions": actions})
     if view.kit_problem.startswith("The roles"):
         blocks.append(make_note("The kit was fitted with other roles. Find the policies again."))
+    if view.kind.has_notes:
+        blocks.append(make_review(view))
     blocks.append(make_next("adversary", "Next: who is the adversary"))
     lede = (
         f"voile proposed a role for each of {len(view.roles)} columns from names and values. "
@@ -83,6 +92,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
 
 def _plan_save(view: ProjectView, form: Form) -> Sequence[Move]:
     """Write the roles that a person chose."""
+    if isinstance(view, StudyView):
+        return plan_roles(view, form)
     given = form.get("roles", {})
     chosen = {name: str(role) for name, role in given.items()} if isinstance(given, dict) else {}
     for name, role in chosen.items():
@@ -101,4 +112,11 @@ def _proposals(view: ProjectView) -> dict[str, Any]:
     return dict(answer["columns"])
 
 
-ACTS = {"save": _plan_save}
+def _plan_check(view: ProjectView, form: Form) -> Sequence[Move]:
+    """Check the plan of a study."""
+    if not isinstance(view, StudyView):
+        raise FieldError("roles.check", "there is no plan", instead="read a study's folder first")
+    return plan_check(view, form)
+
+
+ACTS = {"save": _plan_save, "review": plan_review, "check": _plan_check}

@@ -1,6 +1,7 @@
 // What the page shows. Text only ever becomes text: no markup is made of it.
 
-import { DOUBTFUL, markAt, reach } from "./cursor.js";
+import { h } from "./dom.js";
+import { DOUBTFUL, markAt, reach } from "./reading_cursor.js";
 
 const TASKS = {
   review: "Is every identifier marked?",
@@ -10,19 +11,6 @@ const asked = ({ words }) =>
   words.length === 1 ? "Is this word part of an identifier?" : "Which of these words are part of an identifier?";
 const by = (id) => document.getElementById(id);
 const number = new Intl.NumberFormat("en");
-
-export function element(name, properties = {}, ...children) {
-  const made = document.createElement(name);
-  const { role, dataset, ...rest } = properties;
-  if (role) made.setAttribute("role", role);
-  Object.assign(made.dataset, dataset ?? {});
-  for (const [key, value] of Object.entries(rest)) {
-    if (key.startsWith("aria-")) made.setAttribute(key, value);
-    else made[key] = value;
-  }
-  made.append(...children);
-  return made;
-}
 
 export function showLine(screen) {
   const { line } = screen;
@@ -38,8 +26,8 @@ export function showLine(screen) {
 }
 
 function showSheet(lines) {
-  const near = (text) => element("span", { className: "near" }, text);
-  const row = ({ before, text, after }) => element("li", {}, near(before), element("bdi", { className: "asked" }, text), near(after));
+  const near = (text) => h("span", { class: "near" }, text);
+  const row = ({ before, text, after }) => h("li", {}, near(before), h("bdi", { class: "asked" }, text), near(after));
   by("beside").hidden = by("every").hidden = !lines.length;
   by("sheet").replaceChildren(...lines.map(row));
   by("count").textContent = number.format(lines.length + 1);
@@ -65,8 +53,8 @@ function marked(line, mark) {
     words.push(...(word > mark.from ? [line.gaps[word]] : []), option(line, word, mark));
   }
   const kind = mark.column ? " known" : mark.doubt >= DOUBTFUL ? " doubtful" : "";
-  const tag = element("span", { className: "tag", "aria-hidden": "true" }, tagOf(mark));
-  return element("span", { className: `mark${kind}`, role: "group", "aria-label": mark.label }, ...words, tag);
+  const tag = h("span", { class: "tag", "aria-hidden": "true" }, tagOf(mark));
+  return h("span", { class: `mark${kind}`, role: "group", "aria-label": mark.label }, ...words, tag);
 }
 
 const tagOf = (mark) => (mark.column ? `${mark.label} · ${mark.column}` : mark.label);
@@ -74,7 +62,7 @@ const tagOf = (mark) => (mark.column ? `${mark.label} · ${mark.column}` : mark.
 function option(line, word, mark) {
   const text = line.words[word];
   const name = mark ? `${text}: ${describe(line, mark)}` : text;
-  return element("bdi", { className: "word", role: "option", id: `word-${word}`, "aria-label": name, "aria-selected": "false", dataset: { word } }, text);
+  return h("bdi", { class: "word", role: "option", id: `word-${word}`, "aria-label": name, "aria-selected": "false", "data-word": String(word) }, text);
 }
 
 function describe(line, { label, column, by, doubt }) {
@@ -108,10 +96,10 @@ function showType(line, cursor) {
 
 export function showTypes(types) {
   const button = (label, digit) => {
-    const key = digit < 9 ? [element("kbd", {}, String(digit + 1)), " "] : [];
-    return element("button", { type: "button", dataset: { label }, "aria-pressed": "false" }, ...key, label);
+    const key = digit < 9 ? [h("kbd", {}, String(digit + 1)), " "] : [];
+    return h("button", { type: "button", "data-label": label, "aria-pressed": "false" }, ...key, label);
   };
-  const more = element("button", { type: "button", dataset: { act: "choose" } }, element("kbd", {}, "0"), " Others");
+  const more = h("button", { type: "button", "data-act": "choose" }, h("kbd", {}, "0"), " Others");
   by("types").replaceChildren(...types.slice(0, 9).map(button), ...(types.length > 9 ? [more] : []));
   by("choices").replaceChildren(...types.map(button));
 }

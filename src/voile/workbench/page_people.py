@@ -1,0 +1,70 @@
+"""Who uses the page, and what each person sees and does there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from voile.core.errors import RequestError
+
+HOLDER, REVIEWER, APPROVER = "Data holder", "Reviewer", "Approver"
+OTHERS = {"reviewer": REVIEWER, "approver": APPROVER}
+"""The people besides the data holder, by the words of `voile open --person`."""
+
+
+@dataclass(frozen=True)
+class PersonRights:
+    """What one person may do.
+
+    Parameters
+    ----------
+    acts : the buttons of this person. blocks : the parts of screens with public content.
+    task : what the person does, as the page says it.
+    """
+
+    acts: frozenset[str]
+    blocks: frozenset[str]
+    task: str
+
+    def filter_screen(self, name: str, screen: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a screen without the content and the buttons of the data holder."""
+        is_mine = any(act.startswith(f"{name}.") for act in self.acts)
+        blocks = [one for one in screen["blocks"] if is_mine and self._may_see(one)]
+        lede = screen["lede"] if is_mine else self.task
+        return {"title": screen["title"], "lede": lede, "blocks": blocks}
+
+    def _may_see(self, block: Mapping[str, Any]) -> bool:
+        is_mine = any(one["act"] in self.acts for one in block.get("actions", ()))
+        return is_mine or block["block"] in self.blocks
+
+
+RIGHTS: Mapping[str, PersonRights] = {
+    REVIEWER: PersonRights(
+        acts=frozenset({"roles.review", "release.accept"}),
+        blocks=frozenset(),
+        task="You read notes: on Roles their proposals, on Release the words that stay.",
+    ),
+    APPROVER: PersonRights(
+        acts=frozenset({"decide.sign"}),
+        blocks=frozenset({"criteria", "signatures"}),
+        task="You read the criteria on Decide, and sign there with your own key.",
+    ),
+}
+
+
+def check_act(person: str, act: str) -> None:
+    """Raise RequestError if a person may not press a button."""
+    if person in RIGHTS and act not in RIGHTS[person].acts:
+        raise RequestError(f"only the data holder does this, not the {person.lower()}")
+
+
+def check_holder(person: str) -> None:
+    """Raise RequestError for everyone except the data holder."""
+    if person in RIGHTS:
+        raise RequestError(f"only the data holder does this, not the {person.lower()}")
+
+
+def may_read(person: str) -> bool:
+    """Whether a person reads notes: an approver sees public figures alone."""
+    return person != APPROVER

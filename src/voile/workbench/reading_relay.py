@@ -1,0 +1,56 @@
+"""Pass on what a person reads and answers to the verb that serves the reading."""
+
+from __future__ import annotations
+
+import http.client
+from threading import Lock
+
+from voile.core.errors import RequestError
+from voile.workbench.verb_jobs import VerbJob
+
+PATIENCE = 120  # seconds; a verb may choose its next lines first
+PATHS = {"screen": "GET", "stroke": "POST", "end": "POST"}
+OVER = "this reading has ended; every answer is saved"
+
+
+class ReadingRelay:
+    """The workbench's own session with the page of a verb; the browser never learns its address."""
+
+    def __init__(self) -> None:
+        self._cookies: dict[str, str] = {}
+        self._lock = Lock()
+
+    def ask(self, job: VerbJob | None, path: str, body: bytes) -> tuple[int, bytes]:
+        """Return the verb's answer, as its page would get it.
+
+        Raises
+        ------
+        RequestError : no verb serves a reading now.
+        """
+        address = None if job is None else job.reading_address
+        if address is None or path not in PATHS:
+            raise RequestError(OVER)
+        origin, _, token = address.partition("/#")
+        try:
+            with self._lock:
+                if address not in self._cookies:
+                    headers = _send(origin, "POST", "session", token.encode(), "")[2]
+                    self._cookies[address] = headers.get("set-cookie", "").partition(";")[0]
+            return _send(origin, PATHS[path], path, body, self._cookies[address])[:2]
+        except (OSError, http.client.HTTPException):
+            raise RequestError(OVER) from None
+
+
+def _send(
+    origin: str, method: str, path: str, body: bytes, cookie: str
+) -> tuple[int, bytes, dict[str, str]]:
+    host = origin.removeprefix("http://")
+    connection = http.client.HTTPConnection(host, timeout=PATIENCE)
+    try:
+        headers = {"Origin": origin, "Cookie": cookie}
+        connection.request(method, f"/{path}", body or None, headers)
+        answer = connection.getresponse()
+        found = {name.lower(): value for name, value in answer.getheaders()}
+        return answer.status, answer.read(), found
+    finally:
+        connection.close()

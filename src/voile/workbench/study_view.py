@@ -1,0 +1,146 @@
+"""What the page knows of a study: its plan, its parts, and one release of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from voile.core.errors import RequestError
+from voile.workbench.project_folder import STUDY
+from voile.workbench.project_view import ProjectView
+
+WAYS = (
+    "beats", "joint_risk", "max_risk", "max_relative_risk", "max_loss", "least_loss", "knee",
+    "policy",
+)  # fmt: skip
+"""The keys of a promise of which a plan has one: how the policy is picked."""
+
+
+class StudyView(ProjectView):
+    """One look at the project of a study."""
+
+    @property
+    def source_hash(self) -> str:
+        """The folder's hash now, nothing if it is absent."""
+        place = self.folder.path / self.source
+        return self.folder.find_hash(self.source) if self.source and place.is_dir() else ""
+
+    @cached_property
+    def plan(self) -> Mapping[str, Any]:
+        """The plan, empty without one."""
+        return self.folder.read_toml(STUDY) or {}
+
+    @property
+    def parts(self) -> Mapping[str, Mapping[str, Any]]:
+        """The parts of the plan."""
+        found: Mapping[str, Mapping[str, Any]] = self.plan.get("parts", {})
+        return found
+
+    def read_roles(self, part: str) -> dict[str, str]:
+        """Return the role of each column of a part."""
+        roles = self.parts[part].get("roles")
+        columns = (self.folder.read_toml(str(roles)) or {}).get("columns", {}) if roles else {}
+        return {name: one if isinstance(one, str) else one["role"] for name, one in columns.items()}
+
+    @cached_property
+    def roles(self) -> dict[str, str]:
+        """The role of each column of each part."""
+        return {
+            f"{part}.{name}": role
+            for part in self.parts
+            for name, role in self.read_roles(part).items()
+        }
+
+    @cached_property
+    def kit(self) -> str:
+        """The name of the kit's folder."""
+        return "study.kit"
+
+    @cached_property
+    def policies(self) -> Mapping[str, Any]:
+        """The answer of `voile study frontier`, without policies if the kit is of another plan."""
+        words = ["study", "frontier", STUDY]
+        try:
+            answer: Mapping[str, Any] = self.reader.read_verb(words, [self.kit_index, STUDY])
+        except RequestError:
+            return {"policies": []}
+        return answer
+
+    @cached_property
+    def policy(self) -> Mapping[str, Any] | None:
+        """The policy that the plan's promise picked, None without a kit."""
+        if self.kit_facts is None:
+            return None
+        number = self.kit_facts["chosen"][self.table]
+        found = (one for one in self.policies["policies"] if one["number"] == number)
+        return {"number": number, "figures": dict(next(found, {}))}
+
+    @property
+    def table(self) -> str:
+        """The part that the policies are of: the first table of the plan."""
+        return next(name for name, one in self.parts.items() if one["kind"] == "tables")
+
+    @cached_property
+    def public(self) -> Mapping[str, Any]:
+        """The public manifest of the release, empty without one."""
+        return self.folder.read_json(f"{self.release}/manifest.json") or {}
+
+    @cached_property
+    def manifest(self) -> Mapping[str, Any] | None:
+        """The private manifest of the release, with the release's hash."""
+        private = self.folder.read_json(f"{self.release}.private/manifest.json")
+        if not private or not self.public:
+            return None
+        counts = [one["counts"] for one in private["parts"].values()]
+        names = ("read", "released", "suppressed", "held_out", "set_aside")
+        every = {name: sum(one[name] for one in counts) for name in names}
+        return {**private, "sha256": self.public["sha256"], "counts": every}
+
+    @cached_property
+    def evidence(self) -> Mapping[str, Any] | None:
+        """The evidence about all parts, and about each by itself."""
+        place = f"{self.release}.private"
+        found = self.folder.read_json(f"{place}/evidence.json")
+        if found is None:
+            return None
+        every = [*found["evidence"]]
+        for part in self.parts:
+            own = self.folder.read_json(f"{place}/{part}/evidence.json") or {"evidence": []}
+            every += [{**one, "of": one["of"] or part} for one in own["evidence"]]
+        return {**found, "evidence": every}
+
+    @property
+    def kit_problem(self) -> str:
+        """Why the kit is not of the files as they are, nothing if it is."""
+        if self.kit_facts is None:
+            return ""
+        fitted = self.kit_facts["parts"]
+        for part in fitted.keys() & self.parts.keys():
+            columns = fitted[part]["facts"].get("roles", {}).get("columns", {})
+            if {name: one["role"] for name, one in columns.items()} != self.read_roles(part):
+                return f"The roles of {part} changed after the fit."
+        if not self.policies["policies"]:
+            return "The plan changed after the fit."
+        return f"{self.source_name} changed." if self.has_changed_source else ""
+
+    @property
+    def policy_problem(self) -> str:
+        """Nothing: the plan's promise picks a policy of its own kit."""
+        return ""
+
+    @property
+    def release_problem(self) -> str:
+        """Why the release is not of the plan's kit as it is."""
+        if self.manifest is None or self.policy is None:
+            return ""
+        made = self.manifest["parts"][self.table]["chosen"]["number"]
+        return "" if made == self.policy["number"] else "The policy changed after the release."
+
+    @property
+    def evidence_problem(self) -> str:
+        """Why the evidence is not about this release."""
+        if self.evidence is None or self.manifest is None:
+            return ""
+        now = self.folder.find_hash(f"{self.release}/manifest.json")
+        return "" if self.evidence["release"] == now else "The attacks were on another release."
