@@ -18,7 +18,6 @@ from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.tables.fitting.fit import fit
 from voile.tables.module import TABLES
-from voile.tables.verbs.attack import attack
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 
@@ -75,7 +74,7 @@ def row(table: pa.Table, family: str, sensitive: str, promised: dict[str, float]
             kit, chosen, source, out, ApplyOptions(), force=False, progress=silent
         )
         began = time.process_time()
-        found = attack(release, source, AttackOptions(), seed=1, progress=silent)
+        found = TABLES.attack(release, source, AttackOptions(), seed=1, progress=silent)
         took = time.process_time() - began
     guesses, sure = next(one.findings for one in found if one.attack == "minimality")
     says = ", ".join(f"{name.replace('_', '-')} {value:g}" for name, value in promised.items())

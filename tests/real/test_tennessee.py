@@ -17,7 +17,6 @@ from voile.tables.fitting.fit import fit
 from voile.tables.fitting.space import PolicySpace
 from voile.tables.module import TABLES
 from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
-from voile.tables.verbs.attack import attack
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
@@ -106,7 +105,7 @@ def test_a_policy_that_beats_safe_harbor_is_released_and_verified(kit, folder, t
     assert len(checks) > 4
     assert False not in checks.values()
     population = str(folder / "population.parquet")
-    (alone, *_) = attack(
+    (alone, *_) = TABLES.attack(
         release, source, AttackOptions(population=population), seed=1, progress=silent
     )
     found = next(f for f in alone.findings if f.quantity.startswith("descriptions that fit one"))

@@ -23,7 +23,6 @@ from voile.release.manifest import StoredRelease
 from voile.report.wording import name_of
 from voile.tables.fitting.fit import fit
 from voile.tables.module import TABLES
-from voile.tables.verbs.attack import attack
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.verbs.scene import TablesScene
@@ -68,7 +67,7 @@ def attacked(folder, name="bottom", *, truth="patients.csv", **options):
             options[held] = str(folder / options[held])
     release, source = StoredRelease.open(folder / f"{name}.csv"), open_source(folder / truth)
     asked = AttackOptions.model_validate(options)
-    return {e.attack: e for e in attack(release, source, asked, seed=5, progress=silent)}
+    return {e.attack: e for e in TABLES.attack(release, source, asked, seed=5, progress=silent)}
 
 
 def finding(evidence, name):
@@ -205,7 +204,9 @@ def test_a_null_is_a_value_of_the_control_and_no_knowledge_of_a_register(tmp_pat
     nulls = scene.held_out.codes[:, 0] == scene.released_records.codes[:, 0].max()
     held = pq.read_table(release.folder / "control.parquet")["row"].to_numpy()
     assert nulls.tolist() == [table["age"][int(row)].as_py() is None for row in held]
-    inferred, faces = attack(release, open_source(table), AttackOptions(), seed=2, progress=silent)
+    inferred, faces = TABLES.attack(
+        release, open_source(table), AttackOptions(), seed=2, progress=silent
+    )
     assert faces.attack == "box ends"
     guessed = finding(inferred, "ill guessed correctly").control
     assert guessed.successes == guessed.trials > 0
@@ -311,4 +312,4 @@ def test_an_attack_with_nothing_to_do_is_refused(tmp_path):
         progress=silent,
     )  # fmt: skip
     with pytest.raises(RequestError, match="nothing to attack with"):
-        attack(release, open_source(table), AttackOptions(), seed=1, progress=silent)
+        TABLES.attack(release, open_source(table), AttackOptions(), seed=1, progress=silent)

@@ -20,7 +20,6 @@ from voile.tables.domains.parser import CellParser
 from voile.tables.fitting.fit import fit
 from voile.tables.module import TABLES
 from voile.tables.recoding.codebook import CodedColumn
-from voile.tables.verbs.attack import attack
 from voile.tables.verbs.attack_places import places
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
@@ -68,7 +67,7 @@ def released(table, out, **options):
 
 def attacked(release, table, **options):
     asked = AttackOptions.model_validate({name: str(one) for name, one in options.items()})
-    found = attack(release, open_source(table), asked, seed=3, progress=silent)
+    found = TABLES.attack(release, open_source(table), asked, seed=3, progress=silent)
     return {one.attack: one for one in found}
 
 
@@ -248,7 +247,7 @@ def test_attacks_made_once_for_each_sensitive_column_have_headings_of_their_own(
     release = TABLES.apply(
         kit, chosen, open_source(table), out, ApplyOptions(), force=True, progress=silent
     )
-    found = attack(release, open_source(table), AttackOptions(), seed=3, progress=silent)
+    found = TABLES.attack(release, open_source(table), AttackOptions(), seed=3, progress=silent)
     shown = {one.key: one for one in sections(release, found, audience="public")}
     titles = [block.text for block in shown["inference"].blocks if hasattr(block, "text")]
     assert titles == [

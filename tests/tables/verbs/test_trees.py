@@ -21,7 +21,6 @@ from voile.tables.fitting.fit import fit
 from voile.tables.module import TABLES
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.verbs.attack import attack
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
@@ -218,7 +217,7 @@ def test_every_attack_works_on_a_release_of_boxes(kit, tmp_path):
     asked = AttackOptions.model_validate(
         {"register": str(tmp_path / "register.parquet"), "person": "who"}
     )
-    found = attack(release, open_source(people()), asked, seed=1, progress=silent)
+    found = TABLES.attack(release, open_source(people()), asked, seed=1, progress=silent)
     known = ["linkage", "singling out", "inference", "absences", "downcoding", "box ends"]
     assert [one.attack for one in found] == known
     claims = found[0].findings[0].rate

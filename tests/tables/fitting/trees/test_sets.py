@@ -26,7 +26,6 @@ from voile.tables.fitting.space import PolicySpace
 from voile.tables.fitting.trees.growing import grow_tree
 from voile.tables.module import TABLES
 from voile.tables.recoding.boxes import read_codebook
-from voile.tables.verbs.attack import attack
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.expand import expand
@@ -234,6 +233,6 @@ def test_an_adversary_links_people_to_sets_as_to_intervals():
     people = range(workers().num_rows)
     truth = workers().append_column("who", pa.array([f"person {i}" for i in people]))
     asked = AttackOptions.model_validate({"person": "who", "register": truth, "overlap": 1.0})
-    linkage = attack(release, open_source(truth), asked, seed=1, progress=silent)[0]
+    linkage = TABLES.attack(release, open_source(truth), asked, seed=1, progress=silent)[0]
     low, high = linkage.findings[0].rate.interval()
     assert low <= release.private["figures"]["prosecutor_mean"] <= high
