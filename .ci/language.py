@@ -37,7 +37,7 @@ RULES = {
     "'anew' (use 'again')": r"\banew\b",
     "bare negation (use 'no')": r"\bnot any\b|\bnothing that\b",
     "'what of' (use 'whether')": r"\bwhat of\b",
-    "verb last (begin with the subject or the verb)": r"^(?:only |both )?of (?!course)[^.]*,",
+    "verb last (begin with the subject or the verb)": r"^(?-i:Of|Only of|Both of) (?!course)[^.]*,",
     "chain of semicolons (use a list)": r";[^;]*;",
 }
 PATTERNS = {rule: re.compile(pattern, re.IGNORECASE) for rule, pattern in RULES.items()}
@@ -48,7 +48,30 @@ PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md", "src/**
 BETWEEN = re.compile(
     r"(?<=[.!?:])\s+(?=[A-Z`\"'(*\[{<]|voile\b)|\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=[\w, *]+ : )"
 )
-CODE = re.compile(r"``[^`]*``|`[^`\n]*`|\{[^{}]*\}|<[^<>]*>")
+CODE = re.compile(r"``[^`]*``|`[^`\n]*`|\{[^{}]*\}|<[^<>]*>|\b\w\([^()]*\)")
+COMMON = {
+    "a",
+    "an",
+    "and",
+    "are",
+    "as",
+    "be",
+    "for",
+    "has",
+    "in",
+    "is",
+    "it",
+    "no",
+    "of",
+    "on",
+    "the",
+    "to",
+}
+ITEM = re.compile(r"^(?:\s*(?:[-*]|\d+\.) |[\w, *]+ :(?: |$))|\*")
+NO_PROSE = re.compile(
+    r"SELECT|FROM |DROP |CREATE |CASE WHEN|[\\^$|]|=>|</|\{\{|::|\(\?|^\s*[\[#]|\w = |-src "
+    r"|\S {2,}\S|\[\w+\] \["
+)
 
 
 def split_sentences(text: str) -> Iterator[tuple[int, str]]:
@@ -57,7 +80,7 @@ def split_sentences(text: str) -> Iterator[tuple[int, str]]:
     for end in [*(match.start() for match in BETWEEN.finditer(text)), len(text)]:
         sentence = CODE.sub("X", text[begin:end])
         sentence = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", sentence)
-        said = " ".join(re.sub(r"^\s*(?:[-*]|\d+\.) |\*", "", sentence).split())
+        said = " ".join(ITEM.sub("", sentence.strip("\n")).split())
         if said:
             yield (
                 text.count("\n", 0, begin + len(text[begin:end]) - len(text[begin:end].lstrip())),
@@ -113,6 +136,7 @@ def clear_page(text: str) -> str:
 
 def clear_examples(text: str) -> str:
     """Blank the examples and the headings of a docstring, and keep its lines."""
+    text = re.sub(r"^ *\x08\n(?:.+\n)*", _blank, text, flags=re.MULTILINE)
     text = re.sub(r"^ *>>> .*(?:\n(?! *\n).*)*", _blank, text, flags=re.MULTILINE)
     return re.sub(r"^ *[-=]+ *$|^ *::.*$", "", text, flags=re.MULTILINE)
 
@@ -123,9 +147,8 @@ def _blank(match: re.Match[str]) -> str:
 
 def is_prose(text: str) -> bool:
     """Return whether a string is a text for people, and no code, pattern or query."""
-    words = re.findall(r"[A-Za-z]+", text)
-    code = re.search(r"SELECT|FROM |[\\^$|]|=>|</|\{\{|::|\(\?", text)
-    return len(words) > 3 and not code and text.count(" ") > 2
+    words = re.findall(r"[A-Za-z]+", text.lower())
+    return len(words) > 3 and not NO_PROSE.search(text) and bool(COMMON & set(words))
 
 
 def score_page(text: str) -> float:

@@ -44,8 +44,9 @@ class TextLeaks(BriefRepr):
 class MatchRecords(BriefRepr):
     """Records for which match probabilities are computed.
 
-    at : (records,) the combination of each. weights : (records,) the record's share of its
-    person. beside : (records,) a number for the person's facts in other parts of rows. It is None
+    at : (records,) the combination of each.
+    weights : (records,) the record's share of its person.
+    beside : (records,) a number for the person's facts in other parts of rows. It is None
     without such parts, and people are counted in the population.
     """
 
