@@ -87,7 +87,7 @@ def test_a_table_of_more_bytes_than_a_kit_may_have_is_refused(
     monkeypatch.setattr("voile.release.kit_files.MOST_BYTES", 1 << 20)
     put(kit, pa.table({"zip": ["x" * (1 << 20)]}), use_dictionary=False)
     assert (kit / "frontier.parquet").stat().st_size < 10_000
-    with pytest.raises(DamagedError, match="hold more than"):
+    with pytest.raises(DamagedError, match="contain more than"):
         StoredKit.load(kit)
 
 

@@ -223,7 +223,7 @@ def clinic(kit, tmp_path):
 def test_a_table_of_subjects_without_their_known_columns_is_refused(clinic, wrong):
     (clinic / "classes.csv").write_text(wrong)
     given = ["--classes", clinic / "classes.csv", "--key-file", clinic / "key", *BROKER]
-    with pytest.raises(RequestError, match=r"no column age|column holds text"):
+    with pytest.raises(RequestError, match=r"no column age|column contains text"):
         command("receive", clinic / "kit", *given, "--out", clinic / "out")
     assert not (clinic / "out").exists()
 
