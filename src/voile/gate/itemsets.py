@@ -107,7 +107,7 @@ def _load(
         row = np.arange(first, first + len(batch))
         if tokens is not None and first + len(batch) > len(tokens):
             raise TamperedError(
-                "the number of released rows differs from that of the private row map"
+                "the release and the private row map have different numbers of rows"
             )
         table = pa.table(
             {
@@ -120,7 +120,7 @@ def _load(
         connection.execute("INSERT INTO held SELECT row, list_sort(items), person FROM batch")
         first += len(batch)
     if tokens is not None and first != len(tokens):
-        raise TamperedError("the number of released rows differs from that of the private row map")
+        raise TamperedError("the release and the private row map have different numbers of rows")
     return first
 
 

@@ -40,7 +40,7 @@ class RowsWithPeople(Source):
         for part, who in zip_longest(release, people):
             if part is None or who is None or len(part) != len(who):
                 raise TamperedError(
-                    "the number of released rows differs from that of the private row map"
+                    "the release and the private row map have different numbers of rows"
                 )
             token = who.column(0).combine_chunks()
             tokens = token.to_numpy(zero_copy_only=False)
