@@ -301,7 +301,7 @@ def open_groups(
     labels : the generalised columns. columns : the other columns.
     people : a column `person` of tokens in the release's order; None: each row is a person. An
         optional column `row` contains the number of the source's row.
-    suppressed : for each label column, the cells that stand for no value. A row with only such
+    suppressed : for each label column, the cells that represent no value. A row with only such
         cells is in no group.
     directory : the folder for data that does not fit in memory.
 

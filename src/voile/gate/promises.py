@@ -73,7 +73,7 @@ def promises_of(
 
 
 def promised_people(k: int, max_risk: float) -> int:
-    """Return how many people must share a record: k, or 1 / the largest risk if that is more.
+    """Return the people who must share a record: k, or 1 / the largest risk if that is more.
 
     Only released people count, since a register of the population has no records of several rows.
 

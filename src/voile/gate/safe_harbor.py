@@ -1,7 +1,7 @@
 """The cells of a released table with a value of HIPAA Safe Harbor's 18 categories.
 
-The categories are those of 45 CFR 164.514(b)(2)(i). The gate searches every cell for a date finer
-than a year, a network address and a telephone number. It finds the other categories by the names of
+45 CFR 164.514(b)(2)(i) lists the categories. The gate searches every cell for a form: a date finer
+than a year, a network address or a telephone number. It finds the other categories by the names of
 columns: ages, ZIP codes, places, persons' names and numbers. It does not find names and places
 within text, and does not read lists and pictures. The value search compares text with the source.
 """

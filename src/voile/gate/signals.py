@@ -174,7 +174,7 @@ def _separations(connection: DuckDBPyConnection, columns: MessageColumns) -> Ite
 
 
 def _separation(connection: DuckDBPyConnection, column: str, own: str, is_number: bool) -> float:
-    """Return the distance between the messages of one class and those of all others."""
+    """Return the distance between the messages of one class and of all other classes."""
     by_value = (
         f"SELECT {column} AS v, sum(w) FILTER (class = $own) AS a, "
         f"sum(w) FILTER (class <> $own) AS b FROM weighted GROUP BY {column}"

@@ -10,7 +10,7 @@ from voile.gate.losses import PlacedRows
 from voile.gate.table import REGISTER, measure_people
 
 OF_SOURCE = "source_"
-"""The prefix of the source's figures. The rest of the name is that of the release's figure."""
+"""The prefix of the source's figures. The name of the release's figure follows it."""
 SOURCE_MATCHES = f"{OF_SOURCE}matches"
 KNOWS = "has the source as it is, and {}"
 RISKS = (

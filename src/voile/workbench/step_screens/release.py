@@ -46,7 +46,7 @@ MEASURES = (
 
 
 def find_state(view: ProjectView) -> StepState:
-    """Return whether the release is of the chosen policy."""
+    """Return whether the chosen policy made the release."""
     if view.policy is None or view.kit_facts is None:
         return StepState(NAME, TITLE, "blocked", "", "Choose a policy first.")
     if view.manifest is None:
