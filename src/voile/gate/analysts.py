@@ -1,4 +1,4 @@
-"""What analysts still have of a release: the detail of each column, and how far counts are off."""
+"""The use of a release to analysts: the remaining detail of columns, and the error of counts."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ LEAST_COUNT = 0.001
 RARE = 0.5
 ROUNDING = 1e-9
 AT_ONCE = 1_000_000
-"""Combinations, times queries, that are looked at together."""
+"""The most combinations, times queries, in one step."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReleasedLabels:
     """The labels of each released group, and the values of the domain that each label covers.
 
-    label : (groups, q) ints. covered : for each column (labels, values) bools.
+    label : (groups, q) ints.
+    covered : for each column (labels, values) bools, whether a label covers a value.
     """
 
     label: Ints
@@ -42,7 +43,7 @@ class ReleasedLabels:
 
     @property
     def widths(self) -> Floats:
-        """(groups, q), how many values of the domain a label covers."""
+        """(groups, q), the number of the domain's values that a label covers."""
         pairs = zip(self.covered, self.label.T, strict=True)
         return np.column_stack([held.sum(axis=1)[own] for held, own in pairs]).astype(np.float64)
 
@@ -57,15 +58,16 @@ def measure_utility(
 ) -> Iterator[GateFinding]:
     """Yield the remaining detail of each column, and the error of COUNT queries.
 
-    labels : how many labels the release distinguishes in a column. entropy_kept : the share of its
-    entropy that its own labels keep. rare_values_merged : the share of people with a rare value,
-    one that fewer hold than half of an even share, that is merged with others or suppressed.
+    labels : the number of different labels of a column in the release.
+    entropy_kept : the share of a column's entropy that its own labels keep.
+    rare_values_merged : the share of people with a rare value that the release merges with other
+        values or suppresses. Rare: held by fewer than n / (2 x distinct values) people.
 
     Parameters
     ----------
-    names : of the columns.
-    likely : by column (labels, values) >= 0, the people of each value by published marginals.
-    importance : (q,) >= 0, the weight of each column in `hidden_by_labels`; None: equal ones.
+    names : the names of the columns.
+    likely : for each column (labels, values) >= 0, the people of each value by published marginals.
+    importance : (q,) >= 0, the weight of each column in `hidden_by_labels`; None: equal weights.
     """
     people = float(rows.people.sum())
     if not people:
@@ -92,7 +94,7 @@ def measure_utility(
 
 
 def count_misplaced(rows: PlacedRows, labels: ReleasedLabels) -> GateFinding:
-    """Count the people in whose released rows a label does not cover the source's value."""
+    """Count the people with a released row in which a label does not cover the source's value."""
     kept = rows.group >= 0
     values, label = rows.values[kept], labels.label[rows.group[kept]]
     covers = np.ones(len(values), dtype=np.bool_)
@@ -104,8 +106,8 @@ def count_misplaced(rows: PlacedRows, labels: ReleasedLabels) -> GateFinding:
 def hide_by_labels(rows: PlacedRows, labels: ReleasedLabels) -> Floats:
     """Return the share of each column's entropy that its own labels hide, (q,) >= 0.
 
-    H(column | its label) / H(column); 0 for a column of one value. People who are not released
-    count as if their entropy were that of the whole column.
+    The share is H(column | its label) / H(column), or 0 for a column of one value. People who are
+    not released count with the entropy of the whole column.
     """
     kept = rows.group >= 0
     own, people = rows.people[kept], float(rows.people.sum())
@@ -143,13 +145,15 @@ def count_query_error(
     *,
     likely: Sequence[Floats | Bits] | None = None,
 ) -> float:
-    """Return the median relative error of 1,000 random COUNTs on the release.
+    """Return the median relative error of 1,000 random COUNT queries on the release.
 
-    A query counts people within a range of 1 to 3 columns: 5 to 30% of each domain, around the
-    values of a person drawn at random. On the release values are taken as even within a label, or
-    as `likely` has them: by column, (labels, values). An error is relative to the true count, or to
-    .1% of the people where that is more. Cost: O(rows) for each
-    set of columns asked for, and O(`QUERIES` x distinct values and labels of three columns).
+    A query counts the people within a range of 1 to 3 columns. A range covers 5 to 30% of a domain,
+    around the value of a random person. The estimate spreads people evenly over the values of a
+    label, or as in `likely`: for each column, (labels, values). An error is relative to the true
+    count, or to .1% of the people if that is more.
+
+    Cost: O(rows) for each set of queried columns, and O(`QUERIES` x distinct values and labels of
+    three columns).
     """
     rng = np.random.default_rng(0)
     whole = float(rows.people.sum())
@@ -174,9 +178,10 @@ def count_query_error(
 
 
 def _count(codes: Ints, people: Floats, shares: Sequence[Floats]) -> Floats:
-    """Add up people, times the share of their codes that each query asks for, (queries,).
+    """Return the people that each query counts, (queries,).
 
-    codes : (m, c). shares : for each column (queries, codes).
+    codes : (m, c) the codes of people.
+    shares : for each column (queries, codes), the share of a code within the range of a query.
     """
     cell = number_tuples(*codes.T)
     held = np.bincount(cell, people)
@@ -192,7 +197,7 @@ def _count(codes: Ints, people: Floats, shares: Sequence[Floats]) -> Floats:
 
 
 def _asked_values(first: Ints, width: Ints, size: int) -> Bits:
-    """Return whether each query asks for each value, (queries, size)."""
+    """Return whether each value is in the range of each query, (queries, size)."""
     places = np.arange(size) - first[:, None]
     return np.asarray((places >= 0) & (places < width[:, None]))
 
@@ -200,7 +205,7 @@ def _asked_values(first: Ints, width: Ints, size: int) -> Bits:
 def _ranges_around(
     around: NDArray[Any], sizes: Sequence[int], rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw the first value and the width of what each query asks of each column, 0 if nothing."""
+    """Draw the first value and the width of each query's range in each column; 0: no range."""
     first, width = np.zeros((2, *around.shape), dtype=np.int64)
     for i, values in enumerate(around.tolist()):
         for d in rng.permutation(len(sizes))[: rng.integers(1, MOST_COLUMNS + 1)].tolist():
@@ -210,6 +215,6 @@ def _ranges_around(
 
 
 def _overlaps(values: Floats | Bits, asked: Floats) -> Floats:
-    """Return the share of each label's values that each query asks for, a row a query."""
+    """Return the share of each label's values in the range of each query, (queries, labels)."""
     whole = values.sum(axis=1)
     return np.asarray(asked @ values.T / np.where(whole > 0, whole, 1))

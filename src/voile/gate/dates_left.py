@@ -1,8 +1,11 @@
-"""Dates of a person that a release leaves true next to dates of the same person that it moves.
+"""True dates of a person in a release that moves other dates of the same person.
 
-One true date reveals how far all dates of its person have moved. The dates are read here by a
-grammar of the gate's own: days in figures with a year, days with a month's name in six languages,
-and month/day in figures after a word that a date follows.
+A date is *true* if the release contains it as the source does. One true date reveals how far all
+dates of its person have moved. The gate reads dates with its own grammar:
+
+- days in figures with a year
+- days with a month's name in six languages
+- month/day in figures after a word such as `on` or `due`
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ _BACK = 24
 
 @dataclass(frozen=True)
 class _DateMention:
-    """A date as it is written, and the word before it."""
+    """The written form of a date, and the word before it."""
 
     text: str
     before: str
@@ -60,17 +63,17 @@ def measure_dates_left(
     numbers: NDArray[np.int64],
     people: Source | None = None,
 ) -> tuple[GateFinding, ...]:
-    """Count the true dates of people of whom another date differs from the source, and the people.
+    """Count the true dates of people with other dates that differ from the source, and the people.
 
-    The dates of a text and of its source are compared in their order where there are as many; else
-    a date stays true if both contain it after the same word.
+    A text and its source with equally many dates are compared date by date, in order. In other
+    texts a date is true if both contain it after the same word.
 
     Parameters
     ----------
-    numbers : (n,) the number of each released row in the source.
-    people : a column `person` of tokens in the release's order; without it a row is a person.
+    numbers : (n,) the source's number of each released row.
+    people : a column `person` of tokens in the release's order; None: each row is a person.
 
-    Cost: O(characters); memory follows the dates.
+    Cost: O(characters). Memory grows with the number of dates.
     """
     before = {
         (row, place): found
@@ -107,7 +110,7 @@ def _count_true(was: Sequence[_DateMention], now: Sequence[_DateMention]) -> int
 
 
 def _persons(people: Source | None, rows: int) -> Mapping[int, int] | Sequence[int]:
-    """Return each row's person; a row without one is a person of its own."""
+    """Return each row's person; a row without a token counts as its own person."""
     if people is None:
         return range(rows)
     tokens = [x for batch in people.batches(["person"]) for x in batch.column(0).to_pylist()]

@@ -18,9 +18,11 @@ UNITS: dict[str, Unit] = {"documents": "documents", "characters": "characters", 
 def measure_documents(
     release: Source, texts: Sequence[str], people: Source | None = None
 ) -> tuple[GateFinding, ...]:
-    """Count documents, characters and marks in the text columns; memory follows the batch.
+    """Count documents, characters and marks in the text columns.
 
     people : a column `person` of tokens in the release's order, to count subjects as well.
+
+    Memory: one batch of rows, and the distinct tokens.
     """
     found = dict.fromkeys(UNITS, 0)
     rows = 0

@@ -35,14 +35,14 @@ class GateFinding:
     Parameters
     ----------
     name : e.g. ``k``. With `of` it is unique within a release.
-    value : the figure, in `unit`; infinite where a release of nothing has no smallest group.
-    knows : what the adversary knows, in one sentence.
-    n : of how many, in `people`; None where the figure is no part of a whole.
-    of : the column that was measured, where there is one finding for each.
-    interval : of 95%, where the figure estimates one of the population.
-    expected, deviation : the figure that chance alone gives, and its standard deviation, where
-        chance gives any.
-    origin : the files that it was counted in.
+    value : the figure, in `unit`; infinite for the smallest group of an empty release.
+    knows : the adversary's knowledge, in one sentence.
+    n : the number of people or rows that the figure refers to; None: no such number.
+    of : the measured column, category or facts, if each has its own finding.
+    interval : the 95% interval of an estimated figure.
+    expected, deviation : the figure that chance alone gives, and its standard deviation; None if
+        chance gives no such figure.
+    origin : the files that the gate measured.
     """
 
     __pydantic_config__ = FORBID
@@ -60,12 +60,12 @@ class GateFinding:
 
     @property
     def beyond_chance(self) -> float:
-        """The figure less the one that chance gives, at least 0."""
+        """The figure minus the figure expected by chance, at least 0."""
         return max(0.0, self.value - (self.expected or 0.0))
 
     @property
     def key(self) -> str:
-        """Its name among the figures of a manifest.
+        """The finding's name in the figures of a manifest.
 
         >>> GateFinding(name="distinct_l", of="pay", value=2, unit="values", knows="").key
         'distinct_l(pay)'
@@ -78,7 +78,7 @@ OWN = tuple(one.name for one in fields(GateFinding))
 
 @dataclass(frozen=True)
 class StatedAdversary:
-    """What an adversary knows, in one sentence, and the files that answer for it."""
+    """An adversary's knowledge, in one sentence, and the files that its figures come from."""
 
     knows: str
     origin: Origin = "release"
@@ -95,7 +95,7 @@ class StatedAdversary:
         expected: float | None = None,
         deviation: float | None = None,
     ) -> GateFinding:
-        """State a figure about this adversary."""
+        """Return a finding about this adversary."""
         return GateFinding(
             name=name,
             value=float(value),
@@ -111,7 +111,7 @@ class StatedAdversary:
 
 
 NOBODY = StatedAdversary("needs no knowledge")
-"""Anybody who has the release: plain counts."""
+"""Anybody who has the release. Plain counts refer to this adversary."""
 
 
 def figures_of(findings: Iterable[GateFinding]) -> dict[str, float]:
@@ -120,7 +120,7 @@ def figures_of(findings: Iterable[GateFinding]) -> dict[str, float]:
 
 
 def findings_to_data(findings: Iterable[GateFinding]) -> list[dict[str, Any]]:
-    """Return plain data for a manifest: no infinite figure, no empty field, no details."""
+    """Return plain data for a manifest, without infinite figures, empty fields and details."""
     return [
         {name: x for name in OWN if (x := getattr(one, name)) not in (None, "")}
         for one in findings
@@ -129,7 +129,7 @@ def findings_to_data(findings: Iterable[GateFinding]) -> list[dict[str, Any]]:
 
 
 def findings_from_data(data: Iterable[Mapping[str, Any]]) -> tuple[GateFinding, ...]:
-    """Read back what `findings_to_data` made.
+    """Return the findings in the data of `findings_to_data`.
 
     Raises
     ------

@@ -1,7 +1,8 @@
 """Groups of released rows that show the same labels, counted in people.
 
 A *group* is a tuple of released labels, as written. It counts each person who has a row in it
-once. Without people each row is a person. A person's risk is the largest over her rows.
+once. If no people are given, each row counts as a person. A person's risk is the largest risk of
+her rows.
 """
 
 from __future__ import annotations
@@ -29,17 +30,19 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 PeopleOf = Callable[[pa.Table], Floats]
-"""Counts the people of the population in each group, given the groups' labels."""
+"""A function that counts the people of the population in each group, from the groups' labels."""
 MEMORY = 500_000_000
-"""Bytes that a count may use, half of them DuckDB's: it spills beyond."""
+"""Bytes that a count may use. DuckDB uses half of them, and spills beyond."""
 
 
 @dataclass(frozen=True)
 class PeopleAtRisk:
     """People by the smallest group of their rows, (m,) each.
 
-    people : how many. group : people of the release in the smallest group of their rows.
-    register : the smallest number of people, of the release or the population, in such a group.
+    people : the number of people.
+    group : the people of the release in the smallest group of their rows.
+    register : the same, if each group has the people of the release or of the population, whichever
+        are more.
     """
 
     people: Floats
@@ -56,8 +59,9 @@ class PeopleAtRisk:
 class TableColumns:
     """The columns of a released table that are no labels, by an adversary's use of them.
 
-    sensitive : measured for diversity. known : those that an adversary may know of a person, next
-        to the labels. others : a pseudonym or a kept value, which may join the rows of a person.
+    sensitive : the columns with measured diversity.
+    known : columns that an adversary may know of a person, in addition to the labels.
+    others : pseudonyms and kept values, which may join the rows of a person.
     """
 
     sensitive: Sequence[str] = ()
@@ -69,10 +73,10 @@ NO_COLUMNS = TableColumns()
 
 
 class ReleasedGroups:
-    """The groups of one release, in a database of their own; see `open_groups`.
+    """The groups of one release, in their own database; see `open_groups`.
 
-    The table `rows` has the released rows with the number `g` of their group, null of a row that is
-    in none.
+    The table `rows` contains the released rows with the number `g` of their group. `g` is null if a
+    row is in no group.
     """
 
     def __init__(
@@ -163,14 +167,17 @@ class ReleasedGroups:
 
     @property
     def masses(self) -> Floats:
-        """(groups,) the same with each person spread evenly over her groups."""
+        """(groups,) the people of each group, with each person spread evenly over her groups."""
         if not self._has_people:
             return self.people
         shares = "SELECT person, groups AS m FROM persons"
         return self._fetch(f"SELECT n FROM ({_write_spread('pairs', 'g', shares)}) ORDER BY g")["n"]
 
     def people_at_risk(self, population: Floats) -> PeopleAtRisk:
-        """Count people by the smallest group of their rows; `population` has one entry a group."""
+        """Count people by the smallest group of their rows.
+
+        population : (groups,) the people of the population in each group.
+        """
         sizes = pa.table({"g": np.arange(1, len(population) + 1), "register": population})
         self._connection.register("sizes", sizes)
         each = (
@@ -186,7 +193,7 @@ class ReleasedGroups:
         return PeopleAtRisk(found["held"], found["n"], found["r"])
 
     def people_without(self, column: str) -> PeopleAtRisk:
-        """Count people by the smallest group of their rows, of groups that ignore one label."""
+        """Count people by the smallest group of their rows, with groups that ignore one label."""
         keys = [k for k, name in zip(self._keys, self.label_names, strict=False) if name != column]
         others = ", ".join(keys) or "0"
         groups = f"SELECT g, min(g) OVER (PARTITION BY {others}) AS w, people FROM groups"
@@ -232,7 +239,7 @@ class ReleasedGroups:
         return ValueCounts(found["g"], found["i"], found["n"], values.column(0).to_pylist())
 
     def count_unique(self) -> int:
-        """Count the people with a row of a group whose known values no other person has."""
+        """Count the people with a row that no other person shares, by group and known values."""
         keys = ", ".join(["g", *(self._values[x] for x in self.columns.known if x in self._values)])
         alone = "min(person) = max(person)" if self._has_people else "count(*) = 1"
         people = "count(DISTINCT p)" if self._has_people else "count(*)"
@@ -244,9 +251,9 @@ class ReleasedGroups:
         return int(found[0])
 
     def classes_of_records(self) -> RecordClasses | None:
-        """Count people by the records that other columns join, and the rows' order if it is kept.
+        """Count people by the records that other columns or a kept order of rows join.
 
-        None where no person has several rows of a group, or where nothing joins them.
+        Returns None if no person has several grouped rows, or if no column joins them.
         """
         several = "SELECT 1 FROM persons WHERE rows > 1 LIMIT 1"
         if not self._has_people or not self._connection.execute(several).fetchall():
@@ -257,8 +264,8 @@ class ReleasedGroups:
 def _write_spread(table: str, keys: str, shares: str) -> str:
     """Write a SELECT of the people by some keys, each spread evenly over her rows of a table.
 
-    `shares` selects the number m of rows of each person. Sums are of whole people by m, so that
-    no order of rows decides a digit.
+    `shares` selects the number m of rows of each person. The query first counts whole people by m,
+    so that the order of rows changes no digit.
     """
     return (
         f"SELECT {keys}, sum(n / m ORDER BY m)::DOUBLE AS n FROM (SELECT {keys}, m, count(*) AS n "
@@ -291,19 +298,19 @@ def open_groups(
     Parameters
     ----------
     rows : the release, as written.
-    labels : its generalised columns. columns : the others.
-    people : a column `person` of tokens in the release's order, and maybe `row` of the source's
-        rows; None: each row is a person.
-    suppressed : of each label column the cells that stand for no value. A row of such cells alone
-        is in no group.
-    directory : where what does not fit in memory is kept meanwhile.
+    labels : the generalised columns. columns : the other columns.
+    people : a column `person` of tokens in the release's order; None: each row is a person. An
+        optional column `row` contains the number of the source's row.
+    suppressed : for each label column, the cells that represent no value. A row with only such
+        cells is in no group.
+    directory : the folder for data that does not fit in memory.
 
     Raises
     ------
-    TamperedError : `people` has another number of rows than the release.
+    TamperedError : `people` and the release have different numbers of rows.
 
-    Cost: two passes over the rows, in one thread: two took half as much CPU again. Memory grows
-    with the groups, and spills beyond MEMORY / 2.
+    Cost: two passes over the rows, in one thread. Two threads took half as much CPU time again.
+    Memory grows with the groups. DuckDB spills beyond MEMORY / 2.
     """
     counted = rows if people is None else RowsWithPeople(rows, people)
     with connect(memory=MEMORY, threads=1, directory=directory) as connection:

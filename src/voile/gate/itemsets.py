@@ -1,7 +1,7 @@
 """The findings of a release of sparse 0/1 rows: k-anonymity by containment, from its written bytes.
 
-DuckDB groups equal rows, and joins those that too few people have with the rows that contain their
-rarest item.
+DuckDB groups equal rows. It joins each row that too few people have with the rows that contain the
+rarest item of that row.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import duckdb
 
 RANGES = "ranges"
-"""The kind of a column of numbers or dates that is released as intervals."""
-WHOLE_ROW = StatedAdversary("knows all items of a row, and all that it lacks")
+"""The kind of a column with numbers or dates that the release contains as intervals."""
+WHOLE_ROW = StatedAdversary("knows all items of a row, and all items that it lacks")
 INTERVALS = StatedAdversary("knows the intervals of all numbers and dates of a row")
 
 
@@ -40,7 +40,7 @@ def measure_itemsets(
 
     Parameters
     ----------
-    release : with one row for each record, as written.
+    release : the written rows, one for each record.
     people : a column `person` of tokens in the release's order; None: each row is a person.
     policy : the columns of the public manifest, with the values of each.
     m : the number of items that the adversary knows of a row, at least 1; None for all.
@@ -50,7 +50,8 @@ def measure_itemsets(
 
     Raises
     ------
-    TamperedError : a cell has an unpublished value, or the two files differ in their rows.
+    TamperedError : a cell has a value that is not in the policy, or `people` and the release have
+        different numbers of rows.
     """
     with connect(directory=directory) as connection:
         rows = _load(connection, release, people, policy)
@@ -93,7 +94,7 @@ def _load(
     people: Source | None,
     policy: Sequence[Mapping[str, Any]],
 ) -> int:
-    """Make `held`: each row's sorted items and person."""
+    """Make the table `held` of each row's sorted items and person; return the number of rows."""
     connection.execute("CREATE TABLE held (row BIGINT, items INTEGER[], person BIGINT)")
     numbers: dict[str, dict[str, int]] = {}
     for column in policy:
@@ -106,7 +107,7 @@ def _load(
         row = np.arange(first, first + len(batch))
         if tokens is not None and first + len(batch) > len(tokens):
             raise TamperedError(
-                "the number of released rows differs from that of the private row map"
+                "the release and the private row map have different numbers of rows"
             )
         table = pa.table(
             {
@@ -119,18 +120,18 @@ def _load(
         connection.execute("INSERT INTO held SELECT row, list_sort(items), person FROM batch")
         first += len(batch)
     if tokens is not None and first != len(tokens):
-        raise TamperedError("the number of released rows differs from that of the private row map")
+        raise TamperedError("the release and the private row map have different numbers of rows")
     return first
 
 
 def _intervals(policy: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Return the numbers of the items that are intervals, of columns of numbers or dates."""
+    """Return the numbers of the items that are intervals of numbers or dates."""
     kinds = [column["kind"] for column in policy for _ in column["values"]]
     return [number for number, kind in enumerate(kinds) if kind == RANGES]
 
 
 def _least_by(connection: duckdb.DuckDBPyConnection, items: list[int]) -> float:
-    """Return the least number of people who have and lack the same of these items."""
+    """Return the least number of people who have the same of these items."""
     found = _one(
         connection,
         f"""
@@ -154,14 +155,14 @@ def _lists(
     policy: Sequence[Mapping[str, Any]],
     numbers: Mapping[str, Mapping[str, int]],
 ) -> list[list[int]]:
-    """Read the items of each row, value by value; refuse what the policy does not publish."""
+    """Read the items of each row, value by value; refuse a value that is not in the policy."""
     lists: list[list[int]] = [[] for _ in range(len(batch))]
     for column in policy:
         name, known = column["column"], numbers[column["column"]]
         for items, cell in zip(lists, batch.column(name).to_pylist(), strict=True):
             for value in _values(cell, column["kind"]):
                 if value not in known:
-                    raise TamperedError("a cell holds what the policy does not publish", where=name)
+                    raise TamperedError("a cell has a value that is not in the policy", where=name)
                 items.append(known[value])
     return lists
 
@@ -222,9 +223,10 @@ def _least(
 
 
 def _count_containing(connection: duckdb.DuckDBPyConnection) -> float | None:
-    """Return the least number of people tokens rows contain a row; None where all are empty.
+    """Return the least number of people with rows that contain some row; None: all are empty.
 
-    No more than the people of the rarest item, so only rows of fewer people need a look.
+    This number is at most the people of the rarest item. The query compares only rows that fewer
+    people have.
     """
     connection.execute("""
         CREATE TABLE cells AS SELECT id, unnest(items) AS item FROM patterns""")
@@ -255,7 +257,8 @@ def _count_containing(connection: duckdb.DuckDBPyConnection) -> float | None:
 def _parts(connection: duckdb.DuckDBPyConnection, m: int, signed: int) -> float | None:
     """Return the least number of people who share a part of at most m items of some row.
 
-    With `signed` features, the items a row lacks are known as well: item x becomes -1 - x.
+    If `signed` > 0, the adversary also knows the items that a row lacks, among so many features. A
+    missing item x becomes -1 - x.
     """
     lacks = f"""
         UNION ALL SELECT id, -1 - x FROM patterns, range({signed}) AS every(x)
@@ -276,7 +279,8 @@ def _parts(connection: duckdb.DuckDBPyConnection, m: int, signed: int) -> float 
 def _rarest_of(size: int) -> str:
     """Write the query for the least number of people who share some `size` items.
 
-    People of one pattern are counted with it; others once for each part, whatever their patterns.
+    The sum first counts people with only one pattern, by pattern. It counts each other person once
+    for each part, over all patterns of that person.
     """
     part = ", ".join(f"known{i}.item AS item{i}" for i in range(size))
     names = ", ".join(f"item{i}" for i in range(size))

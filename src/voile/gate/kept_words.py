@@ -25,17 +25,17 @@ def measure_kept_words(
     columns: Sequence[str],
     numbers: NDArray[np.int64],
 ) -> GateFinding:
-    """Count the words of the released rows' source texts that the release contains.
+    """Return the share of words in the released rows' source texts that the release contains.
 
-    A word counts as often as both contain it, in the whole of the release: at least as many are
-    counted as stay in their places. Marks are no words.
+    A word counts as often as both the source and the release contain it, in any place. The share is
+    therefore at least the share of words that stay in their places. Marks are no words.
 
     Parameters
     ----------
     texts, columns : the columns of text of the release and of the source.
-    numbers : (n,) the number of each released row in the source.
+    numbers : (n,) the source's number of each released row.
 
-    Cost: O(characters); memory follows the distinct words.
+    Cost: O(characters). Memory grows with the number of distinct words.
     """
     before, after = Counter[str](), Counter[str]()
     for _, _, text in iterate_texts(source, columns, numbers):
@@ -50,7 +50,7 @@ def measure_kept_words(
 def iterate_texts(
     source: Source, columns: Sequence[str], numbers: NDArray[np.int64] | None = None
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield the row, the number of the column, and each text of these rows; None: of all."""
+    """Yield the row, the column's number and the text of each cell, by default of all rows."""
     wanted = None if numbers is None else np.sort(numbers)
     first = 0
     for batch in source.batches(columns, batch_rows=BATCH_ROWS):

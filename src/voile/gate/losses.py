@@ -1,10 +1,13 @@
-"""What a release loses of its source, from the values of each row and the labels that replace them.
+"""The information loss of a release, from the values of each row and the labels that replace them.
 
-*Divergence loss* is eq. 4 of Xia et al. (CODASPY 2013), divided by that of one group of all people:
-how far values are from even within the groups. *Entropy loss* is the share of each column's entropy
-that is left within groups, H(column | group) / H(column), averaged over the columns with more than
-one value. *NCP* is the normalised certainty penalty (Xu et al., KDD 2006), the mean label width.
-A row that is not released is fully lost. A person is spread evenly over her distinct combinations.
+*Divergence loss* is eq. 4 of Xia et al. (CODASPY 2013), divided by the value for one group of all
+people. It measures how far values are from even within the groups. *Entropy loss* is the share of
+each column's entropy that remains within groups, H(column | group) / H(column). It is the mean over
+the columns with more than one value. *NCP* is the normalised certainty penalty (Xu et al., KDD
+2006), the mean label width.
+
+A row that is not released counts as fully lost. A person counts evenly for each of her distinct
+combinations of values.
 """
 
 from __future__ import annotations
@@ -22,18 +25,20 @@ from voile.gate.groups import PeopleAtRisk
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
 MOST = 2**62
-"""Tuples are numbered in one whole number up to here."""
+"""The most codes of a tuple; `number_tuples` makes codes dense before they exceed it."""
 ANALYST = StatedAdversary("has the source and the release", "release and source")
 
 
 @dataclass(frozen=True, eq=False)
 class PlacedRows:
-    """Distinct rows of a source, their people, and the group of released rows that each is in.
+    """Distinct rows of a source, with their people and their group of released rows.
 
-    values : (m, q) ints. people : (m,) > 0, how many people have these values in this group.
-    group : (m,) from 0, or -1 of rows that are not released. widths : (groups, q) >= 1, how many
-    values of the domain a label covers. sizes : (q,) the values of each domain.
-    at_risk : the people of the source as it is, each row's values as its labels.
+    values : (m, q) ints.
+    people : (m,) > 0, the number of people with these values in this group.
+    group : (m,) from 0, or -1 for rows that are not released.
+    widths : (groups, q) >= 1, the number of the domain's values that a label covers.
+    sizes : (q,) the number of values of each domain.
+    at_risk : the people of the unprotected source, with each row's values as its labels.
     """
 
     values: Ints
@@ -56,8 +61,9 @@ class PlacedRows:
     ) -> PlacedRows:
         """Count the people of rows, (n, q) values and (n,) groups.
 
-        person : (n,) the person of each row, who is spread evenly over her distinct combinations;
-        None counts every row as a person.
+        person : (n,) the person of each row. A person counts evenly for each of her distinct
+            combinations. None: each row is a person.
+        people_of : counts the people of the population with each combination of values.
         """
         cell = number_tuples(*values.T)
         weights = np.ones(len(cell)) if person is None else _spread_people(person, cell)
@@ -71,10 +77,11 @@ class PlacedRows:
 
 
 def _find_at_risk(person: Ints, cell: Ints, register: Floats) -> PeopleAtRisk:
-    """Find the combination of each person's rows that fewest people have.
+    """Count people by the combination of their rows that the fewest people have.
 
-    cell : (n,) the number of each row's combination. register : (cells,) >= 0, the people of the
-    population with each; a combination has the people of the rows if they are more.
+    cell : (n,) the number of each row's combination.
+    register : (cells,) >= 0, the people of the population with each combination. If the rows have
+        more people with a combination, their number counts.
     """
     first = _first_of(number_tuples(person, cell))
     held = np.bincount(cell[first], minlength=len(register)).astype(np.float64)
@@ -88,7 +95,7 @@ def _find_at_risk(person: Ints, cell: Ints, register: Floats) -> PeopleAtRisk:
 
 
 def _spread_people(person: Ints, cell: Ints) -> Floats:
-    """Weight each row so that the rows of a person sum to 1, and her combinations weigh alike."""
+    """Return row weights that sum to 1 for each person, with equal sums for her combinations."""
     pair = number_tuples(person, cell)
     times = np.bincount(pair)[pair]
     number = number_tuples(person)
@@ -104,8 +111,8 @@ def measure_losses(
     Parameters
     ----------
     weight : in [0, 1], the share of `distribution` in `information_loss`; `resolution` has the
-        rest. None returns no `information_loss`.
-    importance : (q,) >= 0, the weight of each column in `resolution`; None weights them equally.
+        rest. None: no finding `information_loss`.
+    importance : (q,) >= 0, the weight of each column in `resolution`; None: equal weights.
 
     Lower is better. A source without rows has no findings. Cost: O(m q log m) time.
     """
@@ -156,7 +163,7 @@ def _entropy_lost(
 
 
 def _n_log_n(people: Floats, *keys: Ints) -> float:
-    """Return the sum of n log n over the distinct keys, in nats, n their people."""
+    """Return the sum of n log n over the distinct keys, in nats, with n people for a key."""
     n = np.bincount(number_tuples(*keys), people) if len(people) else np.zeros(0)
     n = n[n > 0]
     return float(n @ np.log(n))
@@ -176,7 +183,7 @@ def number_tuples(*keys: Ints) -> NDArray[np.int64]:
 
 
 def _dense(number: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], int]:
-    """Number whole numbers below `span` by their rank; return them and how many there are."""
+    """Replace whole numbers below `span` by their ranks; return them and the number of ranks."""
     if span > 4 * len(number) + 64:
         values, ranks = np.unique(number, return_inverse=True)
         return ranks.astype(np.int64), len(values)

@@ -5,14 +5,15 @@ person, each exactly. Success: the person is the only one with these facts.
 
 Facts of a person, over the multiset of the person's rows:
 
-- a row's labels, with the number of rows that show them; each item of a list by itself;
-- the number of rows in each part, 0 too;
-- of days: the span, each gap between two consecutive days, and the first and last day unless one
-  unknown offset moved all days of the person;
-- of a row with several days: the stay, from each day to each later column.
+- the labels of a row, with the number of rows that have them
+- each item of a list, with the number of times that the list column contains it
+- the number of rows in each part, even 0
+- the span of the person's days, and each gap between two consecutive days
+- the first and the last day, unless one unknown offset moved all days of the person
+- the stay of a row with several days: the time from each day to each day of a later column
 
-With all facts the adversary also knows which labels each day has. A missing value and `*` are
-labels of their own. Taking them as wildcards leaves at least as many candidates.
+An adversary who knows all facts also knows the labels of each day. A missing value and `*` count as
+labels. As wildcards, they would leave at least as many candidates.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ KNOWS_FEW = StatedAdversary(
     "knows a few facts of a person, the worst set, and joins the person's rows"
 )
 MEMORY = 500_000_000
-"""Bytes that a count may use, half of them DuckDB's: it spills beyond."""
+"""Bytes that a count may use. DuckDB uses half of them, and spills beyond."""
 TARGETS = 300
-"""People for whom sets of a few facts are tried, at most."""
+"""The most people for whom the gate tries sets of a few facts."""
 Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
@@ -56,9 +57,10 @@ class ReleasedPart:
 
     Parameters
     ----------
-    rows : as released. person : the column that joins the rows of a person, in every part.
-    facts : columns of labels, known together for each row; of a list each item by itself.
-    dates : columns of days; text that is no day counts as missing.
+    rows : the released rows.
+    person : the column that joins the rows of a person, in every part.
+    facts : columns of labels, known together for each row. Each item of a list is its own fact.
+    dates : columns of days. Text that is no day counts as missing.
     """
 
     rows: Source
@@ -68,19 +70,19 @@ class ReleasedPart:
 
 
 def name_few(facts: int, of: str) -> str:
-    """Name the knowledge of a few facts of some parts."""
+    """Name an adversary's knowledge of a few facts."""
     return f"the most revealing {'fact' if facts == 1 else f'{facts} facts'} of {of}"
 
 
 def count_candidates(
     adversary: StatedAdversary, of: str, candidates: Sequence[int] | Ints
 ) -> tuple[GateFinding, ...]:
-    """State the people alone, the fewest candidates and the expected matches.
+    """Return the findings: people who are unique, fewest candidates and expected matches.
 
     Parameters
     ----------
     of : the adversary's knowledge, as a page names it.
-    candidates : the people with the same facts, of each attacked person, >= 1.
+    candidates : for each attacked person, the number of people with the same facts, >= 1.
     """
     left = np.asarray(candidates, np.int64)
     n = len(left)
@@ -101,21 +103,23 @@ def count_people(
     are_months: bool = False,
     targets: int = TARGETS,
 ) -> tuple[GateFinding, ...]:
-    """Count the people alone by some known facts, and by all of them.
+    """Count the people who are unique by some known facts, and by all facts.
 
     Parameters
     ----------
     of : all facts of the parts, as a page names them.
     known : numbers of known facts, each >= 1.
-    given : parts of which the adversary knows all facts but days, next to the known ones.
+    given : parts of which the adversary also knows all facts except days.
     are_moved : whether one unknown offset moved the days of each person.
-    are_months : whether days are written as the first of their month.
-    targets : people for whom sets of a few facts are tried, at most, >= 1; drawn with a fixed seed.
+    are_months : whether each day is written as the first of its month.
+    targets : the most people for whom the gate tries sets of a few facts, >= 1. A fixed seed draws
+        them.
 
     Returns
     -------
-    tuple of GateFinding : as `count_candidates` states, the worst set for each person of each
-        number in `known`, then all facts of all people; empty if the release has no people.
+    tuple of GateFinding : the findings of `count_candidates`, empty if the release has no people.
+        For each number in `known`, the adversary knows the worst set of each person. The last
+        findings are about all facts of all people.
 
     Guarantee: exact, for the facts above, unless two of them share an MD5 hash (chance < 1e-24).
     Cost: O(rows log rows) in DuckDB, which spills; for few facts O(targets x facts^max(known) x
@@ -146,20 +150,20 @@ def count_people(
 def count_by_rows(
     part: ReleasedPart, *, of: str, are_months: bool = False
 ) -> tuple[GateFinding, ...]:
-    """Count the people whom one of their rows singles out, where nothing joins rows of a person.
+    """Count the people whom one of their rows singles out, if no column joins a person's rows.
 
-    The adversary knows the labels and the stays of one row exactly, the worst row of the person.
-    Candidates are the people with an equal row: rows of one person hide nobody.
+    The adversary knows the labels and the stays of one row exactly: the worst row of the person.
+    Candidates are the people with an equal row. Several equal rows of one person count once.
 
     Parameters
     ----------
-    part : of which `person` gives whose each row is, which the adversary does not see.
+    part : the rows. The adversary does not see the column `person`.
     of : the knowledge, as a page names it.
-    are_months : whether days are written as the first of their month.
+    are_months : whether each day is written as the first of its month.
 
     Returns
     -------
-    tuple of GateFinding : as `count_candidates` states; empty if the part has no rows.
+    tuple of GateFinding : the findings of `count_candidates`; empty if the part has no rows.
 
     Guarantee, cost, memory: as `count_people` for all facts.
     """
@@ -179,7 +183,7 @@ def count_by_rows(
 
 
 def _row(number: int, part: ReleasedPart, origin: str) -> str:
-    """Return all that a row of a part shows, as text: days as days since an origin."""
+    """Write a row of a part as one text in SQL, with days counted from an origin."""
     lists = [f"coalesce(array_to_string(i{n}, ''), 'none')" for n in range(_count_lists(part))]
     days = [_as_text(f"(d{n} - {origin})") for n in range(len(part.dates))]
     return _join([f"'{number} '", "r", *lists, *days])
@@ -215,7 +219,7 @@ def _load_part(
 
 
 def _as_text(value: str) -> str:
-    """Return a value with its length: joined texts are equal only if all of their values are."""
+    """Write a value with its length, so that joined texts are equal only if all values are."""
     return f"coalesce(length(CAST({value} AS VARCHAR)) || ':' || CAST({value} AS VARCHAR), '-')"
 
 
@@ -262,7 +266,7 @@ def _load_days(
 def _find_sizes(engine: duckdb.DuckDBPyConnection, parts: Mapping[str, ReleasedPart]) -> Ints:
     """Return, for each person in order, the people with the same multiset of rows in every part.
 
-    The sum of the hashes of a person's rows stands for the multiset.
+    The sum of the hashes of a person's rows represents the multiset.
     """
     cells = []
     for number, part in enumerate(parts.values()):
@@ -291,7 +295,7 @@ def _load_facts(
     *,
     are_moved: bool,
 ) -> None:
-    """Make the table `facts`: person, the hash of a fact, how often, and whether it is given."""
+    """Make the table `facts`: person, the hash of a fact, its count, and whether it is given."""
     queries = []
     for number, (name, part) in enumerate(parts.items()):
         is_given, own = name in given, f"rows_{number}"
@@ -327,7 +331,7 @@ def _fact(kind: str, value: str, rows: str, where: str = "true", *, is_given: bo
 
 
 def _find_shared(engine: duckdb.DuckDBPyConnection, drawn: Ints) -> pa.Table:
-    """Return the facts of drawn people, of all who have them: by fact, most of it first."""
+    """Return the drawn people's facts for everybody who has them, by fact, largest count first."""
     engine.register("drawn", pa.table({"person": drawn.astype(np.int32)}))
     engine.execute(
         "CREATE TABLE wanted AS SELECT fact, CAST(row_number() OVER () - 1 AS INTEGER) AS number "
@@ -340,7 +344,7 @@ def _find_shared(engine: duckdb.DuckDBPyConnection, drawn: Ints) -> pa.Table:
 
 
 class _SharedFacts:
-    """The facts that people share with the drawn ones; a set of people is a row of bits."""
+    """The facts that people share with the drawn people. A row of bits codes a set of people."""
 
     def __init__(self, shared: pa.Table, sizes: Ints) -> None:
         self._person, self._fact, self._n, self._given = (
@@ -350,7 +354,7 @@ class _SharedFacts:
         self._starts = np.searchsorted(self._fact, np.arange(self._fact.max(initial=-1) + 2))
 
     def find_fewest(self, person: int, known: Sequence[int]) -> list[int]:
-        """Return the fewest candidates that some sets of so many facts of a person leave."""
+        """Return a person's fewest candidates for each number of known facts."""
         places = np.flatnonzero(self._person == person)
         has = np.zeros((len(places), len(self._sizes)), np.bool_)
         for row, place in enumerate(places):
@@ -376,14 +380,14 @@ def _drop_needless(has: Mask) -> Mask:
 
 
 def _count_both(has: Mask) -> Ints:
-    """Return how many people each two rows of bits share, (rows, rows), by machine words."""
+    """Return the number of people that each two rows of bits share, (rows, rows)."""
     padded = np.pad(has, ((0, 0), (0, -has.shape[1] % 64)))
     words = np.ascontiguousarray(np.packbits(padded, axis=1)).view(np.uint64)
     return np.array([np.bitwise_count(words & one).sum(axis=1) for one in words], np.int64)
 
 
 def _fewest(has: Mask, facts: int, least: int) -> int:
-    """Return the fewest people in the intersection of some rows; stop at the least possible."""
+    """Return the fewest people in an intersection of `facts` rows; stop at `least` people."""
     if facts == 1 or len(has) == 1:
         return int(has.sum(axis=1).min())
     if facts == 2:

@@ -19,9 +19,9 @@ ORDER = "the kept order"
 
 
 class RowsWithPeople(Source):
-    """A release's rows with a column `PERSON`, and `ORDER` where they are in the source's order.
+    """A release's rows with a column `PERSON`, and `ORDER` if they are in the source's order.
 
-    Raises `TamperedError` on reading where the two files differ in their number of rows.
+    Reading raises `TamperedError` if the two files differ in their number of rows.
     """
 
     def __init__(self, release: Source, people: Source) -> None:
@@ -40,7 +40,7 @@ class RowsWithPeople(Source):
         for part, who in zip_longest(release, people):
             if part is None or who is None or len(part) != len(who):
                 raise TamperedError(
-                    "the number of released rows differs from that of the private row map"
+                    "the release and the private row map have different numbers of rows"
                 )
             token = who.column(0).combine_chunks()
             tokens = token.to_numpy(zero_copy_only=False)
@@ -52,12 +52,12 @@ class RowsWithPeople(Source):
             yield from joined.select(columns).to_batches()
 
     def fingerprint(self) -> str:
-        """Return the release's own."""
+        """Return the release's fingerprint."""
         return self._release.fingerprint()
 
 
 def is_in_order(people: Source) -> bool:
-    """Whether released rows are in the order of the source's rows, where these are given."""
+    """Return whether released rows are in the order of the source's rows, False if unknown."""
     if ROW not in people.columns:
         return False
     last = -1

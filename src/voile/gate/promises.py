@@ -1,4 +1,4 @@
-"""What a kit promises of a released table, held to the findings that the gate counted."""
+"""The limits that a kit sets for a released table, checked against the gate's findings."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ MEASURED = {
     "entropy_l": ("entropy_l",),
     "t_closeness": ("t_closeness_ordered", "t_closeness"),
 }
-"""The measures of each limit of a sensitive column; a release is held to the first it has.
+"""The measures for each limit of a sensitive column. The first measure that a release has decides.
 
-The ordered distance is that of numbers alone, and never more than the other.
+Only columns of numbers have the ordered distance. It is never larger than the other distance.
 """
 DISTANCES = ("t_closeness",)
-"""The limits that are the most that a release may have; others are the least."""
+"""The limits that a release may not exceed. A release may not fall below the other limits."""
 BREAKS = {
-    "l_diversity": "holds fewer values of",
-    "entropy_l": "holds fewer effective values of",
+    "l_diversity": "has fewer values of",
+    "entropy_l": "has fewer effective values of",
     "t_closeness": "is farther from everybody's values of",
 }
 SLACK = 1e-8
@@ -37,27 +37,27 @@ class ColumnPromise:
     limit: float
 
     def value(self, figures: Mapping[str, float]) -> float | None:
-        """Return the figure of a release; None where nothing was counted."""
+        """Return the figure of a release; None if the release has no such figure."""
         names = (f"{measure}({self.column})" for measure in MEASURED[self.constraint])
         return next((figures[name] for name in names if name in figures), None)
 
     def is_kept(self, value: float) -> bool:
-        """Whether a release of this value keeps it."""
+        """Return whether a release with this value keeps the limit."""
         over = value - self.limit if self.constraint in DISTANCES else self.limit - value
         return over <= SLACK * max(1.0, abs(self.limit))
 
     def check(self, figures: Mapping[str, float], *, instead: str) -> None:
-        """Refuse a release that does not keep the promise, or cannot show that it does."""
+        """Refuse a release that breaks the limit, or that has no figure to check."""
         value = self.value(figures)
         if value is None:
             raise InfeasibleError(
-                f"{self.column} of this source cannot be counted as the kit asks",
+                f"the gate cannot measure {self.column} of this source as the kit requires",
                 instead="give the column the type that the fit had",
             )
         if not self.is_kept(value):
             raise InfeasibleError(
                 f"a group of the release {BREAKS[self.constraint]} {self.column} than the "
-                f"{self.limit:g} that the kit asks for: {value:.4g}",
+                f"{self.limit:g} that the kit requires: {value:.4g}",
                 instead=instead,
             )
 
@@ -65,7 +65,7 @@ class ColumnPromise:
 def promises_of(
     constraints: Mapping[str, float], columns: Sequence[str]
 ) -> Iterator[ColumnPromise]:
-    """Yield the limits of each sensitive column; a limit of 1 promises nothing."""
+    """Yield the limits of each sensitive column, without limits of 1, which have no effect."""
     for name in MEASURED:
         limit = constraints.get(name, 1)
         if limit != 1:
@@ -73,9 +73,9 @@ def promises_of(
 
 
 def promised_people(k: int, max_risk: float) -> int:
-    """Return how many people must share a record: k, or 1 / the largest risk where that is more.
+    """Return the people who must share a record: k, or 1 / the largest risk if that is more.
 
-    A register of the population has no records of several rows, so these people are released ones.
+    Only released people count, since a register of the population has no records of several rows.
 
     >>> promised_people(2, 0.2)
     5
@@ -85,9 +85,9 @@ def promised_people(k: int, max_risk: float) -> int:
 
 @dataclass(frozen=True)
 class TableLimits:
-    """What a kit promises of each group.
+    """The limits of a kit for each group.
 
-    k : the least people. max_risk : the largest risk of a person.
+    k : the fewest people of a group. max_risk : the largest risk of a person.
     constraints : the limits of sensitive columns, by name. columns : these columns.
     """
 
@@ -97,7 +97,7 @@ class TableLimits:
     columns: Sequence[str]
 
     def check(self, figures: Mapping[str, float], *, instead: str) -> None:
-        """Refuse a release that breaks a limit, as other data than the fitted may.
+        """Refuse a release that breaks a limit. Data that the fit did not see may break one.
 
         Raises
         ------
@@ -106,13 +106,13 @@ class TableLimits:
         if figures["max_risk"] > self.max_risk + 1e-9:
             raise InfeasibleError(
                 f"a record of the release has a risk of {figures['max_risk']:.4g}, and the kit "
-                f"asks for {self.max_risk:g} at most",
+                f"allows {self.max_risk:g} at most",
                 instead=instead,
             )
         if figures["k"] < self.k:
             raise InfeasibleError(
-                f"a group of the release holds fewer people than the {self.k} that the kit asks "
-                f"for: {figures['k']:.0f}",
+                f"a group of the release has fewer people than the {self.k} that the kit requires: "
+                f"{figures['k']:.0f}",
                 instead=instead,
             )
         if math.isfinite(figures["k"]):  # else nothing is released

@@ -1,9 +1,13 @@
 """People's records: the released rows of a person that released columns join.
 
-Each value that one person alone has joins the person's rows with it. So do two values of two
-columns that one person alone has together. So do all labels with one or two values, if at least
-half of such combinations that several rows show are of one person. A *record* is the multiset of
-the groups of joined rows; a row that nothing joins is a record of its own.
+An equal value joins rows if only one person has it:
+
+- a value of one column
+- two values of two columns together
+- all labels with one or two values, if at least half of such combinations in several rows belong to
+  one person each
+
+A *record* is the multiset of the groups of joined rows. A row without joined rows is also a record.
 """
 
 from __future__ import annotations
@@ -22,11 +26,11 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 WHOLE = "sum(times * a::HUGEINT) AS a, sum(times * b::HUGEINT) AS b"
-"""Of the groups of a record: the sums of their codes, each as often as the group has rows."""
+"""The sums of the codes of a record's groups, with one code for each row."""
 LABELS, GROUP = "the labels", "g"
-"""The labels of a row, all together, as an adversary's column and as that of the table `rows`."""
+"""All labels of a row together: the name for an adversary, and the column of the table `rows`."""
 SAMPLED = 100_000
-"""Rows, about, in which the labels and other values are tried."""
+"""The approximate number of rows in which the gate tries labels with other values."""
 Counts = NDArray[np.int64]
 
 
@@ -35,10 +39,11 @@ class RecordClasses:
     """People by the smallest class of their records.
 
     columns : the released columns that join rows.
-    sizes : (s,) distinct numbers of people who share a record.
-    people : (s,) people whose least shared record has so many. classes : (s,) such classes.
+    sizes : (s,) distinct sizes of a class: the number of people who share a record.
+    people : (s,) the people with a smallest class of this size.
+    classes : (s,) the classes of this size.
 
-    People with equal records of all their rows share each of these records.
+    People with equal rows in all groups share each of their records.
     """
 
     columns: tuple[str, ...]
@@ -68,18 +73,19 @@ class RecordClasses:
 def count_records(
     columns: Mapping[str, str], connection: DuckDBPyConnection
 ) -> RecordClasses | None:
-    """Count people by the records that some columns join; None where they join no rows.
+    """Count people by the records that some columns join; None if they join no rows.
 
     Parameters
     ----------
-    columns : the column of the table `rows` that has each released one.
+    columns : the released columns, each with its column of the table `rows`.
     connection : to a database with the tables `rows`, `groups` and `persons` of a release.
 
-    Guarantee: for these columns and their pairs, exact but for a chance of at most 2^-128 for each
-    two records. Two sums of the groups' secret random codes stand for a record; equal sums are not
-    compared further. Of more than 100,000 rows a part decides which columns join with the labels.
+    Guarantee: exact for these columns and their pairs, except for a chance of at most 2^-128 for
+    each two records. Two sums of the groups' secret random codes represent a record; records with
+    equal sums count as equal. If there are more than 100,000 rows, a sample of them decides which
+    columns join with the labels.
     Cost: O(rows) for each column, and for each pair of columns that have a value in several rows of
-    a person. It spills.
+    a person. DuckDB spills.
     """
     if ORDER in columns and not _is_grouped(columns[ORDER], connection):
         columns = {name: value for name, value in columns.items() if name != ORDER}
@@ -93,14 +99,14 @@ def count_records(
 
 
 def _is_grouped(order: str, connection: DuckDBPyConnection) -> bool:
-    """Whether at least half of the rows that could follow one of the same person do."""
+    """Return whether at least half of the rows that could follow a row of the same person do so."""
     sql = f"SELECT count(*), count(DISTINCT {order}), count(DISTINCT person) FROM rows"
     rows, runs, people = connection.execute(sql).fetchone() or (0, 0, 0)
     return bool(2 * (rows - runs) >= rows - people)
 
 
 def _joins_everyone(value: str, connection: DuckDBPyConnection) -> bool:
-    """Whether each person has one value, which nobody else has, in all rows."""
+    """Return whether each person has one value in all rows, and nobody else has it."""
     own = (
         f"SELECT {value} IS NOT NULL AS has_value, min(person) AS p, "
         f"min(person) = max(person) AS alone FROM rows GROUP BY {value}"
@@ -112,8 +118,8 @@ def _joins_everyone(value: str, connection: DuckDBPyConnection) -> bool:
 def _join_rows(columns: Mapping[str, str], connection: DuckDBPyConnection) -> tuple[str, ...]:
     """Make the table `linked`, of the record, person and group of a row; return joining columns.
 
-    Each row is a record of its own at first. The table `several` has the people with several rows;
-    rows of other people are not in `linked`.
+    Each row starts as its own record. The table `several` contains the people with several rows.
+    The table `linked` contains only their rows.
     """
     values = [*columns.values()]
     names = "".join(f", {value}" for value in values)
@@ -135,10 +141,10 @@ def _join_rows(columns: Mapping[str, str], connection: DuckDBPyConnection) -> tu
 
 
 def _find_reliable(values: Sequence[str], connection: DuckDBPyConnection) -> list[list[str]]:
-    """Return one or two columns that, with all labels, tell a person's rows from others' rows.
+    """Return sets of one or two columns that, with all labels, distinguish people's rows.
 
-    At least half of the combinations that several rows show are of one person alone. They are
-    counted in some of the groups, each whole.
+    At least half of their combinations in several rows belong to one person each. The count uses a
+    sample of whole groups.
     """
     (rows,) = connection.execute("SELECT count(*) FROM rows").fetchone() or (0,)
     connection.execute(
@@ -161,9 +167,9 @@ def _find_reliable(values: Sequence[str], connection: DuckDBPyConnection) -> lis
 def _find_near(
     values: Sequence[str], connection: DuckDBPyConnection
 ) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield two columns, and a SELECT of the rows that share each with another of the person.
+    """Yield two columns, and a SELECT of the rows that the two columns could join.
 
-    The two columns can join no other rows.
+    Such a row shares each of its two values with another row of the person.
     """
     tables = {}
     for value in values:
@@ -179,9 +185,9 @@ def _find_near(
 
 
 def _join_equal(connection: DuckDBPyConnection, among: str, *values: str) -> bool:
-    """Join the rows with equal values that one person alone has; return whether any are.
+    """Join the rows with equal values that one person alone has; return whether it joined any.
 
-    `among` is a table of rows: all that the values could join.
+    `among` is the table of all rows that the values could join.
     """
     keys, has_joined = ", ".join(values), False
     known = " AND ".join(f"{value} IS NOT NULL" for value in values)
@@ -230,8 +236,8 @@ def _count_whole(connection: DuckDBPyConnection, columns: tuple[str, ...]) -> Re
 def _count_parts(connection: DuckDBPyConnection, columns: tuple[str, ...]) -> RecordClasses:
     """Count people by the classes of their records in the table `linked`.
 
-    Equal records of all rows make people alike in each part. The people with one row in a group
-    are alike in everything: one person stands for all of these, n.
+    People with equal records of all rows also share each part. In each group, the people with no
+    other row are equal: one person represents all n of them.
     """
     connection.execute(
         "CREATE TABLE wholes AS SELECT person, 1 AS n, a, b FROM persons SEMI JOIN several "

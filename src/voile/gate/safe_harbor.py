@@ -1,9 +1,9 @@
 """The cells of a released table with a value of HIPAA Safe Harbor's 18 categories.
 
-The categories are those of 45 CFR 164.514(b)(2)(i). A form is searched in every cell: a date finer
-than a year, an address of a network, a number of a telephone. Columns' names speak of the others:
-ages, ZIP codes, places, persons' names and numbers. It cannot see a name or a place within text,
-a list, nor a picture: the value search compares text with the source.
+45 CFR 164.514(b)(2)(i) lists the categories. The gate searches every cell for a form: a date finer
+than a year, a network address or a telephone number. It finds the other categories by the names of
+columns: ages, ZIP codes, places, persons' names and numbers. It does not find names and places
+within text, and does not read lists and pictures. The value search compares text with the source.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WHOLE_YEARS = (
     (r"\b(\d{4})-01-01( to | and later)", r"\1\2"),
     (r"( to )(\d{4})-12-31\b|(before )(\d{4})-01-01\b", r"\1\2\3\4"),
 )
-"""Ends of an interval of years, as releases write them."""
+"""The boundaries of an interval of years, as releases write them."""
 AGES = r"(^|\D)(9[1-9]|1\d{2})(\D|$)|(^|\D)90(\.0)?\s*($|to|-|,|\])"
 """An age over 89, unless it is in one group of all ages of 90 or more."""
 AND_OVER = r"(>=|≥)\s*90(\.0)?$", ""
@@ -52,7 +52,7 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     "e-mail addresses": ("email",),
     "telephone and fax numbers": ("phone",),
 }
-"""Meanings of columns' names of which every value is of a category."""
+"""Meanings of column names. Every value of such a column is in the category."""
 OTHER, ZIPS, DAYS, OLD = "numbers and codes of a person", "ZIP codes", "dates", "ages over 89"
 IsFound = Callable[[pa.Array], pa.Array]
 
@@ -69,9 +69,9 @@ def count_safe_harbor(
     Parameters
     ----------
     rows : the release; two columns of bounds, NAME_low and NAME_high, are one column of intervals.
-    codes : its columns of pseudonyms.
+    codes : the columns of pseudonyms.
     small_areas : three-digit ZIP areas of 20,000 people or fewer.
-    unread : its columns that others measure.
+    unread : the columns that another part of the gate measures.
 
     Cost: one pass over the rows, O(distinct values of a batch) matches of a column.
     """
@@ -116,7 +116,7 @@ def count_safe_harbor(
 
 
 def _is_nothing(values: pa.Array) -> pa.Array:
-    """Return which cells distinguish no value; only text can, or a missing value."""
+    """Return which cells distinguish no value: missing values, and texts such as `*`."""
     if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
         return pc.is_null(values)
     return pc.is_in(values, pa.array([*NOTHING, None], values.type))
@@ -139,7 +139,7 @@ def _join(low: pa.Array, high: pa.Array) -> pa.Array:
 def _list_tests(
     name: str, kind: pa.DataType, is_code: bool, small_areas: Collection[str]
 ) -> Iterator[tuple[str, IsFound]]:
-    """Yield the categories that a column's cells may be of, with their tests."""
+    """Yield the possible categories of a column's cells, with their tests."""
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return
     if is_code:

@@ -1,8 +1,10 @@
-"""What groups reveal of a sensitive column: l-diversity and t-closeness, from counts of people.
+"""The l-diversity and t-closeness of a sensitive column within groups, from counts of people.
 
-Definitions: Machanavajjhala et al., TKDD 2007, 4.1 and 4.2 (distinct, entropy and recursive
-l-diversity); Li, Li & Venkatasubramanian, ICDE 2007, section 4 (t-closeness, the earth mover's
-distance with equal distances or with values in order).
+Definitions:
+
+- distinct, entropy and recursive l-diversity: Machanavajjhala et al., TKDD 2007, 4.1 and 4.2
+- t-closeness: Li, Li & Venkatasubramanian, ICDE 2007, section 4, with the earth mover's distance
+  for equal distances or for values in order
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ CELLS_AT_ONCE = 1 << 22
 
 
 def order_values(values: Sequence[Any]) -> list[int] | None:
-    """Return the order of values that are numbers, nulls last; None where some value is no number.
+    """Return the order of values that are numbers, nulls last; None if some value is no number.
 
     >>> order_values([10, None, 9]), order_values(["10", "007"])
     ([2, 0, 1], None)
@@ -38,7 +40,9 @@ def order_values(values: Sequence[Any]) -> list[int] | None:
 class ValueCounts:
     """People by group and by sensitive value, (m,) each, in order of `group`.
 
-    group : from 0; value : a place in `values`; people : how many. Every group occurs.
+    group : the number of a group, from 0. Every group occurs.
+    value : a place in `values`.
+    people : the number of people.
     """
 
     group: NDArray[np.int64]
@@ -57,7 +61,7 @@ class ValueCounts:
 
 
 def measure_sensitive(counts: ValueCounts) -> dict[str, float]:
-    """Return the least diversity of a group, and its largest distance from everybody's values."""
+    """Return the least diversity of a group, and the largest distance from everybody's values."""
     order = order_values(counts.values)
     everybody = np.bincount(counts.value, counts.people, len(counts.values)) / counts.people.sum()
     found = [_measure_groups(block, everybody, order) for block in counts.blocks()]

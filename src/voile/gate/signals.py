@@ -1,7 +1,7 @@
-"""The findings of released messages: their rows, their form, and how far the classes lie apart.
+"""The findings of released messages: their rows, their form, and the separation of the classes.
 
-A message is a row with a value in every reading column. The gate reads the released cells; that
-messages decode to the readings is proved where the map is, by `voile signals apply`.
+A message is a row with a value in every reading column. The gate reads only the released cells. It
+does not decode messages: `voile signals apply` has the map, and decodes each message to check it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 GRAIN = 2.0**-44
-"""Without decimal places a message is a multiple of it: finer bits would reveal the class."""
+"""A message without decimal places is a multiple of it: finer bits would reveal the class."""
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 LISTENER = StatedAdversary(
     "reads one message of a person, and compares one column with the messages of every class",
@@ -36,8 +36,9 @@ LISTENER = StatedAdversary(
 class MessageColumns:
     """The columns of released messages.
 
-    numbers, names : reading columns sent as numbers, and as text. places : decimal places of a
-    number; None: multiples of 2^-44. person : the pseudonym.
+    numbers, names : reading columns sent as numbers, and as text.
+    places : the decimal places of a number; None: multiples of 2^-44.
+    person : the column of pseudonyms.
     """
 
     numbers: Sequence[str]
@@ -63,12 +64,13 @@ def measure_signals(
     Parameters
     ----------
     release : the messages, as written.
-    classes : the class of each person, columns `person` and `class`, text; None: not known here.
+    classes : the class of each person, in text columns `person` and `class`; None: unknown.
 
     ``class_separation`` of a column is the largest distance between the messages of one class and
-    those of all others: Kolmogorov and Smirnov's for numbers, total variation for text, each person
-    with weight 1. Who compares one message with a threshold has a balanced accuracy of at most
-    (1 + separation) / 2. Its interval is Massart's (1990) for the people of the two sides.
+    the messages of all other classes. The distance is Kolmogorov and Smirnov's for numbers, and
+    total variation for text. Each person has weight 1. An adversary who compares one message with a
+    threshold has a balanced accuracy of at most (1 + separation) / 2. The interval is Massart's
+    (1990), for the numbers of people on the two sides.
 
     Raises
     ------
@@ -91,7 +93,7 @@ def measure_signals(
 def _load(
     connection: DuckDBPyConnection, release: Source, columns: MessageColumns
 ) -> tuple[int, int]:
-    """Make `messages`, with a column r0, r1, ... for each reading; refuse other cells."""
+    """Make the table `messages`, with columns r0, r1, ... of readings; refuse other cells."""
     text = {name: f"{identifier(name)}::VARCHAR" for name in columns.readings}
     is_number = f"regexp_full_match({{}}, '{NUMBER}')"
     read = [
@@ -145,7 +147,7 @@ def _count_finer(connection: DuckDBPyConnection, columns: MessageColumns) -> int
 
 
 def _separations(connection: DuckDBPyConnection, columns: MessageColumns) -> Iterator[GateFinding]:
-    """Yield the separation of each column, by the class that it tells best from the others."""
+    """Yield the separation of each column, for the class with the largest distance."""
     connection.execute(
         "CREATE TABLE weighted AS SELECT messages.*, class, "
         "1.0 / count(*) OVER (PARTITION BY messages.person) AS w "
@@ -172,7 +174,7 @@ def _separations(connection: DuckDBPyConnection, columns: MessageColumns) -> Ite
 
 
 def _separation(connection: DuckDBPyConnection, column: str, own: str, is_number: bool) -> float:
-    """Return the distance between the messages of one class and those of all others."""
+    """Return the distance between the messages of one class and of all other classes."""
     by_value = (
         f"SELECT {column} AS v, sum(w) FILTER (class = $own) AS a, "
         f"sum(w) FILTER (class <> $own) AS b FROM weighted GROUP BY {column}"

@@ -1,4 +1,4 @@
-"""The risks of a source as it is, next to which those of its release are read."""
+"""The risks of the unprotected source, to compare with the risks of its release."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from voile.gate.losses import PlacedRows
 from voile.gate.table import REGISTER, measure_people
 
 OF_SOURCE = "source_"
-"""Names of the source's figures begin so; the rest is the release's name."""
+"""The prefix of the source's figures. The name of the release's figure follows it."""
 SOURCE_MATCHES = f"{OF_SOURCE}matches"
 KNOWS = "has the source as it is, and {}"
 RISKS = (
@@ -39,7 +39,10 @@ def measure_source(rows: PlacedRows, released: float) -> tuple[GateFinding, ...]
 
 
 def find_source_figures(figures: Mapping[str, float]) -> dict[str, float]:
-    """Return the source's figures by the names of the release's; none of older releases."""
+    """Return the source's figures by the names of the release's figures.
+
+    Older releases have no figures of the source.
+    """
     of_source = (name for name in figures if name.startswith(OF_SOURCE))
     found = {name.removeprefix(OF_SOURCE): figures[name] for name in of_source}
     if "subjects" not in found:

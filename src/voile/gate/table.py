@@ -1,8 +1,12 @@
 """The findings of a released table: groups, records of people, and values, from its written bytes.
 
-The adversaries are El Emam's (2013, ch. 16): the *prosecutor* knows that a person is in the
-release, the *journalist* looks the person up in a register of the population, and the *marketer*
-links everybody. The last adversary knows all rows of a person.
+The adversaries are El Emam's (2013, ch. 16):
+
+- The *prosecutor* knows that a person is in the release.
+- The *journalist* looks the person up in a register of the population.
+- The *marketer* links everybody.
+
+A further adversary knows all rows of a person.
 """
 
 from __future__ import annotations
@@ -47,10 +51,11 @@ def measure_table(
 
     Parameters
     ----------
-    groups : of its labels, opened with its other columns.
+    groups : the groups by the table's labels, opened with its other columns.
     people_of : counts the people of the population in each group; None: no population is known.
-    suppressed : people of the source without a released row.
-    k : the promised number of people, against which records of all rows are counted.
+    suppressed : the number of people of the source without a released row.
+    k : the promised number of people. The findings count people with a record of all rows that
+        fewer people share.
 
     Every count is exact. A release without rows has risks of 0 and infinite group sizes.
     """
@@ -121,7 +126,7 @@ def _of_groups(
 
 
 def _of_sensitive(groups: ReleasedGroups, column: str) -> Iterator[GateFinding]:
-    """Yield the diversity of a sensitive column; nothing of a release without rows."""
+    """Yield the diversity of a sensitive column; no finding if the release has no rows."""
     counts = groups.by_value(column)
     if not len(counts.group):
         return
@@ -131,7 +136,7 @@ def _of_sensitive(groups: ReleasedGroups, column: str) -> Iterator[GateFinding]:
 
 
 def _of_every_column(unique: int, subjects: float) -> Iterator[GateFinding]:
-    """Yield the people who are unique on all columns, and a share that hides 1 to 10 people."""
+    """Yield the people who are unique on all columns, and a share that hides counts of 1 to 10."""
     few = SMALL_GROUP - 1
     least = few + 1 if 0 < unique <= few else subjects if 0 < subjects - unique <= few else unique
     people = max(subjects, 1)

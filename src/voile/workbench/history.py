@@ -1,4 +1,4 @@
-"""The project's history: a shell script and a Python script that make the project again."""
+"""The project's history: a shell script and a Python script that repeat the project."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ProjectHistory:
         return [HistoryEntry(int(one[1]), one[2]) for one in ENTRY.finditer(self.shell)]
 
     def begin(self, step: str, move: Move) -> None:
-        """Keep the small files as they are, and note the move, before it is made."""
+        """Copy the small files and note the move, before the page makes it."""
         place = self._snapshot(self._next)
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(mode=0o700, parents=True)
@@ -87,13 +87,13 @@ class ProjectHistory:
         replace_file(self._folder / PENDING, json.dumps(noted))
 
     def commit(self) -> None:
-        """Append the move that was begun to both scripts."""
+        """Append the begun move to both scripts."""
         with self._lock:
             self._append()
             self._forget()
 
     def abandon(self) -> None:
-        """Forget the move that was begun."""
+        """Forget the begun move."""
         with self._lock:
             self._forget()
 
@@ -109,7 +109,7 @@ class ProjectHistory:
         (self._folder / PENDING).unlink(missing_ok=True)
 
     def note_process(self, pid: int) -> None:
-        """Note the process of the verb that was begun."""
+        """Note the process of the begun verb."""
         with self._lock:
             noted = json.loads(self._read_file(PENDING) or "null")
             if noted:  # else it has ended already
@@ -136,7 +136,7 @@ class ProjectHistory:
 
     @property
     def undo_refusal(self) -> str:
-        """Why the last entry cannot be undone, nothing if it can."""
+        """The reason why nobody can undo the last entry, empty if there is none."""
         if not self.entries:
             return "Nothing to undo."
         if not self._snapshot(self.entries[-1].number).is_dir():
@@ -150,7 +150,7 @@ class ProjectHistory:
 
         Raises
         ------
-        RequestError : the last entry made more than a small file.
+        RequestError : the last entry wrote more than a small file.
         """
         if why := self.undo_refusal:
             raise RequestError(why.rstrip("."))
@@ -168,7 +168,7 @@ class ProjectHistory:
         return last.step
 
     def _is_small(self) -> bool:
-        """Whether the last entry wrote one of the small files."""
+        """Return whether the last entry wrote one of the small files."""
         text = self.shell[[*ENTRY.finditer(self.shell)][-1].end() :]
         ways = ("cat >", "--out", "voile roles")
         return any(f"{way} {name}" in text for name in SMALL_FILES for way in ways)
@@ -188,7 +188,7 @@ class ProjectHistory:
 
 
 def _stamp(place: Path) -> Sequence[int]:
-    """Return what changes when an output is written again."""
+    """Return the times and the inode of an output, which change with each writing."""
     try:
         seen = place.stat()
     except OSError:

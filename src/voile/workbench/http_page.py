@@ -38,7 +38,7 @@ class WorkbenchPage:
     leave: Callable[[], None]
 
     def application(self) -> Starlette:
-        """Return it as an ASGI application."""
+        """Return the page as an ASGI application."""
         session = self.session
         routes = [
             *route_files("voile.localpage"),
@@ -64,7 +64,7 @@ class WorkbenchPage:
         self.leave()
 
     async def _relay_reading(self, request: Request) -> Response:
-        """Pass on what a person reads inside the page."""
+        """Relay a request of the reading inside the page to the session."""
         person = self.guard.find_person(request.headers)
         if person is None:
             return answer_stranger()
@@ -74,7 +74,7 @@ class WorkbenchPage:
         return Response(content, status_code=status, media_type="application/json")
 
     def _route(self, path: str, method: str, handle: Handler) -> Route:
-        """Return a route for people with a cookie; its work is done in a thread."""
+        """Return a route for people with a cookie; a thread does the work."""
 
         async def answer(request: Request) -> Response:
             person = self.guard.find_person(request.headers)
@@ -99,12 +99,12 @@ def _read_object(body: bytes) -> dict[str, Any]:
     except (json.JSONDecodeError, UnicodeDecodeError):
         data = None
     if not isinstance(data, dict):
-        raise RequestError("this is no request of the page's")
+        raise RequestError("the request is malformed")
     return data
 
 
 def _read_act(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     act, form = given.get("act"), given.get("form", {})
     if not isinstance(act, str) or not isinstance(form, dict):
-        raise RequestError("this is no request of the page's")
+        raise RequestError("the request is malformed")
     return act, form

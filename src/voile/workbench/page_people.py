@@ -1,4 +1,4 @@
-"""Who uses the page, and what each person sees and does there."""
+"""The people of the page, with the contents and the buttons of each person."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from voile.core.errors import RequestError
 
 HOLDER, REVIEWER, APPROVER = "Data holder", "Reviewer", "Approver"
 OTHERS = {"reviewer": REVIEWER, "approver": APPROVER}
-"""The people besides the data holder, by the words of `voile open --person`."""
+"""The people other than the data holder, by the words of `voile open --person`."""
 
 
 @dataclass(frozen=True)
 class PersonRights:
-    """What one person may do.
+    """The rights of one person.
 
     Parameters
     ----------
-    acts : the buttons of this person. blocks : the parts of screens with public content.
-    task : what the person does, as the page says it.
+    acts : the buttons of this person.
+    blocks : the parts of screens with public content.
+    task : the sentence on the page about the person's task.
     """
 
     acts: frozenset[str]
@@ -43,7 +44,7 @@ RIGHTS: Mapping[str, PersonRights] = {
     REVIEWER: PersonRights(
         acts=frozenset({"roles.review", "release.accept"}),
         blocks=frozenset(),
-        task="You read notes: on Roles their proposals, on Release the words that stay.",
+        task="You read notes: the proposals on Roles, and the remaining words on Release.",
     ),
     APPROVER: PersonRights(
         acts=frozenset({"decide.sign"}),
@@ -66,5 +67,5 @@ def check_holder(person: str) -> None:
 
 
 def may_read(person: str) -> bool:
-    """Whether a person reads notes: an approver sees public figures alone."""
+    """Return whether a person reads notes. An approver sees only public figures."""
     return person != APPROVER

@@ -1,4 +1,4 @@
-"""What a click does: files that it writes and verbs that it runs, in the shell and in Python."""
+"""The commands of a click: the files to write and the verbs to run, in the shell and in Python."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FileWrite:
 
     @property
     def shell(self) -> str:
-        """The command that writes it."""
+        """The command that writes the file."""
         mark = MARK
         while mark in self.text.splitlines():
             mark += "_"
@@ -48,7 +48,7 @@ class FileWrite:
 
     @property
     def python(self) -> str:
-        """The statement that writes it."""
+        """The statement that writes the file."""
         return f"write({self.name!r}, {self.text.rstrip()!r})"
 
 
@@ -56,7 +56,8 @@ class FileWrite:
 class VerbCall:
     """One command of voile.
 
-    words : after `voile`. writes : the file or folder that it writes.
+    words : the words after `voile`.
+    writes : the file or folder that the command writes.
     """
 
     words: tuple[str, ...]
@@ -69,7 +70,7 @@ class VerbCall:
 
     @property
     def python(self) -> str:
-        """The same in Python."""
+        """The Python call for the same command."""
         return write_python(self.words)
 
 
@@ -77,7 +78,7 @@ Move = FileWrite | VerbCall
 
 
 def write_python(words: Sequence[str]) -> str:
-    """Write a command as the call that does the same.
+    """Write a command as a Python call with the same effect.
 
     >>> print(write_python(["tables", "choose", "a.kit", "--policy", "3", "--out", "p.toml"]))
     voile.open_kit('a.kit').choose(policy=3).save('p.toml', force=True)

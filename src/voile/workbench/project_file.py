@@ -17,14 +17,14 @@ class _StrictModel(BaseModel):
 
 
 class SourceFile(_StrictModel):
-    """The table that is released, as the project last read it."""
+    """The table to release, with its hash when the project last read it."""
 
     path: str = ""
     sha256: str = ""
 
 
 class FitLimits(_StrictModel):
-    """What `fit` has to keep to."""
+    """The limits of `fit`."""
 
     k: Annotated[int, Field(ge=1)] = 11
     max_risk: Annotated[float, Field(gt=0, le=1)] = 0.02
@@ -34,7 +34,7 @@ class FitLimits(_StrictModel):
 
 
 class AttackerFiles(_StrictModel):
-    """What the adversary holds."""
+    """The adversary's files."""
 
     register_file: str = ""
     person: str = ""
@@ -43,8 +43,10 @@ class AttackerFiles(_StrictModel):
 class LookupTables(_StrictModel):
     """Tables that name the people of notes.
 
-    subject : the notes' column with each person's number. by : the lookup table's.
-    known : values of each person. people : names that any note may mention.
+    subject : the notes' column with each person's number.
+    by : the lookup table's column with each person's number.
+    known : the table of each person's values.
+    people : the table of names that any note may mention.
     """
 
     subject: str = ""
@@ -78,7 +80,7 @@ def parse_project(data: Mapping[str, Any], place: Path) -> ProjectFile:
 
     Raises
     ------
-    RequestError : every mistake at once.
+    RequestError : the file has mistakes. The message lists all of them.
     """
     try:
         return ProjectFile.model_validate(data)

@@ -1,4 +1,4 @@
-"""A project: a folder of small files and outputs, and no state anywhere else."""
+"""A project: a folder of small files and outputs, with no state in any other place."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEY, DETERMINATION = "private/key", "determination"
 FORMAT, VERSION = "voile-project", 1
 DATA = (".csv", ".jsonl", ".ndjson", ".parquet")
 LARGE = 1 << 20
-"""Bytes from which a file is hashed again only after its time or size changed."""
+"""Bytes from which voile hashes a file again only after its time or size changed."""
 
 
 class ProjectFolder:
@@ -37,7 +37,7 @@ class ProjectFolder:
 
     Raises
     ------
-    RequestError : the folder is not a project, or one of a newer version.
+    RequestError : the folder is not a project, or a newer version made it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -68,14 +68,14 @@ class ProjectFolder:
 
         Raises
         ------
-        RequestError : every mistake at once, each with its place.
+        RequestError : the file has mistakes. The message lists all of them, with their places.
         """
         from voile.workbench.project_file import parse_project
 
         return parse_project(self._read_data(), self.path / PROJECT)
 
     def _read_data(self) -> Mapping[str, Any]:
-        """Read `project.toml` as far as every version of it is alike."""
+        """Read `project.toml`, and check only the fields that all its versions share."""
         place = self.path / PROJECT
         try:
             data = tomllib.loads(place.read_text("utf-8"))
@@ -110,7 +110,7 @@ class ProjectFolder:
             place.write_text(secrets.token_hex(32), encoding="ascii")
 
     def find_hash(self, name: str | os.PathLike[str]) -> str:
-        """Return the SHA-256 of a file, of a folder's names and times, or nothing if absent."""
+        """Return the SHA-256 of a file, or of a folder's names and times; empty if absent."""
         place = self.path / name
         try:
             return self._hash_folder(place) if place.is_dir() else self._hash_file(place)
@@ -137,7 +137,7 @@ class ProjectFolder:
         return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
     def read_text(self, name: str) -> str:
-        """Return the text of a file, nothing if it is absent."""
+        """Return the text of a file, empty if it is absent."""
         try:
             return (self.path / name).read_text("utf-8")
         except (FileNotFoundError, NotADirectoryError):
@@ -158,7 +158,7 @@ class ProjectFolder:
             raise RequestError(f"this is not TOML: {error}", where=name, instead="fix it") from None
 
     def read_json(self, name: str) -> Mapping[str, Any] | None:
-        """Return the content of an output's index, None if it is absent or not whole."""
+        """Return the content of an output's index, None if it is absent or incomplete."""
         import json
 
         try:
@@ -185,7 +185,7 @@ def replace_file(place: Path, text: str) -> None:
 
 @contextmanager
 def explain_damage(place: Path) -> Iterator[None]:
-    """Turn the failure to read a file of another shape into a sentence."""
+    """Replace the error of a file with unexpected contents by a message for people."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -197,7 +197,7 @@ def explain_damage(place: Path) -> Iterator[None]:
 
 
 def explain_failure(error: OSError, place: Path) -> RequestError:
-    """Return the sentence for a file that the system refused to write."""
+    """Return the error with a message about a file that the system refused to write."""
     what = f"the file cannot be written: {(error.strerror or 'no reason given').lower()}"
     remedy = "make room on the disk or change the folder's permissions, and repeat the click"
     return RequestError(what, where=str(place), instead=remedy)
@@ -214,7 +214,7 @@ def _begin(table: Path, folder: Path) -> str:
 
 
 def _has_data(folder: Path) -> bool:
-    """Whether a folder is a study's source: it contains files of data."""
+    """Return whether a folder is a study's source: it contains data files."""
     return any(one.suffix in DATA for one in folder.iterdir())
 
 

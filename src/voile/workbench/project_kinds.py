@@ -1,4 +1,4 @@
-"""What differs between kinds of data: roles, limits, criteria, axes and rules."""
+"""The differences between kinds of data: roles, limits, criteria, axes and rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DROPPED = {
     "drop": ("drop", "never leaves"),
     "keep": ("keep as it is", "leaves as it is; may single people out"),
 }
-"""The roles that every kind has: their words, and what becomes of the column."""
+"""The roles of every kind: their words, and the treatment of the column."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,14 +22,18 @@ class ProjectKind:
 
     Parameters
     ----------
-    label : its name on the Data step. release : the name of the released file.
-    roles : the words of each role, and what becomes of its column.
-    has_groups : whether a fit takes a population and limits of groups, and an attack a register.
-    has_notes : whether lookup tables of names go with it, and people read what voile proposes.
-    is_study : whether it has parts, each of a kind of its own.
-    criteria : the thresholds of the decision. apply : further words of `apply`.
-    figures : the names of the three figures of a policy. slider : what the slider sets.
-    axis : the figure on the horizontal axis, and its title. is_log : its scale.
+    label : the name on the Data step.
+    release : the name of the released file.
+    roles : the words of each role, and the treatment of its column.
+    has_groups : whether `fit` takes a population and limits of groups, and `attack` a register.
+    has_notes : whether the project has lookup tables of names, and people read voile's proposals.
+    is_study : whether the data has parts, each of its own kind.
+    criteria : the thresholds of the decision.
+    apply : further words of `apply`.
+    figures : the names of the three figures of a policy.
+    slider : the label of the slider.
+    axis, axis_title : the figure on the horizontal axis, and its title.
+    is_log : whether the axis is logarithmic.
     rules : the ways to choose: label, sentence and words.
     """
 
@@ -114,7 +118,7 @@ KINDS: Mapping[str, ProjectKind] = {
         },
         criteria=("re-identification", "inference"),
         apply=("--no-pseudonyms",),
-        figures=("Of the class revealed", "Information about the class", "Distortion"),
+        figures=("Share of the class revealed", "Information about the class", "Distortion"),
         axis="risk",
         axis_title="share of the class that messages reveal",
         rules={

@@ -27,7 +27,8 @@ class ProjectSession:
 
     Parameters
     ----------
-    folder : the project. shown : its place, as the page shows it.
+    folder : the project.
+    shown : the place of the project, as the page shows it.
     """
 
     def __init__(self, folder: ProjectFolder, shown: str) -> None:
@@ -43,7 +44,7 @@ class ProjectSession:
 
     @property
     def view(self) -> ProjectView:
-        """A fresh look at the files."""
+        """A new view of the files."""
         given = (self._folder, self._history, self._reader)
         view = ProjectView(*given)
         return StudyView(*given) if view.kind.is_study else view
@@ -65,7 +66,7 @@ class ProjectSession:
         }
 
     def describe_history(self, person: str) -> dict[str, str]:
-        """Return both scripts, to the data holder."""
+        """Return both scripts to the data holder, and a refusal to others."""
         if person in RIGHTS:
             return {"shell": HIDDEN, "python": HIDDEN}
         return {"shell": self._history.shell, "python": self._history.python}
@@ -96,7 +97,7 @@ class ProjectSession:
 
         Raises
         ------
-        RequestError : a field is wrong, another verb runs, or it is another person's button.
+        RequestError : a field is wrong, another verb runs, or the person may not press the button.
         """
         check_act(person, act)
         with self._lock:
@@ -119,9 +120,9 @@ class ProjectSession:
                 self._history.note_process(job.process.pid)
 
     def relay_reading(self, person: str, path: str, body: bytes) -> tuple[int, bytes]:
-        """Pass a request of a reader on to the running verb; return its status and its JSON."""
+        """Relay a reader's request to the running verb; return its status and its JSON."""
         if not may_read(person):
-            raise RequestError("an approver sees public figures alone")
+            raise RequestError("an approver sees only public figures")
         return self._relay.ask(self._jobs.last, path, body)
 
     def stop(self, person: str) -> None:
@@ -131,7 +132,7 @@ class ProjectSession:
         self._jobs.stop()
 
     def undo(self, person: str) -> str:
-        """Take the last entry of the history back; return its step."""
+        """Undo the last entry of the history; return its step."""
         check_holder(person)
         with self._lock:
             self._jobs.check_idle()

@@ -1,4 +1,4 @@
-"""What the page knows of a project: its files, and the answers of verbs that only read."""
+"""The page's view of a project: its files, and the answers of verbs that only read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FieldError(RequestError):
 
 
 class VerbReader:
-    """Answers of verbs that only read, kept as long as their inputs have the same hashes."""
+    """The answers of verbs that only read, cached until the hash of an input changes."""
 
     def __init__(self, folder: ProjectFolder) -> None:
         self._folder = folder
@@ -41,9 +41,9 @@ class VerbReader:
         self._shown: tuple[str, Mapping[str, Any]] = ("", {})
 
     def show_policy(self, name: str) -> Mapping[str, Any]:
-        """Return the answer of `voile tables show` for the policy file, from a kit kept in memory.
+        """Return the answer of `voile tables show` for the policy file, from a kit in memory.
 
-        A process of its own would read the kit again after each edit.
+        A separate process would read the kit again after each edit.
         """
         from voile.face.verbs import own_of
         from voile.modules import MODULES
@@ -71,7 +71,7 @@ class VerbReader:
         return known[1]
 
     def _run(self, words: Sequence[str]) -> Any:
-        """Return the JSON of a verb, or its refusal, which the same inputs get again."""
+        """Return the JSON of a verb, or its refusal as a value for the cache."""
         try:
             return run_verb(self._folder.path, words)
         except RequestError as error:
@@ -80,7 +80,7 @@ class VerbReader:
 
 @dataclass(frozen=True)
 class ProjectView:
-    """One look at a project."""
+    """One view of a project."""
 
     folder: ProjectFolder
     history: ProjectHistory
@@ -93,7 +93,7 @@ class ProjectView:
 
     @property
     def kind(self) -> ProjectKind:
-        """What the page shows of this kind of data."""
+        """The page's contents for this kind of data."""
         return KINDS[self.project.kind]
 
     @property
@@ -119,13 +119,13 @@ class ProjectView:
 
     @cached_property
     def source_hash(self) -> str:
-        """The table's hash now, nothing if it is absent."""
+        """The table's present hash, empty if the table is absent."""
         place = self.folder.path / self.source
         return self.folder.find_hash(self.source) if self.source and place.is_file() else ""
 
     @property
     def has_changed_source(self) -> bool:
-        """Whether the table changed since the project read it."""
+        """Whether the table has changed since the project read it."""
         return self.project.source.sha256 not in ("", self.source_hash)
 
     @cached_property
@@ -141,7 +141,7 @@ class ProjectView:
 
     @cached_property
     def kit_facts(self) -> Mapping[str, Any] | None:
-        """The facts of the kit, None without a kit."""
+        """The facts of the kit, None if there is no kit."""
         index = self.folder.read_json(self.kit_index)
         return index["facts"] if index else None
 
@@ -170,14 +170,14 @@ class ProjectView:
 
     @cached_property
     def shown_policy(self) -> Mapping[str, Any] | None:
-        """The answer of `voile tables show` for the chosen policy, None without one of this kit."""
+        """The answer of `voile tables show`, None if no policy of this kit is chosen."""
         if self.policy is None or self.policy_problem or self.kit_facts is None:
             return None
         return self.reader.show_policy(self.kit)
 
     @cached_property
     def context(self) -> Mapping[str, Any] | None:
-        """The content of the context."""
+        """The content of the context file."""
         return self.folder.read_toml(CONTEXT)
 
     @cached_property
@@ -187,12 +187,12 @@ class ProjectView:
 
     @cached_property
     def public(self) -> Mapping[str, Any]:
-        """The public manifest of the release, empty without one."""
+        """The public manifest of the release, empty if there is none."""
         return self.folder.read_json(f"{self.release}.manifest.json") or {}
 
     @cached_property
     def evidence(self) -> Mapping[str, Any] | None:
-        """The file of evidence."""
+        """The content of the evidence file."""
         return self.folder.read_json(f"{self.release}.private/evidence.json")
 
     @cached_property
@@ -202,7 +202,7 @@ class ProjectView:
 
     @property
     def kit_problem(self) -> str:
-        """Why the kit is not of the files as they are, nothing if it is."""
+        """The reason why the kit does not fit the present files, empty if it does."""
         facts = self.kit_facts
         if facts is None:
             return ""
@@ -218,16 +218,16 @@ class ProjectView:
 
     @property
     def policy_problem(self) -> str:
-        """Why the policy is not one of this kit."""
+        """The reason why the policy does not come from this kit, empty if it does."""
         if self.policy is None or self.kit_facts is None:
             return ""
         index = (self.folder.path / self.kit_index).read_bytes()
         is_same = self.policy.get("kit") == hash_index(index)
-        return "" if is_same else "The policy is of another kit."
+        return "" if is_same else "The policy comes from another kit."
 
     @property
     def release_problem(self) -> str:
-        """Why the release is not of the chosen policy and the table as they are."""
+        """The reason why the release is not of the present policy and table, empty if it is."""
         made = self.manifest
         if made is None:
             return ""
@@ -246,7 +246,7 @@ class ProjectView:
 
     @property
     def evidence_problem(self) -> str:
-        """Why the evidence is not about this release."""
+        """The reason why the evidence is not about this release, empty if it is."""
         if self.evidence is None or self.manifest is None:
             return ""
         is_same = self.evidence["release"] == self.manifest["sha256"]
@@ -254,7 +254,7 @@ class ProjectView:
 
     @property
     def determination_problem(self) -> str:
-        """Why the determination is not about this release and context."""
+        """The reason why the determination does not match release and context, empty if it does."""
         if self.determination is None or self.manifest is None:
             return ""
         if self.determination["sha256"] != self.manifest["sha256"]:
@@ -275,7 +275,8 @@ class ProjectView:
 class StepState:
     """A step in the rail.
 
-    state : done, stale, open or blocked. why : the reason, if it is stale or blocked.
+    state : done, stale, open or blocked.
+    why : the reason, if the step is stale or blocked.
     """
 
     name: str
@@ -286,12 +287,12 @@ class StepState:
 
 
 def _have_same_figures(written: Mapping[str, float], made: Mapping[str, float]) -> bool:
-    """Whether a release has the figures of a policy's file, which are rounded."""
+    """Return whether a release has the rounded figures of a policy file."""
     return all(isclose(made[name], value, rel_tol=1e-6) for name, value in written.items())
 
 
 def _agrees(written: Any, judged: Any) -> bool:
-    """Whether a context's file has the values that a determination copied from it."""
+    """Return whether a context file still has the values that a determination copied from it."""
     if isinstance(written, Mapping):
         return isinstance(judged, Mapping) and all(
             _agrees(value, judged.get(name)) for name, value in written.items()

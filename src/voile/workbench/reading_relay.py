@@ -1,4 +1,4 @@
-"""Pass on what a person reads and answers to the verb that serves the reading."""
+"""Relay a reader's requests and answers to the verb that serves the reading."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OVER = "this reading has ended; every answer is saved"
 
 
 class ReadingRelay:
-    """The workbench's own session with the page of a verb; the browser never learns its address."""
+    """The workbench's own session with a verb's page; the browser never gets that address."""
 
     def __init__(self) -> None:
         self._cookies: dict[str, str] = {}

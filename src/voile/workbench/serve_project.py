@@ -1,4 +1,4 @@
-"""`voile open`: serve a project's page until it is ended."""
+"""`voile open`: serve a project's page until a person ends it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ def serve_project(
     notify: Callable[[str], None],
     people: Sequence[str] = (),
 ) -> None:
-    """Serve the page of a project, or of a table's project, until it is ended.
+    """Serve the page of a project, or of a table's project, until a person ends it.
 
     Parameters
     ----------
     given : a project's folder or a table; None for the current folder.
-    port : 0 for one that is free. browser : open the address.
+    port : the port, or 0 for a free one.
+    browser : whether to open the address in a browser.
     notify : gets the addresses, and one sentence for each fault.
-    people : who uses it besides the data holder, reviewer or approver; each has an address.
+    people : reviewer, approver or both, in addition to the data holder. Each has an address.
 
     Raises
     ------

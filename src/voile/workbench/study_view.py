@@ -1,4 +1,4 @@
-"""What the page knows of a study: its plan, its parts, and one release of all of them."""
+"""The page's view of a study: its plan, its parts, and one release of all parts."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ WAYS = (
     "beats", "joint_risk", "max_risk", "max_relative_risk", "max_loss", "least_loss", "knee",
     "policy",
 )  # fmt: skip
-"""The keys of a promise of which a plan has one: how the policy is picked."""
+"""The ways to pick the policy. The promise of a plan contains one of these keys."""
 
 
 class StudyView(ProjectView):
-    """One look at the project of a study."""
+    """One view of the project of a study."""
 
     @property
     def source_hash(self) -> str:
-        """The folder's hash now, nothing if it is absent."""
+        """The folder's present hash, empty if the folder is absent."""
         place = self.folder.path / self.source
         return self.folder.find_hash(self.source) if self.source and place.is_dir() else ""
 
     @cached_property
     def plan(self) -> Mapping[str, Any]:
-        """The plan, empty without one."""
+        """The plan, empty if there is none."""
         return self.folder.read_toml(STUDY) or {}
 
     @property
@@ -59,7 +59,7 @@ class StudyView(ProjectView):
 
     @cached_property
     def policies(self) -> Mapping[str, Any]:
-        """The answer of `voile study frontier`, without policies if the kit is of another plan."""
+        """The answer of `voile study frontier`, without policies if another plan made the kit."""
         words = ["study", "frontier", STUDY]
         try:
             answer: Mapping[str, Any] = self.reader.read_verb(words, [self.kit_index, STUDY])
@@ -69,7 +69,7 @@ class StudyView(ProjectView):
 
     @cached_property
     def policy(self) -> Mapping[str, Any] | None:
-        """The policy that the plan's promise picked, None without a kit."""
+        """The policy that the plan's promise picked, None if there is no kit."""
         if self.kit_facts is None:
             return None
         number = self.kit_facts["chosen"][self.table]
@@ -78,12 +78,12 @@ class StudyView(ProjectView):
 
     @property
     def table(self) -> str:
-        """The part that the policies are of: the first table of the plan."""
+        """The part with the policies: the first table of the plan."""
         return next(name for name, one in self.parts.items() if one["kind"] == "tables")
 
     @cached_property
     def public(self) -> Mapping[str, Any]:
-        """The public manifest of the release, empty without one."""
+        """The public manifest of the release, empty if there is none."""
         return self.folder.read_json(f"{self.release}/manifest.json") or {}
 
     @cached_property
@@ -99,7 +99,7 @@ class StudyView(ProjectView):
 
     @cached_property
     def evidence(self) -> Mapping[str, Any] | None:
-        """The evidence about all parts, and about each by itself."""
+        """The evidence about all parts together, and about each part alone."""
         place = f"{self.release}.private"
         found = self.folder.read_json(f"{place}/evidence.json")
         if found is None:
@@ -112,7 +112,7 @@ class StudyView(ProjectView):
 
     @property
     def kit_problem(self) -> str:
-        """Why the kit is not of the files as they are, nothing if it is."""
+        """The reason why the kit does not fit the present files, empty if it does."""
         if self.kit_facts is None:
             return ""
         fitted = self.kit_facts["parts"]
@@ -126,12 +126,12 @@ class StudyView(ProjectView):
 
     @property
     def policy_problem(self) -> str:
-        """Nothing: the plan's promise picks a policy of its own kit."""
+        """An empty text: the plan's promise always picks a policy of its own kit."""
         return ""
 
     @property
     def release_problem(self) -> str:
-        """Why the release is not of the plan's kit as it is."""
+        """The reason why the release does not come from the present kit, empty if it does."""
         if self.manifest is None or self.policy is None:
             return ""
         made = self.manifest["parts"][self.table]["chosen"]["number"]
@@ -139,7 +139,7 @@ class StudyView(ProjectView):
 
     @property
     def evidence_problem(self) -> str:
-        """Why the evidence is not about this release."""
+        """The reason why the evidence is not about this release, empty if it is."""
         if self.evidence is None or self.manifest is None:
             return ""
         now = self.folder.find_hash(f"{self.release}/manifest.json")

@@ -25,30 +25,31 @@ OFTEN = 0.2  # seconds between two looks at an adopted process
 
 
 class AdoptedProcess:
-    """A verb that an earlier server of the project started, and that still runs."""
+    """A verb that an earlier server of the project started and that still runs."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
 
     def wait(self) -> int:
-        """Wait for its end; nobody else can know its code."""
+        """Wait for the end of the verb and return 0, as only its parent can read its code."""
         while is_running(self.pid):
             time.sleep(OFTEN)
         return 0
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal."""
+        """Send the verb a signal."""
         if is_running(self.pid):
             os.kill(self.pid, number)
 
 
 @dataclass
 class VerbJob:
-    """A verb that runs, or ran.
+    """A verb that runs or has ended.
 
     Parameters
     ----------
-    step : whose button started it. words : after `voile`.
+    step : the step with the button that started the verb.
+    words : the words after `voile`.
     """
 
     step: str
@@ -63,7 +64,7 @@ class VerbJob:
     result: Any = None
 
     def describe(self) -> dict[str, Any]:
-        """Return what the page shows of it."""
+        """Return the facts about the verb for the page."""
         is_running = self.state == "running"
         return {
             "step": self.step,
@@ -78,7 +79,7 @@ class VerbJob:
 
     @property
     def reading_address(self) -> str | None:
-        """The address that the verb printed for its reader, while it runs."""
+        """The address that the running verb printed for its reader, None if there is none."""
         if self.state != "running":
             return None
         found = (READING.search(line) for line in self._lines())
@@ -103,7 +104,7 @@ class VerbJobs:
 
     Parameters
     ----------
-    finish : called with each job that ended, before the page sees its end.
+    finish : a function that gets each finished job before the page shows its end.
     """
 
     def __init__(self, folder: Path, finish: Callable[[VerbJob], None]) -> None:
@@ -117,7 +118,7 @@ class VerbJobs:
         return self.last is not None and self.last.state in ("running", "stopping")
 
     def start(self, step: str, words: Sequence[str]) -> VerbJob:
-        """Start a verb; it goes on if the page closes.
+        """Start a verb, which continues if the page closes.
 
         Raises
         ------
@@ -164,7 +165,7 @@ class VerbJobs:
 
 
 def is_running(pid: object) -> bool:
-    """Whether a process is a verb of voile's that still runs."""
+    """Return whether a process is a running verb of voile."""
     if not isinstance(pid, int):
         return False
     system = Path("/proc")
@@ -185,7 +186,7 @@ def run_verb(folder: Path, words: Sequence[str]) -> Any:
 
     Raises
     ------
-    RequestError : in the verb's own words.
+    RequestError : the verb failed. The message is the verb's own.
     """
     with TemporaryFile() as output, TemporaryFile() as messages:
         code = start_verb(folder, words, output, messages).wait()
@@ -198,7 +199,7 @@ def run_verb(folder: Path, words: Sequence[str]) -> Any:
 def start_verb(
     folder: Path, words: Sequence[str], output: IO[bytes], messages: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Start `voile` with these words; its interrupt is its own."""
+    """Start `voile` with these words, in a session with its own interrupts."""
     return subprocess.Popen(
         [sys.executable, "-m", "voile", *words, "--json"],
         cwd=folder,
@@ -230,7 +231,7 @@ def read_result(
 
 
 def _read_progress(lines: Sequence[str]) -> Any:
-    """Return the verb's last line of progress that is whole."""
+    """Return the verb's last complete line of progress."""
     for line in reversed(lines):
         if line.startswith(PROGRESS) and line.endswith("}}"):
             return json.loads(line)["progress"]

@@ -1,1 +1,1 @@
-"""The value search: which unreleased values of people stand in released bytes."""
+"""The value search: it finds unreleased values of people in released bytes."""

@@ -1,4 +1,4 @@
-"""What the value search found: people, what chance alone would find, and the forms."""
+"""The findings of the value search: people, the number expected by chance, and the forms."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from voile.gate.finding import GateFinding
 
 CONFIDENCE = 0.99
-"""Of the bound on chance."""
+"""The confidence of the bound on chance."""
 SHOWN = 5
-"""Columns and forms that a sentence lists."""
+"""The most columns and forms in a sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FormCount:
-    """The people of one column whose values stand in one form in one released column.
+    """The people with values of one column in one form in one released column.
 
-    part, column : of the unreleased value. in_part, in_column : of the released bytes. people :
-    with such a value. expected : of these by chance, in people and values together.
+    part, column : the place of the unreleased value.
+    in_part, in_column : the place of the released bytes.
+    people : the number of people with such a value.
+    expected : the number that chance alone gives. Each pair of a person and a value counts, except
+        for rare values of others, which count people.
     """
 
     part: str
@@ -31,12 +34,16 @@ class FormCount:
 
 @dataclass(frozen=True, kw_only=True)
 class ValueFinding(GateFinding):
-    """A figure of the value search: people, and chance. It has no value of anybody.
+    """A figure of the value search: the found people, and the people expected by chance.
 
-    says : what the people found have. forms : where the found values stand.
-    certain : of these people, the ones of whom a whole value stands there by no chance: nobody
-        else's text has it, and fewer than one token in a million by its digits and letters.
-    not_searched : values of fewer than three letters and two digits.
+    It contains no person's values.
+
+    says : the sentence's predicate about the found people.
+    forms : the columns and forms of the found values.
+    certain : the found people with a value that chance does not explain. The value is more than one
+        word of a longer value, and no text of people without the value contains it. By its digits
+        and letters, fewer than one random token in a million equals it.
+    not_searched : the number of values shorter than three letters, or two digits for a number.
     """
 
     says: str
@@ -46,15 +53,15 @@ class ValueFinding(GateFinding):
 
     @property
     def most_by_chance(self) -> float:
-        """The people that chance alone exceeds in one of 100 releases, by Poisson's law.
+        """The number of people that chance alone exceeds in one of 100 releases, by Poisson's law.
 
-        The expected number is estimated; its own deviation counts where that is more.
+        The expected number is an estimate. The bound uses its own deviation if that gives more.
         """
         return bound_chance(self.expected or 0.0, self.deviation or 0.0)
 
     @property
     def exceeds_chance(self) -> bool:
-        """Whether there are more people than chance alone gives in 99 of 100 releases."""
+        """Whether the search found more people than chance alone gives in 99 of 100 releases."""
         return self.value > self.most_by_chance
 
     @property
@@ -71,9 +78,9 @@ class ValueFinding(GateFinding):
 
 
 def bound_chance(expected: float, deviation: float, *, tests: int = 1) -> float:
-    """Return what chance alone exceeds in one of 100 releases, in any of some tests.
+    """Return the number that chance alone exceeds in one of 100 releases, in any of `tests` tests.
 
-    expected : the mean of a Poisson law, estimated with a `deviation`.
+    expected : the mean of a Poisson law, estimated with the standard deviation `deviation`.
     """
     from scipy.stats import norm, poisson
 

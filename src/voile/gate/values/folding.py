@@ -19,7 +19,7 @@ _PERCENT = re.compile(r"[^\s\"'<>]*%[0-9A-Fa-f]{2}[^\s\"'<>]*")
 
 
 class _CharacterFolds(dict[int, str | None]):
-    """What each character becomes: a letter, a digit of ASCII, a blank, or nothing."""
+    """The folded form of each character: a letter, an ASCII digit, a blank, or nothing."""
 
     def __missing__(self, code: int) -> str | None:
         character = chr(code)
@@ -52,7 +52,7 @@ def fold_text(text: str) -> str:
 class FoldedCells:
     """Cells to split into tokens, with the row and the encoding of each.
 
-    texts : large strings, of which those that are not ASCII are folded.
+    texts : large strings. Strings that are not ASCII are folded.
     """
 
     texts: pa.LargeStringArray
@@ -66,7 +66,7 @@ class FoldedCells:
 
     @property
     def offsets(self) -> NDArray[np.int64]:
-        """Where each cell begins in `data`, and the end of the last."""
+        """The start of each cell in `data`, and the end of the last cell."""
         return _offsets_of(self.texts)
 
 
@@ -80,7 +80,7 @@ _UNSPELLED = r"([AOUaou])[Ee]"
 
 
 def fold_with_spellings(texts: pa.LargeStringArray) -> FoldedCells:
-    """Fold values, and add how others spell them: Müller as Mueller, and Mueller as Müller."""
+    """Fold values, and add other spellings: Mueller for Müller, and Müller for Mueller."""
     plain = fold_cells(texts)
     marked = np.flatnonzero(pc.match_substring_regex(texts, "[äöüøåæÄÖÜØÅÆ]|[aou]\u0308"))
     composed = texts.take(pa.array(marked)).to_pylist()
@@ -93,7 +93,7 @@ def fold_with_spellings(texts: pa.LargeStringArray) -> FoldedCells:
 
 
 def fold_with_decoded(texts: pa.LargeStringArray) -> FoldedCells:
-    """Fold cells, and add what their base64, hexadecimal and URL-encoded runs contain."""
+    """Fold cells, and add the decoded texts of their base64, hexadecimal and URL-encoded runs."""
     plain = fold_cells(texts)
     decoded, cells, kinds = _decode_runs(texts)
     urls, url_cells = _decode_urls(texts)
@@ -140,12 +140,12 @@ def _decode_urls(texts: pa.LargeStringArray) -> tuple[pa.LargeStringArray, NDArr
 
 
 def cells_of(keys: pa.LargeStringArray) -> FoldedCells:
-    """Return strings that are folded already as cells."""
+    """Return cells of strings that are already folded."""
     return FoldedCells(keys, np.arange(len(keys)), np.zeros(len(keys), np.uint8))
 
 
 def strings_of(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> pa.LargeStringArray:
-    """Return the strings that lie one after another in `data`, by where each ends."""
+    """Return the consecutive strings in `data`, given the end of each."""
     offsets = np.concatenate([[0], ends]).astype(np.int64)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))]
     return pa.Array.from_buffers(pa.large_string(), len(ends), buffers)

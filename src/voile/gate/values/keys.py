@@ -30,14 +30,14 @@ from voile.gate.values.kernels.tokens import (
 )
 
 BITS = 28
-"""Of a filter, which has 2**BITS bits: it bounds memory, and a key in it is never lost."""
+"""A filter has 2**BITS bits. This bounds its memory, and the filter never loses a key."""
 LONGEST_DATE = 32
-"""Characters of a value that is a date and nothing else, as `2001-02-03T04:05:06.000+01:00`."""
+"""The most characters of a value that is only a date, such as `2001-02-03T04:05:06.000+01:00`."""
 DATE_MARK, NOTHING = (pa.scalar(one, pa.large_string()) for one in ("#", ""))
 
 
 class KeyFilter:
-    """A bitmap that contains every key that was added, and some others by chance."""
+    """A bitmap that contains every added key, and some other keys by chance."""
 
     def __init__(self, bits: int = BITS) -> None:
         self.bits = bits
@@ -49,17 +49,17 @@ class KeyFilter:
         add_keys(cells.data, cells.offsets[:-1], cells.offsets[1:], self.bitmap, self.bits)
 
     def test(self, keys: pa.LargeStringArray) -> NDArray[np.bool_]:
-        """Say which keys it may contain."""
+        """Return which keys the filter may contain."""
         cells = cells_of(keys)
         return test_keys(cells.data, cells.offsets[:-1], cells.offsets[1:], self.bitmap, self.bits)
 
 
 @dataclass(frozen=True)
 class CellKeys:
-    """Keys with the row each is of, its form, its tokens and its encoding, all (keys,).
+    """Keys with their rows, forms, numbers of tokens and encodings, all (keys,).
 
-    marks : of a text, whether the key is its whole cell. Of a value, whether few texts have such a
-    key by chance: it is a code, a number or several words, and no date.
+    marks : for a text, whether the key is the whole cell. For a value, whether few texts have such
+        a key by chance: a code, a number or several words, and no date.
     """
 
     keys: pa.LargeStringArray
@@ -70,7 +70,7 @@ class CellKeys:
     marks: NDArray[np.bool_]
 
     def where(self, mask: NDArray[np.bool_]) -> CellKeys:
-        """Return some of the keys."""
+        """Return the keys that a mask selects."""
         return CellKeys(
             self.keys.filter(pa.array(mask)),
             self.rows[mask],
@@ -83,9 +83,9 @@ class CellKeys:
 
 @dataclass(frozen=True)
 class QuotedLabels:
-    """The released labels of two tokens and more: an interval's ends in them are no values.
+    """The keys of released labels. Boundaries of an interval within a quoted label are no values.
 
-    data, offsets : their keys, by ascending digest.
+    data, offsets : the keys, by ascending digest.
     """
 
     data: NDArray[np.uint8]
@@ -104,7 +104,7 @@ class QuotedLabels:
 
 
 class _CellTokens:
-    """The tokens of folded cells; numbers of texts may be days of a spreadsheet."""
+    """The tokens of folded cells; with `has_serials`, numbers may be days of a spreadsheet."""
 
     def __init__(self, cells: FoldedCells, *, has_serials: bool) -> None:
         self.cells, self.has_serials = cells, has_serials
@@ -185,10 +185,11 @@ def _move_days(days: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[n
 
 @dataclass(frozen=True)
 class ValueKeys:
-    """The keys of values, and the decoys: keys of the same shape that are nobody's by design.
+    """The keys of values, and the decoys: keys of the same shape that belong to nobody by design.
 
     near : keys of the days at the given offsets from each date of a value.
-    short : values of fewer than three letters and two digits, which are not searched.
+    short : the number of values that are not searched: shorter than three letters, or two digits
+        for a number.
     """
 
     keys: CellKeys
@@ -200,8 +201,8 @@ class ValueKeys:
 def find_value_keys(values: pa.LargeStringArray, offsets: Sequence[int] = ()) -> ValueKeys:
     """Return every key of some values.
 
-    A decoy is a key of a rare shape with the characters after its first backwards. With offsets,
-    the only key of a date is its day.
+    A decoy is a key of a rare shape with all characters after the first in reverse order. If there
+    are offsets, a date has only one key: its day.
     """
     tokens = _CellTokens(fold_with_spellings(values), has_serials=False)
     found, dates = tokens.find(kernels.find_value_keys), tokens.dates
@@ -221,7 +222,7 @@ def find_value_keys(values: pa.LargeStringArray, offsets: Sequence[int] = ()) ->
 
 
 def _has_rare_shape(found: CellKeys) -> NDArray[np.bool_]:
-    """Say which keys are codes, numbers or several words."""
+    """Return which keys are codes, numbers or several words."""
     is_long = pc.greater_equal(pc.binary_length(found.keys), kernels.LEAST_DIGITS).to_numpy(False)
     has_digit = pc.match_substring_regex(found.keys, "[0-9]").to_numpy(False)
     own = np.isin(found.forms, (kernels.WHOLE, kernels.DIGITS, kernels.PASSAGE))
@@ -260,7 +261,7 @@ def find_text_keys(texts: pa.LargeStringArray, values: KeyFilter, labels: Quoted
 
 
 def join_keys(*several: CellKeys) -> CellKeys:
-    """Return the keys of several as those of one."""
+    """Join several sets of keys into one."""
     arrays = zip(*((x.rows, x.forms, x.tokens, x.encodings, x.marks) for x in several), strict=True)
     keys = pa.concat_arrays([one.keys for one in several])
     return CellKeys(keys, *(np.concatenate(own) for own in arrays))

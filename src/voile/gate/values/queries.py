@@ -1,8 +1,11 @@
 """The queries of the value search, in the order in which they run.
 
-held : keys of values that texts have. seen : keys of texts that values have. decoys : keys of the
-shape of rare values, which are nobody's by design. place : the number of a part and a column.
-mark : of seen, whether the key is its whole cell; of held, whether its shape is rare by chance.
+held : keys of values that texts contain.
+seen : keys of texts that values contain.
+decoys : keys with the shape of rare values, which belong to nobody by design.
+place : the number of a part and a column.
+mark : for `seen`, whether the key is the whole cell. For `held`, whether few texts have a key of
+    this shape by chance.
 own : whether the person of the text holds the key.
 """
 

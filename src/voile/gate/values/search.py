@@ -1,20 +1,21 @@
 """Search every unreleased value of every person in the released bytes, within bounded memory.
 
-Values give *keys* (`keys`), and texts give the keys that a filter of the values may contain. DuckDB
-joins both on the keys themselves, so a match is exact: the filter decides nothing.
+Values give *keys* (`keys`). Texts give the keys that a filter of the values may contain. DuckDB
+joins both on the keys themselves, so each match is exact. The filter only saves memory.
 
-Chance: of a key, the share of people who do not hold it and have it in their own text. A key counts
-if that share is at most 1% and few people hold it. `expected` sums the shares over its holders. Of
-keys near the limit only those count that chance puts below it. Their shares sum without bias where
-one occurrence above the limit is included, since for X of Bin(n, p)
-E[X; X <= t + 1] / n = p P(Bin(n - 1, p) <= t) (Robbins).
+The *share* of a key measures chance: the share of the people without the key as a value who have it
+in their own text. A key counts if its share is at most 1% and few people hold it. `expected` adds
+up the chances of the holders, from the shares of their keys. Chance puts some keys below the limit,
+and others above. The sum is unbiased because it includes keys with one occurrence above the limit.
+Robbins: if X follows Bin(n, p), then E[X; X <= t + 1] / n = p P(Bin(n - 1, p) <= t).
 
-Where dates were moved, a person's own moved dates may meet a date of theirs: of a baby's birth, for
-instance, among its vaccinations. The share of a date is then that of the days at the possible
-offsets from it which its person's text has.
+If dates were moved, a moved date of a person may equal another date of the same person. A baby's
+moved vaccination may equal its date of birth, for instance. The share of a date then refers to the
+days at the possible offsets from it: the share of them that the person's text contains.
 
-Of other keys, as ages, one says nothing. They count in running text, for all values of a column in
-one released column together, where more people have their own than the 99% bound on chance.
+One match of a common key, such as an age, is no evidence. Common keys count only in running text,
+for all values of a column in one released column together. They count if more people have their own
+value there than the 99% bound on chance.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     import duckdb
 
 Stream = Callable[[], Iterable[pa.RecordBatch]]
-"""What gives the batches of a source from their beginning, as often as it is called."""
+"""A function that yields the batches of a source from the beginning at each call."""
 Column = tuple[str, str]
 """A part and one of its columns."""
 
@@ -53,20 +54,21 @@ VALUE_COLUMNS = ("person", "part", "column", "value")
 TEXT_COLUMNS = ("person", "part", "column", "text")
 MEMORY = 600_000_000
 PIECE = 4_000_000
-"""Bytes of cells that are read at once; a larger cell is read alone."""
+"""The most bytes of cells in one batch; a larger cell has its own batch."""
 NEAR_DAYS = 32
-"""Days next to each date that are looked for, where dates were moved."""
+"""The most days that the search tries for each date, if dates were moved."""
 OWN, ELSEWHERE = "people_with_values", "people_with_rare_values_elsewhere"
 
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """When a key that people have in their text counts as a value of theirs.
+    """The limits within which a key in people's text counts as their value.
 
-    chance : most people of those who do not hold it, as a share, for one key by itself.
-    holders : most holders, or `holders_share` of all people where that is more.
-    rare : holders of a rare value at most. has_common : whether the keys of a column that each are
-    too common count together, above the bound on chance.
+    chance : the largest share of people who have a key in their text but do not hold it, for one
+        key alone.
+    holders : the most holders, or `holders_share` of all people if that is more.
+    rare : the most holders of a rare value.
+    has_common : whether the too common keys of a column count together, above the bound on chance.
     """
 
     chance: float = 0.01
@@ -78,14 +80,14 @@ class SearchLimits:
 
 @dataclass(frozen=True)
 class SearchInputs:
-    """What is searched, and where.
+    """The values to search, and the texts in which to search.
 
-    values : batches of person, part, column, value: all that is not released as it is.
+    values : batches of person, part, column, value: all values that are not released unchanged.
     texts : batches of person, part, column, text: all released cells of each person.
-    generalised : columns released as labels: their own labels are no finding about their values.
-    labels : the labels themselves. An interval's ends within a quoted label are no values.
-    offsets : the days by which a person's dates in the texts may have been moved; empty where they
-        were not. A moved date may equal an unreleased date of its person by chance.
+    generalised : columns released as labels. Their own labels are no finding about their values.
+    labels : the labels. Boundaries of an interval within a quoted label are no values.
+    offsets : the days by which a person's dates in the texts may have been moved; empty if none
+        were. A moved date may equal an unreleased date of its person by chance.
     """
 
     values: Stream
@@ -103,7 +105,7 @@ def search_values(
     threads: int | None = None,
     directory: Path | None = None,
 ) -> tuple[ValueFinding, ValueFinding]:
-    """Find people with an own unreleased value in their released text, and rare values elsewhere.
+    """Find people with their own unreleased value in their text, and rare values elsewhere.
 
     Parameters
     ----------
@@ -114,9 +116,9 @@ def search_values(
     -------
     Two findings: the values in their own people's text, and rare values in other people's text.
 
-    Guarantees: a match is a match of the folded values themselves; every sequence of tokens of a
-    value of 1 to 6 tokens is found. Measured: its false alarms beside the number it expects. It
-    does not find misspellings, nicknames, paraphrases or days in words.
+    Guarantees: each match compares the folded values themselves. The search finds the token
+    sequence of every value of 1 to 6 tokens. Measured: its false alarms, compared with the number
+    that it expects. It does not find misspellings, nicknames, paraphrases or days in words.
 
     Cost: two passes over the values and one over the texts, O(bytes); memory does not grow.
 
@@ -127,7 +129,7 @@ def search_values(
 
 
 class _KeySearch:
-    """One search: the places it met, and the tables of keys in DuckDB."""
+    """One search: the columns that it has read, and the tables of keys in DuckDB."""
 
     def __init__(
         self, inputs: SearchInputs, limits: SearchLimits, engine: duckdb.DuckDBPyConnection
@@ -162,7 +164,7 @@ class _KeySearch:
         return self._judge()
 
     def _read_texts(self, values: KeyFilter) -> KeyFilter:
-        """Keep the keys of texts that may be of values; return a filter of them."""
+        """Keep the keys of texts that values may have; return a filter of these keys."""
         texts, labels = KeyFilter(), QuotedLabels.of(self.inputs.labels)
         for cells in _pieces(self.inputs.texts, TEXT_COLUMNS):
             self._note_people("readers", cells)
@@ -235,7 +237,7 @@ class _KeySearch:
         return self._own_finding(readers), self._elsewhere(holders)
 
     def _take_common(self) -> None:
-        """Take the common keys of the columns in which more people have theirs than by chance."""
+        """Add the hits of common keys in columns with more people than the bound on chance."""
         pairs = self.engine.execute(queries.COMMON_PAIRS).fetchall()
         for place, seen, people, expected, variance in pairs:
             if people > bound_chance(expected, sqrt(variance), tests=len(pairs)):
@@ -317,4 +319,4 @@ def _pieces(stream: Stream, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch
 
 
 NOBODY = "\x00 nobody"
-"""The person of a text that names none."""
+"""The person of a cell without a person."""

@@ -1,4 +1,4 @@
-"""Adversary: who might try, and which limits and thresholds hold, before any figure."""
+"""Adversary: the adversary, and the limits and thresholds that people set before any figure."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ TEXTS = {
     "prepared_by": ("", "prepared_by", "Prepared by", "as a signer's name; cannot approve"),
     "policy": ("decisions", "policy", "Who chooses the policy", "and why"),
     "thresholds": ("decisions", "thresholds", "Who sets the thresholds", "and why"),
-    "assumed": ("attacker", "assumed", "The adversary", "and what the adversary knows"),
+    "assumed": ("attacker", "assumed", "The adversary", "and the adversary's knowledge"),
     "stronger": ("attacker", "why", "Why nobody stronger", ""),
     "contract": ("controls", "contract", "Contract", "what it forbids"),
     "access": ("controls", "access", "Access", "who, and where"),
-    "audit": ("controls", "audit", "Audit", "what is logged, and who reads it"),
+    "audit": ("controls", "audit", "Audit", "which uses are logged, and who reads the log"),
 }
 """Each text of the context: its table, its key, its label and its hint."""
 
@@ -125,11 +125,11 @@ def _limit_groups(view: ProjectView) -> list[dict[str, Any]]:
     if not view.kind.has_groups:
         return [make_group("Limits of every policy", [hold_out])]
     register = "Named people with the same columns. Needed for the linkage attack."
-    risk = "The largest chance that an adversary names a record right."
+    risk = "The largest chance that an adversary names the person of a record correctly."
     knowledge = [
         make_field("population", "Population table", limits.population, hint=PEOPLE),
         make_field(
-            "register_file", "Register that the adversary holds", files.register_file, hint=register
+            "register_file", "Register that the adversary has", files.register_file, hint=register
         ),
         make_field("person", "Column of identities in the register", files.person),
     ]
@@ -204,7 +204,7 @@ def _plan_save(view: ProjectView, form: Form) -> Sequence[Move]:
 
 
 def _plan_fit(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Write the limits and the context, and find the policies."""
+    """Write the limits and the context, and fit the policies."""
     if isinstance(view, StudyView):
         return (*_writes(view, form), plan_study_fit(view))
     verb, *options = _fit_words(view, form)
@@ -254,7 +254,7 @@ def _limits(view: ProjectView, form: Form) -> FitLimits:
 
 
 def _context(view: ProjectView, form: Form) -> str:
-    """Return the context's text; tables of an earlier context that the form lacks stay."""
+    """Return the context's text, with the tables of an earlier context that the form lacks."""
     import tomli_w
 
     data = dict(view.context or {})
@@ -265,7 +265,7 @@ def _context(view: ProjectView, form: Form) -> str:
         else:
             data[key] = text
     data["expires"] = _day(form)
-    renewal = read_text(form, "renewal", "the field of what ends it earlier")
+    renewal = read_text(form, "renewal", '"Ends earlier with"')
     data["renewal"] = [one.strip() for one in renewal.split(";") if one.strip()]
     data["signers"] = 2 if form.get("signers") == "2" else 1
     data["thresholds"] = _thresholds(view, form, data.get("thresholds", {}))

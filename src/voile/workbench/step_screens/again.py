@@ -22,7 +22,7 @@ def find_state(view: ProjectView) -> StepState:
 
 
 def build_screen(view: ProjectView) -> dict[str, Any]:
-    """Return the commands that repeat the project, and those of a ledger."""
+    """Return the commands that repeat the project, and the commands of a ledger."""
     title = "Next month"
     if why := find_state(view).why:
         return {"title": title, "lede": why, "blocks": []}

@@ -25,7 +25,7 @@ NAME, TITLE = "attack", "Attack"
 
 
 def find_state(view: ProjectView) -> StepState:
-    """Return whether this release was attacked."""
+    """Return whether somebody attacked this release."""
     if view.manifest is None:
         return StepState(NAME, TITLE, "blocked", "", "Make the release first.")
     if view.evidence is None:

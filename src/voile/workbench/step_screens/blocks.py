@@ -1,4 +1,4 @@
-"""The parts of which screens are made, and the values of their forms."""
+"""The parts of screens, and the values of their forms."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 from voile.workbench.project_view import Block, FieldError, Form, ProjectView
 
 LONGEST = 4000
-"""Characters of a field."""
+"""The most characters of a field."""
 
 
 def make_field(name: str, label: str, value: object = "", **more: Any) -> dict[str, Any]:
-    """Return a field; `kind` is text, number, area, select or file; `hint` says what it is for."""
+    """Return a field with a hint about its use; `kind` is text, number, area, select or file."""
     return {"name": name, "label": label, "value": value, "kind": "text", **more}
 
 
 def make_group(
     title: str, fields: Sequence[dict[str, Any]], hint: str = "", *, layout: str = ""
 ) -> dict[str, Any]:
-    """Return fields under one heading; in the layout `lined` a number begins each line."""
+    """Return fields under one heading; the layout `lined` begins each line with a number."""
     return {"title": title, "hint": hint, "fields": list(fields), "layout": layout}
 
 
 def make_action(act: str, label: str, *, why: str = "", primary: bool = True) -> dict[str, Any]:
-    """Return a button; with a reason it is disabled."""
+    """Return a button, disabled if there is a reason `why`."""
     return {"act": act, "label": label, "why": why, "primary": primary}
 
 
@@ -39,21 +39,21 @@ def make_figure(label: str, big: str, of: str = "", below: str = "") -> dict[str
 
 
 def make_note(text: str, tone: str = "") -> Block:
-    """Return a sentence; `tone` is nothing, warn or good."""
+    """Return a sentence; `tone` is empty, warn or good."""
     return {"block": "note", "text": text, "tone": tone}
 
 
 def make_next(step: str, label: str, *, why: str = "") -> Block:
-    """Return the button that goes on to a step."""
+    """Return the button that opens a step."""
     return {"block": "next", "step": step, "label": label, "why": why}
 
 
 def read_text(form: Form, name: str, what: str = "") -> str:
-    """Return a field's text; `what` names a required one.
+    """Return a field's text; a required field has a name `what`.
 
     Raises
     ------
-    FieldError : it is empty and required, or too long.
+    FieldError : the text is empty and required, begins with a hyphen, or is too long.
     """
     text = str(form.get(name, "")).strip()
     if what and not text:
@@ -70,7 +70,7 @@ def read_number(form: Form, name: str, what: str, low: float, high: float) -> fl
 
     Raises
     ------
-    FieldError : it is no number from `low` to `high`.
+    FieldError : the text is no number from `low` to `high`.
     """
     text = read_text(form, name, what).replace(",", "")
     try:
@@ -83,7 +83,7 @@ def read_number(form: Form, name: str, what: str, low: float, high: float) -> fl
 
 
 def read_path(view: ProjectView, form: Form, name: str) -> str:
-    """Return the path of a file on this machine, nothing if the field is empty.
+    """Return the path of a file on this machine, empty if the field is empty.
 
     Raises
     ------

@@ -31,7 +31,7 @@ NAME, TITLE = "data", "Data"
 
 
 def find_state(view: ProjectView) -> StepState:
-    """Return whether the table was inspected."""
+    """Return whether the project has read the present table."""
     if not view.source:
         return StepState(NAME, TITLE, "open", "choose a table")
     if view.has_changed_source:
@@ -123,7 +123,7 @@ def _plan_inspect(view: ProjectView, form: Form) -> Sequence[Move]:
 
 
 def _plan_accept(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Take the table as it is now, with the roles as they are."""
+    """Accept the present table, and keep the roles."""
     source = SourceFile(path=view.source, sha256=view.source_hash)
     project = view.project.model_copy(update={"source": source})
     return (FileWrite(PROJECT, project.to_toml()),)

@@ -42,7 +42,7 @@ def find_state(view: ProjectView) -> StepState:
 
 
 def build_screen(view: ProjectView) -> dict[str, Any]:
-    """Return the criteria against their thresholds, and the forms that judge and sign."""
+    """Return the criteria with their thresholds, and the forms that judge and sign."""
     state, one = find_state(view), view.determination
     title = "Is it enough, for this recipient?"
     blocks: list[dict[str, Any]] = []
@@ -116,7 +116,7 @@ def _form(view: ProjectView, state: StepState) -> dict[str, Any]:
         make_field(
             "decision", "Decision", usual, kind="select", options=[[x, x] for x in DECISIONS]
         ),
-        make_field("as", "Signer", "", hint="as the file of allowed signers names you"),
+        make_field("as", "Signer", "", hint="your name in the file of allowed signers"),
         make_field("key", "File with your private key", "", hint="OpenSSH, Ed25519, no passphrase"),
         make_field(
             "conditions", "Conditions", "\n".join(conditions), kind="area", hint="one a line"
@@ -159,7 +159,7 @@ def _plan_sign(view: ProjectView, form: Form) -> Sequence[Move]:
 
 
 def _is_preparer(view: ProjectView, signer: str) -> bool:
-    """Whether a signer prepared the release, as `voile sign` checks again."""
+    """Return whether a signer prepared the release. `voile sign` checks this again."""
     told = (view.determination or {}).get("context", {})
     return str(told.get("prepared_by") or "").strip().casefold() == signer.casefold()
 

@@ -19,7 +19,7 @@ NAME, TITLE = "frontier", "Frontier"
 
 
 def find_state(view: ProjectView) -> StepState:
-    """Return whether a policy of this kit is chosen."""
+    """Return whether somebody chose a policy of this kit."""
     if not view.roles:
         return StepState(NAME, TITLE, "blocked", "", "Read the table first.")
     if view.kit_facts is None:
@@ -34,7 +34,7 @@ def find_state(view: ProjectView) -> StepState:
 
 
 def _note_policy(policy: Mapping[str, Any]) -> str:
-    """Name a policy and its loss, or what a policy of notes publishes."""
+    """Name a policy and its loss, or the published share for a policy of notes."""
     figures, number = policy["figures"], policy.get("number")
     name = "an edited policy" if number is None else f"policy {number}"
     if "published_tokens" in figures:
@@ -130,12 +130,12 @@ def _describe(
 def _describe_notes(policy: Mapping[str, Any]) -> dict[str, Any]:
     """Return the figures of a policy of notes, by its cost of a missed identifier."""
     cost = f"{policy['miss_cost']:g}"
-    stay = [share(policy["risk"]), "", f"{policy['left']:,} of those that voile knows"]
+    stay = [share(policy["risk"]), "", f"{policy['left']:,} of the known identifiers"]
     lost = [share(policy["loss"]), "", "0% = original"]
     published = [share(policy["published_tokens"]), "", f"miss cost {cost}"]
     says = f"A missed identifier counts as much as {cost} harmless words that are removed."
     if not policy["passes"]:
-        says = "It publishes the notes as they are."
+        says = "It publishes the notes unchanged."
     return {
         "figures": [stay, lost, published],
         "says": says,
@@ -144,7 +144,7 @@ def _describe_notes(policy: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _describe_edited(view: ProjectView, marks: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the place of an edited policy, and the number of the policy where it began."""
+    """Return the place of an edited policy, and the number of the policy before the edits."""
     policy = view.policy
     if policy is None or policy.get("number") is not None or view.shown_policy is None:
         return None
@@ -154,7 +154,7 @@ def _describe_edited(view: ProjectView, marks: Mapping[str, Any]) -> dict[str, A
 
 
 def _explain(view: ProjectView, risk: float) -> str:
-    """Say what the riskiest record means."""
+    """Explain the risk of the riskiest record in one sentence."""
     is_known = ((view.kit_facts or {}).get("population") or {}).get("known")
     where = "of the population" if is_known else "in the table"
     if not 0 < risk <= 0.5:

@@ -19,7 +19,10 @@ def make_lookup_group(view: ProjectView) -> dict[str, Any]:
     people = "Names that any note may mention, such as staff."
     fields = [
         make_field(
-            "subject", "Column of the person in the notes", subject, hint="Empty: a note is one."
+            "subject",
+            "Column of the person in the notes",
+            subject,
+            hint="Empty: one person per note.",
         ),
         make_field("known", "Table of the people", one.known, hint="Names, dates, numbers."),
         make_field("by", "Column of the person in that table", one.by, hint="Empty: the same."),
@@ -29,7 +32,7 @@ def make_lookup_group(view: ProjectView) -> dict[str, Any]:
 
 
 def read_lookups(view: ProjectView, form: Form) -> LookupTables:
-    """Return what a person typed.
+    """Return the lookup tables of a form.
 
     Raises
     ------
@@ -45,13 +48,13 @@ def read_lookups(view: ProjectView, form: Form) -> LookupTables:
 
 
 def list_known_words(one: LookupTables) -> list[str]:
-    """Return the words that name the tables, of `init` and of `attack`."""
+    """Return the options of `init` and `attack` that name the tables."""
     words = ["--known", one.known, "--by", one.by or one.subject] if one.known else []
     return words + (["--known-people", one.people] if one.people else [])
 
 
 def list_fit_words(view: ProjectView, one: LookupTables) -> list[str]:
-    """Return the verb that learns from the notes: `fit` from marks, else `init` from tables."""
+    """Return the words of a fit: `fit` if the notes have marks, or `init` with lookup tables."""
     is_marked = "label" in view.roles.values()
     subject = ["--subject", one.subject] if one.subject else []
     verb = "fit" if is_marked else "init"

@@ -1,4 +1,4 @@
-"""What a person reads inside the page: proposals of a kit, and words of a release."""
+"""The readings inside the page: the proposals of a kit, and the words of a release."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def make_review(view: ProjectView) -> Block:
 
 
 def plan_review(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Read and correct what the kit proposes."""
+    """Review the proposals of the kit."""
     if not view.is_work:
         raise FieldError("roles.review", "nothing is proposed", instead="go to Adversary first")
     return (VerbCall(("documents", "review", view.kit, "--no-browser"), view.kit),)
 
 
 def make_acceptance(view: ProjectView) -> list[Block]:
-    """Return the proof that a reader gave, and the form that goes on with it."""
+    """Return a reader's proof, and the form that continues it."""
     proof = view.public.get("acceptance")
     blocks = [make_note(_say_proof(proof), "good")] if proof else []
     why = view.release_problem
@@ -52,7 +52,7 @@ def make_acceptance(view: ProjectView) -> list[Block]:
         why = "Make the release first."
     fields = [
         make_field("at_most", "Identifiers that may stay, at most", "2", kind="number"),
-        make_field("per", "For each so many words", "1000", kind="number"),
+        make_field("per", "Per this many words", "1000", kind="number"),
     ]
     action = make_action("release.accept", "Read, and prove it", why=why, primary=False)
     return [*blocks, make_form([make_group("Prove it by reading", fields, ACCEPT)], [action])]

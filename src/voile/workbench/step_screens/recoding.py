@@ -1,4 +1,4 @@
-"""What the chosen policy makes of each column, and the edits by hand."""
+"""The columns under the chosen policy, and the edits by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LABELS = 40  # labels of a column in view
 
 
 def build_recoding(view: ProjectView) -> list[Block]:
-    """Return the columns, the groups and the contributors to risk of the chosen policy."""
+    """Return the columns, the groups and the causes of risk of the chosen policy."""
     try:
         shown = view.shown_policy
     except RequestError as error:
@@ -109,7 +109,7 @@ def _describe_columns(view: ProjectView, shown: Mapping[str, Any]) -> Block:
 
 
 def _find_starts(values: Sequence[str], intervals: Sequence[Sequence[object]]) -> list[int]:
-    """Return the places of the values at which an interval after the first begins."""
+    """Return the places of the first values of all intervals except the first interval."""
     first = ["" if one[0] is None else str(one[0]) for one in intervals[1:]]
     return [values.index(one) for one in first if one in values]
 

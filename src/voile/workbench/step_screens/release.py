@@ -32,11 +32,11 @@ COUNTS = {
     "k": ("Smallest group", "people"),
     "anonymity": ("Fewest people with all items of a person", "people"),
     "unique_rows": ("Unique rows", ""),
-    "values_found": ("Values of the tables found in it", ""),
+    "values_found": ("Values of the tables in the text", ""),
     "decoded": ("Readings that the recipient decodes exactly", ""),
     "subjects": ("People released", ""),
 }
-"""Counts of the gate, in the order in which they are shown."""
+"""Counts of the gate, in the order of the page."""
 MEASURES = (
     ("expected_matches", "People expected to be re-identified", False),
     ("population_uniques", "People unique in the population", False),
@@ -46,7 +46,7 @@ MEASURES = (
 
 
 def find_state(view: ProjectView) -> StepState:
-    """Return whether the release is of the chosen policy."""
+    """Return whether the chosen policy made the release."""
     if view.policy is None or view.kit_facts is None:
         return StepState(NAME, TITLE, "blocked", "", "Choose a policy first.")
     if view.manifest is None:
@@ -57,7 +57,7 @@ def find_state(view: ProjectView) -> StepState:
 
 
 def build_screen(view: ProjectView) -> dict[str, Any]:
-    """Return the released rows, the files, and the button that makes them."""
+    """Return the released rows, the files, and the button that makes the files."""
     state = find_state(view)
     title = (
         "The release is older than your choice" if state.state == "stale" else "This is what leaves"
@@ -123,7 +123,7 @@ def _figures(figures: Any) -> list[dict[str, str]]:
 
 
 def _compare(figures: Any) -> dict[str, Any]:
-    """Return what linkage and uniqueness were in the source, and are in the release."""
+    """Return the linkage and the uniqueness in the source and in the release."""
     source = find_source_figures(figures)
     rows = [
         [
@@ -147,7 +147,7 @@ def _write(value: float | None, *, is_share: bool) -> str:
 
 
 def _columns(figures: Any) -> dict[str, Any]:
-    """Return how many labels each column that others may know has now."""
+    """Return the number of labels of each column that others may know."""
     rows = [
         [column, f"{labels:,.0f}", share(figures[f"{ENTROPY}({column})"])]
         for name, labels in figures.items()
@@ -162,7 +162,7 @@ def _columns(figures: Any) -> dict[str, Any]:
 
 
 def _rows(view: ProjectView) -> dict[str, Any]:
-    """Return the first rows of the file: values of people, which the page veils."""
+    """Return the first rows of the file. They are values of people, so the page veils them."""
     place = view.folder.path / view.release
     rows: list[list[str]] = []
     if place.suffix == ".parquet" and place.is_file():

@@ -105,7 +105,7 @@ def _plan_save(view: ProjectView, form: Form) -> Sequence[Move]:
 
 
 def _proposals(view: ProjectView) -> dict[str, Any]:
-    """Return what `voile inspect` proposes now."""
+    """Return the present proposal of `voile inspect`."""
     if not view.source_hash:
         return {}
     answer = view.reader.read_verb(["inspect", view.source, *view.kind_words], [view.source])

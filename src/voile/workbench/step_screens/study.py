@@ -1,4 +1,4 @@
-"""The middles of a study's steps: its parts, the joint figure, each part's contribution."""
+"""The contents of a study's steps: its parts, the joint figure, and each part's contribution."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ PROMISES: Mapping[str, Mapping[str, object]] = {
     "knee": {"knee": True},
     "risk-100": {"max_risk": 0.01},
 }
-"""What each rule writes into the plan."""
+"""The entries that each rule writes into the plan."""
 
 
 def edit_promise(view: StudyView, changes: Mapping[str, object]) -> FileWrite:
-    """Return the plan with other promises; a way to pick the policy replaces the earlier one."""
+    """Return the plan with other promises. A new way to pick the policy replaces the old way."""
     import tomlkit
 
     document = tomlkit.parse(view.folder.read_text(STUDY))
@@ -58,7 +58,7 @@ def make_limit_group(view: StudyView) -> list[dict[str, Any]]:
         make_field("suppress", "Share of rows dropped at most", suppress, kind="number"),
     ]
     register = make_field(
-        "register_file", "Register that the adversary holds", files.register_file, hint=hint
+        "register_file", "Register that the adversary has", files.register_file, hint=hint
     )
     return [
         make_group("The adversary's knowledge", [register]),
@@ -214,7 +214,7 @@ def make_release(view: StudyView) -> list[Block]:
 
 
 def _write_alone(figures: Mapping[str, float], name: str, part: str) -> str:
-    """Return the figure of a part alone; without pseudonyms its rows are not joined."""
+    """Return the figure of a part alone. Without pseudonyms the adversary cannot join its rows."""
     whole, one_row = (figures.get(f"{name}({of})") for of in (part, f"one row of {part}"))
     return (
         f"{_write(one_row)} by one row" if whole is None and one_row is not None else _write(whole)
@@ -237,7 +237,7 @@ def _show_rows(view: StudyView, part: str, file: str) -> Block:
 
 
 def list_files(view: StudyView) -> list[list[str]]:
-    """Return what leaves and what never does."""
+    """Return the files that leave, and the files that never leave."""
     return [
         [f"{view.release}/", "every part, and one manifest for its recipients", "publish"],
         [f"{view.release}.private/", "exact figures, and evidence of attacks", "never"],
@@ -247,7 +247,7 @@ def list_files(view: StudyView) -> list[list[str]]:
 
 
 def plan_attack(view: StudyView) -> VerbCall:
-    """Attack all parts together, and each by itself."""
+    """Attack all parts together, and each part alone."""
     register = view.project.attack.register_file
     words = ("study", "attack", STUDY, "--parts", *(("--register", register) if register else ()))
     return VerbCall(words, f"{view.release}.private/evidence.json")

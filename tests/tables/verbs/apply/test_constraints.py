@@ -76,7 +76,7 @@ def test_l_diversity_holds_in_the_release(patients, tmp_path):
 def test_other_data_that_would_break_the_promise_is_refused(patients, tmp_path):
     kit = fitted(patients, roles(seen="drop"), **K_RULES)
     last = finest(kit)
-    with pytest.raises(InfeasibleError, match=r"holds fewer people than the 5 .*: \d;"):
+    with pytest.raises(InfeasibleError, match=r"has fewer people than the 5 .*: \d;"):
         run(kit, patients.slice(0, 40), tmp_path / "out.csv", chosen=last)
     assert not list(tmp_path.iterdir())
 
@@ -86,8 +86,8 @@ def test_other_data_that_would_break_the_promise_is_refused(patients, tmp_path):
     [
         ({}, None),
         ({"max_risk": 0.25 + 1e-8}, "a record of the release has a risk of 0.25, .* 0.25 at most"),
-        ({"k": 4}, "holds fewer people than the 5 that the kit asks for: 4"),
-        ({"distinct_l(ill)": 1}, "holds fewer values of ill than the 2 .*: 1"),
+        ({"k": 4}, "has fewer people than the 5 that the kit requires: 4"),
+        ({"distinct_l(ill)": 1}, "has fewer values of ill than the 2 .*: 1"),
     ],
 )
 def test_a_release_is_held_to_each_promise_of_its_kit(strict, figures, said):
@@ -104,7 +104,7 @@ def test_a_sensitive_column_that_cannot_be_counted_any_more_is_refused(patients,
     kit = fitted(patients, roles(seen="drop"), l_diversity=2, suppress=0.2)
     measured = pa.array([number / 7 for number in range(len(patients))])
     other = patients.set_column(patients.column_names.index("ill"), "ill", measured)
-    with pytest.raises(InfeasibleError, match="ill of this source cannot be counted as the kit"):
+    with pytest.raises(InfeasibleError, match="cannot measure ill of this source as the kit"):
         run(kit, other, tmp_path / "out.parquet", chosen=finest(kit))
     assert not list(tmp_path.iterdir())
 

@@ -1,7 +1,7 @@
 """Days in tokens: `1933-07-10`, `10.07.33`, `July 10th, 1933`, `10 de julio de 1933`, `19330710`.
 
-Each order that gives a day counts: 03/04/1933 is a day of March and one of April. A number of four
-or five digits in a text may be a day of a spreadsheet: 12245 is 1933-07-10.
+Each order of the figures that gives a day counts: 03/04/1933 is a day of March and a day of April.
+A number of four or five digits in a text may be a day of a spreadsheet: 12245 is 1933-07-10.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ WORDS = np.array([digest for digest, _ in _NAMED], np.uint64)
 MEANS = np.array([meaning for _, meaning in _NAMED], np.int64)
 FILLER = -1
 FIRST_SERIAL, LAST_SERIAL = 61, 73_050
-"""Of 1 March 1900, from which a spreadsheet counts days rightly, and of 31 December 2099."""
+"""The numbers of 1 March 1900 and 31 December 2099. Spreadsheets count earlier days wrongly."""
 DAYS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 
 
@@ -57,9 +57,10 @@ def find_days(
     has_serials: bool,
     found: NDArray[np.int64],
 ) -> int:
-    """Write the cell and the day, as year, month and day in 8 digits; return how many there are.
+    """Write the cell and the day of each date, in 8 digits; return the number of dates.
 
-    has_serials : whether numbers may be days of a spreadsheet. found : (capacity, 2).
+    has_serials : whether numbers may be days of a spreadsheet.
+    found : (capacity, 2) cells and days. The digits are the year, the month and the day.
     """
     count, tokens = 0, len(cells)
     numbers, months = np.full(tokens, -1, np.int64), np.zeros(tokens, np.int64)
@@ -162,7 +163,7 @@ def _next(months: NDArray[np.int64], token: int, tokens: int) -> int:
 
 @bare
 def _read_token(canonical: Bytes, start: int, end: int) -> tuple[int, int]:
-    """Return a token's number, or -1, and its month: 0 of no month, -1 of a filler."""
+    """Return a token's number, or -1, and its month: 0 if it is no month, -1 for a filler."""
     if KINDS[canonical[start]] == DIGIT:
         number = 0
         for place in range(start, min(end, start + 9)):

@@ -24,16 +24,16 @@ _PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _HEX = _table("0123456789abcdef")
 _HEX[ord("A") : ord("F") + 1] = np.arange(10, 16)
 TABLES = np.stack([_table(_PLAIN), _table(_PLAIN + "+/"), _table(_PLAIN + "-_"), _HEX])
-"""A run of the second or third table counts where the first has no such run."""
+"""A run of the second or third table counts only with a character that the first table lacks."""
 
 
 @compile_kernel
 def find_encoded(
     data: Bytes, offsets: Places, to: Bytes, ends: Places, cells: NDArray[np.int32], kinds: Bytes
 ) -> int:
-    """Write what decodes to text: its bytes, where they end, the cell, the encoding.
+    """Write the bytes, end, cell and encoding of each run that decodes to text.
 
-    Returns how many runs there are; those beyond the room of `ends` are not written.
+    Returns the number of runs. Runs beyond the room of `ends` are not written.
     """
     count, end = 0, 0
     for cell in range(len(offsets) - 1):
@@ -60,7 +60,7 @@ def find_encoded(
 def _decode(
     data: Bytes, start: int, stop: int, digits: Bytes, bits: int, to: Bytes, end: int
 ) -> int:
-    """Decode one run to `to`, from `end`; return how many bytes of text it is, or 0."""
+    """Decode one run to `to`, from `end`; return its number of bytes of text, or 0."""
     size = stop - start
     if size < LEAST or (size % 2 if bits == 4 else size % 4 == 1):
         return 0

@@ -1,7 +1,7 @@
 """The keys of values and of texts, as slices of the canonical bytes.
 
-A found key is a row of `Found`: start, end, cell, form, number of tokens, whether it is its whole
-cell.
+A found key is a row of `Found`: start, end, cell, form, number of tokens, and whether the key is
+the whole cell.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LEAST, LEAST_NUMBER = 3, 2
 LEAST_GLUED, MOST_GLUED = 5, 40
 """Bytes of a key within a longer token of letters."""
 LEAST_DIGITS = 5
-"""Digits of the shortest number that is searched apart from the letters around it."""
+"""Digits of the shortest number that is searched without the letters around it."""
 WHOLE, PART, DIGITS, PASSAGE, DATE, GLUED = range(6)
 
 
@@ -39,7 +39,7 @@ WHOLE, PART, DIGITS, PASSAGE, DATE, GLUED = range(6)
 def _put_key(
     found: Found, count: int, start: int, end: int, cell: int, form: int, tokens: int, whole: int
 ) -> int:
-    """Write one key where there is room; return how many there are with it."""
+    """Write one key if there is room; return the number of keys, with this one."""
     if count < len(found):
         found[count, 0], found[count, 1], found[count, 2] = start, end, cell
         found[count, 3], found[count, 4], found[count, 5] = form, tokens, whole
@@ -53,7 +53,7 @@ def _is_number(canonical: Bytes, starts: Places, token: int) -> bool:
 
 @bare
 def _is_long(canonical: Bytes, starts: Places, first: int, end: int) -> bool:
-    """Say whether some tokens are long enough for a key, as an age of two digits is."""
+    """Return whether some tokens are long enough for a key, such as an age of two digits."""
     is_number = end - first == 1 and _is_number(canonical, starts, first)
     return bool(starts[end] - starts[first] >= (LEAST_NUMBER if is_number else LEAST))
 
@@ -62,7 +62,7 @@ def _is_long(canonical: Bytes, starts: Places, first: int, end: int) -> bool:
 def find_value_keys(
     canonical: Bytes, starts: Places, cells: NDArray[np.int32], found: Found
 ) -> int:
-    """Write the keys of values: whole, parts, digits, passages. Return how many there are."""
+    """Write the keys of values: whole, parts, digits, passages. Return their number."""
     count, first, tokens = 0, 0, len(cells)
     while first < tokens:
         last, cell = first, cells[first]
@@ -122,9 +122,9 @@ def find_text_keys(
     bits: int,
     found: Found,
 ) -> int:
-    """Write each sequence of tokens that the filter of the values may have.
+    """Write each sequence of tokens that the filter of the values may contain.
 
-    hidden : tokens within a quoted label, which starts no key and ends none.
+    hidden : the tokens within a quoted label. No key starts or ends with them.
     """
     count, tokens = 0, len(cells)
     for first in range(tokens):
@@ -184,7 +184,7 @@ def find_glued_keys(
     bits: int,
     found: Found,
 ) -> int:
-    """Write each piece of a longer token of letters that the filter of the values may have."""
+    """Write each piece of a longer token of letters that the filter of the values may contain."""
     count = 0
     for token in range(len(cells)):
         first, last = starts[token], starts[token + 1]
@@ -217,7 +217,7 @@ def hide_labels(
 ) -> None:
     """Mark the tokens of every quoted label of two or more tokens.
 
-    labels, offsets : the labels' keys, in the order of their digests, which is ascending.
+    labels, offsets : the labels' keys, by ascending digest.
     """
     for first in range(len(cells)):
         digest = OFFSET

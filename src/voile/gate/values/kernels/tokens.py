@@ -1,6 +1,6 @@
 """Cells as tokens: maximal runs of letters or of digits, without the characters between them.
 
-`canonical` holds the bytes of all tokens one after another, so a token ends where the next begins.
+`canonical` contains the bytes of all tokens in order, so a token ends where the next token begins.
 A sequence of tokens is a slice of it: "555-506 2217" and "5555062217" are one slice, a *key*.
 """
 
@@ -35,8 +35,10 @@ def split_tokens(
 ) -> int:
     """Write the tokens of all cells; return their number.
 
-    data, offsets : the cells, folded. canonical : at least as long as `data`. starts : where each
-    token begins in `canonical`, and one more. cells : the cell of each token.
+    data, offsets : the folded cells.
+    canonical : at least as long as `data`.
+    starts : the start of each token in `canonical`, and the end of the last token.
+    cells : the cell of each token.
     """
     count, end = 0, np.int64(0)
     for cell in range(len(offsets) - 1):
@@ -57,7 +59,7 @@ def split_tokens(
 
 @compile_kernel
 def count_tokens(data: Bytes, offsets: Places) -> int:
-    """Return how many tokens the cells have."""
+    """Return the number of tokens in the cells."""
     count = 0
     for cell in range(len(offsets) - 1):
         before = SEPARATOR
@@ -76,20 +78,20 @@ def add_byte(digest: np.uint64, byte: np.uint8) -> np.uint64:
 
 @bare
 def slot_of(digest: np.uint64, bits: int) -> np.uint64:
-    """Return the bit of a filter of 2**bits bits that a key has."""
+    """Return the number of a key's bit in a filter of 2**bits bits."""
     mixed = (digest ^ (digest >> HALF)) * MIX
     return mixed >> (WORD - np.uint64(bits))
 
 
 @bare
 def has_bit(bitmap: Bytes, slot: np.uint64) -> bool:
-    """Say whether a filter has a bit."""
+    """Return whether a filter has a bit."""
     return bool(bitmap[slot >> np.uint64(3)] >> np.uint8(slot & np.uint64(7)) & 1)
 
 
 @compile_kernel
 def add_keys(data: Bytes, starts: Places, ends: Places, bitmap: Bytes, bits: int) -> None:
-    """Put keys, slices of `data`, into a filter."""
+    """Add keys, which are slices of `data`, to a filter."""
     for n in range(len(starts)):
         digest = OFFSET
         for place in range(starts[n], ends[n]):
@@ -102,7 +104,7 @@ def add_keys(data: Bytes, starts: Places, ends: Places, bitmap: Bytes, bits: int
 def test_keys(
     data: Bytes, starts: Places, ends: Places, bitmap: Bytes, bits: int
 ) -> NDArray[np.bool_]:
-    """Say which keys a filter may have: each that was put in, and few others."""
+    """Return which keys a filter may contain: every added key, and few others."""
     found = np.zeros(len(starts), np.bool_)
     for n in range(len(starts)):
         digest = OFFSET
@@ -114,7 +116,7 @@ def test_keys(
 
 @compile_kernel
 def gather(data: Bytes, starts: Places, ends: Places, to: Bytes, backwards: bool) -> None:
-    """Write slices one after another; backwards: the characters after the first in reverse."""
+    """Write slices in order; `backwards` reverses all characters after the first of a slice."""
     end = 0
     for n in range(len(starts)):
         if not backwards:
