@@ -185,7 +185,7 @@ def test_a_column_may_be_called_row_or_person():
 def test_an_empty_release_discloses_nothing():
     empty = pa.table({name: pa.array([], pa.string()) for name in ("age", "sex", "ill")})
     found = certified(empty, sensitive=["ill"])
-    assert not any("(" in name for name in found)
+    assert not any("(ill)" in name for name in found)
     assert (found["mean_risk"], found["unique_with_kept"], found["k"]) == (0, 0, float("inf"))
     assert found["share_unique_with_kept"] == 0
     people = pa.table({name: pa.array([], pa.int64()) for name in ("row", "person")})
@@ -242,4 +242,4 @@ def test_the_order_of_values_is_measured_where_there_is_one(values, ordered):
 
 def test_floats_are_not_measured_as_sensitive():
     found = certified(pa.table({**labels(), "pay": [1.0, 2.0, 3.0]}), sensitive=["pay"])
-    assert not any("(" in name for name in found)
+    assert not any("(pay)" in name for name in found)
