@@ -117,8 +117,9 @@ def test_a_release_of_any_kind_is_determined(case: Any, tmp_path: Path) -> None:
     answered = {each.name for each in one.criteria if each.figure is not None}
     assert answered >= ANSWERED[case.kind]
     page = report_of(release, case.module, found, "public", "release.csv").html
-    asked, answer = page.index('<section id="enough"'), page.index('<section id="summary"')
-    assert asked < answer  # is it enough, before what it is
-    assert all(TITLES[name] in page[asked:answer] for name in answered)
+    first = [page.index(f'<section id="{one}"') for one in ("summary", "frontier", "enough")]
+    assert first == sorted(first)
+    asked = page[first[-1] : page.index("<section id=", first[-1] + 1)]
+    assert all(TITLES[name] in asked for name in answered)
     verified = verify(tmp_path / "d", now=NOON)
     assert [check.says for check in verified.checks if check.holds is False] == []
