@@ -27,7 +27,7 @@ FIT: dict[str, dict[str, Any]] = {
 }
 
 CONTENT = {kind: f"voile.{kind}.verbs.content" for kind in MODULES}
-CONTENT["signals"] = "voile.signals.model.content"
+CONTENT["documents"], CONTENT["signals"] = "voile.documents.model.content", "voile.signals.model.content"
 
 
 @pytest.fixture(scope="module")

@@ -93,7 +93,7 @@ def _load_decode_fhir() -> RunVerb[DecodeFhirOptions]:
 OWN_VERBS: tuple[OwnVerb[Any], ...] = (
     OwnVerb["DecodeOptions"](
         "decode",
-        "Decode the readings of a release, knowing each subject's class.",
+        "Decode the readings of a release, given each subject's class.",
         _decode_options,
         _load_decode,
         ("kit", "release"),
