@@ -27,7 +27,7 @@ FIT: dict[str, dict[str, Any]] = {
 }
 
 CONTENT = {kind: f"voile.{kind}.verbs.content" for kind in MODULES}
-CONTENT["documents"], CONTENT["signals"] = "voile.documents.model.content", "voile.signals.model.content"
+CONTENT |= {kind: f"voile.{kind}.model.content" for kind in ("documents", "signals")}
 
 
 @pytest.fixture(scope="module")
