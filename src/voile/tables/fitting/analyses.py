@@ -40,7 +40,7 @@ def analyse_fit(
     rng: np.random.Generator,
     progress: ProgressHook,
 ) -> SourceAnalysis | None:
-    """Analyse what a fit found, where that was asked for."""
+    """Run the requested analysis on each policy that a fit found, or return None."""
     if options.analysis is None:
         return None
     model = read_model(options, roles)

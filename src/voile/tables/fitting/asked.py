@@ -1,4 +1,4 @@
-"""What the settings of columns ask: cuts that every policy keeps or drops, what columns count."""
+"""Read the settings of columns: cuts that every policy keeps or drops, and each column's weight."""
 
 from __future__ import annotations
 

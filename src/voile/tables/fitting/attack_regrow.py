@@ -106,7 +106,7 @@ class PolicyRegrowth:
 
     @cached_property
     def _options(self) -> tuple[Roles, FitOptions, Choice, ApplyOptions]:
-        """Return what the release was made with, of the columns that decide the policy."""
+        """Return the release's roles and options, for the columns that decide the policy."""
         given, own = self._private[OPTIONS], self._private["roles"]["columns"]
         columns = {name: own[name] for name in self.table.column_names}
         applied = {**given["apply"], "no_pseudonyms": True, "class_id": False, "key_file": None}

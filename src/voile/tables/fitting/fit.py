@@ -101,7 +101,7 @@ def fit(
 
 
 def open_space(source: Source, roles: Roles, options: FitOptions) -> PolicySpace:
-    """Check the options and the roles, count the source, and refuse what no policy can keep.
+    """Check the options and the roles, count the source, and refuse impossible constraints.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def _warn_of_uncovered(space: PolicySpace) -> None:
 def _forest(
     space: PolicySpace, options: FitOptions, absent: dict[str, str], progress: ProgressHook
 ) -> PolicyForest | None:
-    """Grow trees where they are asked for; beside a search, say why where they cannot be grown."""
+    """Grow trees on request. In a fit of both families, record the reason if trees cannot grow."""
     if options.family == "global":
         return None
     try:

@@ -1,4 +1,4 @@
-"""The global policies that a fit looks for: by which search, from where, beside which marks."""
+"""Search global policies: the search method, the start, and the reference policies."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def marks_of(space: PolicySpace, options: FitOptions) -> tuple[dict[str, Policy]
 
 
 def is_searched(space: PolicySpace, options: FitOptions, absent: dict[str, str]) -> bool:
-    """Whether global policies are looked for; beside trees, say why where there are too many."""
+    """Return whether to search global policies; if there are too many, record the reason."""
     why = None if options.family == "global" else why_too_wide(space.counts)
     if options.family == "both" and why:
         absent[GLOBAL] = why

@@ -1,4 +1,4 @@
-"""The wing's sixth verb: assess a release that voile did not make, beside its original."""
+"""Run the wing's sixth verb: assess a release of any origin against its original."""
 
 from __future__ import annotations
 

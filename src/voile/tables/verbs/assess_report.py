@@ -1,4 +1,4 @@
-"""What the report shows of a release that voile did not make."""
+"""Report on a release that voile did not make."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ SYNTHETIC_LIMITS = (
 
 
 def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> tuple[Section, ...]:
-    """Say what the report shows: the risks first, then how the release was read.
+    """Return the report's sections: the risks first, then how voile read the release.
 
-    A public report holds no count of people below 11.
+    A public report contains no count of people below 11.
     """
     facts = assessment.facts
     attacks = evidence_sections(
@@ -59,7 +59,7 @@ def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> t
 
 
 def in_short(assessment: ReleaseAssessment, audience: Audience) -> tuple[str, ...]:
-    """Say the risk, what was lost, and what must not pass in silence."""
+    """State the risk, the information loss, and the warnings."""
     facts, figures = assessment.facts, assessment.figures
     people, whole = figures["subjects"], size(facts["subjects"], audience)
     whom = "population" if facts["population_known"] else "original"

@@ -1,4 +1,4 @@
-"""A release that voile did not make, beside its original: cells read, rows matched."""
+"""Prepare a release of any origin and its original: cells read, rows matched."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ NAMES: tuple[Role, ...] = ("identifier", "drop")
 
 @dataclass(frozen=True, eq=False)
 class ForeignTablesStage(TablesStage):
-    """What the attacks on a release of any origin are given.
+    """Hold the inputs of the attacks on a release of any origin.
 
-    truth : the original. released : the release. rng : which of several alike rows is matched.
+    truth : the original. released : the release. rng : chooses among equal rows in matching.
     """
 
     truth: Source
@@ -106,7 +106,7 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def codebook(self) -> ForeignCodebook:
-        """What each cell stands for; whether two bounds hold a missing value, matched rows say."""
+        """Return the values of each cell; matched rows show whether a range may be missing."""
         book, codes = self._exact_codebook
         if self.options.synthetic or not any(one.may_lack.any() for one in book.columns):
             return book
@@ -249,7 +249,7 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def register_by_value(self) -> IntervalRecords:
-        """The adversary's register by values, also of what the release does not show."""
+        """Return the adversary's register by values, also those that the release does not show."""
         people = self._numbers(self.register_rows.column(self.person))
         return IntervalRecords(
             self.codebook.positions(self.register_rows, blank_is_unknown=True), people

@@ -1,8 +1,11 @@
 """Rows that were drawn or perturbed: attacked, never counted by k or expected matches.
 
-Nobody is behind one synthetic row, so groups and matches mean nothing. What it can still leak is
-attacked: that a person was in the original (membership), that one alone fits a description found
-in the synthetic rows, and a sensitive value, each against people who were never in the original.
+Nobody is behind one synthetic row, so groups and matches mean nothing. The attacks look for three
+leaks, each compared with people who were never in the original:
+
+- membership: a person was in the original,
+- singling out: one person alone fits a description found in the synthetic rows,
+- inference: a person's sensitive value.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The wing's fourth verb: attack a release with what an adversary is said to hold and know."""
+"""Run the wing's fourth verb: attack a release with an adversary's data and knowledge."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ def bound_table(bound: LossBound) -> pa.Table:
 
 
 def read_bound(facts: Mapping[str, Any], table: pa.Table, frontier: Frontier) -> LossBound:
-    """Read a proof back, of the frontier it stands beside."""
+    """Read back a proof and its frontier."""
     columns = {name: table.column(name).to_numpy() for name in table.column_names}
     floors = np.array([columns.pop(f"floor_{i}") for i in range(facts["combos"])])
     return LossBound(
@@ -239,7 +239,7 @@ def read_bound(facts: Mapping[str, Any], table: pa.Table, frontier: Frontier) ->
 
 
 def read_weights(facts: Mapping[str, Any]) -> LossWeights:
-    """Read back what the parts of the loss and the columns count."""
+    """Read back the weights of the loss's parts and of the columns."""
     importance = facts["importance"]
     return LossWeights(facts["loss_weight"], None if importance is None else tuple(importance))
 

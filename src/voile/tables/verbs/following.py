@@ -1,4 +1,4 @@
-"""Follow people from release to release: who would be shown, as what, and who has to wait."""
+"""Follow people from release to release: their labels, and the people who must wait."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class FollowedRows(BriefRepr):
         return np.asarray(np.unique(pairs[:, 0], return_counts=True)[1] > 1)
 
     def per_person(self, of_combination: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the least of what is known of the combinations of each person's rows."""
+        """Return the least value over the combinations of each person's rows."""
         order = np.argsort(self.who, kind="stable")
         _, first = np.unique(self.who[order], return_index=True)
         each: NDArray[np.float64] = of_combination[self.combination][order]
@@ -198,7 +198,7 @@ class ReleaseArchive(BriefRepr):
         Raises
         ------
         InfeasibleError : it is nowhere in the folders, or says nothing of its people.
-        TamperedError : its private folder is not what the ledger says.
+        TamperedError : its private folder does not match the ledger.
         """
         digest = line.content["disclosed"].get("people")
         if digest is None:

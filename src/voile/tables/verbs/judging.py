@@ -62,7 +62,7 @@ def judge(
     source: Source | None = None,
     releases: Sequence[Path] = (),
 ) -> ReleaseJudgement:
-    """Judge what a policy of a kit would add to the releases that a ledger names.
+    """Judge the risk that a policy of a kit would add to the releases in a ledger.
 
     Without a source, the rows are those that the kit was fitted on, and people are not followed.
     """
@@ -79,12 +79,13 @@ def judge(
 
 @dataclass(frozen=True, eq=False)
 class ReleaseCase(BriefRepr):
-    """What is to be judged, and what is known of earlier releases.
+    """Hold a release to judge, and the data about earlier releases.
 
-    rows : of the source; None where a kit alone is judged. archive : where earlier releases lie.
-    space : the space of the release's pseudonyms; None without any. ordered : whether it keeps the
-        source's order. hold_back : whether new people wait until k of a group do. marginals :
-        whether it counts people by runs of values.
+    rows : of the source; None if a kit alone is judged. archive : where earlier releases lie.
+    space : the space of the release's pseudonyms; None without any.
+    ordered : whether it keeps the source's order.
+    hold_back : whether new people wait until a group has k of them.
+    marginals : whether it counts people by runs of values.
     """
 
     shows = ()
@@ -106,11 +107,11 @@ class ReleaseCase(BriefRepr):
     def pasts(
         self, ledger: Ledger, keys: LedgerKeys, recipient: str | None
     ) -> list[EarlierReleases]:
-        """Read what is out, as each coalition has it that would have this release.
+        """Read the earlier releases, as each group of colluding recipients of this one has them.
 
         Raises
         ------
-        InfeasibleError : what an earlier release shows is not known.
+        InfeasibleError : the content of an earlier release is unknown.
         """
         each = ledger.audience.coalitions(ledger.audience.name_of(recipient))
         views = [ledger.before(own) for own in each]
@@ -121,7 +122,8 @@ class ReleaseCase(BriefRepr):
     def left_out(self, ledger: Ledger, pasts: Sequence[EarlierReleases]) -> Mapping[str, Mask]:
         """Say which rows are kept back, by reason: people erased, and new people who wait.
 
-        pasts : what is out, as each coalition has it; only who waits depends on it.
+        pasts : the earlier releases of each group of colluding recipients; they decide only who
+            waits.
 
         Raises
         ------
@@ -162,7 +164,7 @@ class ReleaseCase(BriefRepr):
         return self.rows.without(np.logical_or.reduce(masks)) if masks else self.rows
 
     def check_followed(self, what: str) -> None:
-        """Refuse what follows people, where no column says who they are."""
+        """Refuse to follow people if no column identifies them."""
         if self.content.roles.subject is None:
             raise RequestError(
                 f"{what}, and no column names the subject of a row",
@@ -218,7 +220,7 @@ class ReleaseCase(BriefRepr):
     def joint(
         self, past: EarlierReleases, left_out: Mapping[str, Mask]
     ) -> tuple[JointFigures, ReleaseTimeline | None]:
-        """Return what this and all that is out are joined; people are followed where they differ.
+        """Return the figures of this and all earlier releases; follow people if rows differ.
 
         left_out : the rows that are kept back.
         """
@@ -234,10 +236,10 @@ class ReleaseCase(BriefRepr):
         ).figures(), None
 
     def shows_whose_rows(self, past: EarlierReleases) -> bool:
-        """Say whether a release shows which rows are one person's, and somebody has several.
+        """Return whether a release shows which rows are one person's, and somebody has several.
 
-        Pseudonyms show it, and so may the source's order, where a person's rows stand together.
-        Whoever knows several rows of a person then knows the person by how many are in each group.
+        Pseudonyms show it. The source's order may show it too, if a person's rows are neighbours.
+        An adversary who knows several rows of a person then knows how many are in each group.
         """
         if self.rows is None or not self.rows.has_several:
             return False
@@ -315,7 +317,7 @@ class ReleaseCase(BriefRepr):
     def write_line(
         self, past: EarlierReleases, keys: LedgerKeys, *, partly: bool
     ) -> tuple[dict[str, Any], dict[str, pa.RecordBatch]]:
-        """Return what the ledger's line says of the release, and what its private folder holds."""
+        """Return the release's content for the ledger's line, and its private tables."""
         roles = self.content.roles
         disclosed = past.describe_disclosed(self.policy)
         disclosed |= {"marginals": True} if self.marginals else {}

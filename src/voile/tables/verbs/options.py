@@ -33,7 +33,7 @@ Reason = Annotated[str, AfterValidator(_check_reason)]
 
 
 class FitOptions(voile.release.options.FitOptions):
-    """How the frontier is found and what it counts against."""
+    """Set how the search finds the frontier, and which population counts."""
 
     population: tuple[RowsPlace, ...] = Field(
         (), description="table of people by quasi-identifiers; several are taken as margins"
@@ -196,7 +196,7 @@ class ApplyOptions(PseudonymOptions):
 
     @property
     def purpose(self) -> str:
-        """What the pseudonyms' key is derived for."""
+        """Return the purpose for the key of the pseudonyms."""
         return purpose_of(self.recipient)
 
     def at_worker(self) -> Self:
@@ -214,10 +214,10 @@ class ShownPolicy(voile.release.options.Options):
 
 
 class ShowOptions(ShownPolicy):
-    """Show what one policy makes of each column.
+    """Show the labels of each column under one policy.
 
-    For each column: its labels, and how many people an adversary who does not know the column would
-    still match. --json adds the people by label and by group size, and the leaves of a tree.
+    Also shows how many people an adversary without the column would still match.
+    With --json: also the people by label and by group size, and the leaves of a tree.
     """
 
 
@@ -239,7 +239,7 @@ class EditOptions(ShownPolicy):
 
 
 class AdversaryOptions(voile.release.options.ControlOptions):
-    """What the adversary holds and knows."""
+    """Set the adversary's data and knowledge."""
 
     register_: RowsPlace | None = Field(
         None, alias="register", description="identified register that the adversary holds"
@@ -261,7 +261,7 @@ class AdversaryOptions(voile.release.options.ControlOptions):
 
 
 class AttackOptions(AdversaryOptions):
-    """What the adversary of a release of voile's own holds, knows and does."""
+    """Set the data, knowledge and actions of an adversary of voile's own release."""
 
     regrow: int = Field(
         0,
@@ -272,7 +272,7 @@ class AttackOptions(AdversaryOptions):
 
 
 class AssessOptions(AdversaryOptions):
-    """What a release of any origin is assessed against."""
+    """Set the data and knowledge for assessing a release of any origin."""
 
     population_gap: Literal["error", "sample"] = Field(
         "error",

@@ -1,4 +1,4 @@
-"""What the releases of a ledger show, as a kit of tables reads it."""
+"""Read the content of a ledger's releases, in the terms of a kit of tables."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ NO_MARGINALS = (
 
 
 class EarlierReleases:
-    """What the releases of a ledger show, as a kit reads it.
+    """Hold the content of a ledger's releases, in the terms of a kit.
 
-    shown, said : of releases of the same rows, what each shows and what its line says.
-    followed, followed_shown : of releases of other rows, whose people are followed.
-    knows_others : whether all that these show of people outside the data is read; else none of
-        them is a candidate.
+    shown, said : for releases of the same rows: their groupings, and their ledger lines' contents.
+    followed, followed_shown : for releases of other rows, with people to follow.
+    knows_others : whether voile reads everything that these show of people outside the data. If
+        not, none of those people is a candidate.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class EarlierReleases:
 
         Raises
         ------
-        InfeasibleError : nothing bounds what one of them comes to with this one.
+        InfeasibleError : no figure bounds the risk of one of them together with this one.
         """
         names = SpaceNames(content.space, keys.hash)
         counted = names.counts_hash
@@ -120,7 +120,7 @@ class EarlierReleases:
         return {names.column(d.column): names.values(d) for d in self._content.space.domains}
 
     def describe_disclosed(self, policy: AnyPolicy) -> dict[str, Any]:
-        """Return what a ledger's line says of a policy's release."""
+        """Return the ledger line's content for a policy's release."""
         names = self.names
         return {
             "counted": names.counts_hash,

@@ -27,7 +27,7 @@ ALONE = "a promise per person needs one process that reads all rows; fit with --
 
 
 def refuse_row_options(options: ApplyOptions) -> None:
-    """Refuse what a policy per person cannot be applied with."""
+    """Refuse options that a policy per person does not support."""
     asked = {
         "--ledger": options.ledger is not None,
         "--marginals": options.marginals,
@@ -59,8 +59,8 @@ def find_row_boxes(
     """Find the box of each row of a source.
 
     Rows that are held out, outside of a domain, or that no output can make are in nobody's record.
-    People whose number of rows, or whose box, too few share lose their last rows or all of them:
-    a box that is short takes the whole box that it is cut from, or its people are suppressed.
+    A person loses the last rows, or all, if too few people share the number of rows or the box. A
+    box that is short takes the whole box that it is cut from, or its people are suppressed.
 
     Reads the source once. Memory: O(rows x columns).
     """

@@ -1,4 +1,4 @@
-"""A kit counted anew on other rows: its domains and policies as they are, another day's people."""
+"""Count other rows with a kit: keep its domains and policies, and count another day's people."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def count_anew(content: TablesContent, source: Source) -> CombinationCounts:
 
     Raises
     ------
-    RequestError : no row's values are in the domains, people that the kit counts apart from its
-        source lack some of these rows, or its own numbers of people were estimated from its rows.
+    RequestError : no row's values are in the domains, or the kit's separate count of people lacks
+        some of these rows. Also if the kit estimated its numbers of people from its own rows.
     """
     space, subject = content.space, content.roles.subject
     _check_known(content)

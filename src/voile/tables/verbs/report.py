@@ -77,7 +77,7 @@ TAKES: dict[Question, str] = {
     "linkability": "a register of named people (--register)",
     "inference": "a sensitive column",
 }
-"""What the attack on each question takes."""
+"""The input of the attack on each question."""
 
 TREE = (
     "The chosen policy is a tree of {:,} boxes, each with intervals of its own: values of two "
@@ -88,10 +88,10 @@ TREE = (
 def sections(
     subject: StoredKit | StoredRelease, evidence: Sequence[Evidence], *, audience: Audience
 ) -> tuple[Section, ...]:
-    """Say what a report shows of a kit or of a release.
+    """Return the sections of a report on a kit or on a release.
 
-    A public report holds no count of people below 11 and nothing that the release does not show:
-    other policies' intervals and small counts are for the internal one.
+    A public report contains no count of people below 11, and only facts that the release shows.
+    Other policies' intervals and small counts are for the internal report.
     """
     parts: Sequence[Section | None]
     data, public, private = facts_for(audience, subject, _gather_data, STATING)
@@ -273,7 +273,7 @@ def _frontier(data: Mapping[str, Any], audience: Audience) -> Section | None:
 
 
 def _details(shown: Mapping[str, Any], axes: tuple[str, str]) -> Iterator[Detail]:
-    """Yield what is known of each policy drawn, and how it cuts each column."""
+    """Yield the known figures of each policy in the chart, and its intervals of each column."""
     cuts = [_cuts(one) for one in shown["cuts"]]
     names = ("risk", "loss", "found", "largest", "suppressed")
     scores = zip(*(shown[name] for name in names), strict=True)
@@ -305,7 +305,7 @@ def _facts(
 
 
 def _axes(data: Mapping[str, Any]) -> tuple[str, str]:
-    """Name the axes by what was searched for."""
+    """Name the axes by the measures of the search."""
     return name_risk(data), name_measure(data, "loss")
 
 
@@ -353,7 +353,7 @@ def _beating(data: Mapping[str, Any]) -> Section | None:
 def _strips(data: Mapping[str, Any], audience: Audience) -> dict[str, tuple[Strip, ...]]:
     """Return how the chosen policy and the named ones cut each column.
 
-    Of the named ones the public sees what is public anyway.
+    The public sees only those of the named policies that are public anyway.
     """
     strips = data.get("strips", {})
     if audience == "public":

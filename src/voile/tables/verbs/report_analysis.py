@@ -16,7 +16,7 @@ SAID = (
 
 
 def own_analysis(data: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Say what a model or function of the data holder's keeps.
+    """Describe how much of the data holder's own model or function a release keeps.
 
     Coefficients of the source are internal: those of all rows but one would give that one away.
     The public reads mean overlaps and scores, with two digits.

@@ -213,7 +213,7 @@ def _estimated_uniques(uniques: float, alone: float, audience: Audience) -> str:
 
 
 def optimality_gap(data: Mapping[str, Any]) -> Section | None:
-    """Say what was proved of all policies; where nothing was, that there is no bound."""
+    """Describe the bound that was proved for all policies, or state that there is none."""
     if not data:
         return None
     proof = data["search"].get("bound")

@@ -131,7 +131,7 @@ def _runs(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
 
 
 def _describe_weighted(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
-    """Say what an analyst who weights gets, which is not what policies were searched for."""
+    """Describe the loss for an analyst who weights rows; the search used unweighted people."""
     if "weighted" in lost:
         own = lost["weighted"]
         named = {name: share(own[name]) for name in ("distribution", "resolution", "ncp")}

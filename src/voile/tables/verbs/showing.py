@@ -1,4 +1,4 @@
-"""What is noted of rows on their way, and what a release then shows of its policy."""
+"""Take notes of rows in one pass, and derive the published policy from them."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ Bits = NDArray[np.bool_]
 
 
 class NotesShowing(Protocol[Notes]):
-    """Notes what rows hold; says what is published of a policy when the last row is known."""
+    """Take notes of rows; conclude the published policy after the last row."""
 
     def note(self, batch: SourceBatch, recoded: RecodedBatch, kept: Bits) -> Notes:
         """Note the rows of a batch that are kept."""
 
     def nothing(self) -> Notes:
-        """Return what is noted of no rows."""
+        """Return the notes of no rows."""
 
     def merge(self, notes: Notes, more: Notes) -> None:
         """Add to the notes those of the next batch."""
 
     def summarise(self, notes: Notes) -> Any:
-        """Return what of the notes decides what the release shows."""
+        """Reduce the notes to the facts that decide the published policy."""
 
     def conclude(self, summary: Any, *, bounds: bool) -> AnyPublished:
-        """Return what the release shows."""
+        """Return the published policy."""
 
 
 def showing_of(
@@ -133,12 +133,13 @@ def mark(seen: list[Bits], recoded: RecodedBatch, kept: Bits) -> None:
 
 @dataclass
 class BoxNotes:
-    """What rows hold, by uncut box of a tree policy.
+    """Hold the notes of rows, by uncut box of a tree policy.
 
     rows : (boxes,). counts : rows by value, of each domain.
-    people : distinct (box, person, combination), where rows have subjects; memory follows them.
-    codes : the combination of each of these, of one batch alone; counts are then of these, not of
-    rows. values : rows by sensitive column, box, value and person, where these are counted.
+    people : distinct (box, person, combination), if rows have subjects; memory grows with them.
+    codes : the combination of each of these, in one batch alone. The counts are then of these, not
+        of rows.
+    values : rows by sensitive column, box, value and person, if these are counted.
     """
 
     counts: list[NDArray[np.int64]]
@@ -150,10 +151,11 @@ class BoxNotes:
 
 @dataclass(frozen=True)
 class BoxSummary:
-    """What a release shows of boxes.
+    """Hold the facts on boxes that a release shows.
 
-    seen : by domain, which values released rows have. stands : (uncut boxes,) what each is part of.
-    counted : people, where the release has marginals.
+    seen : by domain, which values released rows have. stands : (uncut boxes,) the released box of
+        each.
+    counted : people, if the release has marginals.
     """
 
     seen: list[Bits]

@@ -23,7 +23,7 @@ CALLED = {"safe-harbor": "Safe Harbor", "chosen": CHOSEN}
 
 
 def format_people(count: float, audience: Audience) -> str:
-    """Write a count of people; a public report says no number from 1 to 10.
+    """Format a count of people; a public report gives no number from 1 to 10.
 
     >>> format_people(3, "public"), format_people(3, "internal"), format_people(1234, "public")
     ('fewer than 11', '3', '1,234')
@@ -90,7 +90,7 @@ def explain_accepted(
 
 
 def explain_choice(choice: Choice, risk: str = RELATIVE, *, edited: bool = False) -> str:
-    """Say why a policy was chosen; `risk` is what the risk searched for is called.
+    """Explain why a policy was chosen; `risk` is the name of the searched risk.
 
     >>> explain_choice(Choice(beats="safe-harbor"))
     "which loses the least at Safe Harbor's risk or less"
@@ -149,7 +149,7 @@ def name_measure(data: Mapping[str, Any], kind: Kind) -> str:
 
 
 def describe_risk(data: Mapping[str, Any], risk: float, matches: float) -> str:
-    """Say what a policy leaves: the people found, after the risk where that is another."""
+    """Describe a policy's risk and expected matches; name the risk if it is another measure."""
     to_find = f"{describe_matches(matches)} expected to be re-identified"
     if is_default(data, "risk"):
         return to_find
@@ -185,7 +185,7 @@ def _describe_what_is_kept(data: Mapping[str, Any], loss: float) -> str:
 
 
 def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
-    """Say what a tree costs whose boxes may be empty: shares of the population, where it is known.
+    """Describe the cost of a tree with boxes that may be empty, as shares of the population.
 
     >>> [*explain_empty_boxes({"people": 0.59, "unseen": 0.593})][0][:68]
     'Boxes without a record were allowed. They lose less on paper, but 59'
@@ -295,7 +295,7 @@ def three_sentences(
     why: str,
     audience: Audience = "internal",
 ) -> tuple[str, ...]:
-    """Say the risk now, what was lost, and how it compares with Safe Harbor, else `why` it is.
+    """State the risk, the loss, and the comparison with Safe Harbor, or else `why` it was chosen.
 
     `figures` were counted on the release itself, which may be of another source than the fit's.
     """

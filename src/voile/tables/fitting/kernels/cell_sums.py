@@ -59,7 +59,7 @@ def _widths(cells: LatticeCells) -> tuple[Floats, Floats]:
 
 
 def _sum_charges(cells: LatticeCells) -> Floats:
-    """Return what the details of each sampled cell are charged."""
+    """Return the charge of each sampled cell's details."""
     details = cells.details
     if not len(details):
         return np.zeros(len(cells.n))

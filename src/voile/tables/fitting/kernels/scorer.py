@@ -1,4 +1,4 @@
-"""What every search asks of the code that scores policies."""
+"""Define the interface between searches and the code that scores policies."""
 
 from __future__ import annotations
 

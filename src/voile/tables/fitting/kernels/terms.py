@@ -33,7 +33,7 @@ def group_of(n: float, people: float) -> float:
 
 @bare
 def share(rules: CellRules, n: float, g: float) -> float:
-    """Return what n subjects of a cell of g people add to risk: n / g, or what the rules weigh."""
+    """Return the risk of n subjects of a cell of g people: n / g, or as the rules weigh it."""
     if rules.power == 1.0 and g < rules.under:
         return n / g
     return n / g**rules.power if g < rules.under else 0.0

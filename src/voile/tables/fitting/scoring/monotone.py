@@ -1,4 +1,4 @@
-"""Check on random chains what a measure declares, before a search believes it (Section 6)."""
+"""Check a measure's declared monotonicity on random chains before a search (Section 6)."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ def check(
     random_state: int | np.random.Generator = 0,
     columns: Sequence[str] = (),
 ) -> None:
-    """Refuse a measure that does not do on random merges what it declares.
+    """Refuse a measure that breaks its declared monotonicity on random merges.
 
-    Walks random maximal chains, every other one attribute after attribute, and looks at all merges
-    of some random policies beside. What passes may still break elsewhere: this finds, not proves.
+    Walk random maximal chains, every other one attribute after attribute. Also check all merges of
+    some random policies. A measure that passes may still break elsewhere: the check finds faults
+    and proves nothing.
     """
     declared: Monotone = "falls" if measure.generalising == "falls" else "rises"
     refuse_undeclared(measure, declared)
@@ -60,7 +61,7 @@ def check(
 
 
 class _MergeLooker:
-    """Look at merges, and refuse the measure at the first that breaks what it declares."""
+    """Check merges, and refuse the measure at the first that breaks its declaration."""
 
     def __init__(
         self,

@@ -20,9 +20,10 @@ Bits = NDArray[np.bool_]
 class OneAttribute(NamedTuple):
     """One attribute as `order_cuts` sees it.
 
-    `first_bit`, of its cuts in a policy; `before[i]`, the subjects of values below i; `free`, the
-    cuts to choose from, and `required`, those that are made; the loss weighs `spread` nats of eq. 4
-    and `charge` nats of its own entropy.
+    - `first_bit` is the place of its first cut in a policy.
+    - `before[i]` counts the subjects of values below i.
+    - `free` are the cuts to choose from, and `required` those that are made.
+    - The loss weighs `spread` nats of eq. 4 and `charge` nats of its own entropy.
     """
 
     first_bit: int
@@ -54,8 +55,8 @@ class OneAttribute(NamedTuple):
 def order_cuts(evaluator: PolicyEvaluator) -> NDArray[np.intp]:
     """Return the free cuts, the one to make first in front.
 
-    Each attribute is divided greedily where its own loss falls most; among the attributes, the cut
-    that takes away most loss for each nat that it tells comes first.
+    Each attribute is divided greedily where its own loss falls most. Among the attributes, the cut
+    that removes most loss for each nat of information comes first.
     Cost: O(values squared) for each attribute, whatever the rows. Guarantee: none.
     """
     attributes = list(_read_attributes(evaluator))

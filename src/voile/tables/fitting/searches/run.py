@@ -1,4 +1,4 @@
-"""What every method shares: the lattice it may use, its limits, and what it found so far."""
+"""Share a run's state among all methods: the lattice, the limits, and the found policies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TablesSearchLimit(Exception):  # noqa: N818, it ends a search and is not a
 
 
 class TablesSearchRun:
-    """Collect what a method scores, on the lattice without the forbidden cuts.
+    """Collect the scored policies of a method, on the lattice without the forbidden cuts.
 
     Strategies see `n_bits` cuts, of which `required` must stay, and the `scorer` of the lattice
     that forbidden cuts' merging leaves. `rng` is their only source of chance.
@@ -98,7 +98,7 @@ class TablesSearchRun:
         self.add(scores, lambda indices: ends[indices])
 
     def add(self, scores: PolicyScores, rows: Callable[[Indices], Policies]) -> bool:
-        """Take in what was scored, up to the limit; say whether anything entered the frontier."""
+        """Add scored policies, up to the limit; return whether one of them entered the frontier."""
         room = len(scores.risk)
         if self._most is not None:
             room = min(room, self._most - self.evaluations)
@@ -117,7 +117,7 @@ class TablesSearchRun:
         return entered
 
     def take(self, scores: PolicyScores, rows: Callable[[Indices], Policies]) -> bool:
-        """Let enter the frontier what may; `rows` makes the policies of indices, on this lattice.
+        """Add policies to the frontier; `rows` makes the policies of indices, on this lattice.
 
         Scores are rounded to 12 decimals, so that equal policies' do not differ by rounding.
         """

@@ -92,7 +92,7 @@ def grow_forest(
 ) -> PolicyForest:
     """Grow several trees and join their families to one frontier.
 
-    Of several grounds, the parts of a source, each policy has a tree for each.
+    With several grounds, the parts of a source, each policy has one tree for each ground.
 
     Raises
     ------

@@ -77,7 +77,7 @@ def _repeat_forbidden(rules: Constraints, number: int) -> NDArray[np.bool_] | No
 def _diversity(
     record: PersonRecords, counts: CombinationCounts, least: int
 ) -> tuple[BoxDiversity, ...]:
-    """Return what every box must show of each sensitive column at each place of a record."""
+    """Return the diversity that every box needs, by sensitive column and place of a record."""
     if least < 2:
         return ()
     cell = np.searchsorted(
@@ -95,8 +95,8 @@ def _diversity(
 def _shared_information(record: PersonRecords, columns: int) -> tuple[float, ...]:
     """Return by column of a record how many rows' entropy a cut of it lowers, 1 for its own.
 
-    A row's column shares information with the same column of the person's other rows: the mutual
-    information of both in bins, as a share of the entropy of the column that is cut.
+    A row's column shares information with the same column of the person's other rows. This is the
+    mutual information of both in bins, as a share of the entropy of the column that is cut.
     """
     people = len(record.codes)
     codes = record.codes.reshape(people, record.number, columns)
