@@ -21,7 +21,7 @@ MOST = 12
 
 
 class AnalysedRows(Protocol):
-    """What an analyst asks of rows; `codes` (n, attributes) are their quasi-identifiers."""
+    """Define the rows of an analysis; `codes` (n, attributes) are their quasi-identifiers."""
 
     @property
     def codes(self) -> Codes: ...
@@ -43,7 +43,7 @@ class AnalysedRows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KeptAnalysis(BriefRepr):
-    """What a policy keeps of an analysis.
+    """Hold the part of an analysis that a policy keeps.
 
     overlap : (terms,) in [0, 1], see `comparison.overlap`. release : its estimates.
     """
@@ -53,7 +53,7 @@ class KeptAnalysis(BriefRepr):
 
     @property
     def mean_overlap(self) -> float:
-        """The mean over what the source determines; NaN where that is nothing."""
+        """Return the mean over terms that the source determines; NaN if there are none."""
         known = self.overlap[~np.isnan(self.overlap)]
         return float(known.mean()) if len(known) else np.nan
 

@@ -1,12 +1,13 @@
 """Absences: name people who are not in the source, because no released group has room for them.
 
-The adversary holds the release, its codebook and a register of the population. Whoever is in none
-of the released boxes is not in the release, and not in the source either where no row was
-suppressed or set aside: nobody needs to be linked to say so. The tree's codebook lists boxes that
-released rows are in, and no others; a global policy's release shows as well which combinations of
-intervals it has. A tree that leaves no box empty has room for everybody, so that this proves
-nothing; with empty boxes it proves most of a population absent (Cohen, Attacks on
-deidentification's defenses, USENIX Security 2022, reads a release's gaps alike).
+The adversary has the release, its codebook and a register of the population. A person in none of
+the released boxes is not in the release. If no row was suppressed or rejected, this person is not
+in the source either. The claim needs no link to a record.
+
+The tree's codebook lists only boxes with released rows. A global policy's release also shows which
+combinations of intervals it has. A tree without empty boxes has room for everybody, so the attack
+proves nothing. With empty boxes it proves most of a population absent. Cohen (Attacks on
+deidentification's defenses, USENIX Security 2022) reads a release's gaps in the same way.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ def absences(
 
     Returns
     -------
-    The people proved absent, of all (baseline: those whom a single column's intervals leave out);
-    and the claims that are true (baseline: claiming it of anybody). Exact.
+    The share of people proved absent (baseline: people whom a single column's intervals leave out).
+    Also the share of true claims (baseline: claiming it of anybody). Exact.
     """
     everybody, absent = int(people.sum()), int((people - present).sum())
     of_claims, true = int(people[claimed].sum()), int((people - present)[claimed].sum())

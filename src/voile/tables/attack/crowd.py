@@ -1,9 +1,9 @@
 """How many more released people are alike where small groups were suppressed.
 
-Released people who show the same values are rivals for the register's entries. Where strangers
-agree with chance Q, about density x Q others are alike with a record (Poisson), and a register
-that was drawn from the same people counts them among its strangers. Where small groups were
-suppressed, every record has more: the smallest group says from which size on groups are shown.
+Released people who show the same values are rivals for the register's entries. If strangers agree
+with chance Q, about density x Q others equal a record (Poisson). A register of the same people
+counts them among its strangers. If small groups were suppressed, every record has more. The
+smallest group shows the size from which groups are released.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Downcoding: recover finer values from boxes that k alone would have cut, but did not.
 
 The adversary knows that the tree was grown to lose least, under k and nothing else. A box of n
-people, 2 k or more, was not cut: so in every column no cut leaves k people on both sides. Then at
-least n - 2 (k - 1) of its people share one exact value of that column, for fewer than k are below
-it and fewer than k above. She names the value: the one that most people of the population have,
-within the box (Cohen, Attacks on deidentification's defenses, USENIX Security 2022, undoes
-hierarchical generalisation from the same minimality).
+people, 2 k or more, was not cut, so in every column no cut leaves k people on both sides. Then at
+least n - 2 (k - 1) of its people share one exact value of that column. Fewer than k people are
+below it and fewer than k above. The adversary names the value that most people of the population
+have, within the box. Cohen (Attacks on deidentification's defenses, USENIX Security 2022) undoes
+hierarchical generalisation from the same minimality.
 
 Assumed in her favour: that nothing was pruned for less risk. Where it was, a box may be uncut for
 that alone, and the share that she claims is too high.
@@ -35,9 +35,10 @@ def downcoding(
 ) -> Evidence:
     """Name one exact value for all people of each box that k would have cut.
 
-    `weights` (entries,) are the people of each entry of the register. Where the population's share
-    of the value is as large as what minimality implies, nothing is learnt, and nothing claimed. Of
-    more than 5,000 boxes of 2 k people, so many are drawn; else exact.
+    `weights` (entries,) are the people of each entry of the register. The adversary claims nothing
+    if the population's share of the value is at least the share that minimality implies: then
+    nothing is learnt. A random sample is taken if there are more than 5,000 boxes of 2 k people;
+    else the result is exact.
     """
     right: list[float] = []
     expected: list[float] = []

@@ -1,11 +1,13 @@
 """Linkage: find the person of a record in an identified register.
 
-She holds a register of named people, with errors and gaps. She learns from it how often strangers
-agree, and from both how many people agree in everything, and so how many of the released people
-it holds and how often it is wrong. She compares
-every released record with every entry, weighs agreements and disagreements as Fellegi and Sunter
-(1969) do, and names the entry with the largest score (one at random where several share it) when
-she is sure enough. She succeeds when the name she gives is the person whose record it is.
+The adversary has a register of named people, with errors and gaps. The register shows how often
+strangers agree. Register and release together show how many people agree in everything. From these
+follow the share of the released people in the register, and its error rates.
+
+The adversary compares every released record with every entry. Agreements and disagreements are
+weighed as Fellegi and Sunter (1969) do. If sure enough, the adversary names the entry with the
+largest score (one at random if several share it). The attack succeeds when the named person is the
+record's.
 """
 
 from __future__ import annotations
@@ -42,8 +44,8 @@ class LinkageClaims:
     posterior : in [0, 1], the certainty of the one name that would be given; 0 = there is none.
     right : in [0, 1], the chance that the name is the subject's: of the entries that share the
         highest score, the share that is the subject's own.
-    guessed : in [0, 1], the same for a name drawn from the entries that show the same released
-        values, the baseline; from the whole register where there is none.
+    guessed : in [0, 1], the baseline: the same for a name drawn from the entries with the same
+        released values, or from the whole register if there is none.
     present : bool, the subject is in the register.
     """
 
@@ -185,7 +187,7 @@ def _list_known_columns(patterns: AgreementPatterns) -> list[int]:
 
 
 def _same_everywhere(patterns: AgreementPatterns) -> NDArray[np.int64]:
-    """Count the register entries that agree with each combination on every column held."""
+    """Count the register entries that agree with each combination on every known column."""
     held = tuple(_list_known_columns(patterns))
     whole = [b.counts[:, -1] for b in patterns.blocks if b.columns == held]
     return whole[0].astype(np.int64) if whole else np.zeros(len(patterns.combinations), np.int64)
@@ -203,10 +205,10 @@ def linkage(
 ) -> Evidence:
     """Link a release to an identified register by q <= 10 columns, and score by true identity.
 
-    For each threshold: correct claims of all claims (precision), people found of all in the
-    register (recall), claims on people who are not in it, all of them false. Baseline: a name drawn
-    at random within the released group. Error rates and the share in the register are estimated by
-    EM where no `model` or `overlap` is given.
+    For each threshold: the share of correct claims (precision), the share of the register's people
+    found (recall), and claims on people outside the register, all of them false. Baseline: a name
+    drawn at random within the released group. Without `model` or `overlap`, EM estimates the error
+    rates and the share in the register.
 
     Guarantee: the scores are exact, equal to comparing every pair. Without errors, and at threshold
     0, the expected precision is the mean of 1 / g, g the register's entries in the record's group.

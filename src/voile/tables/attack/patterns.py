@@ -1,9 +1,9 @@
 """How many register entries agree with a released combination on exactly which columns.
 
 A score of Fellegi and Sunter depends on the pair only through its agreement pattern. Counting
-patterns replaces records x entries comparisons by one group-by for each subset of columns:
-entries that agree on *at least* a subset are a group's size, and a Moebius inversion over the
-subsets turns these into entries that agree on *exactly* it.
+patterns replaces records x entries comparisons by one group-by for each subset of columns. The
+entries that agree on *at least* a subset are a group's size. A Moebius inversion over the subsets
+turns these into entries that agree on *exactly* it.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def agreement_patterns(
 ) -> AgreementPatterns:
     """Count the entries of `register` (m, q) by agreement with each of `combinations` (c, q).
 
-    Cost: O(2^q (m' + c) log(m' + c)) time for m' distinct entries, 4 c 2^q bytes, for each set
-    of columns that is missing together in the register; q is at most 10. Exact.
+    Cost: O(2^q (m' + c) log(m' + c)) time for m' distinct entries, and 4 c 2^q bytes. This applies
+    to each set of columns that is missing together in the register; q is at most 10. Exact.
 
     >>> seen = np.array([[0, 1]], dtype=np.int32)
     >>> register = np.array([[0, 1], [0, 2], [3, 3]], dtype=np.int32)
@@ -163,8 +163,8 @@ def _count_supersets(
 ) -> None:
     """Fill in how many entries agree on at least each superset of `agreed`.
 
-    `both` holds the entries and then the combinations; `groups` numbers their values in the
-    columns of `agreed`, and `start` is the first column that may join.
+    `both` has the entries and then the combinations. `groups` numbers their values in the columns
+    of `agreed`. `start` is the first column that may join.
     """
     entries = len(times)
     for b in range(start, both.shape[1]):

@@ -3,8 +3,8 @@
 The adversary knows all rows but one value of one person, the public files, the program and its
 options. The person's released group bounds the value: the other rows fill all groups but one place.
 Each value of that group is put into the row, and the release is made again. A value stays possible
-if the policy and the public figures come out the same. A tree cuts where a cut gains most, so that
-one row more on one side of a near tie moves the cut; marginals are cut by the data as well.
+if the policy and the public figures come out the same. A tree cuts where a cut gains most. One row
+more on one side of a near tie therefore moves the cut. Marginals are cut by the data as well.
 """
 
 from __future__ import annotations

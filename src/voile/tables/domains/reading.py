@@ -1,7 +1,7 @@
 """How a column's cells are to be read: as its settings say, else as all of its values agree.
 
-A column of numbers or dates is never taken for one of names: what most of its values are, and some
-are not, is an error that names rows, and so is what can be read in two ways.
+A column of numbers or dates is never taken for one of names. If most of its values have one kind
+and some do not, the error names rows. The same applies to values that can be read in two ways.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _find_form(
 
 
 def _refuse_mixed(column: str, texts: Sequence[str], find_rows: FindRows) -> None:
-    """Refuse numbers beside dates: neither are most of the values, nor are names."""
+    """Refuse numbers mixed with dates, if neither are most of the values, nor are names."""
     named = sum(sort_of(text) is None for text in set(texts))
     if named >= (1 - MOSTLY) * len(set(texts)):
         return

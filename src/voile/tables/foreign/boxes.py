@@ -23,8 +23,8 @@ def fits(holds: Sequence[Bits], boxes: Codes, positions: Codes) -> Iterator[tupl
     ----------
     holds : by column, (cells, values) which values a cell stands for.
     boxes : a cell number for each column.
-    positions : a value for each column; -1 is unknown and fits every cell, the number of values
-        stands for one outside the domain and fits none.
+    positions : a value for each column; -1 is unknown and fits every cell. The position after the
+        last value is a value outside the domain and fits none.
 
     Yields (b, part) bool for each part of the combinations. O(b n q) time.
 

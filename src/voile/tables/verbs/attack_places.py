@@ -25,7 +25,7 @@ def places(column: CodedColumn, cells: Sequence[pa.ChunkedArray]) -> list[Places
     """Number the cells of several tables alike, in the order in which the column can be cut.
 
     Numbers, dates and codes have their own order. Names are in the order of their rows in the first
-    table, most rows first. An adversary with all rows knows this order. Null comes last.
+    table, most rows first. Anybody with all rows can compute this order. Null comes last.
     Return None if the column is put into bins, since their edges are not public.
     """
     parser, read, counted = column.parser, [], Counter[Any]()
