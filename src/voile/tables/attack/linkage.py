@@ -42,10 +42,10 @@ class LinkageClaims:
     """The adversary's claim for each subject of the release (n,), before ties are broken.
 
     posterior : in [0, 1], the certainty of the one name that would be given; 0 = there is none.
-    right : in [0, 1], the chance that the name is the subject's: of the entries that share the
-        highest score, the share that is the subject's own.
+    right : in [0, 1], the chance that the name is the subject's: the subject's own share of the
+        entries with the highest score.
     guessed : in [0, 1], the baseline: the same for a name drawn from the entries with the same
-        released values, or from the whole register if there is none.
+        released values. If there is none, the name is drawn from the whole register.
     present : bool, the subject is in the register.
     """
 
@@ -205,10 +205,10 @@ def linkage(
 ) -> Evidence:
     """Link a release to an identified register by q <= 10 columns, and score by true identity.
 
-    For each threshold: the share of correct claims (precision), the share of the register's people
-    found (recall), and claims on people outside the register, all of them false. Baseline: a name
-    drawn at random within the released group. Without `model` or `overlap`, EM estimates the error
-    rates and the share in the register.
+    The findings for each threshold are the share of correct claims (precision) and the share of the
+    register's people found (recall). The third is the share of people outside the register who get
+    a name: all these claims are false. Baseline: a name drawn at random within the released group.
+    Without `model` or `overlap`, EM estimates the error rates and the share in the register.
 
     Guarantee: the scores are exact, equal to comparing every pair. Without errors, and at threshold
     0, the expected precision is the mean of 1 / g, g the register's entries in the record's group.

@@ -22,9 +22,11 @@ POSSIBLE, GUESSED = "values that remain possible", "values guessed right"
 class RemainingValues:
     """How many values of one person's column remain possible to an adversary.
 
-    candidates : values of the column. group : those of the released group. policy : those of them
-    for which policy and public figures come out the same. marginals : those for which the marginals
-    do too. frequent : share of the other rows that have the most frequent value.
+    candidates : values of the column.
+    group : values of the released group.
+    policy : values for which policy and public figures come out the same.
+    marginals : values for which the marginals do too.
+    frequent : share of the other rows that have the most frequent value.
     """
 
     candidates: int

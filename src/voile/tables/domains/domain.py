@@ -99,7 +99,7 @@ class ValueDomain(BriefRepr):
         return last - first + 1 == len(known)
 
     def covers_more(self, place: int) -> bool:
-        """Return whether a value stands for others as well: a bin, or a coded top or bottom."""
+        """Return whether a value represents others as well: a bin, or a coded top or bottom."""
         return bool(self.parser.edges) or self.values[place] in self._coded_ends
 
     @cached_property

@@ -44,9 +44,9 @@ class ForeignColumn(BriefRepr):
 
     @property
     def may_lack(self) -> Bits:
-        """(cells,) whether a cell may stand for a missing value beside the values that it holds.
+        """(cells,) whether a cell with two bounds may also represent a missing value.
 
-        Two bounds do not say so, and missing values come last in the order.
+        The bounds leave this open, and missing values come last in the order.
         """
         if not (self.is_bounded and self.domain.nullable and len(self.domain) > 1):
             return np.zeros(len(self.how), dtype=np.bool_)
@@ -202,7 +202,7 @@ class ForeignCodebook(BriefRepr):
         ).astype(np.int32)
 
     def register_codes(self, table: pa.Table) -> Codes:
-        """Return the cells that each row of a register fits; -1 for what it lacks."""
+        """Return the cells that each row of a register fits; -1 for absent values."""
         return self.codes_at(self.positions(table, blank_is_unknown=True))
 
     def recode(self, table: pa.Table) -> Codes:

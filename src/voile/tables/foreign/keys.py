@@ -31,8 +31,8 @@ NOT_DIGITS = re.compile(r"\D+")
 class RowSides:
     """Released and original rows, and which pairs of them fit.
 
-    holds : by column, which values each released cell may stand for; same : what released and
-    original rows show in the columns that are as they were.
+    holds : by column, the possible values of each released cell.
+    same : the values of released and original rows in the columns that were released unchanged.
     """
 
     holds: Sequence[Bits]
@@ -53,7 +53,7 @@ WAYS: dict[str, Callable[[str], str]] = {
     "their digits": lambda text: NOT_DIGITS.sub("", text).lstrip("0"),
     "their digits, reversed": lambda text: NOT_DIGITS.sub("", text)[::-1].lstrip("0"),
 }
-"""What of an original's identifier a released column may hold, beside a hash."""
+"""The forms of an original's identifier in a released column, in addition to hashes."""
 
 
 def try_keys(

@@ -1,9 +1,9 @@
-"""Which row of the original each released row is, where no key says so: a matching of sets.
+"""Match released rows to original rows if no key identifies them: a matching of sets.
 
-A released row fits an original row when each of its cells holds that row's value, and the columns
-that were released as they are equal its own. A maximum flow from released rows to original rows,
-alike rows together, gives each released row a row of its own; where it cannot, some released rows
-are not in the original.
+A released row fits an original row on two conditions. Each of its cells includes that row's value,
+and the columns that were released unchanged are equal. A maximum flow goes from released rows to
+original rows, with equal rows together. It gives each released row a row of its own. If it cannot,
+some released rows are not in the original.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What a generalised cell of another tool stands for: a set of values of the original's domain.
+"""Read a generalised cell of another tool as a set of values of the original's domain.
 
-Read are the notations of ARX, sdcMicro, Amnesia, ANJANA and anonypy, voile's own labels, and those
-that people write: `20-29`, `[20, 30)`, `[20, 30[`, `<30`, `80+`, `20*`, `a|b`, `{a, b}`, `*`.
+The module reads the notations of ARX, sdcMicro, Amnesia, ANJANA and anonypy, voile's own labels,
+and those that people write: `20-29`, `[20, 30)`, `[20, 30[`, `<30`, `80+`, `20*`, `a|b`, `{a, b}`,
+`*`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Attacks on a release whose boxes overlap: who fits is counted box by box, by exact values.
+"""Attack a release with overlapping boxes: count the fitting people of each box by exact values.
 
 Cells that were suppressed one by one make such releases: a person may fit the boxes of many rows.
 The adversary keeps, for each released row, everybody whose values its cells could stand for.

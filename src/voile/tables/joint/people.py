@@ -47,7 +47,7 @@ class ReleasedPeople(BriefRepr):
         """Join the rows of each person; the order of rows does not matter.
 
         are_joined : whether a release shows which rows are one person's. A group of several of
-            these rows then counts as often, else once. Of kept values all rows count, since one
+            these rows then counts as often, else once. All rows count for kept values, since one
             more shows a change.
         """
         order = np.lexsort((shown, who))

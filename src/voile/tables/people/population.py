@@ -1,4 +1,4 @@
-"""How many people share each combination of quasi-identifiers, from what is known of them.
+"""Count how many people share each combination of quasi-identifiers, from the known tables.
 
 People may be fractional: they are then expected people. An adversary's group is in every case
 counted as g = max(subjects, people, 1), so a fitted .3 of a person is never a risk above 1.
@@ -125,8 +125,8 @@ def from_some(
 ) -> PopulationCounts:
     """Take the sample as the population where tables count people by some quasi-identifiers only.
 
-    What they count cannot say how many of those people share the other columns too: that is
-    estimated, for groups and in sums, where the source is declared a sample (`estimate_matches`).
+    Their counts leave open how many of those people share the other columns too. That is estimated,
+    for groups and in sums, if the source is declared a sample (`estimate_matches`).
     """
     alone = from_sample(codes, sample)
     return replace(

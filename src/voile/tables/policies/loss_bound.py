@@ -1,4 +1,4 @@
-"""What a proof found: how good any policy can be, beside the best that was found."""
+"""Hold a proof's result: a bound on all policies, next to the best found policies."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def generalise(
     Parameters
     ----------
     data : what `open_source` takes. keep : columns to return as they are.
-    keep_order : keep the rows' order, which links two releases; else it is drawn anew.
+    keep_order : keep the rows' order, which links two releases; otherwise the rows are shuffled.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def generalise(
 
     Raises
     ------
-    RequestError : a row holds a value outside its domain, with how many and in which column.
+    RequestError : a row has a value outside its domain, with how many and in which column.
 
     Cost: the whole table in memory.
 

@@ -1,4 +1,4 @@
-"""What an interval of a public codebook may stand for: its values, all equally likely."""
+"""List the possible values of an interval of a public codebook, all equally likely."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from voile.tables.trees.policy import TreePolicy
 
 @dataclass(frozen=True)
 class RecodedBatch:
-    """What a policy makes of a batch: positions and interval numbers, -1 outside the domain.
+    """Hold a policy's output for a batch: positions and interval numbers, -1 outside the domain.
 
     Of a tree policy the number of a row's box stands for each of its intervals. `suppressed`
     (rows,) are those whose group is not among those that may be released.

@@ -134,7 +134,7 @@ class TreePolicy(BriefRepr):
     def numbers_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the number of each row's box in every column; -1 of a value outside its domain.
 
-        A row with such a value is in no box: its other columns say 0.
+        A row with such a value is in no box: its other columns are 0.
         """
         boxes = np.maximum(self.box_of(codes), 0)[:, None]
         return np.where(codes < 0, -1, boxes).astype(np.int32)
@@ -146,9 +146,10 @@ class TreePolicy(BriefRepr):
     def list_shown(
         self, numbers: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], tuple[NDArray[np.bool_], ...]]:
-        """Return what boxes show: the number of an interval by column, and its values.
+        """Return the labels of boxes: the number of an interval by column, and its values.
 
-        Of boxes as `numbers_of` has them; by column (intervals, values) bool.
+        `numbers` are boxes as from `numbers_of`. The values are, by column, (intervals, values)
+        bool.
         """
         sets, number = zip(*(self.sets_of(i) for i in range(len(self.domains))), strict=True)
         return np.column_stack([own[numbers[:, 0]] for own in number]), sets
