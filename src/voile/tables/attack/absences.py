@@ -70,15 +70,15 @@ def absences(
                 "people shown to be absent from the source",
                 Rate(true, everybody),
                 baseline=Rate(alone, everybody),
-                meaning="Of all people of the register, those in no released group who are truly "
-                "absent. Baseline: those whom the intervals of one column alone leave out.",
+                meaning="The share of the register's people who are in no released group and truly "
+                "absent. Baseline: the share whom the intervals of one column alone leave out.",
             ),
             Finding(
                 "claims of absence that are true",
                 Rate(true, of_claims),
                 baseline=Rate(absent, everybody),
-                meaning="Of the people in no released group, those who are absent. Baseline: the "
-                "share of the register that is absent. Suppressed people make a claim false.",
+                meaning="The share of the people in no released group who are absent. Baseline: "
+                "the share of the register that is absent. Suppressed people make a claim false.",
             ),
         ),
     )

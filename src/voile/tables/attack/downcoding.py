@@ -57,9 +57,9 @@ def downcoding(
         attack="downcoding",
         heading="inference",
         story=Note(
-            "The adversary knows that only k = {least} keeps a box from being cut. A box of twice "
-            "as many people that was not cut must hold one value of each column that all but a few "
-            "of its people share, and the adversary names the one most frequent in the population. "
+            "The adversary knows that only k = {least} keeps a box from being cut. If a box of "
+            "twice as many people was not cut, all but a few of them share one value of each "
+            "column. The adversary names the value that is most frequent in the population. "
             "Success is a person who has it.",
             {"least": least},
         ),

@@ -179,8 +179,8 @@ def inference(
         heading="inference",
         of=sensitive,
         story=Note(
-            "The adversary knows a person's {columns} and that the person is in the release, and "
-            "guesses the most frequent {sensitive} of the records that show the same values. "
+            "The adversary knows a person's {columns} and that the person is in the release. The "
+            "guess is the most frequent {sensitive} of the records that show the same values. "
             "Success is a guess that is true of the person.",
             {"columns": ", ".join(columns) or "presence only", "sensitive": sensitive},
         ),
@@ -203,7 +203,7 @@ def inference(
         ),
         notes=(
             Note(
-                "What is guessed as well for people who were never released is knowledge about "
+                "A guess that is as good for people who were never released is knowledge about "
                 "groups, not a leak about a person."
             ),
             Note("Baseline: always the release's most frequent value."),

@@ -222,11 +222,11 @@ def linkage(
         attack="linkage",
         heading="linkability",
         story=Note(
-            "The adversary holds a register of named people, with its errors and gaps, compares "
-            "each released record with every entry in {columns}, weighs what agrees and what does "
-            "not by how often it would in strangers, and names the person with the highest score, "
-            "one at random where several share it. Success is to name the person whose record "
-            "it is.",
+            "The adversary holds a register of named people, with its errors and gaps, and "
+            "compares each released record with every entry in {columns}. Agreements and "
+            "disagreements are weighed by how often strangers agree. The adversary names the "
+            "person with the highest score, one at random if several share it. Success is to name "
+            "the person whose record it is.",
             {"columns": join_names(columns or ("no column",))},
         ),
         knows=tuple(columns),
@@ -249,21 +249,21 @@ def findings_at(
             "correct claims",
             _rate(right, claimed),
             baseline=_rate(guessed, np.ones_like(claimed)),
-            meaning="Of the names that the adversary gives, the share that is right.",
+            meaning="The share of the adversary's names that are right.",
             at=at,
         ),
         Finding(
             "people found",
             _rate(right & claimed, here),
             baseline=None if threshold > 0 else _rate(guessed, here),
-            meaning="Of the released people who are in the register, the share re-identified "
+            meaning="The share of the released people in the register who are re-identified "
             "correctly.",
             at=at,
         ),
         Finding(
             "claims on people not in the register",
             _rate(claimed, absent),
-            meaning="Of the released people who are not in the register, the share given somebody "
+            meaning="The share of the released people outside the register who are given somebody "
             "else's name.",
             at=at,
         ),
@@ -307,11 +307,11 @@ def _notes(
     gaps = ", ".join(f"{c} {share:.1%}" for c, share in missing.items())
     return (
         Note(
-            "Share of the released people taken to be in the register: {share:.1%}, {known}. Error "
-            "rates that the adversary works with, of the released intervals: {rates}; {usual:.0%} "
-            "is what the adversary expects, moved by what the data say. Missing in the register, "
-            "which counts as far as a person's own entry lacks a value more or less often than "
-            "any other: {gaps}.",
+            "Share of the released people taken to be in the register: {share:.1%}, {known}. "
+            "Assumed error rates of the released intervals: {rates}. The adversary expects "
+            "{usual:.0%} and adjusts this to the data. Missing in the register: {gaps}. Missing "
+            "values are evidence only if a person's own entry lacks them more or less often than "
+            "other entries.",
             {
                 "share": model.share,
                 "known": "as given" if known else "an estimate",
@@ -325,9 +325,9 @@ def _notes(
             "released values, for every subject."
         ),
         Note(
-            "Subjects of the same released values are taken for different people, so each entry "
-            "is claimed for one of them; other subjects are linked one by one. An adversary who "
-            "assigns the entries to all subjects together, or joins a subject's several rows, may "
-            "do better."
+            "Subjects with the same released values are taken for different people, so each entry "
+            "is claimed for one of them. Other subjects are linked one by one. An adversary may do "
+            "better by assigning the entries to all subjects together, or by joining a subject's "
+            "several rows."
         ),
     )

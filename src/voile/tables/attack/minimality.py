@@ -284,9 +284,9 @@ def minimality(
         of=sensitive,
         story=Note(
             "The adversary knows the algorithm, its constraints, and the exact {columns} of "
-            "everybody in the release, and so which further cuts would leave {least} people or "
-            "more on both sides. None was made: each must break the rule on {sensitive}. Of all "
-            "ways to hand a group's values to its people, only those that explain this remain. "
+            "everybody in the release. These show which further cuts would leave {least} people "
+            "or more on both sides. None was made: each must break the rule on {sensitive}. Only "
+            "some ways to give a group's values to its people explain this. "
             "Success is a guess that is true of the person.",
             {"columns": join_names(known), "least": least, "sensitive": sensitive},
         ),

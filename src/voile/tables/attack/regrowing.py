@@ -59,7 +59,7 @@ def regrowing(
             POSSIBLE,
             Rate.from_clusters(left, every),
             by=way,
-            meaning="Of the values of the column, those that no public file rules out. The "
+            meaning="The values of the column that no public file rules out. The "
             "release shows the group by design. Fewer values after that reveal a person by the "
             "choice of the policy, or by the marginals.",
         )

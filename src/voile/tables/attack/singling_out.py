@@ -134,8 +134,8 @@ def singling_out(
         attack="singling out",
         heading="singling out",
         story=Note(
-            "The adversary has no register and no name, takes each released record that nobody "
-            "else in the release equals, in the known columns, and reads it as a description. "
+            "The adversary has no register and no name, and takes each released record that is "
+            "unique in the release, in the known columns. Each is read as a description. "
             "Success is a description that fits exactly one person of the whole population."
         ),
         knows=tuple(columns),
@@ -169,8 +169,8 @@ def _in_population(
         "descriptions that fit one person of the population",
         _isolating(count(predicates, population), owner),
         baseline=_isolating(count(random, population)),
-        meaning="Of the descriptions that fit one released person, the share that fits one "
-        "person among everybody.",
+        meaning="The share of the descriptions of one released person that fit one person among "
+        "everybody.",
     )
 
 

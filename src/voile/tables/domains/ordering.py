@@ -145,7 +145,7 @@ def _read_order(column: str, order: tuple[str, ...] | Path) -> tuple[str, ...]:
         )
         values = tuple(line for line in text.split("\n") if line)
     if len(set(values)) < len(values):
-        raise RequestError("a value stands twice in the order", where=f"column {column}")
+        raise RequestError("the order contains a value twice", where=f"column {column}")
     if len(values) < 2:
         raise RequestError(
             "the order names fewer than two values",

@@ -52,7 +52,7 @@ def read_number(path: Path, domain: ValueDomain, column: str | None) -> NDArray[
         others = [name for place, name in enumerate(rows[0]) if place != key]
         if len(others) != 1:
             raise RequestError(
-                f"has {len(others)} columns beside the values",
+                f"has {len(others)} columns in addition to the values",
                 where=str(path),
                 instead='name the one that orders them with column = "..."',
             )

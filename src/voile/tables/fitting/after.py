@@ -99,8 +99,8 @@ def choose_after(
     follows = follows or any(map(case.shows_whose_rows, pasts))
     if follows and rows is None:
         raise RequestError(
-            "people who came, left, wait or were erased are followed from release to release, and "
-            "people whose rows differ are known by all of them",
+            "people who came, left, wait or were erased must be followed from release to release, "
+            "and several different rows of a person identify the person",
             instead="give the rows to be released with --source",
         )
     limit = _limit(content.space, ledger.promise, joint_risk)
@@ -117,7 +117,7 @@ def choose_after(
     if found is None:
         said = _differences(case.under(again[-1]), ledger, pasts) if follows and again else ""
         raise InfeasibleError(
-            f"no policy found keeps {limit} together with what is out{said}",
+            f"no policy found keeps {limit} together with the earlier releases{said}",
             instead=after_a_change(waits=hold_back) if said else ROOM,
         )
     return _choose_policy(kit, content, *found, limit)
@@ -152,7 +152,7 @@ def _check_room(past: EarlierReleases, space: CountedSpace, limit: LedgerPromise
     out = joint_figures(space, past.all_shown)
     if broken := list(limit.broken_by(out)):
         raise InfeasibleError(
-            f"what is out exceeds the limit by itself: {' and '.join(broken)}",
+            f"the earlier releases exceed the limit by themselves: {' and '.join(broken)}",
             instead="release no more of this source, or allow a larger --joint-risk",
         )
 

@@ -28,9 +28,8 @@ from voile.tables.verbs.options import FitOptions
 SAFE_HARBOR = "safe-harbor"
 GLOBAL = "global policies"
 FEW_FOUND = (
-    "where every group must meet constraints and nobody is suppressed, the steepest chain finds "
-    "few policies, far from the best (Adult, 8 columns, k = 5: .90 lost at least, .42 by quick); "
-    "take --method quick"
+    "the steepest chain finds few policies with constraints and without suppression "
+    "(Adult, 8 columns, k = 5: .90 lost at least, .42 by quick); take --method quick"
 )
 CHAINED = ("random-chain", "sublattice", "bisect")
 

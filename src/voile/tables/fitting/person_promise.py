@@ -28,8 +28,8 @@ from voile.tables.verbs.person_records import ROWS_ALONE
 from voile.tables.verbs.promises import least_people
 
 ROW_BY_ROW = (
-    "some people have several rows: with {}, the constraints hold for each row alone (apply with "
-    "--no-pseudonyms, or omit {} to protect all rows of a person together)"
+    "some people have several rows: with {}, the constraints hold for each row alone (apply "
+    "--no-pseudonyms, or omit {} to protect a person's rows together)"
 )
 ABSENT = {
     "safe-harbor": "its risk is counted per row, and this fit promises per person",
@@ -81,7 +81,7 @@ def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bo
     if several:
         warn(
             "some people have several rows, so the constraints hold for all rows of a person "
-            "together (take --promise row to hold them for each row alone)",
+            "together (take --promise row for each row alone)",
             PromiseWarning,
         )
     return several

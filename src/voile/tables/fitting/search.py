@@ -161,9 +161,8 @@ def _warn_of_few(evaluator: PolicyEvaluator, evaluations: int | None) -> None:
     chain = int((~evaluator.required & ~evaluator.forbidden).sum()) + 1
     if evaluations < chain:
         warn(
-            f"the limit of evaluations ({evaluations:,}) is below the {chain:,} policies between "
-            "the most general and the most detailed one, so few policies were scored: allow at "
-            f"least {chain:,} evaluations",
+            f"few policies were scored: the limit is {evaluations:,} evaluations, and {chain:,} "
+            f"policies lead from the most general to the most detailed (allow {chain:,} or more)",
             FewFoundWarning,
         )
 

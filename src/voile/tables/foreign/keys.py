@@ -88,8 +88,8 @@ def try_keys(
         attack="keys to the original",
         heading="linkability",
         story=Note(
-            "The adversary pairs released rows with the original's by their order, by numbers that "
-            "count rows, and by what is left of identifiers: their text, their digits, a hash "
+            "The adversary pairs released rows with the original's by their order, by row numbers, "
+            "and by remains of identifiers. Such remains are their text, their digits, or a hash "
             "without a secret. Success is a pair in which the released row could be the original's "
             "by all released columns."
         ),

@@ -84,9 +84,9 @@ def link_by_fit(
         attack="linkage",
         heading="linkability",
         story=Note(
-            "The adversary holds a register of named people, keeps of it for each released record "
-            "everybody who fits all of its cells in {columns}, and names one of them at random. "
-            "Success is to name the person whose record it is.",
+            "The adversary holds a register of named people. For each released record, the "
+            "adversary finds everybody who fits all of its cells in {columns}, and names one of "
+            "them at random. Success is to name the person whose record it is.",
             {"columns": join_names(columns or ("no column",))},
         ),
         knows=tuple(columns),
@@ -95,9 +95,9 @@ def link_by_fit(
         notes=(
             Note("Baseline: a name drawn at random from the whole register."),
             Note(
-                "The released boxes overlap, so entries are compared by fit alone: an adversary "
-                "who allows for errors of the register, or who assigns the entries to all records "
-                "together, may do better."
+                "The released boxes overlap, so entries are compared by fit alone. An adversary "
+                "may do better by allowing for errors of the register, or by assigning the "
+                "entries to all records together."
             ),
         ),
     )

@@ -176,8 +176,8 @@ def from_weights(columns: tuple[str, ...], codes: Codes, people: Floats) -> Popu
         people,
         f"estimated as the sums of sampling weights, column {join_names(columns)}",
         (
-            "Each subject is assumed to stand for as many people as her sampling weight says, who "
-            "share her values: sums of risk are estimates, and one small group's people may be "
+            "Each subject is assumed to represent people with the same values, as many as the "
+            "sampling weight. Sums of risk are estimates, and one small group's people may be "
             "far off.",
         ),
         known=False,
@@ -193,7 +193,7 @@ def from_sample(codes: Codes, sample: Floats) -> PopulationCounts:
         "not known: the source itself is counted as the population",
         (
             "An adversary is assumed to know that the target is in the source (prosecutor risk): "
-            "people outside of it hide nobody. The true risk is at most what is shown.",
+            "people outside of it hide nobody. The true risk is at most the shown risk.",
         ),
         known=False,
     )

@@ -112,7 +112,7 @@ def _answer_exactly(table: _FrequencyTable) -> UniqueEstimate | None:
     if table.uniques == 0:
         # U people unique, none drawn: (1 - fraction)^U = .05
         high = min(math.log(0.05) / math.log1p(-table.fraction), table.people)
-        why = "No record is unique in the source; high is what could have been missed."
+        why = "No record is unique in the source; high is the number that a sample could miss."
         return UniqueEstimate(0.0, 0.0, high, "exact", why, table.fraction)
     if table.uniques == table.subjects:
         # people in pairs give subjects x fraction / 2 x (their share) pairs drawn: none seen, so 3

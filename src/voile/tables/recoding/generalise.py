@@ -59,7 +59,7 @@ def generalise(
     for place, domain in enumerate(policy.domains):
         if outside := int((recoded.intervals[:, place] < 0).sum()):
             raise RequestError(
-                f"{outside:,} rows hold a value outside the policy's domain",
+                f"{outside:,} rows have a value outside the policy's domain",
                 where=f"column {domain.column}",
                 instead="leave them out, or make the policy with them",
             )

@@ -61,7 +61,7 @@ class PossibleValues(BriefRepr):
             raise RequestError(
                 "numbers beyond 2^63 have no list of values",
                 where=f"column {column.column}",
-                instead="leave it out of the columns asked for: its cells are then means",
+                instead="leave it out of the requested columns: its cells are then means",
             )
         first, last = np.array(runs, dtype=np.int64).reshape(-1, 2).T
         known = last - first + 1
@@ -129,7 +129,7 @@ def numbering(column: CodedColumn) -> tuple[Callable[[Any], int], Callable[[Ints
         raise RequestError(
             "decimals have no list of values",
             where=f"column {column.column}",
-            instead="leave it out of the columns asked for: its cells are then means",
+            instead="leave it out of the requested columns: its cells are then means",
         )
     if parser.kind == "text":
         width = _width(column)
@@ -155,7 +155,7 @@ def _width(column: CodedColumn) -> int:
         raise RequestError(
             "codes of several widths have no list of values",
             where=f"column {column.column}",
-            instead="leave it out of the columns asked for: its cells are then labels",
+            instead="leave it out of the requested columns: its cells are then labels",
         )
     return widths.pop()
 

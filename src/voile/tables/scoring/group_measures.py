@@ -152,7 +152,7 @@ def _ask_user(measure: GroupMeasure, groups: RecordGroups) -> NDArray[Any]:
     except (Exception, SystemExit) as error:  # its words may quote what it was given
         raise RequestError(
             f"{measure.name} raised {type(error).__name__} when asked about {len(groups)} groups",
-            instead="call its function in Python to see why; what it is given is read-only",
+            instead="call its function in Python to see why; its arguments are read-only",
         ) from error
 
 
@@ -287,8 +287,8 @@ def estimated_matches() -> GroupMeasure:
         "estimated_matches",
         "Estimated matches",
         "matches",
-        "sum over records of E[1 / F], F the people of a record's box, estimated from those of "
-        "its counted box; of the source as it is, 1 / n",
+        "sum over records of E[1 / F], F the people of a record's box, estimated from its counted "
+        "box; for the source as it is, 1 / n",
         generalising="falls",
         source="Benedetti & Franconi, NTTS 1998",
         each=SizeWeighing(1.0, np.inf),

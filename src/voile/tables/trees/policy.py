@@ -178,7 +178,7 @@ class TreePolicy(BriefRepr):
         if set(data) - {"merged"} != {"family", "tree", "pruned"} or not (
             type(number) is int and type(links) is int and isinstance(merged, list)
         ):
-            raise RequestError("a tree policy says its tree and how many links are pruned")
+            raise RequestError("a tree policy needs its tree and its number of pruned links")
         if not 0 <= number < len(trees):
             raise RequestError(f"the kit has no tree {number}, only {len(trees)}, from 0")
         if not 0 <= links <= trees[number].links:

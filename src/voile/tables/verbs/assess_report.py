@@ -23,15 +23,15 @@ READ = {
     "unread": "not read: counted as released exactly",
 }
 OWN_LIMITS = (
-    "Released rows were matched to the original's by what fits, where no key says which is which: "
-    "alike rows are matched at random.",
+    "Without a key, released rows were matched to fitting rows of the original, and equal rows at "
+    "random.",
     *LIMITS[:-1],
 )
 SYNTHETIC_LIMITS = (
     "Nobody is behind one synthetic row: k, expected matches and the share of unique rows are not "
     "counted, and say nothing of such a release.",
-    "An adversary who knows how the rows were drawn does better than one who only has them.",
-    "What was attacked was not found; what was not attacked is not known.",
+    "An adversary who knows how the rows were drawn does better than one with the rows alone.",
+    "These attacks are not all possible attacks: other leaks are unknown.",
 )
 
 
@@ -64,7 +64,7 @@ def in_short(assessment: ReleaseAssessment, audience: Audience) -> tuple[str, ..
     people, whole = figures["subjects"], size(facts["subjects"], audience)
     whom = "population" if facts["population_known"] else "original"
     said = [
-        *(f"The release holds a key to the original: rows can be {key}." for key in facts["keys"]),
+        *(f"The release has a key to the original: rows can be {key}." for key in facts["keys"]),
         f"An adversary who links every record to the {whom} is expected to re-identify "
         f"{count_among(figures['expected_matches'], f'{people:,.0f}')} in the release "
         f"({share(figures['mean_risk'])}); without protection, "
@@ -124,7 +124,7 @@ def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:
         )
     if facts["changed"]:
         yield (
-            "Some columns hold values that the original has not, or more often, and did not help "
+            "Some columns have values that the original lacks or has less often. They did not help "
             f"to match rows: {join_names(facts['changed'])}."
         )
     if facts["strangers"]:
@@ -155,7 +155,7 @@ def _summary(assessment: ReleaseAssessment, audience: Audience) -> Section:
         Figure(
             "Unique on all released columns",
             share_of(apart, people, audience),
-            "of people, for an adversary who also knows the columns released as they are",
+            "of people for an adversary who also knows the columns released as they are",
         ),
     )
     said = Prose(in_short(assessment, audience))
@@ -164,9 +164,9 @@ def _summary(assessment: ReleaseAssessment, audience: Audience) -> Section:
 
 def _synthetic_in_short(facts: Mapping[str, Any]) -> tuple[str, ...]:
     return (
-        f"{facts['rows']:,} rows, said to be synthetic or perturbed, were attacked beside "
-        f"{facts['original_rows']:,} rows of the original and people who were not in it. What is "
-        "found of both alike is knowledge about groups; only the difference is a leak.",
+        f"The attacks use {facts['rows']:,} rows, described as synthetic or perturbed. They "
+        f"compare {facts['original_rows']:,} rows of the original with people who were not in it. "
+        "An equal result for both is knowledge about groups; only the difference is a leak.",
     )
 
 

@@ -189,9 +189,8 @@ class ForeignTablesStage(TablesStage):
                 f"{left:,} of {len(rows):,} released rows are not in the original: no row that is "
                 f"left fits their cells (such as {name_rows(np.flatnonzero(rows < 0))})",
                 where=self.released_source.name,
-                instead="give the original that it was made from, and in the roles the hierarchy "
-                "that says what its labels mean; rows that were drawn or perturbed are assessed "
-                "with --synthetic",
+                instead="give its own original, and the hierarchy of its labels in the roles; "
+                "assess drawn or perturbed rows with --synthetic",
             )
         return rows
 

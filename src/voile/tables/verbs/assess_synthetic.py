@@ -95,8 +95,8 @@ def _membership(stage: ForeignTablesStage, rng: np.random.Generator) -> Evidence
         attack="membership",
         heading="inference",
         story=Note(
-            "The adversary knows the values of two people in {columns}, of whom one was in the "
-            "original, and takes the one with the nearer synthetic row for that one. Success is to "
+            "The adversary knows the values of two people in {columns}. One of them was in the "
+            "original. The adversary chooses the one with the nearer synthetic row. Success is to "
             "be right.",
             {"columns": join_names(stage.quasi)},
         ),

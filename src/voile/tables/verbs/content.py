@@ -182,7 +182,7 @@ class TablesContent(BriefRepr):
             number = self.family.number_of(policy)
             if number is None:
                 raise RequestError(
-                    f"an edited policy cannot be scored by {' and '.join(own)}: kits hold no code",
+                    f"an edited policy cannot be scored by {' and '.join(own)}: kits have no code",
                     instead="take a policy of the kit as it is",
                 )
             point = self.frontier.point(number)

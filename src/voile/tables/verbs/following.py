@@ -203,8 +203,8 @@ class ReleaseArchive(BriefRepr):
         digest = line.content["disclosed"].get("people")
         if digest is None:
             raise InfeasibleError(
-                f"line {line.number} is a release of other rows, made without a subject of each "
-                "row by whom people could be followed, and no figure bounds what both come to"
+                f"line {line.number} is a release of other rows without a subject for each row: "
+                "people cannot be followed, and no figure bounds the joint risk"
             )
         private = self._places.get(line.content["manifest"])
         if private is None or not (private / PEOPLE).exists():

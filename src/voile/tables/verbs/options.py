@@ -79,7 +79,7 @@ class FitOptions(voile.release.options.FitOptions):
     )
     promise: Literal["person", "row"] | None = Field(
         None,
-        description="what the constraints hold for: all rows of a person together, or each row "
+        description="unit of the constraints: all rows of a person together, or each row "
         "alone [person where some people have several rows]",
     )
     method: (
@@ -162,20 +162,20 @@ class ApplyOptions(PseudonymOptions):
     )
     marginals: bool = Field(
         False,
-        description="of trees: count released people by runs of each column's values, in the "
-        "manifest; they narrow a person's value down for those who know all other rows",
+        description="for trees: list people by runs of each column's values in the manifest; "
+        "this narrows values for an adversary with all other rows",
     )
     releases: tuple[Path, ...] = Field(
         (),
-        description="folder where earlier releases of the ledger lie, with their private folders; "
-        "by these people are followed; may be given several times",
+        description="folder of earlier releases of the ledger, with their private folders, to "
+        "follow people; may be given several times",
     )
     hold_back: bool = Field(
         False, description="let new people wait until k of a group can be released together"
     )
     recount: bool = Field(
         False,
-        description="count this source's subjects anew by the kit's domains, as those of another "
+        description="recount this source's subjects by the kit's domains, as those of another "
         "day; groups, risk and loss are then theirs",
     )
     one_row: bool = Field(
@@ -190,8 +190,8 @@ class ApplyOptions(PseudonymOptions):
     recipient: str | None = Field(
         None,
         min_length=1,
-        description="recipient, or recipient and period, whose own pseudonyms these are: releases "
-        "to others cannot be linked by them; and to whom it goes, by a name of the ledger",
+        description="recipient, or recipient and period, by a name of the ledger; the pseudonyms "
+        "are the recipient's own, and link no releases to others",
     )
 
     @property
@@ -284,7 +284,7 @@ class AssessOptions(AdversaryOptions):
         "of rows that fit]",
     )
     counts: str | None = Field(
-        None, description="column of the release that counts how many records a row stands for"
+        None, description="column of the release with the number of records of each row"
     )
     synthetic: bool = Field(
         False,

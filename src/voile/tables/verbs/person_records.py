@@ -38,6 +38,6 @@ def list_choices(
     else:
         unjoined = "fit with the role drop for each column that joins rows"
     return (
-        f"choose one: fit with --promise person{without}; {unjoined}; apply with --one-row; "
+        f"choose one: fit with --promise person{without}, {unjoined}, apply with --one-row, "
         f"or {ACCEPT}"
     )

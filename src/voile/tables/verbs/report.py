@@ -62,12 +62,12 @@ NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
 PREDICTED = f"predicted by the fit; {NOTHING_LEFT}"
 MEASURED = f"measured on the written release; {NOTHING_LEFT}"
 LIMITS = (
-    "The figures hold for the quasi-identifiers named here. Columns that are kept can identify "
-    "people too; the share of people who are unique on all released columns is shown.",
+    "The figures apply to the quasi-identifiers named here. Kept columns can identify people too; "
+    "the report shows the share of people who are unique on all released columns.",
     "The population is taken as known without error. Where it was fitted or estimated, its "
     "assumptions are listed, and the risk is as uncertain as they are.",
-    "An adversary who knows more than was assumed, or who knows that a person is in the release, "
-    "does better than these figures say; the prosecutor's risks are those of the latter.",
+    "An adversary with more knowledge than assumed does better than these figures. For one who "
+    "knows that a person is in the release, see the prosecutor's risks.",
     "Homogeneity: if everyone in a group shares one sensitive value, membership reveals it.",
     "A second release of the same people, under another policy, can be intersected with this one.",
     "This is Safe Harbor's generalisation of these columns at most, not the whole of any law.",
@@ -80,8 +80,8 @@ TAKES: dict[Question, str] = {
 """The input of the attack on each question."""
 
 TREE = (
-    "The chosen policy is a tree of {:,} boxes, each with intervals of its own: values of two "
-    "blocks are distinguished in some boxes and merged in others."
+    "The chosen policy is a tree of {:,} boxes, each with intervals of its own. Some boxes "
+    "distinguish values of two blocks, and others merge them."
 )
 
 
@@ -172,7 +172,7 @@ def _summary(
         Figure(
             "Unique on all released columns",
             share_of(apart, people, audience),
-            f"of people, for an adversary who also knows {name_kept(public['columns'])}",
+            f"of people for an adversary who also knows {name_kept(public['columns'])}",
         ),
     )
     names = [strip["column"] for strip in data["strips"]["chosen"]]
@@ -226,9 +226,9 @@ def _kit_summary(data: Mapping[str, Any], audience: Audience) -> Section:
     ]
     if data.get("may_be_empty"):
         said.append(
-            "Trees may leave boxes without a record. Their loss does not count that a release then "
-            "proves who is not in it, and that new people may fall into boxes for which nothing "
-            "was certified; the report on a release says how many."
+            "Trees may leave boxes without a record. A release then proves who is not in it, and "
+            "new people may fall into boxes for which nothing was certified. The loss does not "
+            "count this. The report on a release gives the numbers."
         )
     return Section("summary", "In short", (Prose(tuple(said)),), first=True)
 

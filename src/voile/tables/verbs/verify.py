@@ -127,7 +127,7 @@ def _promises(
     yield ReleaseCheck(f"every group holds at least {k} {one}", found["k"] >= k >= 1)
     if "k" in stated:
         yield ReleaseCheck(
-            f"every group holds as many {unit} as the manifest says", found["k"] >= stated["k"]
+            f"every group has as many {unit} as the manifest states", found["k"] >= stated["k"]
         )
     if "max_risk" in stated:
         within = stated["max_risk"] <= round_number(float(constraints["max_risk"]), "up")

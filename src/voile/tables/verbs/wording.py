@@ -193,12 +193,12 @@ def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
     yield (
         "Boxes without a record were allowed. They lose less on paper, but "
         + (
-            f"{share(of_people['people'])} of the population is proved not to be in the release, "
-            f"and {share(of_people['unseen'])} of the people who are not in the source would fall "
-            "into boxes for which nothing was certified."
+            f"{share(of_people['people'])} of the population is proved not to be in the release. "
+            f"Also, {share(of_people['unseen'])} of the people who are not in the source would "
+            "fall into boxes for which nothing was certified."
             if of_people
-            else "whoever is in none of the released boxes is proved not to be in the release, and "
-            "new people may fall into boxes for which nothing was certified: how many is not "
+            else "a person in none of the released boxes is proved not to be in the release. New "
+            "people may fall into boxes for which nothing was certified: how many is not "
             "known without a population."
         )
     )
@@ -222,9 +222,9 @@ def explain_regrowing(evidence: Sequence[Evidence], audience: Audience) -> Itera
         rates = {each.by: each.rate for each in one.findings if each.quantity == GUESSED}
         if not any(is_hidden(rates[way], audience) for way in (GROUP, MARGINALS)):
             yield (
-                f"An adversary who knows the source but for one person's {one.of}, and how the "
-                f"release was made, guesses it rightly in {share(rates[MARGINALS].value)} of "
-                f"cases, and from the released group alone in {share(rates[GROUP].value)} "
+                f"An adversary knows how the release was made, and the source except one person's "
+                f"{one.of}. This adversary guesses it rightly in {share(rates[MARGINALS].value)} "
+                f"of cases, and from the released group alone in {share(rates[GROUP].value)} "
                 f"({rates[GROUP].trials:,} people tried)."
             )
 
@@ -252,13 +252,13 @@ def explain_unique(
     who = (
         f"{apart} of the people have a record that no other person's equals once {named} "
         f"{'counts' if is_one else 'count'} as known. Only an adversary who knows that of a "
-        f"person, beside {join_names(columns)}, recognises the record."
+        f"person, in addition to {join_names(columns)}, recognises the record."
     )
     if all(one["role"] in ("quasi", "identifier", "sensitive") for one in released):
         rest = rows or ", and no other value"
         return who, f"It then reveals that the person is in the release{rest}."
     return who, (
-        f"It then reveals what the adversary did not know of {named}{rows}. Generalise these "
+        f"It then reveals the values of {named} that were unknown{rows}. Generalise these "
         "columns (role quasi) or drop them, unless an adversary cannot know them."
     )
 

@@ -124,6 +124,6 @@ def _refuse_leaning(measure: GroupMeasure, groups: RecordGroups, rng: np.random.
         compute_values(measure, groups)[some], compute_values(measure, part), rtol=1e-9, atol=0
     ):
         raise RequestError(
-            f"what {measure.name} gives for a group depends on the groups beside it",
+            f"the value of {measure.name} for a group depends on the other groups",
             instead="count each group alone: sums over groups are taken elsewhere",
         )
