@@ -175,7 +175,7 @@ class _FeatureScale:
 
 
 def _independent(gram: Floats) -> Mask:
-    """Say which standardised features the ones before them do not determine, one by one."""
+    """Return which standardised features the ones before them do not determine, one by one."""
     kept: list[int] = []
     for place in range(len(gram)):
         own = gram[place, place]

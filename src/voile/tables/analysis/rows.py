@@ -51,7 +51,7 @@ class ModelRows(BriefRepr):
 
     @property
     def score_name(self) -> str:
-        """What judges its predictions."""
+        """Return the name of the score of its predictions."""
         return SCORE_NAMES[self.model.family]
 
     def fit_source(self) -> AnalysisEstimates:

@@ -32,7 +32,7 @@ class AnalysedRows(Protocol):
 
     @property
     def score_name(self) -> str:
-        """What judges it, or the empty text."""
+        """The name of its score, or the empty text."""
 
     def fit_source(self) -> AnalysisEstimates: ...
 
@@ -135,7 +135,7 @@ def bounds_of(policy: AnyPolicy, codes: Codes) -> tuple[Codes, Codes]:
 
 
 def released_by(space: CountedSpace, policy: AnyPolicy, rows: AnalysedRows) -> NDArray[np.bool_]:
-    """Say which rows a policy releases: those of a group that the constraints allow."""
+    """Return which rows a policy releases: those of a group that the constraints allow."""
     own, _, allowed = space.groups(policy)
     keys = policy.keys_of(policy.numbers_of(rows.codes))
     return np.isin(keys, policy.keys_of(own[allowed]))

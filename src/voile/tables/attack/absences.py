@@ -25,7 +25,7 @@ Counted = NDArray[np.int64]
 
 
 def outside(codes: NDArray[np.int32], released: NDArray[np.int32]) -> Bits:
-    """Say which rows of codes are in no released group; one that lacks a value may be in any.
+    """Return which rows of codes are in no released group; one that lacks a value may be in any.
 
     >>> released = np.array([[0, 0], [1, 1]], np.int32)
     >>> outside(np.array([[0, 0], [0, 1], [0, -1]], np.int32), released).tolist()

@@ -7,8 +7,8 @@ below it and fewer than k above. The adversary names the value that most people 
 have, within the box. Cohen (Attacks on deidentification's defenses, USENIX Security 2022) undoes
 hierarchical generalisation from the same minimality.
 
-Assumed in her favour: that nothing was pruned for less risk. Where it was, a box may be uncut for
-that alone, and the share that she claims is too high.
+The attack assumes that nothing was pruned for less risk. If it was, a box may be uncut for that
+alone, and the claimed share is too high.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def faces(
 def _are_held(
     box: Ints, numbers: Ints, of: Ints, column: NDArray[np.intp], values: Ints
 ) -> NDArray[np.bool_]:
-    """Say of each value of a box and column whether a released row has it."""
+    """Return whether a released row has each value of a box and column."""
     found = np.zeros(len(values), dtype=np.bool_)
     for j in range(numbers.shape[1]):
         claims = column == j

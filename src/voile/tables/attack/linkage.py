@@ -276,7 +276,7 @@ def _rate(hit: NDArray[np.bool_], of: NDArray[np.bool_]) -> Rate:
 
 
 def curves_of(claims: LinkageClaims, right: NDArray[np.bool_]) -> tuple[Curve, ...]:
-    """Draw precision and recall as she claims more and more, the surest first."""
+    """Draw precision and recall for ever more claims, the surest first."""
     sure = np.sort(claims.posterior[claims.posterior > 0])
     if len(sure) == 0:
         return ()

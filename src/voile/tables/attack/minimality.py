@@ -126,7 +126,7 @@ def cuts_of_tree(people: ExactRows, least: int, rng: np.random.Generator) -> dic
 
 
 def _evenest(own: Places, cuts: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the cuts that divide people most evenly, one of those that divide them alike."""
+    """Return the cuts that divide people most evenly, one of those with an equal division."""
     sides: dict[bytes, tuple[float, tuple[int, int]]] = {}
     for column, after in cuts:
         above = own[:, column] > after

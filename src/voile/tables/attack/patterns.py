@@ -34,7 +34,7 @@ class RegisterBlock:
 
     @property
     def sets(self) -> NDArray[np.intp]:
-        """The set of columns that each second index of `counts` stands for: bit j is column j."""
+        """Return the set of columns of each second index of `counts`: bit j is column j."""
         sets = [0]
         for j in self.columns:
             sets += [each | 1 << j for each in sets]
@@ -118,7 +118,7 @@ def agreement_patterns(
 
 
 def subset_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add up, along the second axis, what stands at the subsets of each set of bits.
+    """Sum, along the second axis, the values at the subsets of each set of bits.
 
     >>> subset_sums(np.array([[1.0, 2.0, 4.0, 8.0]])).tolist()
     [[1.0, 3.0, 5.0, 15.0]]

@@ -85,7 +85,7 @@ def _way_up(path: Path, parent: dict[str, str], number: int, value: str) -> tupl
 
 
 def prefix_tree(values: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return codes as rows of a tree whose groups are the codes that begin alike.
+    """Return codes as rows of a tree with one group for each common beginning.
 
     Capitals count. Spaces, points and hyphens part a code, and a part is whole before the next
     begins: B1 1AB is in the district B1, and B11 1AB is not. A short code stays itself.
@@ -114,8 +114,8 @@ def build_tree_domain(
 ) -> ValueDomain:
     """Order the leaves so that every level's groups are contiguous, and keep the levels' cuts.
 
-    Groups stand in the order in which the file first names them, level by level from the
-    coarsest. Null, where `nullable`, is last and a group of its own below the coarsest level.
+    Groups are in the order in which the file first names them, level by level from the coarsest.
+    Null, where `nullable`, is last and a group of its own below the coarsest level.
 
     >>> domain = build_tree_domain("d", [("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")])
     >>> domain.values, domain.levels[1]

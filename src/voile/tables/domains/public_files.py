@@ -75,7 +75,7 @@ def _look_up(
     domain: ValueDomain,
     wanted: Sequence[tuple[str, float, float]],
 ) -> NDArray[np.float64]:
-    """Find the wanted columns' numbers; rows of other values are passed over, whatever they say."""
+    """Find the wanted columns' numbers; rows of other values are skipped unread."""
     header, key = rows[0], _key(rows[0], domain)
     places = [_place(path, header, name) for name, _, _ in wanted]
     known = len(domain) - domain.nullable

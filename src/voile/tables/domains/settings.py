@@ -41,7 +41,7 @@ class ColumnSettings(BaseModel):
 
 
 class KeptSettings(ColumnSettings):
-    """What becomes of a column that is released as it is: how its dates move with their subject."""
+    """Set how the dates of a column that is released unchanged move with their subject."""
 
     date_shift_days: int | None = Field(None, ge=1, le=36_500)
     date_shift_weeks: bool = False
@@ -79,7 +79,7 @@ class ByNumber(BaseModel):
 
 
 class ByPlace(BaseModel):
-    """Order values by where they lie: `near` is a CSV file with latitude and longitude."""
+    """Order values by their place: `near` is a CSV file with latitude and longitude."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -158,7 +158,7 @@ class QuasiSettings(ColumnSettings):
     - ``zip3-population``: areas as in ``zip3``, and in each its ZIP codes by people.
 
     `keep_cuts` are the values after which a cut stays in every policy, or ``all``. With `cut_every`
-    whole numbers are cut only below its multiples, which owe nothing to the data.
+    whole numbers are cut only below its multiples, which do not depend on the data.
 
     `importance` is the column's weight in the entropy loss; the default weight is 1.
 

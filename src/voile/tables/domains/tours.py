@@ -1,4 +1,4 @@
-"""A short way through places, so that places next to each other in it lie near each other."""
+"""Find a short path through places, so that neighbours in it are near each other."""
 
 from __future__ import annotations
 

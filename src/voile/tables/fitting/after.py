@@ -148,7 +148,7 @@ def _limit(space: CountedSpace, promise: LedgerPromise, joint_risk: float | None
 
 
 def _check_room(past: EarlierReleases, space: CountedSpace, limit: LedgerPromise) -> None:
-    """Refuse where the releases that are out exceed the limit by themselves."""
+    """Raise `InfeasibleError` if the earlier releases exceed the limit by themselves."""
     out = joint_figures(space, past.all_shown)
     if broken := list(limit.broken_by(out)):
         raise InfeasibleError(
@@ -160,7 +160,7 @@ def _check_room(past: EarlierReleases, space: CountedSpace, limit: LedgerPromise
 def _search_policies(
     content: TablesContent, past: EarlierReleases, promise: LedgerPromise, seed: int | None
 ) -> Frontier:
-    """Search the policies that have every cut which is out."""
+    """Search the policies that have every published cut."""
     rules = content.space.constraints
     cuts = [one.policy.bits for one in past.all_shown if isinstance(one.policy, Policy)]
     out: NDArray[np.bool_] = np.logical_or.reduce(cuts) if cuts else content.space.top
@@ -225,7 +225,7 @@ def _figures_within(
 
 
 def _differences(case: ReleaseCase, ledger: Ledger, pasts: Sequence[EarlierReleases]) -> str:
-    """Say whom the difference shows where a policy that is out is released again."""
+    """Describe the people whom the difference shows if a published policy is released again."""
     left_out = case.left_out(ledger, pasts)
     for past in pasts:
         timeline = case.joint(past, left_out)[1]
@@ -272,7 +272,7 @@ def _first_that(
 
 
 def _cuts_are_out(past: EarlierReleases) -> bool:
-    """Say whether global policies are out, and no tree: then no tree of the kit can add little."""
+    """Return whether only global policies are published: then no tree of the kit adds little."""
     each = [isinstance(one.policy, Policy) for one in past.all_shown]
     return bool(each) and all(each)
 

@@ -72,7 +72,7 @@ def _fix_cuts(domain: ValueDomain, asked: QuasiSettings) -> tuple[Bits, Bits]:
 
 
 def _uneven_cuts(domain: ValueDomain, step: int) -> Bits:
-    """Return which cuts of whole numbers do not lie just below a multiple of the step."""
+    """Return which cuts of whole numbers are not just below a multiple of the step."""
     if domain.parser.kind != "integer" or domain.parser.edges:
         raise RequestError(
             "cut_every takes whole numbers, and this column has none",

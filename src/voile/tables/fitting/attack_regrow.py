@@ -142,7 +142,7 @@ class PolicyRegrowth:
             )
 
     def _is_shown(self, manifest: Mapping[str, Any], parts: tuple[str, ...]) -> bool:
-        """Say whether a manifest has the same parts as the release's."""
+        """Return whether a manifest has the same parts as the release's."""
         return all(manifest.get(part) == self.scene.release.public.get(part) for part in parts)
 
     def _in_group(self, person: int, column: str, values: list[Any]) -> list[Any]:

@@ -187,7 +187,7 @@ def check_kept(roles: Roles) -> None:
 def _how(
     found: SearchResult | None, proved: LossBound | None, forest: PolicyForest | None
 ) -> dict[str, Any]:
-    """Say how the fit went: its methods, the policies scored, and how it ended."""
+    """Describe how the fit went: its methods, the policies scored, and how it ended."""
     methods = ["trees"] * (forest is not None)
     evaluations = 0 if forest is None else forest.evaluations
     stopped = "finished" if forest is None else forest.stopped
@@ -222,7 +222,7 @@ def _best(found: SearchResult | None, proved: LossBound | None) -> Frontier | No
 
 
 def _describe_end(found: SearchResult, proved: LossBound) -> str:
-    """Say how the fit ended: Ctrl-C in the proof interrupts it as well."""
+    """Describe how the fit ended: Ctrl-C in the proof interrupts it as well."""
     return "interrupted" if proved.stopped == "interrupted" else found.stopped
 
 

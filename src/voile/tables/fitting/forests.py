@@ -21,7 +21,7 @@ from voile.tables.scoring.losses import PolicyFigures
 
 
 def loss_weight_of(space: PolicySpace) -> float:
-    """Return what distribution counts in the loss that trees grow by; resolution has the rest."""
+    """Return the weight of distribution in the loss for growing trees; resolution has the rest."""
     return 1.0 if isinstance(space.loss.each, EvenSpread) else space.weights.loss_weight
 
 
@@ -36,7 +36,7 @@ def refuse_trees(space: PolicySpace) -> None:
 
 
 def ground_of(space: PolicySpace) -> TreeGround:
-    """Return what trees are grown on.
+    """Return the ground for growing trees.
 
     The population places cuts where the sample has gaps if tables alone count it.
     """

@@ -88,7 +88,7 @@ def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bo
 
 
 def _needs_rows(source: Source, roles: Roles, options: FitOptions) -> list[str]:
-    """Return what only policies per row support: options, weights, a source on Spark."""
+    """List the given options, weights or Spark source that only policies per row support."""
     plain = {name: field.default for name, field in FitOptions.model_fields.items()}
     given = [name for name in ROWS_ALONE if getattr(options, name) != plain[name]]
     found = [f"--{name.replace('_', '-')}" for name in given]

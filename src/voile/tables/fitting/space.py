@@ -135,7 +135,7 @@ class PolicySpace(CountedSpace):
 
     @cached_property
     def evaluator(self) -> PolicyEvaluator:
-        """What scores policies."""
+        """Return the evaluator that scores policies."""
         return PolicyEvaluator(
             self.counts,
             self.constraints,

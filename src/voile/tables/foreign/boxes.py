@@ -63,6 +63,6 @@ def flatten_columns(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Plac
 
 
 def _with_ends(holds: Sequence[Bits]) -> list[Bits]:
-    """Return what cells hold with two values more: one outside the domain, and the unknown."""
+    """Return the cells' values with two more: one outside the domain, and the unknown."""
     ends = np.array([[False, True]])
     return [np.hstack([held, np.repeat(ends, len(held), axis=0)]) for held in holds]

@@ -25,7 +25,7 @@ HOW = ("exact", "generalised", "suppressed", "unread")
 
 @dataclass(frozen=True, eq=False)
 class ForeignColumn(BriefRepr):
-    """One generalised column: its distinct cells, numbered, and the values each stands for.
+    """Hold one generalised column: its distinct cells, numbered, and the possible values of each.
 
     holds : (cells, values) bool; a cell that cannot be read holds none, so that nobody of the
         population hides a row with it.
@@ -60,7 +60,7 @@ class ForeignColumn(BriefRepr):
         return np.asarray(held)
 
     def match_missing(self, cells: NDArray[np.int32], values: NDArray[np.int32]) -> ForeignColumn:
-        """Return the column, where bounded cells hold a missing value that one of them stands for.
+        """Return the column with a missing value in bounded cells that represent one in some row.
 
         cells, values : (rows,) of each released row, and of the original's row that it is.
         """

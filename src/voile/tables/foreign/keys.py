@@ -41,7 +41,7 @@ class RowSides:
     same: tuple[Rows, Rows]
 
     def fit(self, released: Rows, original: Rows) -> Bits:
-        """Say of pairs of rows whether the released one could be the original one."""
+        """Return whether the released row of each pair could be the original one."""
         found = self.same[0][released] == self.same[1][original]
         for held, own, values in zip(self.holds, self.released.T, self.original.T, strict=True):
             found &= held[own[released], values[original]]
@@ -160,7 +160,7 @@ def _by_identifier(
 def _by_hash(
     name: str, texts: Texts, own: str, theirs: Texts
 ) -> Iterator[tuple[str, tuple[Rows, Rows]]]:
-    """Try hashes without a secret, or their first digits; a code may stand in several rows."""
+    """Try hashes without a secret, or their first digits; several rows may have one code."""
     length = max(len(text) for text in texts if text is not None)
     codes = _each(str.lower, texts)
     for hashed in HASHES:

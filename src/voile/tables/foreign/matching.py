@@ -68,7 +68,7 @@ def match_rows(
     released, original : (n, q) cell numbers, and (N, q) values.
     same : of released and original rows, the number of their values in columns that are as they
         were; equal numbers may be one row.
-    rng : which of several alike rows is taken.
+    rng : chooses among equal rows.
 
     Raises
     ------

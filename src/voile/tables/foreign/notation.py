@@ -22,7 +22,7 @@ from voile.tables.domains.parser import NotInKind
 
 Bits = NDArray[np.bool_]
 SUPPRESSED = frozenset({"", "*", "NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"})
-"""What stands in a suppressed cell, in the tools that write something there."""
+"""The text of a suppressed cell, in the tools that write one."""
 BRACKETS = tuple(
     re.compile(rf"([\[\](])\s*(.*?)\s*{between}\s*(.*?)\s*([)\[\]])\Z")
     for between in ("[,;]", r"(?:\s(?:-|to)\s|(?<=\d)-)")
@@ -97,7 +97,7 @@ class CellNotation:
         return found if text in SUPPRESSED or text == ANY else None
 
     def _members(self, text: str) -> Bits | None:
-        """Read a list; each part may be whatever a cell may be, but a list in brackets."""
+        """Read a list; each part may be any notation of a cell except a list in brackets."""
         listed = text[1:-1] if text[:1] + text[-1:] in ("{}", "[]", "()") else text
         for separator in ("|", ";", ","):
             parts = [part.strip(" '\"") for part in listed.split(separator)]

@@ -24,7 +24,7 @@ from voile.tables.foreign.boxes import Bits, Codes, fits, people_in
 
 
 def count_fitting(holds: Sequence[Bits]) -> Callable[[Codes, IntervalRecords], NDArray[np.int64]]:
-    """Return what counts the subjects, by their values, of whom a row fits each box."""
+    """Return a counter of the subjects who have a row in each box, by their values."""
 
     def count(boxes: Codes, people: IntervalRecords) -> NDArray[np.int64]:
         values, place = distinct_rows(people.codes)
@@ -104,7 +104,7 @@ def link_by_fit(
 
 
 def _fits_each(holds: Sequence[Bits], boxes: Codes, values: Codes) -> Bits:
-    """Say of pairs of a box and values whether these fit."""
+    """Return whether the values of each pair fit its box."""
     found = np.ones(len(boxes), dtype=np.bool_)
     for held, own, value in zip(holds, boxes.T, values.T, strict=True):
         known = np.clip(value, 0, held.shape[1] - 1)

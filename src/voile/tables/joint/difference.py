@@ -39,7 +39,7 @@ class OutRelease(BriefRepr):
 class ReleaseTimeline(BriefRepr):
     """Releases of one source at several times, the newest last.
 
-    before : those that are out. new : whom the newest would show.
+    before : the earlier releases. new : the people whom the newest would show.
     same : (people of the newest,) what releases of the very same rows show of each, together;
         `ABSENT` where none shows a row.
     others : (people of the newest,) how many people outside the data look like each.
@@ -73,7 +73,7 @@ class ReleaseTimeline(BriefRepr):
 
     @cached_property
     def label(self) -> Tokens:
-        """What all releases show of each."""
+        """Return each person's joint label over all releases."""
         label, last = self._before
         return self._and(label, self.new, len(self.before) + 1, LastShown(last))
 
@@ -113,7 +113,7 @@ class ReleaseTimeline(BriefRepr):
         return JointFigures(matches, matches / whole if whole else 0.0, float(size.min()))
 
     def waiting(self, k: int) -> Mask:
-        """Say who of the newest release is to wait: new people, fewer than k of a group."""
+        """Return who of the newest release must wait: new people, fewer than k of a group."""
         new = (self.before_label == ABSENT) & (self.label != ABSENT) & (self.size < k)
         return np.asarray(np.isin(self.new.people.who, self.who[new]))
 

@@ -62,7 +62,7 @@ class SpaceNames(BriefRepr):
     def counts_hash(self) -> str:
         """Return the hash of who is counted: how many subjects have each combination.
 
-        It is the same whatever file the rows were read from, and whatever order their values have.
+        The hash does not depend on the file of the rows, nor on the order of their values.
         """
         counts, domains = self.space.counts, self.space.domains
         held = counts.sample > 0

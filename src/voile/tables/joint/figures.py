@@ -153,7 +153,7 @@ class JoinedReleases:
         return keys, size
 
     def _find_suppressed(self, shown: ShownRelease, key: Labels, keys: int) -> Mask:
-        """Say of which combinations a release suppresses the group, subjects being in it."""
+        """Return which combinations are in a group with subjects that a release suppresses."""
         if shown.rules is None:
             return np.zeros(len(key), dtype=np.bool_)
         counts = self._space.counts

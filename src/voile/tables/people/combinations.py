@@ -64,7 +64,7 @@ class QuasiCombinations:
         return numbers, np.array([counted[number] for number in numbers])
 
     def rows_of(self, column: str) -> FindRows:
-        """Return what finds the source's first rows whose cell of a column is of some sort."""
+        """Return a function that finds the source's first rows with some sort of cell."""
 
         def find(is_one: Callable[[Any], bool]) -> list[int]:
             cells = chain.from_iterable(
@@ -105,7 +105,7 @@ def count_population(source: Source, quasi: Sequence[str], people: str) -> Quasi
 
 
 def check_quasi(source: Source, quasi: Sequence[str]) -> None:
-    """Refuse quasi-identifiers that are not columns, or stand twice."""
+    """Refuse quasi-identifiers that are not columns, or are given twice."""
     if not quasi:
         raise RequestError("no quasi-identifier is named", where=source.name)
     for column in quasi:

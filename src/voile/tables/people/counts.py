@@ -93,7 +93,7 @@ class PopulationCounts(BriefRepr):
 
 @dataclass(frozen=True)
 class Constraints:
-    """Say which policies are allowed, and how many records may be dropped to meet them.
+    """Return which policies are allowed, and how many records may be dropped to meet them.
 
     Parameters
     ----------

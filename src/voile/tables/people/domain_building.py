@@ -90,7 +90,7 @@ def _has_null(array: pa.Array, parser: CellParser) -> bool:
 def _mark_declared(
     domain: ValueDomain, public: Sequence[pa.Array], wanted: QuasiSettings
 ) -> tuple[bool, ...]:
-    """Say which values the user has named: all of an order or a tree, else a population's."""
+    """Return which values the user has named: all of an order or a tree, else a population's."""
     if domain.parser.edges:
         return ()
     if wanted.names_values:

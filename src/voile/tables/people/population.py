@@ -40,7 +40,7 @@ def population_of(
     sampled: bool = False,
     weighted: Table | None = None,
 ) -> PopulationCounts:
-    """Make one population of whatever is known of it; the sample itself where nothing is.
+    """Make one population from all known counts; without any, take the sample itself.
 
     Tables come before `weighted`, the sums of sampling weights by all columns.
     """

@@ -224,5 +224,5 @@ def zayatz(sizes: Floats, counts: Floats, fraction: float) -> Floats:
 
 
 def _of_one(sizes: Floats, counts: Floats) -> Floats:
-    """Return what (r, s) counts say of classes of one, (r,)."""
+    """Return the number of classes of one in (r, s) counts, (r,)."""
     return counts[:, 0] if sizes[0] == 1 else np.zeros(len(counts))

@@ -23,7 +23,7 @@ def count_weighted(
 ) -> QuasiCombinations:
     """Add up the weights of subjects by combination of the quasi-identifiers.
 
-    A subject of several combinations is spread evenly over them, and her weight with her.
+    A subject of several combinations is spread evenly over them, and so is the weight.
 
     Raises
     ------

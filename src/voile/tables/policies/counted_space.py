@@ -222,7 +222,7 @@ class CountedSpace:
         return classes.sample[kept], subjects[place], people[place]
 
     def find_allowed(self, classes: EquivalenceClasses) -> Bits:
-        """Say which groups meet the constraints that hold for a group alone."""
+        """Return which groups meet the constraints that hold for a group alone."""
         rules = self.constraints
         allowed = classes.group >= rules.k - 1e-9
         allowed &= classes.people * rules.max_risk >= 1 - 1e-9

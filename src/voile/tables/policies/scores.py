@@ -47,7 +47,7 @@ class PolicyScore(NamedTuple):
 
     @property
     def loses_nothing(self) -> bool:
-        """Whether the policy loses nothing, by whatever loss."""
+        """Return whether the policy loses nothing, by any loss."""
         return max(self.loss, self.distribution, self.resolution) <= SAME
 
     def beats(self, other: PolicyScore) -> bool:

@@ -49,7 +49,7 @@ class CodebookEntry:
 
     @property
     def bounds(self) -> tuple[str | None, str | None]:
-        """What stands in the place of the label where two bounds are released."""
+        """Return the two bounds that replace the label if bounds are released."""
         return self.first, self.last if self.below is None else self.below
 
 
@@ -148,10 +148,10 @@ class CodedColumn:
     def membership(
         self, column: pa.Array, *, blank_is_unknown: bool
     ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Say which intervals, which may overlap, hold each distinct raw cell.
+        """Return which intervals, which may overlap, hold each distinct raw cell.
 
-        Returns (entries, cells) bool, and each row's place among the cells. What cannot be read
-        may be in any interval; so may null or blank of a register that does not know.
+        Returns (entries, cells) bool, and each row's place among the cells. An unreadable cell may
+        be in any interval. So may a null or blank cell, if the register marks unknown values so.
         """
         texts, places = _encode_column(column)
         held = np.zeros((len(self.entries), len(texts)), dtype=np.bool_)

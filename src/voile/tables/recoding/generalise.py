@@ -81,7 +81,7 @@ def generalise(
 def _publish_policy(
     policy: AnyPolicy, seen: list[NDArray[np.bool_]], recoded: RecodedBatch
 ) -> PublishedPolicy | PublishedBoxes:
-    """Return what rows show of a policy, whatever their groups count."""
+    """Return the released part of a policy, for groups of any size."""
     if not isinstance(policy, TreePolicy):
         return PublishedPolicy.of(policy, seen)
     leaves, used = policy.pruned_tree.leaves, np.unique(recoded.intervals[:, 0])

@@ -171,7 +171,7 @@ class _CutScale:
 
     @cached_property
     def _places(self) -> NDArray[np.intp]:
-        """Where the known values that are shown stand."""
+        """Return the places of the known values that are shown."""
         return np.flatnonzero(self.shown[: len(self.domain) - self.domain.nullable])
 
     def ends(self, interval: DomainInterval) -> _IntervalEnds:
@@ -199,7 +199,7 @@ class _CutScale:
         return bool(self.domain.is_declared[place]) and not self.domain.covers_more(place)
 
     def _cut_value(self, place: int) -> Value:
-        """Return the least value that is said to lie above the cut before a place, if there is."""
+        """Return the least public value above the cut before a place, if there is one."""
         at = int(np.searchsorted(self._places, place))
         if at in (0, len(self._places)):
             return None

@@ -47,7 +47,7 @@ class ColumnOutput:
 
     @property
     def unfinished_field(self) -> pa.Field:
-        """What `make` gives."""
+        """Return the field of the array from `make`."""
         return pa.field(self.source, pa.int32()) if self.role == "quasi" else self.fields[0]
 
     def write_cells(

@@ -27,7 +27,7 @@ A_DAY = 24 * 60 * 60 * 1000  # ms
 
 @dataclass(frozen=True, eq=False)
 class PossibleValues(BriefRepr):
-    """The values that each interval of a column may stand for.
+    """Hold the possible values of each interval of a column.
 
     first, known : (intervals,) int64, the number of its first known value, and how many follow
         each other from there. missing : (intervals,) bool, whether null is one more.
@@ -88,7 +88,7 @@ def _runs(column: CodedColumn) -> tuple[list[tuple[int, int]], Callable[[Ints], 
 
 
 def _missing(column: CodedColumn, known: NDArray[Any]) -> NDArray[np.bool_]:
-    """Say which intervals may stand for null: those of a missing value, or of nothing known."""
+    """Return which intervals may contain null: those of a missing value, or of nothing known."""
     said = np.array([e.missing for e in column.entries], dtype=np.bool_)
     return np.asarray(said | np.equal(known, 0))
 
@@ -110,7 +110,7 @@ def _ends(column: CodedColumn) -> list[tuple[Any, Any] | None]:
 
 
 def widths(column: CodedColumn) -> NDArray[np.float64]:
-    """Return how many values each interval may stand for; of decimals, how far it reaches."""
+    """Return how many values each interval may have; for decimals, its width."""
     if any(entry.values for entry in column.entries):
         return PossibleValues.of(column).sizes.astype(np.float64)
     if column.parser.kind != "decimal":

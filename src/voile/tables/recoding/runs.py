@@ -64,7 +64,7 @@ def choose_cuts(low: Ints, high: Ints, people: Ints, counts: Ints, least: int) -
 
 
 def _apart(clash: Bits, cuts: Ints, before: Ints) -> Bits:
-    """Say which cuts to keep: the ends, and others of which no two conflict."""
+    """Return which cuts to keep: the ends, and others of which no two conflict."""
     kept = ~(clash[0] | clash[-1])
     kept[[0, -1]] = True
     clashes = clash[:, kept].sum(axis=1)

@@ -82,7 +82,7 @@ class AtRiskCounts:
 
     @classmethod
     def of(cls, classes: EquivalenceClasses) -> AtRiskCounts:
-        """Take the people of classes of whom none has rows in two."""
+        """Take the people of classes if nobody has rows in two of them."""
         small = (classes.group < SMALL_GROUP).astype(np.float64)
         return cls(classes.sample, classes.group, classes.people, small)
 
@@ -221,7 +221,7 @@ def t_closeness(sensitive: Floats, *, ordered: bool = False) -> float:
 def are_diverse(
     sensitive: Floats, whole: Floats, rules: Constraints, *, ordered: bool = False
 ) -> NDArray[np.bool_]:
-    """Say which classes show enough of a sensitive column, (c, v), for l-diversity and t-closeness.
+    """Return which classes of a sensitive column, (c, v), keep l-diversity and t-closeness.
 
     `whole` (v,) counts everybody by value, from whom no class may be far.
 
@@ -239,7 +239,7 @@ def are_diverse(
 def has_shares(
     sensitive: Floats, whole: Floats, *, nats: float, t: float, ordered: bool
 ) -> NDArray[np.bool_]:
-    """Say which classes have so much entropy, and are at most `t` from what `whole` counts."""
+    """Return which classes have so much entropy, and are at most `t` from what `whole` counts."""
     allowed = np.ones(len(sensitive), dtype=np.bool_)
     if nats > 0 or t < 1:
         allowed &= sensitive.sum(axis=1) > 0

@@ -36,7 +36,7 @@ SOURCE = "Xia et al., CODASPY 2013"
 
 @dataclass(frozen=True, eq=False)
 class RecordGroups:
-    """Groups of records that a policy makes alike; a user's measure sees them read-only.
+    """Hold groups of records with equal labels; a user's measure sees them read-only.
 
     subjects : (m,) float64 > 0, n, of the source.
     people : (m,) float64 >= 0, of the population.

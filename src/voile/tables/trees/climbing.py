@@ -19,7 +19,7 @@ def climb(
     shown: NDArray[np.bool_],
     is_allowed: Callable[[NDArray[np.intp]], bool],
 ) -> Nodes | None:
-    """Return the box that stands for each uncut box, (boxes,); -1 of boxes that are cut.
+    """Return the released box for each uncut box, (boxes,); -1 for boxes that are cut.
 
     Parameters
     ----------

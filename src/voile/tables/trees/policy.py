@@ -18,7 +18,7 @@ from voile.tables.trees.tree import BoxExtents, BoxTree, Nodes
 
 @dataclass(frozen=True, eq=False)
 class TreePolicy(BriefRepr):
-    """Merge the values of a box, whatever other boxes do with the same values.
+    """Merge the values of a box, independently of other boxes with the same values.
 
     Parameters
     ----------

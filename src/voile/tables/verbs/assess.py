@@ -202,7 +202,7 @@ def _pseudonyms(stage: ForeignTablesStage, keys: Evidence) -> dict[str, str]:
 
 
 def _reading(stage: ForeignTablesStage) -> dict[str, Any]:
-    """Say how cells were read and rows matched, in counts of rows."""
+    """Describe how cells were read and rows matched, in counts of rows."""
     book: ForeignCodebook = stage.codebook
     return {
         "rows": stage.cells.num_rows,

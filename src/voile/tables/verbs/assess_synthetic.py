@@ -59,7 +59,7 @@ def assess_synthetic(
 
 
 def read_cells(stage: ForeignTablesStage) -> list[dict[str, int | str]]:
-    """Say how many rows' cells of each column were read, and how."""
+    """Describe how many rows' cells of each column were read, and how."""
     return [
         {"column": one.column, **dict(zip(HOW, one.rows, strict=True))}
         for one in stage.codebook.columns

@@ -26,7 +26,7 @@ RegrowPolicies: TypeAlias = Callable[[TablesScene, np.random.Generator], Sequenc
 
 @dataclass(frozen=True)
 class TableAttacks:
-    """The adversaries of a table, each with a question of her own.
+    """List the adversaries of a table, each with one question.
 
     regrow : the attacks of an adversary who runs the program that made the release.
     """

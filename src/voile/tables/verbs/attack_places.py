@@ -22,7 +22,7 @@ NOWHERE = np.iinfo(np.int64).min
 
 
 def places(column: CodedColumn, cells: Sequence[pa.ChunkedArray]) -> list[Places] | None:
-    """Number the cells of several tables alike, in the order in which the column can be cut.
+    """Number the cells of several tables equally, in the order in which the column can be cut.
 
     Numbers, dates and codes have their own order. Names are in the order of their rows in the first
     table, most rows first. Anybody with all rows can compute this order. Null comes last.

@@ -72,7 +72,7 @@ class RequestedMeasure:
 
     @property
     def figure(self) -> str:
-        """What its score is called among a policy's figures, as a risk."""
+        """Return the name of its score among a policy's figures, as a risk."""
         named = {"matches": "relative_risk", "estimated-matches": "estimated_relative_risk"}
         return named.get(self.name, "risk")
 
@@ -83,7 +83,7 @@ class RequestedMeasure:
 
 @dataclass(frozen=True, eq=False)
 class TablesPolicies(BriefRepr):
-    """What choosing reads of a kit: the frontier's table, and the policies by number."""
+    """Hold the parts of a kit for a choice: the frontier's table, and the policies by number."""
 
     family: PolicyFamily
     frontier: Frontier

@@ -198,7 +198,7 @@ def with_columns(
 
 
 def box_facts(boxes: CountedBoxes | None) -> dict[str, Any] | None:
-    """Say which columns tables count people by, where they are some of the quasi-identifiers."""
+    """Return which columns tables count people by, where they are some of the quasi-identifiers."""
     return None if boxes is None else {"columns": list(boxes.columns), "sampled": boxes.sampled}
 
 

@@ -21,7 +21,7 @@ from voile.tables.verbs.options import ApplyOptions
 def entering(
     content: TablesContent, policy: AnyPolicy, source: Source, options: ApplyOptions
 ) -> tuple[Judge | None, NDArray[np.int64]]:
-    """Return what judges the release, and the numbers of the rows that are kept back.
+    """Return the ledger's judge of the release, or None, and the numbers of the kept-back rows.
 
     One pass over the source; memory O(rows) by the kept columns.
     """

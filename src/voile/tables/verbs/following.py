@@ -108,11 +108,11 @@ class FollowedRows(BriefRepr):
         return replace(self, shown=np.where(left_out, ABSENT, self.shown))
 
     def of_people(self, people: ReleasedPeople, chosen: Mask) -> Mask:
-        """Say which rows are of chosen people."""
+        """Return which rows are of chosen people."""
         return people.look_up(chosen, self.who)
 
     def several(self) -> Mask:
-        """Say of each person, in the order of `people`, whether the rows differ."""
+        """Return whether each person's rows differ, in the order of `people`."""
         pairs = np.unique(np.column_stack([self.who, self.combination.astype(np.uint64)]), axis=0)
         return np.asarray(np.unique(pairs[:, 0], return_counts=True)[1] > 1)
 
@@ -172,7 +172,7 @@ def _values(keys: LedgerKeys, column: str, values: pa.Array) -> Tokens:
 
 @dataclass(frozen=True, eq=False)
 class EarlierRelease(BriefRepr):
-    """The people of a release that is out, and the order of its domains' values, by keyed hash."""
+    """Hold an earlier release's people, and the order of its domains' values, by keyed hash."""
 
     shows = ()
 
@@ -182,7 +182,7 @@ class EarlierRelease(BriefRepr):
 
 @dataclass(frozen=True)
 class ReleaseArchive(BriefRepr):
-    """The folders in which earlier releases lie, with their private folders."""
+    """Find earlier releases and their private folders in some folders."""
 
     shows = ()
 

@@ -50,7 +50,7 @@ BY_PERSON = (
     "known by all of them"
 )
 LINKED = 10
-"""With how many of the releases that are out, the newest first, linking is measured."""
+"""How many earlier releases, the newest first, are compared for linking."""
 
 
 def judge(
@@ -120,7 +120,7 @@ class ReleaseCase(BriefRepr):
         ]
 
     def left_out(self, ledger: Ledger, pasts: Sequence[EarlierReleases]) -> Mapping[str, Mask]:
-        """Say which rows are kept back, by reason: people erased, and new people who wait.
+        """Return which rows are kept back, by reason: people erased, and new people who wait.
 
         pasts : the earlier releases of each group of colluding recipients; they decide only who
             waits.
@@ -144,7 +144,7 @@ class ReleaseCase(BriefRepr):
     def _waiting(
         self, k: int, pasts: Sequence[EarlierReleases], left_out: Mapping[str, Mask]
     ) -> Mask:
-        """Say who waits, until before no coalition anybody else has to."""
+        """Return who waits: repeat until no group of colluding recipients makes others wait."""
         assert self.rows is not None
         waits = np.zeros(len(self.rows.who), np.bool_)
         while True:
@@ -174,7 +174,7 @@ class ReleaseCase(BriefRepr):
     def judge_release(
         self, ledger: Ledger, keys: LedgerKeys, left_out: Mapping[str, Mask]
     ) -> ReleaseJudgement:
-        """Judge the release, rows of which are kept back, with all that is out."""
+        """Judge the release with all earlier ones; some of its rows may be kept back."""
         partly = any(mask.any() for mask in left_out.values())
         common: dict[str, Any] = {}
         try:
@@ -247,7 +247,7 @@ class ReleaseCase(BriefRepr):
         return self.space is not None or self.ordered or earlier
 
     def timeline(self, past: EarlierReleases) -> ReleaseTimeline:
-        """Follow people through the releases that are out to this one."""
+        """Follow people through the earlier releases to this one."""
         assert self.rows is not None
         rows = self.rows
         whole = past.joined_releases.with_one(ShownRelease.of(self.policy, past.rules))
@@ -310,7 +310,7 @@ class ReleaseCase(BriefRepr):
         return min(max(found), high)
 
     def joins_row_by_row(self, said: Mapping[str, Any]) -> bool:
-        """Say whether rows of an earlier release are joined to these by a name or their order."""
+        """Return whether a name or the order joins rows of an earlier release to these."""
         named = self.space is not None and said.get("space") == self.space
         return named or (self.ordered and bool(said.get("ordered")))
 
@@ -351,13 +351,13 @@ def _kept_back(rows: FollowedRows | None, left_out: Mapping[str, Mask]) -> pa.Re
 
 
 def differences(timeline: ReleaseTimeline, k: int) -> tuple[str, ...]:
-    """Say whom the difference from the releases that are out shows in groups under k."""
+    """Describe the people whom the difference from earlier releases shows in groups under k."""
     few = [f"{n:,} {who}" for who, n in timeline.small(k).items() if n]
     return (f"the difference shows {', '.join(few)} in groups under {k}",) if few else ()
 
 
 def rows_differ(content: TablesContent) -> bool:
-    """Say whether somebody's rows have several combinations, of which shares are counted."""
+    """Return whether somebody's rows have several combinations, of which shares are counted."""
     sample = content.space.counts.sample
     return content.roles.subject is not None and bool(
         (np.abs(sample - np.rint(sample)) > 1e-9).any()

@@ -15,7 +15,7 @@ from voile.keys.pseudonyms import purpose_of
 from voile.release.options import PseudonymOptions
 
 AXES = {"risk": "risk", "loss": "loss"}
-"""What risk and loss are called."""
+"""The names of risk and loss."""
 
 
 LEAST_WORDS = 3

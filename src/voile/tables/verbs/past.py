@@ -78,7 +78,7 @@ class EarlierReleases:
         archive: ReleaseArchive,
         rows: FollowedRows | None,
     ) -> EarlierReleases:
-        """Read the releases that are out.
+        """Read the earlier releases.
 
         rows : of the source; None where a policy is planned, and people are not followed yet.
 
@@ -105,12 +105,12 @@ class EarlierReleases:
 
     @cached_property
     def joined_releases(self) -> JoinedReleases:
-        """What all releases that are out are together, those of other rows as if of these."""
+        """Return the join of all earlier releases, with those of other rows as if of these."""
         return JoinedReleases(self._content.space, self.all_shown)
 
     @property
     def all_shown(self) -> list[ShownRelease]:
-        """What all releases show, those of other rows as if they were of these."""
+        """Return all releases' groupings, with those of other rows as if of these."""
         return [*self.shown, *self.followed_shown]
 
     @property
@@ -134,7 +134,7 @@ class EarlierReleases:
 def _is_of_same(
     said: Mapping[str, Any], counted: str, values: tuple[str, list[str]] | None
 ) -> bool:
-    """Say whether a line is of the same rows; values that both keep are compared too."""
+    """Return whether a line is of the same rows; values that both keep are compared too."""
     if said["counted"] != counted:
         return False
     known = values is not None and "values" in said and said["kept"] == values[1]

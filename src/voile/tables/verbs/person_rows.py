@@ -104,7 +104,7 @@ class _CountedRows:
 
 
 def _stand(tree: BoxTree, records: PersonRecords, rules: Constraints) -> NDArray[np.int32]:
-    """Return the box that stands for each record's: its own, or one that it is cut from; else -1.
+    """Return the released box for each record: its own, or one that it is cut from; else -1.
 
     Each of these boxes has enough people, and values of each sensitive column at each place.
     """

@@ -310,7 +310,7 @@ def _axes(data: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _describe_measures(data: Mapping[str, Any]) -> Iterator[Prose]:
-    """Say what risk and loss are, where they are not the usual ones."""
+    """Give the formulas of risk and loss, if they are not the usual ones."""
     if is_default(data, "risk") and is_default(data, "loss"):
         return
     risk, loss = (data["measures"][kind]["formula"] for kind in ("risk", "loss"))
@@ -323,7 +323,7 @@ def _describe_measures(data: Mapping[str, Any]) -> Iterator[Prose]:
 
 
 def _marks(data: Mapping[str, Any]) -> Iterator[Heading | Bullets]:
-    """Say how each named policy was made; notes may name values that the release does not show."""
+    """Describe how each named policy was made; notes may name values absent from the release."""
     for name, notes in data["mark_notes"].items():
         if notes:
             yield Heading(f"How {CALLED.get(name, name)} was read for these columns", "internal")

@@ -260,7 +260,7 @@ def _finite(figures: Mapping[str, float]) -> dict[str, float]:
 
 
 def _beats(content: TablesContent, name: str) -> dict[str, Any]:
-    """Say how many policies beat a mark, and describe the most different global ones."""
+    """Describe how many policies beat a mark, and describe the most different global ones."""
     score, mark = content.mark_scores[name], content.marks[name]
     scores = (score.risk, score.loss)
     called, beating = name.replace("-", " ").title(), content.beating(name)

@@ -201,7 +201,7 @@ class ShownBoxes:
         return BoxNotes(counts, rows, np.zeros((0, 3), dtype=np.int64), codes)
 
     def merge(self, notes: BoxNotes, more: BoxNotes) -> None:
-        """Add the notes of the next batch; whoever was noted before is not counted again."""
+        """Add the notes of the next batch; people noted before are not counted again."""
         both = np.concatenate([notes.people, more.people])
         notes.people, first = np.unique(both, axis=0, return_index=True)
         again = np.ones(len(both), dtype=np.bool_)
@@ -257,8 +257,8 @@ class ShownBoxes:
 class _AllowedUnions:
     """Whether some uncut boxes together may be one box.
 
-    A person's share of each sensitive value depends on the boxes that all of her rows fall into. So
-    rows are counted first, and boxes `refused` that break the constraints once people are.
+    A person's share of each sensitive value depends on the boxes of all the person's rows. So rows
+    are counted first, and boxes `refused` that break the constraints once people are.
     """
 
     showing: ShownBoxes
@@ -278,8 +278,8 @@ class _AllowedUnions:
     def refuse(self, stands: NDArray[np.int32]) -> bool:
         """Refuse the boxes that break the constraints, people counted; say if any is new.
 
-        `stands` (uncut boxes,) is the box that each is released as. Each person counts once, spread
-        evenly over her distinct pairs of a box and a value, as on the written release.
+        `stands` (uncut boxes,) is the released box of each. Each person counts once, spread evenly
+        over the person's distinct pairs of a box and a value, as on the written release.
         """
         if self.showing.subject is None:
             return False

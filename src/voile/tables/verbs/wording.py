@@ -209,7 +209,7 @@ def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
 
 
 def explain_regrowing(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
-    """Say how often an adversary who knows all rows but one value guesses that value.
+    """Describe how often an adversary who knows all rows but one value guesses that value.
 
     The public is not shown a rate of few people.
     """
@@ -238,7 +238,7 @@ def name_kept(released: Sequence[Mapping[str, str]]) -> str:
 def explain_unique(
     apart: str, columns: Sequence[str], released: Sequence[Mapping[str, str]]
 ) -> tuple[str, str]:
-    """Say who can recognise the records that are unique on all released columns, and learn what.
+    """Explain who can recognise records unique on all released columns, and their other values.
 
     apart : the share of people. columns : the quasi-identifiers. released : every column that the
         release has, with its role.
@@ -264,7 +264,7 @@ def explain_unique(
 
 
 def count_beating(count: int) -> str:
-    """Say how many policies beat another in risk and loss.
+    """Describe how many policies beat another in risk and loss.
 
     >>> count_beating(0)
     'No policy found within the limits of the fit beats it in both'

@@ -134,7 +134,7 @@ class BoundProof:
             self.best = _least(self.run.found, self.weights)
 
     def _caps(self) -> Floats:
-        """Return what loss + weight x risk, not clipped, makes a policy no better than the best.
+        """Return the least loss + weight x risk, unclipped, of policies no better than the best.
 
         Clipping takes at most the share that may be suppressed, and only from losses above 1.
         """

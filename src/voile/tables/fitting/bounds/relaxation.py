@@ -33,7 +33,7 @@ class SecondsUsed(Exception):  # noqa: N818, it ends the proof and is not an err
 
 
 class SolvedIntervals(NamedTuple):
-    """What outer intervals cost: one row for each `interval` and `pair` asked for."""
+    """Hold the costs of outer intervals: one row for each requested `interval` and `pair`."""
 
     interval: Ints
     pair: Ints

@@ -133,7 +133,7 @@ NO_DETAILS = CellDetails(NO_INTS, NO_INTS, NO_INTS, np.zeros(0), np.zeros(0))
 
 
 def why_too_wide(counts: CombinationCounts) -> str | None:
-    """Say why the lattice cannot be searched: its searches number all combinations of values."""
+    """Explain why the lattice is too large: searches number all combinations of values."""
     combinations = math.prod(counts.sizes)
     if combinations < MOST_KEYS:
         return None

@@ -1,4 +1,4 @@
-"""What changes when two cells of a lattice become one, and how they do.
+"""Join two cells of a lattice, and compute the change of the sums.
 
 In a pair, `one` is sampled; `other` may have people only.
 """

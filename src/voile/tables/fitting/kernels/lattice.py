@@ -228,7 +228,7 @@ def widths_part(at: LatticeWalk, mass: Floats) -> float:
 
 @bare
 def totals(at: LatticeWalk) -> tuple[float, float, float]:
-    """Return the sum of n / g, the nats lost and the subjects suppressed, as they stand."""
+    """Return the current sums of n / g, of nats lost and of subjects suppressed."""
     if not at.constrained:
         return at.sums[RISK], at.sums[NATS] + widths_part(at, at.mass), 0.0
     lost = at.sums[SUPPRESSED] * at.rules.wholly_lost

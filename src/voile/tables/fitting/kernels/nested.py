@@ -56,7 +56,7 @@ class NestedCells(NamedTuple):
 
 
 class BoundJobs(NamedTuple):
-    """What to bound: outer intervals, and for which pairs of a weight and a combo.
+    """List the bounds to compute: outer intervals, each with pairs of a weight and a combo.
 
     Row g of `ends` (intervals, 2) is an interval's first and last value. The first is the same in
     all rows, and the last rises. Its pairs are `pair[start[g]:start[g + 1]]`.

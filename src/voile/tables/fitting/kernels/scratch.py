@@ -327,7 +327,7 @@ def add_interval(
 
 @compile_kernel
 def score(cells: SortedCells, rules: CellRules, policies: NDArray[np.bool_]) -> Floats:
-    """Return what `add_interval` sums, for each policy, (policies, 6)."""
+    """Return the sums of `add_interval` for each policy, (policies, 6)."""
     sums, room = np.zeros((len(policies), FIGURES)), room_for(cells, rules)
     lead_start = cells.sizes[: cells.lead].sum()
     last = cells.sizes[cells.lead] - 1

@@ -64,7 +64,7 @@ def widths(at: LatticeWalk, cells: Ints) -> Floats:
 def pairs(
     at: LatticeWalk, cells: Ints, sides: NDArray[np.bool_]
 ) -> tuple[Ints, Ints, Ints, Floats]:
-    """Return what merging changes of sampled cells: cell, other, bit and width together.
+    """Return the pairs that a merge joins: sampled cell, other cell, bit and joint width.
 
     `sides` (attributes, 2) selects the attributes, and on each the left and the right interval. A
     pair of sampled cells counts at the left one. `other` is -1 if the neighbouring interval has

@@ -110,7 +110,7 @@ def touch_kept(
 
 @compile_kernel
 def changes(at: LatticeWalk) -> Floats:
-    """Return what merging each pair of neighbours changes in the five sums, (n_bits, 5)."""
+    """Return the changes of the five sums by merging each pair of neighbours, (n_bits, 5)."""
     change = np.zeros(((at.sizes - 1).sum(), 5))
     sides = np.ones((len(at.sizes), 2), dtype=np.bool_)
     touch(at, change, np.flatnonzero(at.key[: at.sampled] >= 0), sides, 1.0)

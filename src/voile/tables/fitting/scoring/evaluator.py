@@ -43,7 +43,7 @@ LARGE = 400_000
 
 @dataclass(frozen=True, eq=False)
 class PolicyScores:
-    """What policies score, (m,) in [0, 1]: relative risk, normalised loss, share suppressed."""
+    """Hold the scores of policies, (m,) in [0, 1]: relative risk, loss, share suppressed."""
 
     risk: NDArray[np.float64]
     loss: NDArray[np.float64]
@@ -126,7 +126,7 @@ class PolicyEvaluator:
         return self.normalise(np.concatenate([self._score_alone(row) for row in rows]))
 
     def feasible(self, policies: Policies, scores: PolicyScores) -> NDArray[np.bool_]:
-        """Say which policies suppress no more than allowed and respect the cuts asked for."""
+        """Return which policies suppress no more than allowed and respect the cuts asked for."""
         rows = self._check_policies(policies)
         allowed = scores.suppressed <= self.constraints.suppress + SLACK
         allowed &= rows[:, self.required].all(axis=1)
@@ -160,11 +160,11 @@ class PolicyEvaluator:
 
     @cached_property
     def scorer(self) -> PolicyScorer:
-        """What scores the lattice that searches may use: without the forbidden cuts."""
+        """Return the scorer of the lattice for searches: without the forbidden cuts."""
         return self._scorer_by(self.rules, ~self.forbidden) if self.forbidden.any() else self._whole
 
     def scorer_on(self, floor: Policies) -> PolicyScorer:
-        """Return what scores the policies that keep cuts of `floor` alone: exactly, on its cells.
+        """Return an exact scorer for the policies with cuts of `floor` alone, on its cells.
 
         Cost: O(cells x attributes) to make.
         """

@@ -71,7 +71,7 @@ class MeasuredScorer:
         return cls(cells, more, GroupSums(risk, loss, rules, outcomes, columns, sensitive))
 
     def coarsen_lattice(self, policy: Bits) -> MeasuredScorer:
-        """Return what scores the lattice of which the groups under `policy` are the bottom."""
+        """Return the scorer of the lattice with the groups under `policy` as its bottom."""
         coarse = self.cells.coarsen(policy)
         number, _ = self._intervals_under(policy[None])
         codes = number[0, self._start + self.cells.codes[: len(self.cells.n)]]

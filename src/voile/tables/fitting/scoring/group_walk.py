@@ -50,7 +50,7 @@ class GroupWalk:
         return kept
 
     def changes(self) -> Floats:
-        """Return what merging at each cut that is kept changes in the five sums, (n_bits, 5)."""
+        """Return the changes of the five sums by merging at each kept cut, (n_bits, 5)."""
         change = np.zeros((int((self._at.sizes - 1).sum()), 5))
         groups = np.flatnonzero(self._at.key[: self._at.sampled] >= 0)
         self._touch(change, groups, np.ones((len(self._at.sizes), 2), dtype=np.bool_), 1.0)
@@ -119,7 +119,7 @@ class GroupWalk:
                 change[:, k] += sign * np.bincount(bits, part, len(change))
 
     def _join_cells(self, one: Ints, other: Ints) -> GroupTally:
-        """Return what pairs of cells hold together; `other` may be -1, or have people only."""
+        """Return the joint tally of pairs of cells; `other` may be -1, or have people only."""
         at = self._at
         n, people, more = at.cell[one, N], at.p[one], self._more[one]
         near = np.flatnonzero(other >= 0)

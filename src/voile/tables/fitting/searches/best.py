@@ -1,4 +1,4 @@
-"""What gives the least area: steepest chains, shortest paths, local search."""
+"""Search for the least area: steepest chains, shortest paths, local search."""
 
 from __future__ import annotations
 

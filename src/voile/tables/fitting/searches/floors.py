@@ -39,7 +39,7 @@ class OneAttribute(NamedTuple):
         yield from zip([0, *ends[:-1]], ends, strict=True)
 
     def find_best_cut(self, begin: int, end: int) -> tuple[float, int] | None:
-        """Return the cut of most gain between two values, and its gain a nat that it tells."""
+        """Return the cut of most gain between two values, and its gain for a nat of information."""
         cuts = begin + np.flatnonzero(self.free[begin : end - 1])
         if not len(cuts):
             return None

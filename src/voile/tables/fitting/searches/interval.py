@@ -23,7 +23,7 @@ INTERVALS, VALUES = 4, 8
 
 
 class SearchAim(NamedTuple):
-    """What to make small: loss + `weight` x relative risk + `penalty` x share suppressed."""
+    """Define the sum to minimise: loss + `weight` x risk + `penalty` x suppressed share."""
 
     weight: float
     penalty: float
@@ -78,7 +78,7 @@ def explore(run: TablesSearchRun) -> None:
 
 
 def penalties(run: TablesSearchRun) -> tuple[float, ...]:
-    """Return what suppressing is to count: several, where records may be suppressed."""
+    """Return the penalties of suppression to try: several, if records may be suppressed."""
     return PENALTIES if run.evaluator.rules.active else NONE
 
 

@@ -67,7 +67,7 @@ class TablesSearchRun:
 
     @property
     def scorer(self) -> PolicyScorer:
-        """What scores the lattice that strategies see."""
+        """Return the scorer of the lattice that strategies see."""
         if self._scorer is None:
             self._scorer = self.evaluator.scorer
         return self._scorer
@@ -197,7 +197,7 @@ class TablesSearchRun:
         )
 
     def _clash(self) -> str:
-        """Say which constraints cannot be met: one alone, the furthest; else the fewest."""
+        """Return which constraints cannot be met: one alone, the furthest; else the fewest."""
         constraints, counts = self.evaluator.constraints, self.evaluator.counts
         top = self.widen(self.required[None, :])
 

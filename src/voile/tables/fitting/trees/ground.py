@@ -94,7 +94,7 @@ class TreeGround(BriefRepr):
     constraints : `k` and `max_risk` hold for every box, `forbidden` cuts are never made.
     diversity : of each sensitive column.
     nullable : by column, whether the last value is null.
-    public : whether the population's counts owe nothing to the sample, so that they may place a
+    public : whether the population's counts are independent of the sample, so that they may place a
         cut where the sample has a gap.
     importance : by column, its share in the resolution lost; None counts all alike.
     measures : what trees are pruned by, where it is not expected matches, distribution and
@@ -125,14 +125,14 @@ class TreeGround(BriefRepr):
 
     @cached_property
     def _factor(self) -> float:
-        """People that a subject stands for, where the population is the sample times a factor."""
+        """Return the people for each subject, if the population is the sample times a factor."""
         sample, people = self.counts.sample, self.counts.population
         factor = float(people.sum() / sample.sum())
         return factor if np.allclose(people, factor * sample, rtol=1e-12, atol=0) else 0.0
 
     @cached_property
     def units(self) -> LossUnits:
-        """What figures of boxes are divided by."""
+        """Return the units of the figures of boxes."""
         if self.of_source is not None:
             return self.of_source
         n, people = self.counts.sample, self.counts.population

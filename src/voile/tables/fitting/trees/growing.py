@@ -139,7 +139,7 @@ def _trim_tree(ground: TreeGround, tree: BoxTree, figures: Floats) -> tuple[BoxT
 
 @dataclass(frozen=True)
 class _BoxLife:
-    """In which policies each box stands uncut: those of `first` to `last` links pruned."""
+    """Hold the policies in which each box is uncut: those of `first` to `last` links pruned."""
 
     first: Nodes
     last: Nodes

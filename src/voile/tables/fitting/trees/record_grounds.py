@@ -1,4 +1,4 @@
-"""What trees of people's records are grown on: a ground for each number of rows, common units."""
+"""Make the grounds for trees of people's records: one for each number of rows, common units."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BINS = 8
 def record_grounds(
     people: PersonRows, numbers: Sequence[int], rows: TreeGround
 ) -> list[TreeGround]:
-    """Return a ground for each number of rows: a person is one record of all her rows' columns.
+    """Return a ground for each number of rows: a person is one record of all rows' columns.
 
     rows : a ground of single rows, for the constraints and the kinds of the columns.
     """
@@ -55,7 +55,7 @@ def _units(
     counts: Sequence[CombinationCounts],
     ground: TreeGround,
 ) -> LossUnits:
-    """Return the units of the source: divergence by records, entropy with all rows alike."""
+    """Return the units of the source: divergence by records, entropy over all rows equally."""
     sizes, rows = ground.counts.sizes, len(people.row)
     each = np.ones(rows)
     of_rows = CombinationCounts(sizes, people.codes, each, each, np.zeros((rows, 0)))

@@ -64,7 +64,7 @@ class _BoxExtent:
 
     @staticmethod
     def goes_left(values: Codes, column: int, cut: int, *, free: bool) -> Bits:
-        """Say which values are in the first part of a cut."""
+        """Return which values are in the first part of a cut."""
         return np.asarray((cut >> values.astype(np.int64)) & 1 == 1 if free else values <= cut)
 
     def part(self, column: int, cut: int, side: int, *, free: bool) -> _BoxExtent:
