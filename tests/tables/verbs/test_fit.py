@@ -76,7 +76,7 @@ def test_bisects_at_the_risk_asked_for_and_needs_one(whole):
     exact = TablesContent.of(whole).frontier.at(risk=0.4)
     found = TablesContent.of(kit).frontier.at(risk=0.4)
     assert exact.loss <= found.loss < 1
-    with pytest.raises(RequestError, match="say the risk with --bisect-risk"):
+    with pytest.raises(RequestError, match="give the risk with --bisect-risk"):
         fitted(people(), method="bisect")
 
 

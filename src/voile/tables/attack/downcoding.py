@@ -70,7 +70,7 @@ def downcoding(
                 Rate.from_clusters(right, trials),
                 baseline=Rate.from_clusters(expected, trials),
                 meaning="Baseline: the share of the population, within the box, that has the value "
-                "named. Only what exceeds it follows from the cuts that are missing.",
+                "named. Only the excess over it follows from the missing cuts.",
             ),
         ),
         notes=(

@@ -69,8 +69,8 @@ def faces(
                 Rate.by_subject(found.tolist(), one.tolist()),
                 baseline=Rate.by_subject(drawn.tolist(), one.tolist()),
                 meaning="The baseline is another value of the same interval, at random. A larger "
-                "share says that boxes end at records, a smaller one that they end in gaps, at "
-                "values that nobody in them has.",
+                "share means that boxes end at records. A smaller one means that they end in gaps, "
+                "at values that nobody in them has.",
             ),
         ),
     )

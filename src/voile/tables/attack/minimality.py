@@ -304,15 +304,15 @@ def minimality(
                 f"{sensitive} claimed at 90% from missing cuts",
                 _rate(sure),
                 baseline=_rate(shown),
-                meaning="The same of those of whom the missing cuts make the adversary 90% sure. "
+                meaning="The same for the people of whom the adversary is 90% sure. "
                 "Baseline: the share of their group that has the claimed value.",
             ),
         ),
         notes=(
             Note(
-                "The adversary is taken to know exactly who is in the release, and the policy to "
-                "be that of least loss. Where it was pruned for less risk, cuts are missing for "
-                "that alone, and the adversary is misled."
+                "The attack assumes that the adversary knows exactly who is in the release, and "
+                "that the policy has the least loss. If it was pruned for less risk, cuts are "
+                "missing for that alone, and the adversary is misled."
             ),
         ),
     )

@@ -80,10 +80,10 @@ def regrowing(
         attack="regrowing",
         heading="inference",
         story=Note(
-            "The adversary knows the source but for one person's {column}. She also knows the "
-            "public files, the program and its options. She makes the release again for each "
-            "value that the person's released group allows, and keeps the values that give the "
-            "same public files. Success is a right guess among them.",
+            "The adversary knows the public files, the program, its options, and the source except "
+            "one person's {column}. The adversary makes the release again for each value that the "
+            "person's released group allows, and keeps the values that give the same public files. "
+            "Success is a right guess among them.",
             {"column": column},
         ),
         knows=tuple(columns),

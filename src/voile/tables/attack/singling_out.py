@@ -201,8 +201,8 @@ def _against_held_out(
         "descriptions that fit one person of a small group",
         _isolating(count(predicates, inside), owner),
         control=_isolating(count(predicates, outside), owner),
-        meaning="The group is drawn from the released people; in the control it is as many "
-        "people who were set aside and never released.",
+        meaning="The group is drawn from the released people. The control draws as many people "
+        "who were held out and never released.",
     )
 
 

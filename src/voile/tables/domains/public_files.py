@@ -124,7 +124,7 @@ def _number(path: Path, row: int, cell: str, name: str, least: float, most: floa
 def _all_found(path: Path, domain: ValueDomain, missing: NDArray[np.bool_]) -> None:
     if missing.any():
         raise RequestError(
-            f"nothing is said of {int(missing.sum()):,} of the {len(missing):,} values of the data",
+            f"the file lacks {int(missing.sum()):,} of the {len(missing):,} values of the data",
             where=f"column {domain.column}, {path}",
             instead="add a line for each, written as in the data, leading zeros included",
         )

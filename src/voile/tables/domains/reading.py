@@ -27,8 +27,8 @@ from voile.tables.domains.settings import QuasiSettings
 
 MOSTLY = 0.5
 NAME_FORMS = (
-    'name every form (form = ["...", "..."]) and what says that nothing is known '
-    '(missing = ["..."]), or say kind = "text" if these are names'
+    'list every form (form = ["...", "..."]) and every text of a missing value '
+    '(missing = ["..."]), or set kind = "text" if these are names'
 )
 
 
@@ -72,7 +72,7 @@ def _find_kind(
         raise _error(
             column,
             "its values are of one kind in the source and of another in a population table",
-            "write both alike, or say kind and form",
+            "write both in one way, or set kind and form",
         )
     return _find_form(column, texts, wanted, find_rows)
 

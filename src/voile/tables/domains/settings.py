@@ -229,8 +229,8 @@ class QuasiSettings(ColumnSettings):
         if self.edges and (self.bins or self.bottom is not None or self.top is not None):
             raise PydanticCustomError(
                 "edges_alone",
-                "edges say where every bin ends, the lowest and the highest too: leave out bins, "
-                "bottom and top",
+                "edges set the ends of all bins, also of the lowest and the highest: leave out "
+                "bins, bottom and top",
             )
         return self
 

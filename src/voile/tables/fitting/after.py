@@ -31,7 +31,7 @@ from voile.tables.verbs.judging import ReleaseCase, check_counted, differences, 
 from voile.tables.verbs.past import EarlierReleases
 from voile.tables.verbs.recount import count_anew, with_counts
 
-ROOM = "allow a larger --joint-risk, or release a policy that is out again"
+ROOM = "allow a larger --joint-risk, or release an earlier policy again"
 EVALUATIONS, BESIDE = 1_000_000, 400_000
 """Evaluations if split points are out already, and if none are (next to the kit's policies)."""
 
@@ -232,7 +232,7 @@ def _differences(case: ReleaseCase, ledger: Ledger, pasts: Sequence[EarlierRelea
         if timeline is not None:
             few = differences(timeline, max(ledger.promise.k, past.floor))
             if few:
-                return f"; by the policy that is out, {few[0]}"
+                return f"; under the published policy, {few[0]}"
     return ""
 
 

@@ -143,8 +143,8 @@ def _warn_of_uncovered(space: PolicySpace) -> None:
     some, every = len(boxes.columns), len(space.quasi)
     warn(
         f"the population covers {some} of {every} quasi-identifiers: {join_names(boxes.columns)}; "
-        f"risk counts people who look alike on {'this one' if some == 1 else f'these {some}'} "
-        "only in the population, and on all of them only in the source",
+        f"risk counts people with equal values of {'this one' if some == 1 else f'these {some}'} "
+        "only in the population, and of all of them only in the source",
         PopulationWarning,
     )
 

@@ -140,7 +140,7 @@ def _bisect_risk(space: PolicySpace, options: FitOptions, marks: Mapping[str, Po
     if SAFE_HARBOR not in marks:
         raise RequestError(
             "bisect looks for policies of Safe Harbor's risk, which is not on this lattice",
-            instead="say the risk with --bisect-risk",
+            instead="give the risk with --bisect-risk",
         )
     return float(space.evaluate(marks[SAFE_HARBOR].bits[None])[0][0])
 

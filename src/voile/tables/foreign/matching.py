@@ -100,7 +100,7 @@ def _pairs(holds: Sequence[Bits], ours: Codes, theirs: Codes) -> tuple[Rows, Row
                 raise RequestError(
                     f"more than {MOST_PAIRS:,} pairs of rows fit each other, so released rows "
                     "cannot be matched to the original's",
-                    instead="give --key, a column that both have and that says which row is which",
+                    instead="give --key, a column in both that identifies the rows",
                 )
     ours_of, theirs_of = zip(*found, strict=True)
     return np.concatenate(ours_of), np.concatenate(theirs_of)

@@ -93,7 +93,7 @@ def count_population(source: Source, quasi: Sequence[str], people: str) -> Quasi
         raise RequestError(
             f"the population table has no column {people} that counts people",
             where=source.name,
-            instead=f"say which by the option --people; {nearest(people, source.columns)}",
+            instead=f"name it with the option --people; {nearest(people, source.columns)}",
         )
     shared = [column for column in quasi if column in source.columns]
     if not shared:

@@ -159,7 +159,7 @@ def _check_request(
     if start is None and loose:
         raise RequestError(
             f"no margin counts people by axis {min(loose)}",
-            instead="give one that does, or a start that says how people spread over it",
+            instead="give one that does, or a start with the spread of people over it",
         )
     if start is not None:
         _check_counts("start", np.asarray(start), sizes)
@@ -176,4 +176,4 @@ def _check_counts(name: str, counts: Floats, shape: tuple[int, ...]) -> None:
     if counts.shape != shape:
         raise RequestError(f"its shape is {counts.shape}, not {shape}", where=name)
     if not np.isfinite(counts).all() or (counts < 0).any():
-        raise RequestError("it holds a count that is negative or not a number", where=name)
+        raise RequestError("it has a count that is negative or not a number", where=name)

@@ -119,7 +119,7 @@ class CodedColumn:
             codes = np.array(grid, dtype=np.int32).reshape(len(lows), len(highs))[at_low, at_high]
         if len(codes) and codes.min() < 0:
             raise TamperedError(
-                f"row {int(codes.argmin()) + 1} holds none of the policy's intervals",
+                f"row {int(codes.argmin()) + 1} has none of the policy's intervals",
                 where=f"column {self.column}",
             )
         return codes

@@ -170,7 +170,7 @@ class PersonPolicy(BriefRepr):
         if set(data) != {"family", "tree", "pruned"} or not (
             type(number) is int and type(links) is int
         ):
-            raise RequestError("a policy per person says its trees and how many links are pruned")
+            raise RequestError("a policy per person needs its trees and its number of pruned links")
         policies = len(trees) // len(numbers)
         if not 0 <= number < policies:
             raise RequestError(f"the kit has no trees {number}, only {policies}, from 0")

@@ -28,8 +28,8 @@ OWN_LIMITS = (
     *LIMITS[:-1],
 )
 SYNTHETIC_LIMITS = (
-    "Nobody is behind one synthetic row: k, expected matches and the share of unique rows are not "
-    "counted, and say nothing of such a release.",
+    "Nobody is behind one synthetic row. So k, expected matches and the share of unique rows have "
+    "no meaning for such a release, and are not counted.",
     "An adversary who knows how the rows were drawn does better than one with the rows alone.",
     "These attacks are not all possible attacks: other leaks are unknown.",
 )
@@ -118,9 +118,9 @@ def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:
             )
     for name, form in facts["pseudonyms"].items():
         yield (
-            f"Column {name} holds codes ({form}) that no hash without a secret of the original's "
-            "identifiers gives: taken for a keyed hash or for pseudonyms. Whoever holds the secret "
-            "or the list can undo them, and they join every release that carries them."
+            f"Column {name} has codes ({form}) that no hash without a secret of the original's "
+            "identifiers gives. They are taken for a keyed hash or for pseudonyms. Anybody with "
+            "the secret or the list can undo them, and they join every release that has them."
         )
     if facts["changed"]:
         yield (
@@ -134,8 +134,8 @@ def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:
         )
     if beyond := [name for name in facts["beyond"] if name not in facts["pseudonyms"]]:
         yield (
-            "No figure counts what columns reveal that are not quasi-identifiers and not kept by "
-            f"the roles: {join_names(beyond)}."
+            "No figure counts the columns that are not quasi-identifiers and not kept by the "
+            f"roles: {join_names(beyond)}."
         )
     if facts["not_released"]:
         yield f"Not released: {join_names(facts['not_released'])}."

@@ -234,8 +234,8 @@ class ForeignTablesStage(TablesStage):
         ).fit(everyone, rows)
         if not fit.all():
             raise RequestError(
-                f"the cells of {int((~fit).sum()):,} released rows do not hold the values of the "
-                f"original's row of the same {key}",
+                f"the cells of {int((~fit).sum()):,} released rows do not fit the values of the "
+                f"original's row with the same {key}",
                 where=self.released_source.name,
                 instead="leave --key out, or assess rows that were perturbed with --synthetic",
             )

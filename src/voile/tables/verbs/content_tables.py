@@ -158,7 +158,7 @@ def value_table(counted: NDArray[np.float64]) -> pa.Table:
 def read_values(table: pa.Table, cells: int) -> NDArray[np.float64]:
     values = int(table.column("values")[0].as_py()) if len(table) else 0
     if values > len(table):  # each is counted at least once
-        raise DamagedError("the kit counts fewer values than it says")
+        raise DamagedError("the kit counts fewer values than it states")
     counted = np.zeros((cells, values))
     place = (table.column("cell").to_numpy(), table.column("value").to_numpy())
     counted[place] = table.column("count").to_numpy()
@@ -193,7 +193,7 @@ def with_columns(
     """Return the counts with how many values each sensitive column has."""
     columns = tuple(SensitiveColumn(one["values"], one["ordered"]) for one in facts)
     if sum(column.values for column in columns) != counts.sensitive.shape[1]:
-        raise DamagedError("the kit counts other sensitive values than it says")
+        raise DamagedError("the kit counts other sensitive values than it states")
     return replace(counts, columns=columns)
 
 

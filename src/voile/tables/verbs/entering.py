@@ -29,7 +29,7 @@ def entering(
     if options.ledger is None:
         if options.hold_back or options.releases:
             raise RequestError(
-                "--hold-back and --releases are of a ledger", instead="name it with --ledger"
+                "--hold-back and --releases need a ledger", instead="name it with --ledger"
             )
         return None, nobody
     if not options.recount:

@@ -266,8 +266,8 @@ class AttackOptions(AdversaryOptions):
     regrow: int = Field(
         0,
         ge=0,
-        description="number of people, drawn at random, whom the adversary knows but for one "
-        "value: she makes the policy again for each value (0.1 to 3 seconds each)",
+        description="number of random people with one value unknown to the adversary, who "
+        "makes the policy again for each value (0.1 to 3 seconds each)",
     )
 
 
@@ -280,7 +280,7 @@ class AssessOptions(AdversaryOptions):
     )
     key: str | None = Field(
         None,
-        description="column of both that says which row is which [an identifier in both, else sets "
+        description="column in both that identifies the rows [an identifier in both, else sets "
         "of rows that fit]",
     )
     counts: str | None = Field(

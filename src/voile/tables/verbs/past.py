@@ -153,7 +153,7 @@ def _follow(
     if rows is not None and not rows.named.all():
         raise InfeasibleError(
             f"line {line.number} is a release of other rows, and {int((~rows.named).sum()):,} of "
-            "these have no subject by whom people are followed"
+            "these have no subject, so people cannot be followed"
         )
     if rows is not None and not np.isin(found.people.who, rows.who).any():
         raise InfeasibleError(

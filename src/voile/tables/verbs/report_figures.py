@@ -230,8 +230,8 @@ def optimality_gap(data: Mapping[str, Any]) -> Section | None:
     said = [_of_weights(proof["gap"]), _of_areas(proof)]
     if "chosen" in data and data.get("least_loss") is not None:
         said.append(
-            f"No policy of the chosen one's risk or less loses less than "
-            f"{share(data['least_loss'])}; the chosen one loses {share(data['chosen'][1])}."
+            f"The chosen policy loses {share(data['chosen'][1])}. No policy of its risk or less "
+            f"loses less than {share(data['least_loss'])}."
         )
     return _section(Prose(tuple(said)), _grid(proof))
 

@@ -99,7 +99,7 @@ class TablesStage(ABC):
         named = self.options.person or self.subject
         if named is not None and named not in self.truth.columns:
             raise RequestError(
-                f"truth has no column {named} that says who a row is",
+                f"the original has no column {named} of identities",
                 where=self.truth.name,
                 instead=nearest(named, self.truth.columns),
             )
@@ -169,7 +169,7 @@ class TablesStage(ABC):
         columns = [name for name in dict.fromkeys(wanted) if name in source.columns]
         if self.person is None or self.person not in columns:
             raise RequestError(
-                "the register does not say who a row is in the words of the source",
+                "the register does not identify people as the source does",
                 where=source.name,
                 instead="name the column with --person",
             )
