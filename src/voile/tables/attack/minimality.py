@@ -69,7 +69,7 @@ class PromisedRules:
 
     @property
     def are_diverse(self) -> bool:
-        """Whether anything is asked of the sensitive column."""
+        """Whether the rules limit the sensitive column."""
         return self.distinct > 1 or self.entropy > 1 or self.t < 1
 
     def of(self, values: NDArray[np.int64]) -> SensitiveRows:

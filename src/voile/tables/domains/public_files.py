@@ -1,4 +1,4 @@
-"""Small files that say something of a domain's values: an order, a tree, a number, a place."""
+"""Read small files about a domain's values: an order, a tree, a number, a place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGITUDE = ("longitude", -180.0, 180.0)
 
 
 def read_text(path: Path, what: str, *, where: str | None = None, instead: str = "") -> str:
-    """Read a whole UTF-8 file; `what` it is, is said where it cannot be read."""
+    """Read a whole UTF-8 file; `what` names it in the error of an unreadable file."""
     where = where or str(path)
     try:
         return path.read_text(encoding="utf-8-sig")

@@ -1,4 +1,4 @@
-"""How a column's cells are to be read: as its settings say, else as all of its values agree.
+"""Choose how to read a column's cells: by its settings, else by the common form of its values.
 
 A column of numbers or dates is never taken for one of names. If most of its values have one kind
 and some do not, the error names rows. The same applies to values that can be read in two ways.

@@ -272,7 +272,7 @@ def _first_that(
 
 
 def _cuts_are_out(past: EarlierReleases) -> bool:
-    """Return whether only global policies are published: then no tree of the kit adds little."""
+    """Return whether only global policies are published: then each tree of the kit adds much."""
     each = [isinstance(one.policy, Policy) for one in past.all_shown]
     return bool(each) and all(each)
 

@@ -21,7 +21,7 @@ from voile.tables.verbs.options import FitOptions
 
 
 def read_model(options: FitOptions, roles: Roles) -> LinearModel | None:
-    """Return the model that was asked for; refuse one of columns that the release lacks."""
+    """Return the requested model; refuse one with columns that the release lacks."""
     asked = options.analysis
     if asked is None or callable(asked):
         return None

@@ -201,7 +201,7 @@ def _how(
 def _prove(
     space: PolicySpace, found: SearchResult, options: FitOptions, progress: ProgressHook
 ) -> LossBound | None:
-    """Bound what any policy could reach, where asked for and the search was not interrupted."""
+    """Bound all policies, if requested and if the search was not interrupted."""
     if options.lower_bound_seconds is None or found.stopped == "interrupted":
         return None
     return bound(
@@ -281,7 +281,7 @@ def _check_outcomes(roles: Roles, options: FitOptions) -> None:
 
 
 def _check_loss(options: FitOptions) -> None:
-    """Refuse a weight that the loss asked for has no use for."""
+    """Refuse a weight that the requested loss does not use."""
     if options.loss != "weighted" and options.loss_weight != LossWeights.loss_weight:
         raise RequestError(
             f"a weight of distribution is given, and the loss is {options.loss}",

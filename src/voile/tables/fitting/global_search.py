@@ -115,7 +115,7 @@ def search_globally(
 
 
 def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> str | Method:
-    """Return the search asked for; `bisect` needs a risk, which Safe Harbor gives."""
+    """Return the requested search; `bisect` needs a risk, by default Safe Harbor's."""
     order = options.chain_order
     match _name_search(options):
         case "bisect":
@@ -129,7 +129,7 @@ def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]
 
 
 def _name_search(options: FitOptions) -> str:
-    """Name the search: where none is asked for, one that uses the time given, or takes little."""
+    """Name the search: by default, one that uses a given time limit, or else a quick one."""
     limited = options.evaluations is not None or options.seconds is not None
     return options.method or ("best" if limited else "quick")
 

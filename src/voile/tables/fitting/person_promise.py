@@ -1,4 +1,4 @@
-"""Whether a fit promises per person, all rows of a person known, and the trees that do."""
+"""Decide whether a fit promises per person, with all the person's rows, and grow its trees."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from voile.tables.verbs.person_records import ROWS_ALONE
 from voile.tables.verbs.promises import least_people
 
 ROW_BY_ROW = (
-    "some people have several rows: with {}, the constraints hold for each row alone (apply "
+    "some people have several rows: with {}, the constraints hold per row (apply with "
     "--no-pseudonyms, or omit {} to protect a person's rows together)"
 )
 ABSENT = {
@@ -54,7 +54,7 @@ def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bo
 
     Raises
     ------
-    RequestError : it is asked for, and there is no subject, or an option that it cannot keep.
+    RequestError : it is requested without a subject, or with an option that it cannot keep.
     """
     if options.promise == "row" or (roles.subject is None and options.promise is None):
         return False

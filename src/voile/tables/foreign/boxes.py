@@ -1,4 +1,4 @@
-"""Which combinations of values fit a box of sets: counted exactly, also where boxes overlap."""
+"""Find the combinations of values that fit a box of sets: exactly, also if boxes overlap."""
 
 from __future__ import annotations
 

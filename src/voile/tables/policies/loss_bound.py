@@ -57,7 +57,7 @@ class LossBound:
 
     @property
     def optimal(self) -> NDArray[np.bool_]:
-        """Where the best found is proved best, to a millionth."""
+        """Return where the best found policy is proved best, to a millionth."""
         return np.asarray(self.gap <= OPTIMAL)
 
     @property

@@ -73,7 +73,7 @@ class PublishedPolicy(BriefRepr):
 
 
 def check_bounds(column: CodedColumn) -> None:
-    """Refuse two bounds that say the same of two intervals."""
+    """Refuse two intervals with equal bounds."""
     bounds = [entry.bounds for entry in column.entries]
     if len(set(bounds)) < len(bounds):
         raise RequestError(

@@ -3,7 +3,7 @@
 An adversary who knows the people of each box and of each run can subtract. Some boxes reach into
 some runs but not only into them. The subtraction gives the number of their people with a value in
 these runs. By the theorem in the wing's README, the two imply no other counts. This module computes
-them for each two cuts. Runs end only at cuts that imply no count of a few people.
+them for each two cuts. Runs end only at cuts that imply no count of a few people or of nobody.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST = 1_024
 
 
 def straddling(low: Ints, high: Ints, people: Ints, cuts: Ints, held: Ints) -> tuple[Ints, Bits]:
-    """Count, between each two cuts, the people in boxes that reach beyond, and say if any do.
+    """Count, between each two cuts, the people in boxes that reach beyond; return if any do.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ def straddling(low: Ints, high: Ints, people: Ints, cuts: Ints, held: Ints) -> t
 def choose_cuts(low: Ints, high: Ints, people: Ints, counts: Ints, least: int) -> Ints:
     """Return the cuts between runs, with the two ends, so that no count below `least` is implied.
 
-    `counts` (values,) are people by value. Cuts that conflict with others go one by one: first the
-    cut that hides the least for each of its conflicts. Then removed cuts come back if they can.
-    Cost: O(c^2), c the cuts.
+    `counts` (values,) are people by value. Cuts that conflict with others are removed one by one.
+    The first is the cut with the fewest people misplaced by its removal, for each of its conflicts.
+    Then removed cuts come back if they can. Cost: O(c^2), c the cuts.
     """
     cuts = _candidates(counts)
     before = np.concatenate(([0], np.cumsum(counts)))[cuts]

@@ -1,4 +1,4 @@
-"""How the people of each published interval are spread over its values, as marginals say."""
+"""Spread the people of each published interval over its values, by the marginals."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def climb(
 
     Parameters
     ----------
-    shown : (boxes,) which uncut boxes hold rows: others are not released, whatever they count.
+    shown : (boxes,) which uncut boxes have rows: others are not released, with any count.
     is_allowed : whether these uncut boxes, some of them with rows, may be one box together. It may
         allow a box and refuse a larger one.
 

@@ -106,7 +106,7 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def codebook(self) -> ForeignCodebook:
-        """Return the values of each cell; matched rows show whether a range may be missing."""
+        """Return the values of each cell; matched rows show if a range includes missing values."""
         book, codes = self._exact_codebook
         if self.options.synthetic or not any(one.may_lack.any() for one in book.columns):
             return book
@@ -196,7 +196,7 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def key(self) -> str | None:
-        """The column by which rows are matched: the one asked for, or names that both have."""
+        """Return the column for matching rows: the requested one, or names in both."""
         if self.options.key is not None:
             for source in (self.truth, self.released_source):
                 source.schema([self.options.key])

@@ -65,13 +65,13 @@ class PolicyAttacks:
 
     @cached_property
     def one_row_each(self) -> bool:
-        """Whether no person has several rows: else what k counts is not rows."""
+        """Whether no person has several rows: otherwise k does not count rows."""
         who = self.scene.released_records.subject
         return len(np.unique(who)) == len(who)
 
     @property
     def reads_missing_cuts(self) -> bool:
-        """Whether a missing cut says something: nothing was suppressed in its place."""
+        """Whether a missing cut is informative: nothing was suppressed in its place."""
         return self.one_row_each and not (self.constraints["suppress"] and not self.is_tree)
 
     @cached_property

@@ -357,7 +357,7 @@ def differences(timeline: ReleaseTimeline, k: int) -> tuple[str, ...]:
 
 
 def rows_differ(content: TablesContent) -> bool:
-    """Return whether somebody's rows have several combinations, of which shares are counted."""
+    """Return whether somebody's rows have several combinations, counted by shares."""
     sample = content.space.counts.sample
     return content.roles.subject is not None and bool(
         (np.abs(sample - np.rint(sample)) > 1e-9).any()

@@ -1,4 +1,4 @@
-"""Which one row of each person is released: a random one, but for groups that fall short of k."""
+"""Choose the one released row of each person: at random, except in groups short of k people."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ class ApplyOptions(PseudonymOptions):
 
 
 class ShownPolicy(voile.release.options.Options):
-    """Which policy of a kit is meant."""
+    """Select a policy of a kit."""
 
     number: int | None = Field(
         None, ge=0, description="policy number, as listed by voile tables frontier"

@@ -1,4 +1,4 @@
-"""Which box each row of a source is released in, all rows of its person known."""
+"""Find the released box of each row of a source, with all rows of its person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which attribute is nested in which, and the partitions of all the others."""
+"""Choose which attribute is nested in which, and list the partitions of all the others."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class BoundProof:
             self.best = _least(self.run.found, self.weights)
 
     def _caps(self) -> Floats:
-        """Return the least loss + weight x risk, unclipped, of policies no better than the best.
+        """Return the unclipped loss + weight x risk from which policies cannot beat the best.
 
         Clipping takes at most the share that may be suppressed, and only from losses above 1.
         """

@@ -1,4 +1,4 @@
-"""Which weights to prove next, so that the bound on the area rises most."""
+"""Choose the next weights to prove, so that the bound on the area rises most."""
 
 from __future__ import annotations
 

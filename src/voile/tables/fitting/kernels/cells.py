@@ -52,7 +52,7 @@ class SensitiveShares(NamedTuple):
 
 
 class CellRules(NamedTuple):
-    """When a generalised cell is kept (0 asks nothing), and what its subjects weigh.
+    """Define when a generalised cell is kept (0: no rule), and the weights of its subjects.
 
     - `least_n` subjects in the sample, `least_g` people, and `least_l` distinct values of each of
       `columns` sensitive columns.

@@ -1,4 +1,4 @@
-"""Which group of a policy each cell is in."""
+"""Find the group of a policy that each cell is in."""
 
 from __future__ import annotations
 

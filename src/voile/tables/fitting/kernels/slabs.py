@@ -1,4 +1,4 @@
-"""Which cells a merge concerns, for scores that are computed elsewhere: those of two slabs."""
+"""Find the cells of a merge's two slabs, for scores that are computed elsewhere."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class _MergeLooker:
 
 
 def _refuse_leaning(measure: GroupMeasure, groups: RecordGroups, rng: np.random.Generator) -> None:
-    """Refuse a measure whose number for a group depends on which others it is asked with."""
+    """Refuse a measure with a number for a group that depends on the other groups."""
     some = rng.permutation(len(groups))[: max(1, len(groups) // 2)]
     part = RecordGroups(
         groups.subjects[some],

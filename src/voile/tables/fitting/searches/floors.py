@@ -1,4 +1,4 @@
-"""Which cuts to make first, judged by each attribute alone: for tables too large to walk."""
+"""Choose the first cuts, judged by each attribute alone: for tables too large to walk."""
 
 from __future__ import annotations
 

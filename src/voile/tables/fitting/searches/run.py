@@ -37,8 +37,8 @@ class TablesSearchLimit(Exception):  # noqa: N818, it ends a search and is not a
 class TablesSearchRun:
     """Collect the scored policies of a method, on the lattice without the forbidden cuts.
 
-    Strategies see `n_bits` cuts, of which `required` must stay, and the `scorer` of the lattice
-    that forbidden cuts' merging leaves. `rng` is their only source of chance.
+    Strategies see `n_bits` cuts; `required` ones must stay. They also see the `scorer` of the
+    lattice with the forbidden cuts merged. `rng` is their only source of chance.
     """
 
     def __init__(

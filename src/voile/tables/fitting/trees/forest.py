@@ -97,7 +97,7 @@ def grow_forest(
     Raises
     ------
     InfeasibleError : one box of all breaks a constraint.
-    RequestError : cuts are asked for that every policy must keep.
+    RequestError : the constraints have cuts that every policy must keep.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     grounds = [ground] if isinstance(ground, TreeGround) else ground

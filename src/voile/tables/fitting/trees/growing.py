@@ -23,8 +23,8 @@ Floats = NDArray[np.float64]
 class GrownTrees(BriefRepr):
     """Trees and what their policies score, pruned together: row i has i links pruned.
 
-    trees : of one table a tree; of people by number of rows one each, whose `last` count links
-        of all of them.
+    trees : for a table one tree. For people by number of rows one tree each; `last` then counts
+        links of all trees.
     risk, loss : (policies,) each, the measures for pruning the trees.
     matches : expected ones, relative to the source's. distribution, resolution, ncp : see `losses`.
     largest : largest 1 / g of a box. smallest : fewest subjects of a box. Of boxes with records.

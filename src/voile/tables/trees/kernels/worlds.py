@@ -1,4 +1,4 @@
-"""Which sensitive values people of a box may have, if cuts of it were not made to keep a rule.
+"""Sample the possible sensitive values of a box's people, if a rule prevented cuts of it.
 
 A world hands the values of a box, `value` (people,), to its people in some order. Cut c would put
 `above[c]` (cuts, people) on one side. A world's weight is the product of `otherwise[c]` over the
