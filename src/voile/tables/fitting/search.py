@@ -69,11 +69,10 @@ def search(
     space : whose `evaluator` scores policies and holds the constraints.
     method : the name of one in `METHODS`, or a method with its own parameters, such as
         `SublatticeSearch(threshold=0.5)`:
-
-        - `best` joins the next three and takes up to about a minute unless limited.
+        - `best` joins `steepest`, `interval` and `local`: up to about a minute unless limited.
         - `quick` takes some seconds.
         - `steepest` takes well under a second.
-        - `interval` and `local` improve attributes and neighbours.
+        - `interval` improves one attribute at a time, and `local` flips one cut at a time.
         - `random-chain` is Algorithm 1, and `sublattice` Algorithm 2.
         - `exhaustive` scores up to 2**20 policies.
     evaluations : largest number of policies scored, >= 1; None: as many as the method needs. Below
