@@ -1,4 +1,4 @@
-"""What a user calls; the options are those of `voile tables`."""
+"""Define the functions that users call; their options are those of `voile tables`."""
 
 from __future__ import annotations
 

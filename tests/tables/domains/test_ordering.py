@@ -195,7 +195,7 @@ def test_a_list_names_a_value_once(tmp_path):
     listed = tmp_path / "order.txt"
     listed.write_text("37010\n37011\n37010\n")
     for order in (["37010", "37011", "37010"], str(listed)):
-        with pytest.raises(RequestError, match="column zip: a value stands twice in the order"):
+        with pytest.raises(RequestError, match="column zip: the order contains a value twice"):
             ordered(order, values=["37010", "37011"])
     with pytest.raises(RequestError, match="fewer than two values; name every value of the data"):
         ordered(["37010"], values=["37010", "37011"])
@@ -224,8 +224,8 @@ BAD = [
     ("zip,n\n03601,nan\n", "row 2, column n: not a number"),
     ("zip,n\n03601,inf\n", "row 2, column n: not a number"),
     ("zip,n\n03601\n", "row 2 has 1 cells, the header has 2"),
-    ("zip,n,m\n03601,1,1\n", "has 2 columns beside the values; name the one"),
-    ("zip\n03601\n", "has 0 columns beside the values"),
+    ("zip,n,m\n03601,1,1\n", "has 2 columns in addition to the values; name the one"),
+    ("zip\n03601\n", "has 0 columns in addition to the values"),
     ("", "the order file is empty"),
 ]
 

@@ -67,7 +67,7 @@ def test_an_order_that_cannot_be_read_is_refused(tmp_path):
     (tmp_path / "order").write_bytes(b"\xff\n")
     with pytest.raises(SourceError, match="byte 0"):
         domain(["a", "b"], order=str(tmp_path / "order"))
-    with pytest.raises(RequestError, match="stands twice"):
+    with pytest.raises(RequestError, match="contains a value twice"):
         domain(["a", "b"], order=["a", "b", "a"])
 
 

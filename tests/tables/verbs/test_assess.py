@@ -278,7 +278,7 @@ def test_rows_are_matched_by_an_identifier_that_both_have():
     found = vt.assess(PEOPLE, shuffled, OF_PEOPLE, seed=1)
     assert found.facts["matched_by"] == "id"
     assert "paired by id as id, its values" in found.facts["keys"]
-    with pytest.raises(RequestError, match="do not hold the values of the original's row"):
+    with pytest.raises(RequestError, match="do not fit the values of the original's row"):
         vt.assess(PEOPLE, of_decades(id=PEOPLE.id[::-1].to_list()), OF_PEOPLE, seed=1)
 
 

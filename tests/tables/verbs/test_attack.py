@@ -285,7 +285,7 @@ def test_a_changed_release_is_not_attacked(folder, tmp_path):
             "each combination of quasi-identifiers, and this one has no .*and zip; "
             "leave --population out, .* or give the adversary a --register",
         ),
-        ({"register": "population.parquet"}, "register does not say who"),
+        ({"register": "population.parquet"}, "register does not identify people"),
         ({"control": "population.parquet"}, "no column diagnosis"),
         ({"register": "none.parquet"}, "no such file"),
     ],

@@ -70,7 +70,9 @@ def test_the_policy_is_a_file_that_apply_takes(kit, out, how, tmp_path):  # noqa
 
 
 def test_what_cannot_be_is_refused(kit, out):  # noqa: F811
-    with pytest.raises(InfeasibleError, match="what is out exceeds the limit by itself"):
+    with pytest.raises(
+        InfeasibleError, match="the earlier releases exceed the limit by themselves"
+    ):
         kit.choose(**out, joint_risk=0.001)
     with pytest.raises(RequestError, match=r"lies in \[0, 1\]"):
         kit.choose(**out, joint_risk=2)

@@ -76,7 +76,7 @@ def test_bisects_at_the_risk_asked_for_and_needs_one(whole):
     exact = TablesContent.of(whole).frontier.at(risk=0.4)
     found = TablesContent.of(kit).frontier.at(risk=0.4)
     assert exact.loss <= found.loss < 1
-    with pytest.raises(RequestError, match="say the risk with --bisect-risk"):
+    with pytest.raises(RequestError, match="give the risk with --bisect-risk"):
         fitted(people(), method="bisect")
 
 
@@ -131,7 +131,7 @@ def test_what_is_proved_is_kept_and_told(tmp_path):
     ):
         assert bound <= (exact.loss + weight * exact.risk).min() + 1e-9 <= best + 2e-9
     assert (content.bound.least_loss(exact.risk) <= exact.loss + 1e-9).all()
-    assert "no policy whatsoever has less" in said(kit)
+    assert "no policy has a loss + weight x relative risk" in said(kit)
     found = {section.key: section for section in sections(kit, (), audience="public")}
     rows = next(block for block in found["bound"].blocks if isinstance(block, Grid)).rows
     assert 12 <= len(rows) <= 24  # of some weights, where there are many

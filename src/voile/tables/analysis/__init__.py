@@ -1,1 +1,1 @@
-"""What a release is still good for: an analyst's own model, fitted on it and on its source."""
+"""Measure a release's utility: fit an analyst's own model on it and on its source."""

@@ -1,9 +1,9 @@
-"""Fit one model on a release and on its source, and compare what an analyst would conclude.
+"""Fit one model on a release and on its source, and compare an analyst's conclusions.
 
 Intervals are those of a jackknife that leaves out one of `GROUPS` random groups of subjects at a
-time, with Student's t: they hold where rows of one subject depend on each other. Two intervals
-overlap as in Karr et al., The American Statistician 60 (2006): the mean of the shares of each that
-both have in common.
+time, with Student's t. They are valid if rows of one subject depend on each other. The overlap of
+two intervals is that of Karr et al., The American Statistician 60 (2006): the common part's share
+of each interval, on average over both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Mask = NDArray[np.bool_]
 
 GROUPS = 25
 RIDGE = 1e-4
-"""Of standardised coefficients: too little to move an estimate, enough for one to exist."""
+"""Ridge on standardised coefficients: too little to move an estimate, enough for one to exist."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,9 @@ class AnalysisEstimates(BriefRepr):
     """Named numbers with 95% intervals, and how well they predict people left out.
 
     terms : names. value, low, high : (terms,) float64, NaN where the data does not determine one.
-    score : of a model its AUC, R2 or share of deviance explained on the source's own rows of
-        people whom the fit did not see; NaN otherwise. score_low, score_high : its interval.
+    score : for a model its AUC, R2 or share of explained deviance. It is measured on the source's
+        own rows of people whom the fit did not see; NaN otherwise. score_low, score_high : its
+        interval.
     """
 
     terms: tuple[str, ...]
@@ -124,7 +125,8 @@ def summarise(
     Raises
     ------
     RequestError : it raised, or gave other names or a number that is not finite when a group was
-        left out. What it raised is not repeated, since it may quote the data.
+        left out. The message does not repeat the function's own error, since that may quote the
+        data.
     """
     whole = _ask(function, table)
     parts = [_ask(function, table.filter(groups != group)) for group in range(GROUPS)]
@@ -173,7 +175,7 @@ class _FeatureScale:
 
 
 def _independent(gram: Floats) -> Mask:
-    """Say which standardised features the ones before them do not determine, one by one."""
+    """Return which standardised features the ones before them do not determine, one by one."""
     kept: list[int] = []
     for place in range(len(gram)):
         own = gram[place, place]

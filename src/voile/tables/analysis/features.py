@@ -64,7 +64,7 @@ class ModelPredictor(BriefRepr):
 
 
 def _numbers(domain: ValueDomain) -> Floats:
-    """Return what each known value is worth: a bin its middle, the outermost ones their edge."""
+    """Return the number of each known value: a bin's middle, or an outermost bin's edge."""
     parser = domain.parser
     if parser.edges:
         edges = np.array(parser.edges, dtype=np.float64)

@@ -42,7 +42,7 @@ class LinearModel(BaseModel):
 
     @classmethod
     def read_model(cls, described: str | Path | Mapping[str, Any]) -> LinearModel:
-        """Read a TOML file, or what it would say; mistakes are listed at once, with their place."""
+        """Read a TOML file, or its content; list all mistakes at once, with their place."""
         if isinstance(described, Mapping):
             return cls._of(described, "analysis")
         path = Path(described)

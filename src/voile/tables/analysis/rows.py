@@ -21,12 +21,12 @@ from voile.tables.domains.domain import OUTSIDE, ValueDomain, infer_parser
 
 MOST_NAMES = 50
 MOST_ROWS = 50_000
-"""Of more rows, people are drawn until about so many are left."""
+"""The most rows to read: from a larger source, people are drawn up to about this number."""
 
 
 @dataclass(frozen=True, eq=False)
 class ModelRows(BriefRepr):
-    """What a model needs of each row of a source.
+    """Hold the values of each row of a source that a model needs.
 
     model : fitted. codes : (n, attributes) int32, positions in the quasi-identifiers' domains.
     kept : (n, other predictors) int32, positions among the values of columns released as they are.
@@ -51,7 +51,7 @@ class ModelRows(BriefRepr):
 
     @property
     def score_name(self) -> str:
-        """What judges its predictions."""
+        """Return the name of the score of its predictions."""
         return SCORE_NAMES[self.model.family]
 
     def fit_source(self) -> AnalysisEstimates:
@@ -91,8 +91,8 @@ def read_rows(
 ) -> ModelRows:
     """Read the model's rows; those without an outcome or a predictor kept as it is are left out.
 
-    Of more than `MOST_ROWS` rows people are drawn at random, whole. Cost: one pass; memory follows
-    the batch and `MOST_ROWS`.
+    If there are more than `MOST_ROWS` rows, people are drawn at random, with all their rows. Cost:
+    one pass; memory grows with the batch and `MOST_ROWS`.
     """
     quasi = [domain.column for domain in domains]
     others = [name for name in model.predictors if name not in quasi]

@@ -21,7 +21,7 @@ MOST = 12
 
 
 class AnalysedRows(Protocol):
-    """What an analyst asks of rows; `codes` (n, attributes) are their quasi-identifiers."""
+    """Define the rows of an analysis; `codes` (n, attributes) are their quasi-identifiers."""
 
     @property
     def codes(self) -> Codes: ...
@@ -32,7 +32,7 @@ class AnalysedRows(Protocol):
 
     @property
     def score_name(self) -> str:
-        """What judges it, or the empty text."""
+        """The name of its score, or the empty text."""
 
     def fit_source(self) -> AnalysisEstimates: ...
 
@@ -43,7 +43,7 @@ class AnalysedRows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KeptAnalysis(BriefRepr):
-    """What a policy keeps of an analysis.
+    """Hold the part of an analysis that a policy keeps.
 
     overlap : (terms,) in [0, 1], see `comparison.overlap`. release : its estimates.
     """
@@ -53,7 +53,7 @@ class KeptAnalysis(BriefRepr):
 
     @property
     def mean_overlap(self) -> float:
-        """The mean over what the source determines; NaN where that is nothing."""
+        """Return the mean over terms that the source determines; NaN if there are none."""
         known = self.overlap[~np.isnan(self.overlap)]
         return float(known.mean()) if len(known) else np.nan
 
@@ -135,7 +135,7 @@ def bounds_of(policy: AnyPolicy, codes: Codes) -> tuple[Codes, Codes]:
 
 
 def released_by(space: CountedSpace, policy: AnyPolicy, rows: AnalysedRows) -> NDArray[np.bool_]:
-    """Say which rows a policy releases: those of a group that the constraints allow."""
+    """Return which rows a policy releases: those of a group that the constraints allow."""
     own, _, allowed = space.groups(policy)
     keys = policy.keys_of(policy.numbers_of(rows.codes))
     return np.isin(keys, policy.keys_of(own[allowed]))

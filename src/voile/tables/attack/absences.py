@@ -1,12 +1,13 @@
 """Absences: name people who are not in the source, because no released group has room for them.
 
-The adversary holds the release, its codebook and a register of the population. Whoever is in none
-of the released boxes is not in the release, and not in the source either where no row was
-suppressed or set aside: nobody needs to be linked to say so. The tree's codebook lists boxes that
-released rows are in, and no others; a global policy's release shows as well which combinations of
-intervals it has. A tree that leaves no box empty has room for everybody, so that this proves
-nothing; with empty boxes it proves most of a population absent (Cohen, Attacks on
-deidentification's defenses, USENIX Security 2022, reads a release's gaps alike).
+The adversary has the release, its codebook and a register of the population. A person in none of
+the released boxes is not in the release. If no row was suppressed or rejected, this person is not
+in the source either. The claim needs no link to a record.
+
+The tree's codebook lists only boxes with released rows. A global policy's release also shows which
+combinations of intervals it has. A tree without empty boxes has room for everybody, so the attack
+proves nothing. With empty boxes it proves most of a population absent. Cohen (Attacks on
+deidentification's defenses, USENIX Security 2022) reads a release's gaps in the same way.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Counted = NDArray[np.int64]
 
 
 def outside(codes: NDArray[np.int32], released: NDArray[np.int32]) -> Bits:
-    """Say which rows of codes are in no released group; one that lacks a value may be in any.
+    """Return which rows of codes are in no released group; one that lacks a value may be in any.
 
     >>> released = np.array([[0, 0], [1, 1]], np.int32)
     >>> outside(np.array([[0, 0], [0, 1], [0, -1]], np.int32), released).tolist()
@@ -48,8 +49,8 @@ def absences(
 
     Returns
     -------
-    The people proved absent, of all (baseline: those whom a single column's intervals leave out);
-    and the claims that are true (baseline: claiming it of anybody). Exact.
+    The share of people proved absent (baseline: people whom a single column's intervals leave out).
+    Also the share of true claims (baseline: claiming it of anybody). Exact.
     """
     everybody, absent = int(people.sum()), int((people - present).sum())
     of_claims, true = int(people[claimed].sum()), int((people - present)[claimed].sum())
@@ -69,15 +70,15 @@ def absences(
                 "people shown to be absent from the source",
                 Rate(true, everybody),
                 baseline=Rate(alone, everybody),
-                meaning="Of all people of the register, those in no released group who are truly "
-                "absent. Baseline: those whom the intervals of one column alone leave out.",
+                meaning="The share of the register's people who are in no released group and truly "
+                "absent. Baseline: the share whom the intervals of one column alone leave out.",
             ),
             Finding(
                 "claims of absence that are true",
                 Rate(true, of_claims),
                 baseline=Rate(absent, everybody),
-                meaning="Of the people in no released group, those who are absent. Baseline: the "
-                "share of the register that is absent. Suppressed people make a claim false.",
+                meaning="The share of the people in no released group who are absent. Baseline: "
+                "the share of the register that is absent. Suppressed people make a claim false.",
             ),
         ),
     )

@@ -1,12 +1,14 @@
 """How likely a register entry agrees with a record by chance, learnt from the register itself.
 
-The weight of an agreement is as good as the estimate of how often strangers agree. Columns hang
-together (ZIP code and race, age and school), so products of their frequencies make common
-combinations look rare, and the adversary too sure. Here the chance of each set of columns is built
-up from smaller sets: what these predict, without an interaction of all columns of the set, is
-corrected by how many others share the values (empirical Bayes, a negative binomial: DuMouchel,
-Bayesian data mining, 1999). How far to trust either is learnt by taking entries out of the
-register and counting who of the others agrees with them.
+The weight of an agreement is as good as the estimate of how often strangers agree. Columns depend
+on each other (ZIP code and race, age and school). Products of their frequencies therefore make
+common combinations look rare, and the adversary too sure.
+
+Here the chance of each set of columns is built up from smaller sets. These give a prediction
+without an interaction of all columns of the set. The number of others who share the values then
+corrects it (empirical Bayes, a negative binomial: DuMouchel, Bayesian data mining, 1999). The trust
+in either part is learnt from the register: take entries out, and count the others that agree with
+them.
 """
 
 from __future__ import annotations
@@ -58,8 +60,8 @@ class AgreementLaw:
 class StrangerChance:
     """The chance that a stranger's entry agrees with a record, for each set of columns.
 
-    `laws` has one for each set with entries that have values in all of its columns; `sizes` (q,)
-    are the distinct values that the register has in each column.
+    `laws` has one law for each set of columns, if some entries have values in all of them. `sizes`
+    (q,) are the numbers of distinct values of the register in each column.
     """
 
     laws: dict[int, AgreementLaw]
@@ -127,7 +129,7 @@ def evenly(rows: int, sets: int) -> slice:
 
 
 def _some(register: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return entries at even steps, of those that have values in every column held at all."""
+    """Return entries at even steps, out of those with values in every column of the register."""
     held = (register >= 0).any(axis=0)
     whole = register[(register[:, held] >= 0).all(axis=1)]
     order = np.argsort(distinct_rows(whole)[1], kind="stable")
@@ -167,8 +169,8 @@ def _fit(predicted: Floats, agree: Floats, weight: Floats) -> AgreementLaw:
 def _line(x: Floats, agree: Floats, weight: Floats, law: AgreementLaw) -> AgreementLaw:
     """Regress the log mean on x, Newton's steps; level and slope are held near 0 and 1.
 
-    No step moves a mean by more than a factor of e^`FARTHEST`: where agreement is far above what
-    was predicted, a whole step overshoots until the exponential overflows.
+    No step moves a mean by more than a factor of e^`FARTHEST`. If agreement is far above the
+    prediction, a whole step overshoots until the exponential overflows.
     """
     line = np.array([law.level, law.slope])
     design = np.stack([np.ones_like(x), x])

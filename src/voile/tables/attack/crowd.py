@@ -1,9 +1,9 @@
-"""How many more released people are alike where small groups were suppressed.
+"""Estimate how many more released people share values if small groups were suppressed.
 
-Released people who show the same values are rivals for the register's entries. Where strangers
-agree with chance Q, about density x Q others are alike with a record (Poisson), and a register
-that was drawn from the same people counts them among its strangers. Where small groups were
-suppressed, every record has more: the smallest group says from which size on groups are shown.
+Released people who show the same values are rivals for the register's entries. If strangers agree
+with chance Q, about density x Q others equal a record (Poisson). A register of the same people
+counts them among its strangers. If small groups were suppressed, every record has more. The
+smallest group shows the size from which groups are released.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SURE = 3.0  # so many smaller groups are expected and none is there: 5% by chanc
 
 
 def surplus(alike: NDArray[np.int64], chance: Floats) -> Floats:
-    """Return how many more are alike with each record (c,) than would be without suppression."""
+    """Return how many more people equal each record (c,) than without suppression."""
     fewest = int(alike.min()) if len(alike) else 1
     smaller = pdtr(fewest - 1, density(alike, chance, 1) * chance)
     if smaller.sum() < SURE:
@@ -28,9 +28,9 @@ def surplus(alike: NDArray[np.int64], chance: Floats) -> Floats:
 
 
 def density(alike: NDArray[np.int64], chance: Floats, fewest: int) -> float:
-    """Return the others alike with a record over its chance, of groups of `fewest` and more.
+    """Return the others equal to a record over its chance, for groups of `fewest` and more.
 
-    Solved so that as many are alike, on average over the subjects, as are seen to be.
+    The solution has as many equal people, on average over the subjects, as the release.
     """
     found, seen = float(np.sum(alike)), float(alike @ (alike - fewest))
     for _ in range(STEPS):

@@ -1,14 +1,14 @@
 """Downcoding: recover finer values from boxes that k alone would have cut, but did not.
 
 The adversary knows that the tree was grown to lose least, under k and nothing else. A box of n
-people, 2 k or more, was not cut: so in every column no cut leaves k people on both sides. Then at
-least n - 2 (k - 1) of its people share one exact value of that column, for fewer than k are below
-it and fewer than k above. She names the value: the one that most people of the population have,
-within the box (Cohen, Attacks on deidentification's defenses, USENIX Security 2022, undoes
-hierarchical generalisation from the same minimality).
+people, 2 k or more, was not cut, so in every column no cut leaves k people on both sides. Then at
+least n - 2 (k - 1) of its people share one exact value of that column. Fewer than k people are
+below it and fewer than k above. The adversary names the value that most people of the population
+have, within the box. Cohen (Attacks on deidentification's defenses, USENIX Security 2022) undoes
+hierarchical generalisation from the same minimality.
 
-Assumed in her favour: that nothing was pruned for less risk. Where it was, a box may be uncut for
-that alone, and the share that she claims is too high.
+The attack assumes that nothing was pruned for less risk. If it was, a box may be uncut for that
+alone, and the claimed share is too high.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ def downcoding(
 ) -> Evidence:
     """Name one exact value for all people of each box that k would have cut.
 
-    `weights` (entries,) are the people of each entry of the register. Where the population's share
-    of the value is as large as what minimality implies, nothing is learnt, and nothing claimed. Of
-    more than 5,000 boxes of 2 k people, so many are drawn; else exact.
+    `weights` (entries,) are the people of each entry of the register. The adversary claims nothing
+    if the population's share of the value is at least the share that minimality implies: then
+    nothing is learnt. A random sample is taken if there are more than 5,000 boxes of 2 k people;
+    else the result is exact.
     """
     right: list[float] = []
     expected: list[float] = []
@@ -56,9 +57,9 @@ def downcoding(
         attack="downcoding",
         heading="inference",
         story=Note(
-            "The adversary knows that only k = {least} keeps a box from being cut. A box of twice "
-            "as many people that was not cut must hold one value of each column that all but a few "
-            "of its people share, and the adversary names the one most frequent in the population. "
+            "The adversary knows that only k = {least} keeps a box from being cut. If a box of "
+            "twice as many people was not cut, all but a few of them share one value of each "
+            "column. The adversary names the value that is most frequent in the population. "
             "Success is a person who has it.",
             {"least": least},
         ),
@@ -69,7 +70,7 @@ def downcoding(
                 Rate.from_clusters(right, trials),
                 baseline=Rate.from_clusters(expected, trials),
                 meaning="Baseline: the share of the population, within the box, that has the value "
-                "named. Only what exceeds it follows from the cuts that are missing.",
+                "named. Only the excess over it follows from the missing cuts.",
             ),
         ),
         notes=(

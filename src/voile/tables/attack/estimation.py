@@ -1,4 +1,4 @@
-"""What the adversary learns of a register's errors, gaps and people from the data alone, by EM."""
+"""Estimate a register's errors, gaps and people from the data alone, by EM."""
 
 from __future__ import annotations
 
@@ -112,8 +112,9 @@ def excess_over_chance(
 ) -> tuple[Floats, ...]:
     """Return, by block, how many agree on at least each set, against how many would by chance.
 
-    As a share of all entries, and where `gaps` are known, times how much likelier a person's own
-    entry has just these columns: with errors known, a record's evidence is a sum of these.
+    The number is a share of all entries. If `gaps` are known, it is multiplied by a ratio: how much
+    likelier a person's own entry has just these columns. With known errors, a record's evidence is
+    a sum of these.
     """
     entries, seen = max(patterns.entries, 1), patterns.combinations
     return tuple(

@@ -1,4 +1,4 @@
-"""People whose exact quasi-identifiers the adversary knows, beside their released group."""
+"""Hold people's exact quasi-identifiers, known to the adversary, with their released group."""
 
 from __future__ import annotations
 

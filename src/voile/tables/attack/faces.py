@@ -1,12 +1,14 @@
 """Faces: read off the ends of boxes which exact values their people have, or lack.
 
-A box of a tree ends where a cut was made. If cuts stood against records, each end would be the
-value of somebody in the box, and its label would publish the exact least and greatest values
-(as R-tree anonymisation does: boxes as narrow as their records). If they stood in gaps of the
-sample, no record would have that value. The adversary reads the ends of every released interval
-that is wider than one value and claims that a record of the box has the end's value. Where cuts
-follow a rule that looks at the sample only for where a gap is, the claim is right about as often
-as for any other value of the interval. More often: ends are records. Less often: they are gaps.
+A box of a tree ends where a cut was made. If cuts were next to records, each end would be the value
+of somebody in the box. Its label would publish the exact least and greatest values (as R-tree
+anonymisation does: boxes as narrow as their records). If cuts were in gaps of the sample, no record
+would have that value.
+
+The adversary reads the ends of every released interval that is wider than one value. The claim is
+that a record of the box has the end's value. If cuts use the sample only for the place of a gap,
+the claim is right about as often as for any other value. More often: ends are records. Less often:
+they are gaps.
 """
 
 from __future__ import annotations
@@ -37,12 +39,12 @@ def faces(
     box, numbers : (rows,) and (rows, columns), the box of each released row and its exact values,
         numbered so that neighbours differ by 1.
     spans : (boxes, columns, 2) first and last value of each box, in the same numbers.
-    inner : (boxes, columns, 2) whether that end is a cut, and not the end of what is released.
+    inner : (boxes, columns, 2) whether that end is a cut, and not the end of the released values.
 
     Returns
     -------
-    Claims that are right, of cuts that end an interval of two values and more; baseline: the
-    same of another value of the interval, drawn at random. Exact but for the draw.
+    Right claims on cuts that end an interval of two values or more. Baseline: the same for another
+    value of the interval, drawn at random. Exact but for the draw.
     """
     wide = spans[:, :, 1] > spans[:, :, 0]
     at = np.argwhere(inner & wide[:, :, None])
@@ -67,8 +69,8 @@ def faces(
                 Rate.by_subject(found.tolist(), one.tolist()),
                 baseline=Rate.by_subject(drawn.tolist(), one.tolist()),
                 meaning="The baseline is another value of the same interval, at random. A larger "
-                "share says that boxes end at records, a smaller one that they end in gaps, at "
-                "values that nobody in them has.",
+                "share means that boxes end at records. A smaller one means that they end in gaps, "
+                "at values that nobody in them has.",
             ),
         ),
     )
@@ -77,7 +79,7 @@ def faces(
 def _are_held(
     box: Ints, numbers: Ints, of: Ints, column: NDArray[np.intp], values: Ints
 ) -> NDArray[np.bool_]:
-    """Say of each value of a box and column whether a released row has it."""
+    """Return whether a released row has each value of a box and column."""
     found = np.zeros(len(values), dtype=np.bool_)
     for j in range(numbers.shape[1]):
         claims = column == j

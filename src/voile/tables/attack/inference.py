@@ -1,10 +1,10 @@
 """Attribute inference: guess a person's sensitive value from the group that she is in.
 
-She knows the quasi-identifiers of a person and that the person is in the release. She looks up
-the group of records that show the same intervals and guesses its most frequent sensitive value
-(one at random where several are; the nearest group's where the group is empty). She succeeds
-when the guess is a value that the person has. What she guesses as well for people who were never
-released is knowledge about groups, the use a release is made for: only the difference is a leak.
+The adversary knows a person's quasi-identifiers and that the person is in the release. The group of
+records with the same intervals gives the guess: its most frequent sensitive value. Of several equal
+values one is drawn at random. If the group is empty, the nearest group's value is taken. The attack
+succeeds when the person has the guessed value. Some guesses are as good for people who were never
+released. They are knowledge about groups, the purpose of a release. Only the difference is a leak.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ class SensitiveRecords:
 class SensitiveClasses:
     """The equivalence classes of a release by sensitive value, counted in subjects.
 
-    `combinations` (c, q) are in lexicographic order, `size` counts (subject, value) pairs; `of`,
-    `value`, `count` are a triple for each value that occurs in a class, ordered by class.
+    `combinations` (c, q) are in lexicographic order, and `size` counts (subject, value) pairs.
+    `of`, `value` and `count` are one triple for each value that occurs in a class, ordered by
+    class.
     """
 
     combinations: NDArray[np.int32]
@@ -100,8 +101,8 @@ def class_of(codes: NDArray[np.int32], known: SensitiveClasses) -> NDArray[np.in
 class ValueGuesses:
     """The adversary's guess for each target (n,), before ties are broken.
 
-    `right` is the share of the class's most frequent values that the target has; `certain` says
-    that all of the target's own class has one value, and it is the target's.
+    `right` is the share of the class's most frequent values that the target has. `certain` is
+    whether the target's own class has only one value, the target's.
     """
 
     right: NDArray[np.float64]
@@ -178,8 +179,8 @@ def inference(
         heading="inference",
         of=sensitive,
         story=Note(
-            "The adversary knows a person's {columns} and that the person is in the release, and "
-            "guesses the most frequent {sensitive} of the records that show the same values. "
+            "The adversary knows a person's {columns} and that the person is in the release. The "
+            "guess is the most frequent {sensitive} of the records that show the same values. "
             "Success is a guess that is true of the person.",
             {"columns": ", ".join(columns) or "presence only", "sensitive": sensitive},
         ),
@@ -202,7 +203,7 @@ def inference(
         ),
         notes=(
             Note(
-                "What is guessed as well for people who were never released is knowledge about "
+                "A guess that is as good for people who were never released is knowledge about "
                 "groups, not a leak about a person."
             ),
             Note("Baseline: always the release's most frequent value."),

@@ -1,11 +1,13 @@
 """Linkage: find the person of a record in an identified register.
 
-She holds a register of named people, with errors and gaps. She learns from it how often strangers
-agree, and from both how many people agree in everything, and so how many of the released people
-it holds and how often it is wrong. She compares
-every released record with every entry, weighs agreements and disagreements as Fellegi and Sunter
-(1969) do, and names the entry with the largest score (one at random where several share it) when
-she is sure enough. She succeeds when the name she gives is the person whose record it is.
+The adversary has a register of named people, with errors and gaps. The register shows how often
+strangers agree. Register and release together show how many people agree in everything. From these
+follow the share of the released people in the register, and its error rates.
+
+The adversary compares every released record with every entry. Agreements and disagreements are
+weighed as Fellegi and Sunter (1969) do. If sure enough, the adversary names the entry with the
+largest score (one at random if several share it). The attack succeeds when the named person is the
+record's.
 """
 
 from __future__ import annotations
@@ -40,10 +42,10 @@ class LinkageClaims:
     """The adversary's claim for each subject of the release (n,), before ties are broken.
 
     posterior : in [0, 1], the certainty of the one name that would be given; 0 = there is none.
-    right : in [0, 1], the chance that the name is the subject's: of the entries that share the
-        highest score, the share that is the subject's own.
-    guessed : in [0, 1], the same for a name drawn from the entries that show the same released
-        values, the baseline; from the whole register where there is none.
+    right : in [0, 1], the chance that the name is the subject's: the subject's own share of the
+        entries with the highest score.
+    guessed : in [0, 1], the baseline: the same for a name drawn from the entries with the same
+        released values. If there is none, the name is drawn from the whole register.
     present : bool, the subject is in the register.
     """
 
@@ -185,7 +187,7 @@ def _list_known_columns(patterns: AgreementPatterns) -> list[int]:
 
 
 def _same_everywhere(patterns: AgreementPatterns) -> NDArray[np.int64]:
-    """Count the register entries that agree with each combination on every column held."""
+    """Count the register entries that agree with each combination on every known column."""
     held = tuple(_list_known_columns(patterns))
     whole = [b.counts[:, -1] for b in patterns.blocks if b.columns == held]
     return whole[0].astype(np.int64) if whole else np.zeros(len(patterns.combinations), np.int64)
@@ -203,10 +205,10 @@ def linkage(
 ) -> Evidence:
     """Link a release to an identified register by q <= 10 columns, and score by true identity.
 
-    For each threshold: correct claims of all claims (precision), people found of all in the
-    register (recall), claims on people who are not in it, all of them false. Baseline: a name drawn
-    at random within the released group. Error rates and the share in the register are estimated by
-    EM where no `model` or `overlap` is given.
+    The findings for each threshold are the share of correct claims (precision) and the share of the
+    register's people found (recall). The third is the share of people outside the register who get
+    a name: all these claims are false. Baseline: a name drawn at random within the released group.
+    Without `model` or `overlap`, EM estimates the error rates and the share in the register.
 
     Guarantee: the scores are exact, equal to comparing every pair. Without errors, and at threshold
     0, the expected precision is the mean of 1 / g, g the register's entries in the record's group.
@@ -220,11 +222,11 @@ def linkage(
         attack="linkage",
         heading="linkability",
         story=Note(
-            "The adversary holds a register of named people, with its errors and gaps, compares "
-            "each released record with every entry in {columns}, weighs what agrees and what does "
-            "not by how often it would in strangers, and names the person with the highest score, "
-            "one at random where several share it. Success is to name the person whose record "
-            "it is.",
+            "The adversary holds a register of named people, with its errors and gaps, and "
+            "compares each released record with every entry in {columns}. Agreements and "
+            "disagreements are weighed by how often strangers agree. The adversary names the "
+            "person with the highest score, one at random if several share it. Success is to name "
+            "the person whose record it is.",
             {"columns": join_names(columns or ("no column",))},
         ),
         knows=tuple(columns),
@@ -247,21 +249,21 @@ def findings_at(
             "correct claims",
             _rate(right, claimed),
             baseline=_rate(guessed, np.ones_like(claimed)),
-            meaning="Of the names that the adversary gives, the share that is right.",
+            meaning="The share of the adversary's names that are right.",
             at=at,
         ),
         Finding(
             "people found",
             _rate(right & claimed, here),
             baseline=None if threshold > 0 else _rate(guessed, here),
-            meaning="Of the released people who are in the register, the share re-identified "
+            meaning="The share of the released people in the register who are re-identified "
             "correctly.",
             at=at,
         ),
         Finding(
             "claims on people not in the register",
             _rate(claimed, absent),
-            meaning="Of the released people who are not in the register, the share given somebody "
+            meaning="The share of the released people outside the register who are given somebody "
             "else's name.",
             at=at,
         ),
@@ -274,7 +276,7 @@ def _rate(hit: NDArray[np.bool_], of: NDArray[np.bool_]) -> Rate:
 
 
 def curves_of(claims: LinkageClaims, right: NDArray[np.bool_]) -> tuple[Curve, ...]:
-    """Draw precision and recall as she claims more and more, the surest first."""
+    """Draw precision and recall for ever more claims, the surest first."""
     sure = np.sort(claims.posterior[claims.posterior > 0])
     if len(sure) == 0:
         return ()
@@ -305,11 +307,11 @@ def _notes(
     gaps = ", ".join(f"{c} {share:.1%}" for c, share in missing.items())
     return (
         Note(
-            "Share of the released people taken to be in the register: {share:.1%}, {known}. Error "
-            "rates that the adversary works with, of the released intervals: {rates}; {usual:.0%} "
-            "is what the adversary expects, moved by what the data say. Missing in the register, "
-            "which counts as far as a person's own entry lacks a value more or less often than "
-            "any other: {gaps}.",
+            "Share of the released people taken to be in the register: {share:.1%}, {known}. "
+            "Assumed error rates of the released intervals: {rates}. The adversary expects "
+            "{usual:.0%} and adjusts this to the data. Missing in the register: {gaps}. Missing "
+            "values are evidence only if a person's own entry lacks them more or less often than "
+            "other entries.",
             {
                 "share": model.share,
                 "known": "as given" if known else "an estimate",
@@ -323,9 +325,9 @@ def _notes(
             "released values, for every subject."
         ),
         Note(
-            "Subjects of the same released values are taken for different people, so each entry "
-            "is claimed for one of them; other subjects are linked one by one. An adversary who "
-            "assigns the entries to all subjects together, or joins a subject's several rows, may "
-            "do better."
+            "Subjects with the same released values are taken for different people, so each entry "
+            "is claimed for one of them. Other subjects are linked one by one. An adversary may do "
+            "better by assigning the entries to all subjects together, or by joining a subject's "
+            "several rows."
         ),
     )

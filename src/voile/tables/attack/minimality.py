@@ -1,20 +1,23 @@
 """Minimality: infer sensitive values from the cuts that the policy does not have.
 
-The adversary knows the algorithm: it cuts wherever a cut lowers the loss and keeps the
-constraints, which the manifest states. She knows the exact quasi-identifiers of everybody in the
-release, from a register, but not the sensitive values. So she knows which further cuts would have
-left k people on both sides. None was made, so each would have broken l-diversity or t-closeness:
-in every one of them some side holds too few values, or too uneven ones. Of all the ways to hand a
-group's released sensitive values to its people, only those remain that break the rule in each of
-these cuts (Wong, Fu, Wang, Pei: Minimality attack in privacy preserving data publishing, VLDB
-2007). Without the inference all ways are equally likely, and everybody's chances are the group's.
+The adversary knows the algorithm: it cuts wherever a cut lowers the loss and keeps the constraints,
+which the manifest states. The adversary also has a register with the exact quasi-identifiers of
+everybody in the release, without the sensitive values. So the adversary knows which further cuts
+would have left k people on both sides.
 
-Assumed in her favour: that the policy was the one of least loss. Where it was pruned further for
-less risk, a cut may be missing for that alone, and she is misled. She allows for it by a small
-doubt of each cut.
+None was made, so each would have broken l-diversity or t-closeness. In every one of them, some side
+has too few values, or too uneven ones. The adversary considers all ways to give a group's released
+sensitive values to its people. Only those remain that break the rule in each of these cuts (Wong,
+Fu, Wang, Pei: Minimality attack in privacy preserving data publishing, VLDB 2007). Without the
+inference all ways are equally likely, and everybody's chances are the group's.
 
-A tree's cut divides one group. A global policy's divides all groups at once, and one that breaks
-the rule in any of them is not made: of each group she reckons with the chance that others did it.
+The attack assumes that the policy has the least loss. If it was pruned further for less risk, a cut
+may be missing for that alone, and the adversary is misled. A small doubt of each cut allows for
+this.
+
+A tree's cut divides one group. A global policy's cut divides all groups at once, and is not made if
+it breaks the rule in any of them. For each group, the adversary includes the chance that other
+groups broke it.
 """
 
 from __future__ import annotations
@@ -51,10 +54,11 @@ WORK = 10_000_000_000
 
 @dataclass(frozen=True)
 class PromisedRules:
-    """What the manifest promises of every group: k people, and values of a sensitive column.
+    """Hold the manifest's promises for every group: k people, and values of a sensitive column.
 
-    least : people of a group, at least. distinct, entropy : l of distinct and of entropy
-    l-diversity. t, ordered : the largest distance from everybody, ordered for numbers.
+    least : people of a group, at least. distinct, entropy : the l of distinct and entropy
+        l-diversity.
+    t, ordered : the largest distance from everybody, ordered for numbers.
     """
 
     least: int = 1
@@ -65,7 +69,7 @@ class PromisedRules:
 
     @property
     def are_diverse(self) -> bool:
-        """Whether anything is asked of the sensitive column."""
+        """Whether the rules limit the sensitive column."""
         return self.distinct > 1 or self.entropy > 1 or self.t < 1
 
     def of(self, values: NDArray[np.int64]) -> SensitiveRows:
@@ -122,7 +126,7 @@ def cuts_of_tree(people: ExactRows, least: int, rng: np.random.Generator) -> dic
 
 
 def _evenest(own: Places, cuts: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the cuts that divide people most evenly, one of those that divide them alike."""
+    """Return the cuts that divide people most evenly, one of those with an equal division."""
     sides: dict[bytes, tuple[float, tuple[int, int]]] = {}
     for column, after in cuts:
         above = own[:, column] > after
@@ -154,7 +158,7 @@ def cuts_of_all(people: ExactRows, least: int) -> dict[int, MissingCuts]:
 
 @dataclass(frozen=True)
 class SensitivePeople:
-    """One sensitive column: the value of each person, >= 0, and what is promised of every group."""
+    """Hold one sensitive column: the value of each person, >= 0, and the promised rules."""
 
     values: NDArray[np.int64]
     rules: PromisedRules
@@ -162,7 +166,7 @@ class SensitivePeople:
 
 @dataclass(frozen=True)
 class GroupBelief:
-    """What the adversary believes of the people of one group: (people, values), rows sum to 1."""
+    """Hold the adversary's beliefs on the people of one group: (people, values), rows sum to 1."""
 
     group: int
     people: NDArray[np.intp]
@@ -176,10 +180,10 @@ def beliefs(
     cuts: Mapping[int, MissingCuts],
     rng: np.random.Generator,
 ) -> list[GroupBelief]:
-    """Return what missing cuts make the adversary believe of one column, of the groups they divide.
+    """Return the adversary's beliefs on one column after missing cuts, for each divided group.
 
-    Of a group's people the values count, not who has which: that is what she infers. At most 300
-    groups, drawn at random, and fewer where they are large. Cost: O(people x cuts x values) a
+    The function uses a group's values, but not which person has which: the attack infers that. At
+    most 300 groups, drawn at random, and fewer if they are large. Cost: O(people x cuts x values) a
     group.
     """
     groups = rng.permutation(np.array(sorted(cuts), dtype=np.int64))
@@ -264,10 +268,10 @@ def minimality(
 ) -> Evidence:
     """Guess a sensitive column from the cuts that the policy does not have.
 
-    Guesses that are right, of people in groups that a missing cut divides, against guesses from
-    what their group shows (baseline); the same of people who are in such a group and were never
-    released (control): what is guessed of them is knowledge about the group's parts. And the
-    claims of which the adversary is 90% sure.
+    The rate is the share of right guesses for people in groups that a missing cut divides. The
+    baseline guesses from the group's released values. The control guesses for people in such a
+    group who were never released: this is knowledge about the group's parts. A second rate covers
+    the claims of which the adversary is 90% sure.
     """
     least = columns[which].rules.least
     cuts = cuts_of_tree(people, least, rng) if is_tree else cuts_of_all(people, least)
@@ -280,9 +284,9 @@ def minimality(
         of=sensitive,
         story=Note(
             "The adversary knows the algorithm, its constraints, and the exact {columns} of "
-            "everybody in the release, and so which further cuts would leave {least} people or "
-            "more on both sides. None was made: each must break the rule on {sensitive}. Of all "
-            "ways to hand a group's values to its people, only those that explain this remain. "
+            "everybody in the release. These show which further cuts would leave {least} people "
+            "or more on both sides. None was made: each must break the rule on {sensitive}. Only "
+            "some ways to give a group's values to its people explain this. "
             "Success is a guess that is true of the person.",
             {"columns": join_names(known), "least": least, "sensitive": sensitive},
         ),
@@ -300,15 +304,15 @@ def minimality(
                 f"{sensitive} claimed at 90% from missing cuts",
                 _rate(sure),
                 baseline=_rate(shown),
-                meaning="The same of those of whom the missing cuts make the adversary 90% sure. "
+                meaning="The same for the people of whom the adversary is 90% sure. "
                 "Baseline: the share of their group that has the claimed value.",
             ),
         ),
         notes=(
             Note(
-                "The adversary is taken to know exactly who is in the release, and the policy to "
-                "be that of least loss. Where it was pruned for less risk, cuts are missing for "
-                "that alone, and the adversary is misled."
+                "The attack assumes that the adversary knows exactly who is in the release, and "
+                "that the policy has the least loss. If it was pruned for less risk, cuts are "
+                "missing for that alone, and the adversary is misled."
             ),
         ),
     )
@@ -317,9 +321,9 @@ def minimality(
 def _score_guesses(
     found: Sequence[GroupBelief], values: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
-    """Score each group's guesses: by beliefs, by what it shows, and of the beliefs the sure ones.
+    """Score each group's guesses: by beliefs, by the group's shares, and the sure beliefs alone.
 
-    Beside these, the share of the group that has the value claimed.
+    The fourth list has the share of the group with the claimed value.
     """
     right, before, sure, shown = [], [], [], []
     for one in found:
@@ -352,7 +356,7 @@ def _control(
     values: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> Rate:
-    """Guess for people who were never released what is believed of those on the same sides."""
+    """Guess for people who were never released: use the beliefs on people on the same sides."""
     hits = []
     for one in found:
         own = others.rows_of(one.group)

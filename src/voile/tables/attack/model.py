@@ -1,15 +1,15 @@
 """The weights of Fellegi and Sunter (1969) under the hit-miss model of Copas and Hilton (1990).
 
-A register column is wrong with probability e. Where it is right ("hit") the register and the
-release agree; where it is wrong ("miss") the register has the value of some other person who
-agrees in the hits. With Q(T) the chance that a stranger agrees on at least the columns T, a pair
-that agrees on exactly the columns S has the likelihood ratio of one person to strangers
+A register column is wrong with probability e. If it is right ("hit"), the register and the release
+agree. If it is wrong ("miss"), the register has the value of some other person who agrees in the
+hits. Let Q(T) be the chance that a stranger agrees on at least the columns T. A pair that agrees on
+exactly the columns S then has this likelihood ratio of one person to strangers:
 
     sum over T inside S of (product over T of 1 - e) (product over the others of e) / Q(T).
 
-Where columns are independent this is the product, column by column, of m / u and e of Fellegi and
-Sunter. A column that is missing on either side is in neither product: that it is missing speaks for
-or against a pair as far as a person's own entry lacks it oftener or more seldom than anybody's.
+For independent columns this is the product, column by column, of m / u and e of Fellegi and Sunter.
+A column that is missing on either side is in neither product. A missing column is evidence only if
+a person's own entry lacks it more or less often than other entries.
 """
 
 from __future__ import annotations
@@ -114,11 +114,13 @@ def _of_one(
 ) -> Floats:
     """Return the probability that one given of the best entries is one given subject's.
 
-    `alike` subjects share `tied` best entries, and no entry is two people's. Over all ways to give
-    b of them an entry, each counted `weight`^b x `others`^(alike - b), the probability of a pair
-    obeys f(n, k) = weight / (k weight + others v(n - 1)), v(n) = 1 / (1 - n f(n, k)), v(0) = 1.
-    This is its solution where v changes slowly, n the smaller of the two numbers (the sum is the
-    same for both exchanged): exact where one of them is 1, within 3% of the sum elsewhere.
+    `alike` subjects share `tied` best entries, and no entry is two people's. Consider all ways to
+    give b of them an entry, each counted `weight`^b x `others`^(alike - b). The probability of a
+    pair obeys f(n, k) = weight / (k weight + others v(n - 1)), v(n) = 1 / (1 - n f(n, k)), v(0) =
+    1.
+
+    This is its solution if v changes slowly, with n the smaller of the two numbers. (Exchanging
+    both gives the same sum.) It is exact if one of them is 1, and within 3% of the sum elsewhere.
     """
     fewer, more = np.minimum(alike, tied), np.maximum(alike, tied)
     surplus = others - (more - fewer + 1) * weight

@@ -1,9 +1,9 @@
 """How many register entries agree with a released combination on exactly which columns.
 
 A score of Fellegi and Sunter depends on the pair only through its agreement pattern. Counting
-patterns replaces records x entries comparisons by one group-by for each subset of columns:
-entries that agree on *at least* a subset are a group's size, and a Moebius inversion over the
-subsets turns these into entries that agree on *exactly* it.
+patterns replaces records x entries comparisons by one group-by for each subset of columns. The
+entries that agree on *at least* a subset are a group's size. A Moebius inversion over the subsets
+turns these into entries that agree on *exactly* it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RegisterBlock:
 
     @property
     def sets(self) -> NDArray[np.intp]:
-        """The set of columns that each second index of `counts` stands for: bit j is column j."""
+        """Return the set of columns of each second index of `counts`: bit j is column j."""
         sets = [0]
         for j in self.columns:
             sets += [each | 1 << j for each in sets]
@@ -93,8 +93,8 @@ def agreement_patterns(
 ) -> AgreementPatterns:
     """Count the entries of `register` (m, q) by agreement with each of `combinations` (c, q).
 
-    Cost: O(2^q (m' + c) log(m' + c)) time for m' distinct entries, 4 c 2^q bytes, for each set
-    of columns that is missing together in the register; q is at most 10. Exact.
+    Cost: O(2^q (m' + c) log(m' + c)) time for m' distinct entries, and 4 c 2^q bytes. This applies
+    to each set of columns that is missing together in the register; q is at most 10. Exact.
 
     >>> seen = np.array([[0, 1]], dtype=np.int32)
     >>> register = np.array([[0, 1], [0, 2], [3, 3]], dtype=np.int32)
@@ -118,7 +118,7 @@ def agreement_patterns(
 
 
 def subset_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add up, along the second axis, what stands at the subsets of each set of bits.
+    """Sum, along the second axis, the values at the subsets of each set of bits.
 
     >>> subset_sums(np.array([[1.0, 2.0, 4.0, 8.0]])).tolist()
     [[1.0, 3.0, 5.0, 15.0]]
@@ -163,8 +163,8 @@ def _count_supersets(
 ) -> None:
     """Fill in how many entries agree on at least each superset of `agreed`.
 
-    `both` holds the entries and then the combinations; `groups` numbers their values in the
-    columns of `agreed`, and `start` is the first column that may join.
+    `both` has the entries and then the combinations. `groups` numbers their values in the columns
+    of `agreed`. `start` is the first column that may join.
     """
     entries = len(times)
     for b in range(start, both.shape[1]):

@@ -1,4 +1,4 @@
-"""What every attack is given: rows of interval numbers, and whose they are."""
+"""Define the input of every attack: rows of interval numbers, and their subjects."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 The adversary knows all rows but one value of one person, the public files, the program and its
 options. The person's released group bounds the value: the other rows fill all groups but one place.
 Each value of that group is put into the row, and the release is made again. A value stays possible
-if the policy and the public figures come out the same. A tree cuts where a cut gains most, so that
-one row more on one side of a near tie moves the cut; marginals are cut by the data as well.
+if the policy and the public figures come out the same. A tree cuts where a cut gains most. One row
+more on one side of a near tie therefore moves the cut. Marginals are cut by the data as well.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ POSSIBLE, GUESSED = "values that remain possible", "values guessed right"
 class RemainingValues:
     """How many values of one person's column remain possible to an adversary.
 
-    candidates : values of the column. group : those of the released group. policy : those of them
-    for which policy and public figures come out the same. marginals : those for which the marginals
-    do too. frequent : share of the other rows that have the most frequent value.
+    candidates : values of the column.
+    group : values of the released group.
+    policy : values for which policy and public figures come out the same.
+    marginals : values for which the marginals do too.
+    frequent : share of the other rows that have the most frequent value.
     """
 
     candidates: int
@@ -57,7 +59,7 @@ def regrowing(
             POSSIBLE,
             Rate.from_clusters(left, every),
             by=way,
-            meaning="Of the values of the column, those that no public file rules out. The "
+            meaning="The values of the column that no public file rules out. The "
             "release shows the group by design. Fewer values after that reveal a person by the "
             "choice of the policy, or by the marginals.",
         )
@@ -78,10 +80,10 @@ def regrowing(
         attack="regrowing",
         heading="inference",
         story=Note(
-            "The adversary knows the source but for one person's {column}. She also knows the "
-            "public files, the program and its options. She makes the release again for each "
-            "value that the person's released group allows, and keeps the values that give the "
-            "same public files. Success is a right guess among them.",
+            "The adversary knows the public files, the program, its options, and the source except "
+            "one person's {column}. The adversary makes the release again for each value that the "
+            "person's released group allows, and keeps the values that give the same public files. "
+            "Success is a right guess among them.",
             {"column": column},
         ),
         knows=tuple(columns),

@@ -1,9 +1,9 @@
 """Singling out: write a description that fits exactly one person.
 
-She reads the release and turns each record that is unique in it, on the columns she knows, into
-a predicate ("a woman of 40-44 in 3720x who ..."). She does not need a name or a register. She
+The adversary takes each record that is unique in the release, on the known columns. Each becomes a
+predicate ("a woman of 40-44 in 3720x who ..."). The attack needs no name and no register. It
 succeeds when exactly one person of the whole population fits (anonymeter's frame: Giomi et al.
-2023; Cohen and Nissim 2020 for why the baseline must have predicates of the same weight).
+2023). Cohen and Nissim 2020 explain why the baseline needs predicates of the same weight.
 """
 
 from __future__ import annotations
@@ -96,14 +96,19 @@ def singling_out(
 ) -> Evidence:
     """Try every predicate that isolates a released person against the population.
 
-    `count` says how many people fit each predicate; where it reads people by other codes than the
+    `count` counts the people who fit each predicate. If it reads people by other codes than the
     release's, `people` are the released ones by these.
 
-    Predicates that fit one person of the population, with random predicates of the same weight as
-    baseline; the same among equally many released and held-out people; and the shares of subjects
-    that are unique in the release, alone and with the `kept` columns; and by all of their rows,
-    where these are `joined` by pseudonyms. A released person who is not
-    in the population is never counted as singled out. Exact but for the two draws.
+    The findings are:
+
+    - predicates that fit one person of the population, with random predicates of the same weight as
+      baseline,
+    - the same among equally many released and held-out people,
+    - the shares of subjects that are unique in the release, alone and with the `kept` columns,
+    - and by all of their rows, if these are `joined` by pseudonyms.
+
+    A released person outside the population never counts as singled out. Exact but for the two
+    draws.
     """
     same_columns(columns, release, population, held_out)
     described = uniques(release)
@@ -129,8 +134,8 @@ def singling_out(
         attack="singling out",
         heading="singling out",
         story=Note(
-            "The adversary has no register and no name, takes each released record that nobody "
-            "else in the release equals, in the known columns, and reads it as a description. "
+            "The adversary has no register and no name, and takes each released record that is "
+            "unique in the release, in the known columns. Each is read as a description. "
             "Success is a description that fits exactly one person of the whole population."
         ),
         knows=tuple(columns),
@@ -164,8 +169,8 @@ def _in_population(
         "descriptions that fit one person of the population",
         _isolating(count(predicates, population), owner),
         baseline=_isolating(count(random, population)),
-        meaning="Of the descriptions that fit one released person, the share that fits one "
-        "person among everybody.",
+        meaning="The share of the descriptions of one released person that fit one person among "
+        "everybody.",
     )
 
 
@@ -196,8 +201,8 @@ def _against_held_out(
         "descriptions that fit one person of a small group",
         _isolating(count(predicates, inside), owner),
         control=_isolating(count(predicates, outside), owner),
-        meaning="The group is drawn from the released people; in the control it is as many "
-        "people who were set aside and never released.",
+        meaning="The group is drawn from the released people. The control draws as many people "
+        "who were held out and never released.",
     )
 
 

@@ -72,7 +72,7 @@ class ValueDomain(BriefRepr):
 
     @cached_property
     def position(self) -> dict[Value, int]:
-        """Where each value stands in the order."""
+        """Return the place of each value in the order."""
         return {value: i for i, value in enumerate(self.values)}
 
     @property
@@ -99,7 +99,7 @@ class ValueDomain(BriefRepr):
         return last - first + 1 == len(known)
 
     def covers_more(self, place: int) -> bool:
-        """Whether a value stands for others as well: a bin, or what is coded as top or bottom."""
+        """Return whether a value represents others as well: a bin, or a coded top or bottom."""
         return bool(self.parser.edges) or self.values[place] in self._coded_ends
 
     @cached_property
@@ -193,9 +193,9 @@ def encode_cells(column: pa.Array | pa.ChunkedArray) -> tuple[list[Any], NDArray
 def infer_parser(type_: pa.DataType, values: Iterable[Any]) -> CellParser:
     """Find how a column's cells are to be read, from its type and its distinct values.
 
-    Text of digits is read as whole numbers when some widths differ and none has a leading zero;
-    digits of one width above 3, such as ZIP codes, stay text, which orders them alike. Text of
-    ISO 8601 days is read as dates.
+    Text of digits is read as whole numbers when some widths differ and none has a leading zero.
+    Digits of one width above 3, such as ZIP codes, stay text, with the same order. Text of ISO 8601
+    days is read as dates.
 
     >>> infer_parser(pa.string(), ["00501", "37010"]).kind
     'text'
@@ -227,9 +227,9 @@ def build_domain(
 ) -> ValueDomain:
     """Order the distinct values of a column, nulls included, into a domain.
 
-    `fill` gives whole numbers and dates the values that lie between but were not seen; None fills
-    when that no more than doubles the domain: an age nobody had this year has its place, and a
-    sparse code keeps its gaps.
+    `fill` adds the unseen values between whole numbers and between dates. None fills when that at
+    most doubles the domain. Then an age that nobody had this year has its place, and a sparse code
+    keeps its gaps.
     """
     values: set[Value] = {BELOW_ALL, *parser.edge_values} if parser.edges else set()
     unreadable = 0

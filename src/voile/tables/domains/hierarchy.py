@@ -1,9 +1,10 @@
 """Trees of values: domains that are partially ordered, put into an order that keeps their groups.
 
 Limitation 1 of the paper: values that have groups and no order. Depth first through a tree, every
-group is a run of its leaves, so a tree gives a domain in which each level of groups is a set of
-cuts: a node of ARX's hierarchies is a policy, and the lattice holds many more. What is not a tree
-(a value with two parents, levels that do not nest) has no such order in general, and is refused.
+group is a run of its leaves. So a tree gives a domain in which each level of groups is a set of
+cuts. A node of ARX's hierarchies is a policy, and the lattice has many more. Groups that are no
+tree (a value with two parents, levels that do not nest) have no such order in general, and are
+refused.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ def read_hierarchy(path: Path) -> list[tuple[str, ...]]:
 def read_parents(path: Path) -> list[tuple[str, ...]]:
     """Read a tree written as its branches, ``value;parent`` a line without a header, as rows.
 
-    A value is what has no children. Groups of one distance from the root are a level; a value
-    nearer to it than others stays itself on the finer ones. Several roots meet in ``*``.
+    A value has no children. Groups at one distance from the root are a level. A value nearer to it
+    than others stays itself on the finer ones. Several roots meet in ``*``.
     """
     parent: dict[str, str] = {}
     for number, row in enumerate(read_rows(path, "parents"), 1):
@@ -84,7 +85,7 @@ def _way_up(path: Path, parent: dict[str, str], number: int, value: str) -> tupl
 
 
 def prefix_tree(values: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return codes as rows of a tree whose groups are the codes that begin alike.
+    """Return codes as rows of a tree with one group for each common beginning.
 
     Capitals count. Spaces, points and hyphens part a code, and a part is whole before the next
     begins: B1 1AB is in the district B1, and B11 1AB is not. A short code stays itself.
@@ -113,8 +114,8 @@ def build_tree_domain(
 ) -> ValueDomain:
     """Order the leaves so that every level's groups are contiguous, and keep the levels' cuts.
 
-    Groups stand in the order in which the file first names them, level by level from the
-    coarsest. Null, where `nullable`, is last and a group of its own below the coarsest level.
+    Groups are in the order in which the file first names them, level by level from the coarsest.
+    Null, where `nullable`, is last and a group of its own below the coarsest level.
 
     >>> domain = build_tree_domain("d", [("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")])
     >>> domain.values, domain.levels[1]

@@ -27,7 +27,7 @@ OTHER_DATES = re.compile(
 class RangeStyle:
     """Ranges as first, `between`, last; or values `listed`, `quoted` where one could mislead.
 
-    Of a list of more than `most` values, the first and the last are written, and how many.
+    A list of more than `most` values is written as the first, the last, and their number.
     """
 
     between: str = "-"
@@ -56,9 +56,9 @@ def reads_as_date(label: str) -> bool:
 def style_for(kind: str, by: str, values: Sequence[Any]) -> RangeStyle:
     """Choose one style for a whole domain.
 
-    Text that is not all digits is listed (``Black|Other``), in the alphabet's order, so that a
-    label names a set and does not reveal how the domain was ordered. Ranges use ``-`` unless a
-    value holds one itself, as dates and numbers below zero do: then all say `` to ``.
+    Text that is not all digits is listed (``Black|Other``), in the alphabet's order. A label then
+    names a set and does not reveal the order of the domain. Ranges use ``-``. They all use `` to ``
+    if one value contains a ``-``, as dates and numbers below zero do.
     """
     known = [v for v in values if v is not None]
     if kind in ("text", "listed") and not all(str(v).isdigit() for v in known):

@@ -32,13 +32,14 @@ Places = NDArray[np.intp]
 def order_domain(
     domain: ValueDomain, subjects: Floats, people: Floats | None, order: Order | None
 ) -> ValueDomain:
-    """Put a domain's values into the order asked for; null, where there is one, stays last.
+    """Put a domain's values into the requested order; null, if there is one, stays last.
 
-    None keeps natural order, but puts names (text that is not all digits) by how many subjects have
-    them, most first, and ZIP codes so that Safe Harbor can be said in them. Rare names then lie
-    side by side and merge with each other first: on the Tennessee pair that takes a tenth off the
-    frontier's area against the alphabet. Values that are equal in what orders them keep their
-    natural order. Without `people`, small three-digit areas are those of the 2010 census.
+    None keeps natural order with two exceptions. Names (text that is not all digits) are ordered by
+    how many subjects have them, most first. ZIP codes are ordered so that Safe Harbor is a policy.
+    Rare names are then neighbours and merge with each other first. On the Tennessee pair this
+    lowers the frontier's area by a tenth, compared with the alphabet. Values that are equal in the
+    ordering number keep their natural order. Without `people`, small three-digit areas are those of
+    the 2010 census.
     """
     match order:
         case None:
@@ -144,7 +145,7 @@ def _read_order(column: str, order: tuple[str, ...] | Path) -> tuple[str, ...]:
         )
         values = tuple(line for line in text.split("\n") if line)
     if len(set(values)) < len(values):
-        raise RequestError("a value stands twice in the order", where=f"column {column}")
+        raise RequestError("the order contains a value twice", where=f"column {column}")
     if len(values) < 2:
         raise RequestError(
             "the order names fewer than two values",

@@ -15,7 +15,7 @@ from voile.tables.domains.public_files import LATITUDE, LONGITUDE
 
 
 class DistinctCells(Protocol):
-    """The distinct cells of a table, by column, and where they stand."""
+    """The distinct cells of a table, by column, and their places."""
 
     @property
     def columns(self) -> tuple[str, ...]: ...

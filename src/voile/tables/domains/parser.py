@@ -40,8 +40,8 @@ class CellParser:
 
     kind : ``integer``, ``decimal``, ``date``, ``time``, ``text``, or ``listed``: ordered by a file
         or tree.
-    by : for dates, what one value is: a ``day``, a ``month`` or a ``year``; for times, an ``hour``
-        or a ``minute``.
+    by : the unit of one value. For dates, a ``day``, a ``month`` or a ``year``; for times, an
+        ``hour`` or a ``minute``.
     forms : how the column writes numbers, dates or times as text, see `forms`; a text that two of
         them read differently is not read. Without any, as Python and ISO 8601 write them.
     missing : texts that say that nothing is known, read as null.
@@ -58,7 +58,7 @@ class CellParser:
     top: Decimal | None = None
 
     def __call__(self, raw: Any) -> Value:
-        """Return the canonical value of a raw cell; None for null; raise `NotInKind` otherwise.
+        """Return the canonical value of a raw cell, None for null; raise `NotInKind` otherwise.
 
         >>> CellParser("integer")(" 007"), CellParser("date", by="month")("1990-03-31")
         (7, '1990-03')

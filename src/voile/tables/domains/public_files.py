@@ -1,4 +1,4 @@
-"""Small files that say something of a domain's values: an order, a tree, a number, a place."""
+"""Read small files about a domain's values: an order, a tree, a number, a place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGITUDE = ("longitude", -180.0, 180.0)
 
 
 def read_text(path: Path, what: str, *, where: str | None = None, instead: str = "") -> str:
-    """Read a whole UTF-8 file; `what` it is, is said where it cannot be read."""
+    """Read a whole UTF-8 file; `what` names it in the error of an unreadable file."""
     where = where or str(path)
     try:
         return path.read_text(encoding="utf-8-sig")
@@ -52,7 +52,7 @@ def read_number(path: Path, domain: ValueDomain, column: str | None) -> NDArray[
         others = [name for place, name in enumerate(rows[0]) if place != key]
         if len(others) != 1:
             raise RequestError(
-                f"has {len(others)} columns beside the values",
+                f"has {len(others)} columns in addition to the values",
                 where=str(path),
                 instead='name the one that orders them with column = "..."',
             )
@@ -75,7 +75,7 @@ def _look_up(
     domain: ValueDomain,
     wanted: Sequence[tuple[str, float, float]],
 ) -> NDArray[np.float64]:
-    """Find the wanted columns' numbers; rows of other values are passed over, whatever they say."""
+    """Find the wanted columns' numbers; rows of other values are skipped unread."""
     header, key = rows[0], _key(rows[0], domain)
     places = [_place(path, header, name) for name, _, _ in wanted]
     known = len(domain) - domain.nullable
@@ -124,7 +124,7 @@ def _number(path: Path, row: int, cell: str, name: str, least: float, most: floa
 def _all_found(path: Path, domain: ValueDomain, missing: NDArray[np.bool_]) -> None:
     if missing.any():
         raise RequestError(
-            f"nothing is said of {int(missing.sum()):,} of the {len(missing):,} values of the data",
+            f"the file lacks {int(missing.sum()):,} of the {len(missing):,} values of the data",
             where=f"column {domain.column}, {path}",
             instead="add a line for each, written as in the data, leading zeros included",
         )

@@ -1,7 +1,7 @@
-"""How a column's cells are to be read: as its settings say, else as all of its values agree.
+"""Choose how to read a column's cells: by its settings, else by the common form of its values.
 
-A column of numbers or dates is never taken for one of names: what most of its values are, and some
-are not, is an error that names rows, and so is what can be read in two ways.
+A column of numbers or dates is never taken for one of names. If most of its values have one kind
+and some do not, the error names rows. The same applies to values that can be read in two ways.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from voile.tables.domains.settings import QuasiSettings
 
 MOSTLY = 0.5
 NAME_FORMS = (
-    'name every form (form = ["...", "..."]) and what says that nothing is known '
-    '(missing = ["..."]), or say kind = "text" if these are names'
+    'list every form (form = ["...", "..."]) and every text of a missing value '
+    '(missing = ["..."]), or set kind = "text" if these are names'
 )
 
 
@@ -72,7 +72,7 @@ def _find_kind(
         raise _error(
             column,
             "its values are of one kind in the source and of another in a population table",
-            "write both alike, or say kind and form",
+            "write both in one way, or set kind and form",
         )
     return _find_form(column, texts, wanted, find_rows)
 
@@ -104,7 +104,7 @@ def _find_form(
 
 
 def _refuse_mixed(column: str, texts: Sequence[str], find_rows: FindRows) -> None:
-    """Refuse numbers beside dates: neither are most of the values, nor are names."""
+    """Refuse numbers mixed with dates, if neither are most of the values, nor are names."""
     named = sum(sort_of(text) is None for text in set(texts))
     if named >= (1 - MOSTLY) * len(set(texts)):
         return

@@ -1,4 +1,4 @@
-"""What a roles file may say of a column beside its role."""
+"""Define a column's settings in a roles file, in addition to its role."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ColumnSettings(BaseModel):
 
 
 class KeptSettings(ColumnSettings):
-    """What becomes of a column that is released as it is: how its dates move with their subject."""
+    """Set how the dates of a column that is released unchanged move with their subject."""
 
     date_shift_days: int | None = Field(None, ge=1, le=36_500)
     date_shift_weeks: bool = False
@@ -60,7 +60,7 @@ class KeptSettings(ColumnSettings):
 
 
 PATHS = ("order", "order.by", "order.near", "hierarchy", "parents")
-"""Settings that may name a file, which is looked for beside the roles file."""
+"""Settings that may name a file; voile looks for it next to the roles file."""
 
 Within = Literal["zip3"]
 
@@ -68,7 +68,7 @@ Within = Literal["zip3"]
 class ByNumber(BaseModel):
     """Order values by a number that the CSV file `by` has for each, least first.
 
-    Values stand in the column that is called as the quasi-identifier, else in the first.
+    The values are in the column with the quasi-identifier's name, else in the first column.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -79,7 +79,7 @@ class ByNumber(BaseModel):
 
 
 class ByPlace(BaseModel):
-    """Order values by where they lie: `near` is a CSV file with latitude and longitude."""
+    """Order values by their place: `near` is a CSV file with latitude and longitude."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -139,30 +139,31 @@ Order = Annotated[
 class QuasiSettings(ColumnSettings):
     """How a column's cells are read, how its domain is built, and which of its cuts are not free.
 
-    Numbers, dates and times as text have a form, or several (see `forms`); `missing` texts count as
+    Numbers, dates and times as text have a form, or several (see `forms`). `missing` texts count as
     null. Numbers are put into `bins` of about as many people each, or cut at `edges`; the lowest
-    and the highest bin are open. `bottom` and `top` code the ends: what is beyond them is one value
-    with them, of numbers and of dates by year.
+    and the highest bin are open. `bottom` and `top` code the ends: all values beyond an end become
+    that end. This applies to numbers and to dates by year.
 
     The order is a list of values, a file with one value a line, `ByNumber`, `ByPlace`, or
 
     - ``natural``: numbers, dates and text each by value;
-    - ``prefix``: codes by value, as a tree whose groups are those that begin alike: ICD-10, ISCO,
-      the postal codes of any country;
-    - ``common``: by how many subjects have a value, most first: what names have by default;
-    - ``none``: as ``common`` for global policies; trees part the values, 12 at most, in any two
-      sets;
-    - ``population``: by how many people the population tables count, most first;
-    - ``zip3``: numeric, but small three-digit areas last, so that Safe Harbor is on the lattice;
+    - ``natural``: numbers, dates and text each by value,
+    - ``prefix``: codes by value, as a tree with one group for each common beginning: ICD-10, ISCO,
+      the postal codes of any country,
+    - ``common``: by how many subjects have a value, most first: the default for names,
+    - ``none``: as ``common`` for global policies, while trees divide the values, 12 at most, into
+      any two sets,
+    - ``population``: by how many people the population tables count, most first,
+    - ``zip3``: numeric, but small three-digit areas last, so that Safe Harbor is on the lattice,
     - ``zip3-population``: areas as in ``zip3``, and in each its ZIP codes by people.
 
     `keep_cuts` are the values after which a cut stays in every policy, or ``all``. With `cut_every`
-    whole numbers are cut only below its multiples, which owe nothing to the data.
+    whole numbers are cut only below its multiples, which do not depend on the data.
 
-    `importance` is what the column counts in the resolution lost, beside 1 for others.
+    `importance` is the column's weight in the entropy loss; the default weight is 1.
 
-    `pair` of latitudes names the column of their longitudes: the two are one place, which counts as
-    one column in the resolution lost, and trees cut it into rectangles.
+    `pair` of latitudes names the column of their longitudes. The two are one place, which counts as
+    one column in the entropy loss. Trees cut it into rectangles.
     """
 
     kind: Literal["integer", "decimal", "date", "time", "text"] | None = None
@@ -228,8 +229,8 @@ class QuasiSettings(ColumnSettings):
         if self.edges and (self.bins or self.bottom is not None or self.top is not None):
             raise PydanticCustomError(
                 "edges_alone",
-                "edges say where every bin ends, the lowest and the highest too: leave out bins, "
-                "bottom and top",
+                "edges set the ends of all bins, also of the lowest and the highest: leave out "
+                "bins, bottom and top",
             )
         return self
 
@@ -247,7 +248,7 @@ class QuasiSettings(ColumnSettings):
 
     @property
     def filling(self) -> bool | None:
-        """`fill`; a public file knows the values there are, not those between them."""
+        """Return `fill`; by default, do not fill between the values of a public file."""
         looked_up = isinstance(self.order, ByNumber | ByPlace)
         return False if self.fill is None and looked_up else self.fill
 

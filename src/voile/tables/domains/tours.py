@@ -1,4 +1,4 @@
-"""A short way through places, so that places next to each other in it lie near each other."""
+"""Find a short path through places, so that neighbours in it are near each other."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ def measure_path(points: Floats, path: Places) -> float:
 def find_short_path(points: Floats) -> Places:
     """Return all places in an order that is a short path through them, with free ends.
 
-    Nearest neighbour from the place farthest from the middle (Rosenkrantz, Stearns and Lewis 1977),
-    then exchanges of neighbouring runs of which one has up to three places (Or 1976) and one may be
-    turned round (2-opt, Croes 1958), within 1,000 places. Among 1,000 random sets of 7 places the
-    shortest path was found in 96 of 100, and the worst was 9% longer; 8 s for 5,000 places.
+    The search starts with nearest neighbours from the place farthest from the middle (Rosenkrantz,
+    Stearns and Lewis 1977). It then exchanges neighbouring runs within 1,000 places. One run has up
+    to three places (Or 1976), and one may be turned round (2-opt, Croes 1958). Among 1,000 random
+    sets of 7 places the shortest path was found in 96 of 100, and the worst was 9% longer; 8 s for
+    5,000 places.
     """
     start = _nearest_neighbour(points, _outermost(points))
     return np.asarray(_shorten(points, start, min(REACH, len(start))), dtype=np.intp)

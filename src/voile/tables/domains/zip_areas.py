@@ -73,7 +73,7 @@ def count_areas(
 
 
 def locate_areas(domain: ValueDomain, areas: ZipAreas) -> list[NDArray[np.intp]]:
-    """Return where the ZIP codes of each three-digit area stand, areas in order, small ones last.
+    """Return the places of each three-digit area's ZIP codes, areas in order, small ones last.
 
     Any order that keeps these blocks, whatever it does within them, keeps Safe Harbor on the
     lattice: the small ones lie side by side (as 000).
@@ -86,10 +86,10 @@ def locate_areas(domain: ValueDomain, areas: ZipAreas) -> list[NDArray[np.intp]]
 
 
 def explain_off_lattice(domain: ValueDomain, areas: ZipAreas) -> str | None:
-    """Say why Safe Harbor is not a policy of a domain's order; None where it is one.
+    """Explain why Safe Harbor is not a policy of a domain's order; None where it is one.
 
-    It is one where the ZIP codes of each three-digit area are side by side, and those of all the
-    small areas are, too: a policy merges neighbours only.
+    A policy merges neighbours only. Safe Harbor is therefore one if the ZIP codes of each
+    three-digit area are neighbours. Those of all the small areas together must be neighbours, too.
 
     >>> from voile.tables.domains.parser import CellParser
     >>> zips = ValueDomain("zip", ("37010", "03601", "37011"), CellParser("listed"))

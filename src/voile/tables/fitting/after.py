@@ -1,4 +1,4 @@
-"""Choose the best policy that is safe given what is out."""
+"""Choose the best policy that stays safe together with the earlier releases."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from voile.tables.verbs.judging import ReleaseCase, check_counted, differences, 
 from voile.tables.verbs.past import EarlierReleases
 from voile.tables.verbs.recount import count_anew, with_counts
 
-ROOM = "allow a larger --joint-risk, or release a policy that is out again"
+ROOM = "allow a larger --joint-risk, or release an earlier policy again"
 EVALUATIONS, BESIDE = 1_000_000, 400_000
-"""How many policies are scored where cuts are out, and beside the kit's own where none are."""
+"""Evaluations if split points are out already, and if none are (next to the kit's policies)."""
 
 
 def choose_after(
@@ -49,27 +49,27 @@ def choose_after(
     recount: bool = False,
     seed: int | None = 0,
 ) -> Chosen:
-    """Search the policy of least loss that keeps a limit together with all that a ledger names.
+    """Search the policy of least loss that keeps a limit together with the releases of a ledger.
 
-    Cuts that are out already add nothing to what all releases join to, so every policy searched has
-    them: where nothing is suppressed and no tree is out, its own risk is the joint one. Searched
-    are policies that hold for a whole column; of trees, the kit's own are looked at. Cost:
-    `EVALUATIONS` policies, and O(combinations) for each that is judged.
+    Published split points add nothing to the join of all releases, so every searched policy has
+    them. If no record is suppressed and no tree is out, the policy's own risk is the joint risk.
+    The search covers policies for whole columns, and the trees of the kit. Cost: `EVALUATIONS`
+    policies, and O(combinations) for each that is judged.
 
-    Beside releases of other rows, and where people were erased, people are followed as `apply`
-    follows them, and the figures are those that it will count. Few policies are then judged: of
-    those before the one that is out, in the order of their loss, one that keeps the limit and whose
-    forerunner does not. Cost: O(rows log rows) for each.
+    After releases of other rows, or an erasure, voile follows people as `apply` does. The figures
+    are then those that `apply` will count. It judges few policies: those before the published one,
+    in the order of loss. It returns one that keeps the limit and has a forerunner that breaks it.
+    Cost: O(rows log rows) for each.
 
-    joint_risk : the most of the source's expected matches that all releases may leave together, as
-        a share; what the ledger promises where that is less.
-    releases : folders where releases of other rows lie. source : the rows to be released.
+    joint_risk : the largest share of the source's expected matches that all releases may leave
+        together. A smaller limit in the ledger replaces it.
+    releases : folders of the releases of other rows. source : the rows to be released.
     hold_back, recipient, recount : as the policy will be applied.
 
     Raises
     ------
-    InfeasibleError : no policy found keeps the limit, or what is out exceeds it already.
-    RequestError : people are to be followed, and the rows are not given.
+    InfeasibleError : no found policy keeps the limit, or the earlier releases exceed it already.
+    RequestError : people must be followed, and the rows are missing.
     """
     if joint_risk is not None and not 0 <= joint_risk <= 1:
         raise RequestError("--joint-risk lies in [0, 1]")
@@ -99,8 +99,8 @@ def choose_after(
     follows = follows or any(map(case.shows_whose_rows, pasts))
     if follows and rows is None:
         raise RequestError(
-            "people who came, left, wait or were erased are followed from release to release, and "
-            "people whose rows differ are known by all of them",
+            "people who came, left, wait or were erased must be followed from release to release, "
+            "and several different rows of a person identify the person",
             instead="give the rows to be released with --source",
         )
     limit = _limit(content.space, ledger.promise, joint_risk)
@@ -117,14 +117,14 @@ def choose_after(
     if found is None:
         said = _differences(case.under(again[-1]), ledger, pasts) if follows and again else ""
         raise InfeasibleError(
-            f"no policy found keeps {limit} together with what is out{said}",
+            f"no policy found keeps {limit} together with the earlier releases{said}",
             instead=after_a_change(waits=hold_back) if said else ROOM,
         )
     return _choose_policy(kit, content, *found, limit)
 
 
 def _read_content(kit: StoredKit, source: Source | None, *, recount: bool) -> TablesContent:
-    """Return the kit's content, counted anew on the source if asked; refuse what is too wide."""
+    """Return the kit's content, recounted on the source if asked; refuse too many policies."""
     content = TablesContent.of(kit)
     if recount:
         if source is None:
@@ -138,7 +138,7 @@ def _read_content(kit: StoredKit, source: Source | None, *, recount: bool) -> Ta
 def _limit(space: CountedSpace, promise: LedgerPromise, joint_risk: float | None) -> LedgerPromise:
     """Return the promise with the relative risk that it and the user allow, if they limit it.
 
-    Beside releases of other rows a risk can be more than the untouched source's, as they differ.
+    After releases of other rows, a risk can exceed the untouched source's, since the rows differ.
     """
     people = promise.expected_matches
     share = None if people is None else people / space.matches
@@ -148,11 +148,11 @@ def _limit(space: CountedSpace, promise: LedgerPromise, joint_risk: float | None
 
 
 def _check_room(past: EarlierReleases, space: CountedSpace, limit: LedgerPromise) -> None:
-    """Refuse where the releases that are out exceed the limit by themselves."""
+    """Raise `InfeasibleError` if the earlier releases exceed the limit by themselves."""
     out = joint_figures(space, past.all_shown)
     if broken := list(limit.broken_by(out)):
         raise InfeasibleError(
-            f"what is out exceeds the limit by itself: {' and '.join(broken)}",
+            f"the earlier releases exceed the limit by themselves: {' and '.join(broken)}",
             instead="release no more of this source, or allow a larger --joint-risk",
         )
 
@@ -160,7 +160,7 @@ def _check_room(past: EarlierReleases, space: CountedSpace, limit: LedgerPromise
 def _search_policies(
     content: TablesContent, past: EarlierReleases, promise: LedgerPromise, seed: int | None
 ) -> Frontier:
-    """Search the policies that have every cut which is out."""
+    """Search the policies that have every published cut."""
     rules = content.space.constraints
     cuts = [one.policy.bits for one in past.all_shown if isinstance(one.policy, Policy)]
     out: NDArray[np.bool_] = np.logical_or.reduce(cuts) if cuts else content.space.top
@@ -183,14 +183,14 @@ def candidates(
     recount: bool,
     seed: int | None,
 ) -> list[AnyPolicy]:
-    """Return policies in the order of their loss, without such as break the limit alone.
+    """Return policies in the order of their loss, without those that break the limit alone.
 
-    Of a kit that is counted anew, its own policies have the order of the rows that it was fitted
-    on, and none is left out.
+    If the kit is recounted, its own policies keep the order of the rows of the fit. None is
+    dropped.
 
-    Where nothing is out, or a tree, the kit's own policies are looked at as well: one pruned
-    further than a tree that is out adds nothing. So are those that are out: where groups are
-    suppressed, another policy shows other people by leaving them out.
+    The list has the kit's own policies as well if a tree is out, or nothing. A policy pruned
+    further than a published tree adds nothing. The list also has the published policies: with
+    suppressed groups, another policy shows other people by leaving them out.
     """
     space = PolicySpace.of_counts(content.space)
     found = [_search_policies(content, past, limit, seed) for past in pasts]
@@ -225,14 +225,14 @@ def _figures_within(
 
 
 def _differences(case: ReleaseCase, ledger: Ledger, pasts: Sequence[EarlierReleases]) -> str:
-    """Say whom the difference shows where a policy that is out is released again."""
+    """Describe the people whom the difference shows if a published policy is released again."""
     left_out = case.left_out(ledger, pasts)
     for past in pasts:
         timeline = case.joint(past, left_out)[1]
         if timeline is not None:
             few = differences(timeline, max(ledger.promise.k, past.floor))
             if few:
-                return f"; by the policy that is out, {few[0]}"
+                return f"; under the published policy, {few[0]}"
     return ""
 
 
@@ -245,7 +245,8 @@ def _first_that(
 ) -> tuple[AnyPolicy, JointFigures] | None:
     """Return the first policy that keeps the limit; with jumps, one whose forerunner does not.
 
-    again : those that are out: with jumps, what comes after the first of them is not looked at.
+    again : published policies. With jumps, the search stops at the first of them that keeps the
+        limit.
     """
     found = None
     if jumps:
@@ -271,7 +272,7 @@ def _first_that(
 
 
 def _cuts_are_out(past: EarlierReleases) -> bool:
-    """Say whether global policies are out, and no tree: then no tree of the kit can add little."""
+    """Return whether only global policies are published: then each tree of the kit adds much."""
     each = [isinstance(one.policy, Policy) for one in past.all_shown]
     return bool(each) and all(each)
 

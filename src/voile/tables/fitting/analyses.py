@@ -21,7 +21,7 @@ from voile.tables.verbs.options import FitOptions
 
 
 def read_model(options: FitOptions, roles: Roles) -> LinearModel | None:
-    """Return the model that was asked for; refuse one of columns that the release lacks."""
+    """Return the requested model; refuse one with columns that the release lacks."""
     asked = options.analysis
     if asked is None or callable(asked):
         return None
@@ -40,7 +40,7 @@ def analyse_fit(
     rng: np.random.Generator,
     progress: ProgressHook,
 ) -> SourceAnalysis | None:
-    """Analyse what a fit found, where that was asked for."""
+    """Run the requested analysis on each policy that a fit found, or return None."""
     if options.analysis is None:
         return None
     model = read_model(options, roles)

@@ -1,4 +1,4 @@
-"""What the settings of columns ask: cuts that every policy keeps or drops, what columns count."""
+"""Read the settings of columns: cuts that every policy keeps or drops, and each column's weight."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _fix_cuts(domain: ValueDomain, asked: QuasiSettings) -> tuple[Bits, Bits]:
 
 
 def _uneven_cuts(domain: ValueDomain, step: int) -> Bits:
-    """Return which cuts of whole numbers do not lie just below a multiple of the step."""
+    """Return which cuts of whole numbers are not just below a multiple of the step."""
     if domain.parser.kind != "integer" or domain.parser.edges:
         raise RequestError(
             "cut_every takes whole numbers, and this column has none",

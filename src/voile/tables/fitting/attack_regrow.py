@@ -106,7 +106,7 @@ class PolicyRegrowth:
 
     @cached_property
     def _options(self) -> tuple[Roles, FitOptions, Choice, ApplyOptions]:
-        """Return what the release was made with, of the columns that decide the policy."""
+        """Return the release's roles and options, for the columns that decide the policy."""
         given, own = self._private[OPTIONS], self._private["roles"]["columns"]
         columns = {name: own[name] for name in self.table.column_names}
         applied = {**given["apply"], "no_pseudonyms": True, "class_id": False, "key_file": None}
@@ -142,7 +142,7 @@ class PolicyRegrowth:
             )
 
     def _is_shown(self, manifest: Mapping[str, Any], parts: tuple[str, ...]) -> bool:
-        """Say whether a manifest has the same parts as the release's."""
+        """Return whether a manifest has the same parts as the release's."""
         return all(manifest.get(part) == self.scene.release.public.get(part) for part in parts)
 
     def _in_group(self, person: int, column: str, values: list[Any]) -> list[Any]:

@@ -101,7 +101,7 @@ def fit(
 
 
 def open_space(source: Source, roles: Roles, options: FitOptions) -> PolicySpace:
-    """Check the options and the roles, count the source, and refuse what no policy can keep.
+    """Check the options and the roles, count the source, and refuse impossible constraints.
 
     Raises
     ------
@@ -143,8 +143,8 @@ def _warn_of_uncovered(space: PolicySpace) -> None:
     some, every = len(boxes.columns), len(space.quasi)
     warn(
         f"the population covers {some} of {every} quasi-identifiers: {join_names(boxes.columns)}; "
-        f"risk counts people who look alike on {'this one' if some == 1 else f'these {some}'} "
-        "only in the population, and on all of them only in the source",
+        f"risk counts people with equal values of {'this one' if some == 1 else f'these {some}'} "
+        "only in the population, and of all of them only in the source",
         PopulationWarning,
     )
 
@@ -152,7 +152,7 @@ def _warn_of_uncovered(space: PolicySpace) -> None:
 def _forest(
     space: PolicySpace, options: FitOptions, absent: dict[str, str], progress: ProgressHook
 ) -> PolicyForest | None:
-    """Grow trees where they are asked for; beside a search, say why where they cannot be grown."""
+    """Grow trees on request. In a fit of both families, record the reason if trees cannot grow."""
     if options.family == "global":
         return None
     try:
@@ -187,7 +187,7 @@ def check_kept(roles: Roles) -> None:
 def _how(
     found: SearchResult | None, proved: LossBound | None, forest: PolicyForest | None
 ) -> dict[str, Any]:
-    """Say how the fit went: its methods, the policies scored, and how it ended."""
+    """Describe how the fit went: its methods, the policies scored, and how it ended."""
     methods = ["trees"] * (forest is not None)
     evaluations = 0 if forest is None else forest.evaluations
     stopped = "finished" if forest is None else forest.stopped
@@ -201,7 +201,7 @@ def _how(
 def _prove(
     space: PolicySpace, found: SearchResult, options: FitOptions, progress: ProgressHook
 ) -> LossBound | None:
-    """Bound what any policy could reach, where asked for and the search was not interrupted."""
+    """Bound all policies, if requested and if the search was not interrupted."""
     if options.lower_bound_seconds is None or found.stopped == "interrupted":
         return None
     return bound(
@@ -222,7 +222,7 @@ def _best(found: SearchResult | None, proved: LossBound | None) -> Frontier | No
 
 
 def _describe_end(found: SearchResult, proved: LossBound) -> str:
-    """Say how the fit ended: Ctrl-C in the proof interrupts it as well."""
+    """Describe how the fit ended: Ctrl-C in the proof interrupts it as well."""
     return "interrupted" if proved.stopped == "interrupted" else found.stopped
 
 
@@ -281,7 +281,7 @@ def _check_outcomes(roles: Roles, options: FitOptions) -> None:
 
 
 def _check_loss(options: FitOptions) -> None:
-    """Refuse a weight that the loss asked for has no use for."""
+    """Refuse a weight that the requested loss does not use."""
     if options.loss != "weighted" and options.loss_weight != LossWeights.loss_weight:
         raise RequestError(
             f"a weight of distribution is given, and the loss is {options.loss}",

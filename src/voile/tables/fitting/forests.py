@@ -21,12 +21,12 @@ from voile.tables.scoring.losses import PolicyFigures
 
 
 def loss_weight_of(space: PolicySpace) -> float:
-    """Return what distribution counts in the loss that trees grow by; resolution has the rest."""
+    """Return the weight of distribution in the loss for growing trees; resolution has the rest."""
     return 1.0 if isinstance(space.loss.each, EvenSpread) else space.weights.loss_weight
 
 
 def refuse_trees(space: PolicySpace) -> None:
-    """Raise `RequestError` where trees cannot keep what was asked for."""
+    """Raise `RequestError` if trees cannot keep the requested constraints."""
     required = space.constraints.required
     if required is not None and required.any():
         raise RequestError(
@@ -36,7 +36,7 @@ def refuse_trees(space: PolicySpace) -> None:
 
 
 def ground_of(space: PolicySpace) -> TreeGround:
-    """Return what trees are grown on.
+    """Return the ground for growing trees.
 
     The population places cuts where the sample has gaps if tables alone count it.
     """
@@ -58,7 +58,7 @@ def ground_of(space: PolicySpace) -> TreeGround:
 
 
 def _measures(space: PolicySpace) -> BoxMeasures | None:
-    """Return what trees are pruned by beside the usual."""
+    """Return the additional measures for pruning trees, or None."""
     risk = None if space.risk == matches() else space.risk
     loss = None if isinstance(space.loss.each, (EvenSpread, WeightedLoss)) else space.loss
     if risk is None and loss is None:
@@ -97,7 +97,7 @@ def join_frontiers(
     numbers: tuple[int, ...] = (),
     matches: float | None = None,
 ) -> tuple[Frontier, PolicyFamily, PolicyFigures]:
-    """Return one frontier of what was found and grown, its policies, and their figures.
+    """Return one frontier of the searched and the grown policies, its policies, and their figures.
 
     numbers, matches : of trees of records, the numbers of rows, and the source's expected matches.
     """

@@ -1,4 +1,4 @@
-"""The global policies that a fit looks for: by which search, from where, beside which marks."""
+"""Search global policies: the search method, the start, and the reference policies."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ from voile.tables.verbs.options import FitOptions
 SAFE_HARBOR = "safe-harbor"
 GLOBAL = "global policies"
 FEW_FOUND = (
-    "where every group must meet constraints and nobody is suppressed, the steepest chain finds "
-    "few policies, far from the best (Adult, 8 columns, k = 5: .90 lost at least, .42 by quick); "
-    "take --method quick"
+    "the steepest chain finds few policies with constraints and without suppression "
+    "(Adult, 8 columns, k = 5: .90 lost at least, .42 by quick); take --method quick"
 )
 CHAINED = ("random-chain", "sublattice", "bisect")
 
@@ -82,7 +81,7 @@ def marks_of(space: PolicySpace, options: FitOptions) -> tuple[dict[str, Policy]
 
 
 def is_searched(space: PolicySpace, options: FitOptions, absent: dict[str, str]) -> bool:
-    """Whether global policies are looked for; beside trees, say why where there are too many."""
+    """Return whether to search global policies; if there are too many, record the reason."""
     why = None if options.family == "global" else why_too_wide(space.counts)
     if options.family == "both" and why:
         absent[GLOBAL] = why
@@ -116,7 +115,7 @@ def search_globally(
 
 
 def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> str | Method:
-    """Return the search asked for; `bisect` needs a risk, which Safe Harbor gives."""
+    """Return the requested search; `bisect` needs a risk, by default Safe Harbor's."""
     order = options.chain_order
     match _name_search(options):
         case "bisect":
@@ -130,7 +129,7 @@ def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]
 
 
 def _name_search(options: FitOptions) -> str:
-    """Name the search: where none is asked for, one that uses the time given, or takes little."""
+    """Name the search: by default, one that uses a given time limit, or else a quick one."""
     limited = options.evaluations is not None or options.seconds is not None
     return options.method or ("best" if limited else "quick")
 
@@ -141,7 +140,7 @@ def _bisect_risk(space: PolicySpace, options: FitOptions, marks: Mapping[str, Po
     if SAFE_HARBOR not in marks:
         raise RequestError(
             "bisect looks for policies of Safe Harbor's risk, which is not on this lattice",
-            instead="say the risk with --bisect-risk",
+            instead="give the risk with --bisect-risk",
         )
     return float(space.evaluate(marks[SAFE_HARBOR].bits[None])[0][0])
 

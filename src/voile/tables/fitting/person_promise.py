@@ -1,4 +1,4 @@
-"""Whether a fit promises per person, all rows of a person known, and the trees that do."""
+"""Decide whether a fit promises per person, with all the person's rows, and grow its trees."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from voile.tables.verbs.person_records import ROWS_ALONE
 from voile.tables.verbs.promises import least_people
 
 ROW_BY_ROW = (
-    "some people have several rows: with {}, the constraints hold for each row alone (apply with "
-    "--no-pseudonyms, or omit {} to protect all rows of a person together)"
+    "some people have several rows: with {}, the constraints hold per row (apply with "
+    "--no-pseudonyms, or omit {} to protect a person's rows together)"
 )
 ABSENT = {
     "safe-harbor": "its risk is counted per row, and this fit promises per person",
@@ -54,7 +54,7 @@ def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bo
 
     Raises
     ------
-    RequestError : it is asked for, and there is no subject, or an option that it cannot keep.
+    RequestError : it is requested without a subject, or with an option that it cannot keep.
     """
     if options.promise == "row" or (roles.subject is None and options.promise is None):
         return False
@@ -81,14 +81,14 @@ def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bo
     if several:
         warn(
             "some people have several rows, so the constraints hold for all rows of a person "
-            "together (take --promise row to hold them for each row alone)",
+            "together (take --promise row for each row alone)",
             PromiseWarning,
         )
     return several
 
 
 def _needs_rows(source: Source, roles: Roles, options: FitOptions) -> list[str]:
-    """Return what only policies per row support: options, weights, a source on Spark."""
+    """List the given options, weights or Spark source that only policies per row support."""
     plain = {name: field.default for name, field in FitOptions.model_fields.items()}
     given = [name for name in ROWS_ALONE if getattr(options, name) != plain[name]]
     found = [f"--{name.replace('_', '-')}" for name in given]

@@ -1,4 +1,4 @@
-"""What no policy can keep, refused before any is looked for: one group of everybody breaks it."""
+"""Refuse constraints that no policy can keep, since one group of everybody breaks them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def refuse_unreachable(
 ) -> None:
     """Raise `InfeasibleError` where everybody together breaks a constraint.
 
-    A group never has more subjects or values than everybody, and the least even of several groups
-    is no more even than all of them together.
+    A group never has more subjects or values than everybody together. The least even of several
+    groups is at most as even as all of them together.
     """
     subjects = counts.subjects
     if rules.k > subjects + SLACK:

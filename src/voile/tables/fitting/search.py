@@ -67,12 +67,14 @@ def search(
     Parameters
     ----------
     space : whose `evaluator` scores policies and holds the constraints.
-    method : the name of one in `METHODS`: `best`, which joins the next three and takes up
-        to about a minute unless limited; `quick`, some seconds; `steepest`, well under a
-        second; `interval`; `local`;
-        `random-chain` (Algorithm 1); `sublattice` (Algorithm 2); `exhaustive` (up to 2**20
-        policies). Or a method with parameters of its own, such as
-        `SublatticeSearch(threshold=0.5)`.
+    method : the name of one in `METHODS`, or a method with its own parameters, such as
+        `SublatticeSearch(threshold=0.5)`:
+        - `best` joins `steepest`, `interval` and `local`: up to about a minute unless limited.
+        - `quick` takes some seconds.
+        - `steepest` takes well under a second.
+        - `interval` improves one attribute at a time, and `local` flips one cut at a time.
+        - `random-chain` is Algorithm 1, and `sublattice` Algorithm 2.
+        - `exhaustive` scores up to 2**20 policies.
     evaluations : largest number of policies scored, >= 1; None: as many as the method needs. Below
         the length of a maximal chain (free split points, plus 1) a warning announces few policies.
     seconds : when to stop, > 0; looked at between batches, so passed by up to one of them.
@@ -88,8 +90,8 @@ def search(
     Raises
     ------
     InfeasibleError : the most general policy allowed suppresses too much. Generalising never
-        suppresses more, so then no policy is feasible; under entropy l-diversity or t-closeness,
-        where records may be suppressed, a finer one could be, and none is looked for.
+        suppresses more, so then no policy is feasible. Under entropy l-diversity or t-closeness
+        with suppression a finer policy could be feasible, and the search does not look for it.
     RequestError : an unknown method, limits out of range, a space too large to exhaust, or a
         start of other policies than this space's.
     """
@@ -130,10 +132,10 @@ def search(
 
 
 def _frontier(run: TablesSearchRun) -> Frontier:
-    """Return what was found, without policies that are close to everybody but not to the released.
+    """Return the found policies that are also t-close to the released records.
 
-    Scores count t-closeness from everybody, as whom a policy suppresses is not known before. So
-    where records may be suppressed, what was found is counted again from the released alone.
+    Scores count t-closeness from everybody, since the suppressed people are not known before. If
+    records may be suppressed, count the found policies again from the released records alone.
     """
     found, evaluator = run.frontier(), run.evaluator
     if evaluator.constraints.t_closeness == 1 or evaluator.constraints.suppress == 0:
@@ -158,9 +160,8 @@ def _warn_of_few(evaluator: PolicyEvaluator, evaluations: int | None) -> None:
     chain = int((~evaluator.required & ~evaluator.forbidden).sum()) + 1
     if evaluations < chain:
         warn(
-            f"the limit of evaluations ({evaluations:,}) is below the {chain:,} policies between "
-            "the most general and the most detailed one, so few policies were scored: allow at "
-            f"least {chain:,} evaluations",
+            f"few policies were scored: the limit is {evaluations:,} evaluations, and {chain:,} "
+            f"policies lead from the most general to the most detailed (allow {chain:,} or more)",
             FewFoundWarning,
         )
 

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 class PolicySpace(CountedSpace):
     """All policies over a table's quasi-identifiers, scored against a population.
 
-    `of` reads the data; the constructor takes what was read.
+    `of` reads the data; the constructor takes the counts.
     """
 
     @classmethod
@@ -78,8 +78,8 @@ class PolicySpace(CountedSpace):
 
         Raises
         ------
-        RequestError : a column that is not there, a domain of one value, a population
-            without counts or with negative ones, records it lacks, more combinations than memory.
+        RequestError : an absent column, or a domain of one value. Also a population without counts,
+            with negative ones, or without some records. Also more combinations than memory.
 
         Examples
         --------
@@ -122,7 +122,7 @@ class PolicySpace(CountedSpace):
 
     @classmethod
     def of_counts(cls, space: CountedSpace, constraints: Constraints | None = None) -> PolicySpace:
-        """Return the space to search of what was counted, with its constraints or others."""
+        """Return the space to search for given counts, with its own constraints or others."""
         return cls(
             space.domains,
             space.counts,
@@ -135,7 +135,7 @@ class PolicySpace(CountedSpace):
 
     @cached_property
     def evaluator(self) -> PolicyEvaluator:
-        """What scores policies."""
+        """Return the evaluator that scores policies."""
         return PolicyEvaluator(
             self.counts,
             self.constraints,

@@ -1,4 +1,4 @@
-"""Which combinations of values fit a box of sets: counted exactly, also where boxes overlap."""
+"""Find the combinations of values that fit a box of sets: exactly, also if boxes overlap."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def fits(holds: Sequence[Bits], boxes: Codes, positions: Codes) -> Iterator[tupl
     ----------
     holds : by column, (cells, values) which values a cell stands for.
     boxes : a cell number for each column.
-    positions : a value for each column; -1 is unknown and fits every cell, the number of values
-        stands for one outside the domain and fits none.
+    positions : a value for each column; -1 is unknown and fits every cell. The position after the
+        last value is a value outside the domain and fits none.
 
     Yields (b, part) bool for each part of the combinations. O(b n q) time.
 
@@ -63,6 +63,6 @@ def flatten_columns(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Plac
 
 
 def _with_ends(holds: Sequence[Bits]) -> list[Bits]:
-    """Return what cells hold with two values more: one outside the domain, and the unknown."""
+    """Return the cells' values with two more: one outside the domain, and the unknown."""
     ends = np.array([[False, True]])
     return [np.hstack([held, np.repeat(ends, len(held), axis=0)]) for held in holds]

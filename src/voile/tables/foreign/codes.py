@@ -31,7 +31,7 @@ HASHES: Mapping[str, Callable[[bytes], Any]] = {
 
 
 def form_of_codes(texts: Sequence[str | None]) -> str | None:
-    """Say what codes a column holds: cells of one length that look drawn; None where it does not.
+    """Describe a column of codes: cells of one length that look random; None for other columns.
 
     >>> form_of_codes(["9e107d9d372bb682", "e4d909c290d0fb1c", None])
     '16 characters of hexadecimal digits'

@@ -25,7 +25,7 @@ HOW = ("exact", "generalised", "suppressed", "unread")
 
 @dataclass(frozen=True, eq=False)
 class ForeignColumn(BriefRepr):
-    """One generalised column: its distinct cells, numbered, and the values each stands for.
+    """Hold one generalised column: its distinct cells, numbered, and the possible values of each.
 
     holds : (cells, values) bool; a cell that cannot be read holds none, so that nobody of the
         population hides a row with it.
@@ -44,9 +44,9 @@ class ForeignColumn(BriefRepr):
 
     @property
     def may_lack(self) -> Bits:
-        """(cells,) whether a cell may stand for a missing value beside the values that it holds.
+        """(cells,) whether a cell with two bounds may also represent a missing value.
 
-        Two bounds do not say so, and missing values come last in the order.
+        The bounds leave this open, and missing values come last in the order.
         """
         if not (self.is_bounded and self.domain.nullable and len(self.domain) > 1):
             return np.zeros(len(self.how), dtype=np.bool_)
@@ -60,7 +60,7 @@ class ForeignColumn(BriefRepr):
         return np.asarray(held)
 
     def match_missing(self, cells: NDArray[np.int32], values: NDArray[np.int32]) -> ForeignColumn:
-        """Return the column, where bounded cells hold a missing value that one of them stands for.
+        """Return the column with a missing value in bounded cells that represent one in some row.
 
         cells, values : (rows,) of each released row, and of the original's row that it is.
         """
@@ -202,7 +202,7 @@ class ForeignCodebook(BriefRepr):
         ).astype(np.int32)
 
     def register_codes(self, table: pa.Table) -> Codes:
-        """Return the cells that each row of a register fits; -1 for what it lacks."""
+        """Return the cells that each row of a register fits; -1 for absent values."""
         return self.codes_at(self.positions(table, blank_is_unknown=True))
 
     def recode(self, table: pa.Table) -> Codes:

@@ -31,8 +31,8 @@ NOT_DIGITS = re.compile(r"\D+")
 class RowSides:
     """Released and original rows, and which pairs of them fit.
 
-    holds : by column, which values each released cell may stand for; same : what released and
-    original rows show in the columns that are as they were.
+    holds : by column, the possible values of each released cell.
+    same : the values of released and original rows in the columns that were released unchanged.
     """
 
     holds: Sequence[Bits]
@@ -41,7 +41,7 @@ class RowSides:
     same: tuple[Rows, Rows]
 
     def fit(self, released: Rows, original: Rows) -> Bits:
-        """Say of pairs of rows whether the released one could be the original one."""
+        """Return whether the released row of each pair could be the original one."""
         found = self.same[0][released] == self.same[1][original]
         for held, own, values in zip(self.holds, self.released.T, self.original.T, strict=True):
             found &= held[own[released], values[original]]
@@ -53,7 +53,7 @@ WAYS: dict[str, Callable[[str], str]] = {
     "their digits": lambda text: NOT_DIGITS.sub("", text).lstrip("0"),
     "their digits, reversed": lambda text: NOT_DIGITS.sub("", text)[::-1].lstrip("0"),
 }
-"""What of an original's identifier a released column may hold, beside a hash."""
+"""The forms of an original's identifier in a released column, in addition to hashes."""
 
 
 def try_keys(
@@ -88,8 +88,8 @@ def try_keys(
         attack="keys to the original",
         heading="linkability",
         story=Note(
-            "The adversary pairs released rows with the original's by their order, by numbers that "
-            "count rows, and by what is left of identifiers: their text, their digits, a hash "
+            "The adversary pairs released rows with the original's by their order, by row numbers, "
+            "and by remains of identifiers. Such remains are their text, their digits, or a hash "
             "without a secret. Success is a pair in which the released row could be the original's "
             "by all released columns."
         ),
@@ -160,7 +160,7 @@ def _by_identifier(
 def _by_hash(
     name: str, texts: Texts, own: str, theirs: Texts
 ) -> Iterator[tuple[str, tuple[Rows, Rows]]]:
-    """Try hashes without a secret, or their first digits; a code may stand in several rows."""
+    """Try hashes without a secret, or their first digits; several rows may have one code."""
     length = max(len(text) for text in texts if text is not None)
     codes = _each(str.lower, texts)
     for hashed in HASHES:

@@ -1,9 +1,9 @@
-"""Which row of the original each released row is, where no key says so: a matching of sets.
+"""Match released rows to original rows if no key identifies them: a matching of sets.
 
-A released row fits an original row when each of its cells holds that row's value, and the columns
-that were released as they are equal its own. A maximum flow from released rows to original rows,
-alike rows together, gives each released row a row of its own; where it cannot, some released rows
-are not in the original.
+A released row fits an original row on two conditions. Each of its cells includes that row's value,
+and the columns that were released unchanged are equal. A maximum flow goes from released rows to
+original rows, with equal rows together. It gives each released row a row of its own. If it cannot,
+some released rows are not in the original.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def match_rows(
     released, original : (n, q) cell numbers, and (N, q) values.
     same : of released and original rows, the number of their values in columns that are as they
         were; equal numbers may be one row.
-    rng : which of several alike rows is taken.
+    rng : chooses among equal rows.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def _pairs(holds: Sequence[Bits], ours: Codes, theirs: Codes) -> tuple[Rows, Row
                 raise RequestError(
                     f"more than {MOST_PAIRS:,} pairs of rows fit each other, so released rows "
                     "cannot be matched to the original's",
-                    instead="give --key, a column that both have and that says which row is which",
+                    instead="give --key, a column in both that identifies the rows",
                 )
     ours_of, theirs_of = zip(*found, strict=True)
     return np.concatenate(ours_of), np.concatenate(theirs_of)

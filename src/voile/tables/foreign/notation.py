@@ -1,7 +1,8 @@
-"""What a generalised cell of another tool stands for: a set of values of the original's domain.
+"""Read a generalised cell of another tool as a set of values of the original's domain.
 
-Read are the notations of ARX, sdcMicro, Amnesia, ANJANA and anonypy, voile's own labels, and those
-that people write: `20-29`, `[20, 30)`, `[20, 30[`, `<30`, `80+`, `20*`, `a|b`, `{a, b}`, `*`.
+The module reads the notations of ARX, sdcMicro, Amnesia, ANJANA and anonypy, voile's own labels,
+and those that people write: `20-29`, `[20, 30)`, `[20, 30[`, `<30`, `80+`, `20*`, `a|b`, `{a, b}`,
+`*`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from voile.tables.domains.parser import NotInKind
 
 Bits = NDArray[np.bool_]
 SUPPRESSED = frozenset({"", "*", "NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"})
-"""What stands in a suppressed cell, in the tools that write something there."""
+"""The text of a suppressed cell, in the tools that write one."""
 BRACKETS = tuple(
     re.compile(rf"([\[\](])\s*(.*?)\s*{between}\s*(.*?)\s*([)\[\]])\Z")
     for between in ("[,;]", r"(?:\s(?:-|to)\s|(?<=\d)-)")
@@ -96,7 +97,7 @@ class CellNotation:
         return found if text in SUPPRESSED or text == ANY else None
 
     def _members(self, text: str) -> Bits | None:
-        """Read a list; each part may be whatever a cell may be, but a list in brackets."""
+        """Read a list; each part may be any notation of a cell except a list in brackets."""
         listed = text[1:-1] if text[:1] + text[-1:] in ("{}", "[]", "()") else text
         for separator in ("|", ";", ","):
             parts = [part.strip(" '\"") for part in listed.split(separator)]

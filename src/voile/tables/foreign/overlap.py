@@ -1,4 +1,4 @@
-"""Attacks on a release whose boxes overlap: who fits is counted box by box, by exact values.
+"""Attack a release with overlapping boxes: count the fitting people of each box by exact values.
 
 Cells that were suppressed one by one make such releases: a person may fit the boxes of many rows.
 The adversary keeps, for each released row, everybody whose values its cells could stand for.
@@ -24,7 +24,7 @@ from voile.tables.foreign.boxes import Bits, Codes, fits, people_in
 
 
 def count_fitting(holds: Sequence[Bits]) -> Callable[[Codes, IntervalRecords], NDArray[np.int64]]:
-    """Return what counts the subjects, by their values, of whom a row fits each box."""
+    """Return a counter of the subjects who have a row in each box, by their values."""
 
     def count(boxes: Codes, people: IntervalRecords) -> NDArray[np.int64]:
         values, place = distinct_rows(people.codes)
@@ -84,9 +84,9 @@ def link_by_fit(
         attack="linkage",
         heading="linkability",
         story=Note(
-            "The adversary holds a register of named people, keeps of it for each released record "
-            "everybody who fits all of its cells in {columns}, and names one of them at random. "
-            "Success is to name the person whose record it is.",
+            "The adversary holds a register of named people. For each released record, the "
+            "adversary finds everybody who fits all of its cells in {columns}, and names one of "
+            "them at random. Success is to name the person whose record it is.",
             {"columns": join_names(columns or ("no column",))},
         ),
         knows=tuple(columns),
@@ -95,16 +95,16 @@ def link_by_fit(
         notes=(
             Note("Baseline: a name drawn at random from the whole register."),
             Note(
-                "The released boxes overlap, so entries are compared by fit alone: an adversary "
-                "who allows for errors of the register, or who assigns the entries to all records "
-                "together, may do better."
+                "The released boxes overlap, so entries are compared by fit alone. An adversary "
+                "may do better by allowing for errors of the register, or by assigning the "
+                "entries to all records together."
             ),
         ),
     )
 
 
 def _fits_each(holds: Sequence[Bits], boxes: Codes, values: Codes) -> Bits:
-    """Say of pairs of a box and values whether these fit."""
+    """Return whether the values of each pair fit its box."""
     found = np.ones(len(boxes), dtype=np.bool_)
     for held, own, value in zip(holds, boxes.T, values.T, strict=True):
         known = np.clip(value, 0, held.shape[1] - 1)

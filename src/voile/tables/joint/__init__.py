@@ -1,1 +1,1 @@
-"""Releases of one table judged together: what each discloses, and what all of them join to."""
+"""Judge releases of one table together: their disclosures, and the join of all of them."""

@@ -1,7 +1,8 @@
-"""What releases of rows that came, left and changed show together of each person.
+"""Follow people through releases with other rows, and find what all of them show together.
 
-People who look the same in every release are one class. Somebody who is in one release and not in
-another is known by that, as is somebody whose values changed between two that share pseudonyms.
+People who look the same in every release are one class. Presence in one release and absence from
+another distinguishes a person. So does a change of values between two releases that share
+pseudonyms.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Mask = NDArray[np.bool_]
 
 
 class LastShown(dict[str, tuple[Tokens, Mask]]):
-    """By pseudonym space and kept column: what each person was last shown with, if at all."""
+    """Hold the last shown value of each person, by pseudonym space and kept column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class OutRelease(BriefRepr):
 class ReleaseTimeline(BriefRepr):
     """Releases of one source at several times, the newest last.
 
-    before : those that are out. new : whom the newest would show.
+    before : the earlier releases. new : the people whom the newest would show.
     same : (people of the newest,) what releases of the very same rows show of each, together;
         `ABSENT` where none shows a row.
     others : (people of the newest,) how many people outside the data look like each.
@@ -67,17 +68,17 @@ class ReleaseTimeline(BriefRepr):
 
     @cached_property
     def before_label(self) -> Tokens:
-        """What the releases that are out show of each; `ABSENT` where none shows a row."""
+        """Return the joint label of each person in earlier releases; `ABSENT` without a row."""
         return self._before[0]
 
     @cached_property
     def label(self) -> Tokens:
-        """What all releases show of each."""
+        """Return each person's joint label over all releases."""
         label, last = self._before
         return self._and(label, self.new, len(self.before) + 1, LastShown(last))
 
     def _and(self, label: Tokens, one: OutRelease, number: int, last: LastShown) -> Tokens:
-        """Part classes by what one more release shows, and by what changed since the last."""
+        """Divide classes by one more release, and by the changes since the last."""
         shown = one.people.look_up(one.people.shown, self.who)
         label = _extend_labels(label, shown, number)
         there = shown != ABSENT
@@ -112,12 +113,12 @@ class ReleaseTimeline(BriefRepr):
         return JointFigures(matches, matches / whole if whole else 0.0, float(size.min()))
 
     def waiting(self, k: int) -> Mask:
-        """Say who of the newest release is to wait: new people, fewer than k of a group."""
+        """Return who of the newest release must wait: new people, fewer than k of a group."""
         new = (self.before_label == ABSENT) & (self.label != ABSENT) & (self.size < k)
         return np.asarray(np.isin(self.new.people.who, self.who[new]))
 
     def small(self, k: int) -> dict[str, int]:
-        """Count the people of classes under k: who came, who left, who changed or is suppressed."""
+        """Count the people of classes under k who came, left, changed, or are suppressed."""
         now = self.new.people.look_up(self.new.people.shown, self.who) != ABSENT
         before = self.before_label != ABSENT
         few = (self.size < k) & (self.label != ABSENT)
@@ -129,7 +130,7 @@ class ReleaseTimeline(BriefRepr):
 
 
 def _extend_labels(label: Tokens, shown: Tokens, number: int) -> Tokens:
-    """Add to a label what one more release shows; who is in neither keeps `ABSENT`."""
+    """Add one more release to a label; people in neither keep `ABSENT`."""
     with np.errstate(over="ignore"):
         more = mix(label * np.uint64(3) + mix(shown + np.uint64(7 * number + 1)))
     return np.where((label == ABSENT) & (shown == ABSENT), ABSENT, more)

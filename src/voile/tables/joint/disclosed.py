@@ -1,7 +1,7 @@
-"""What a release of a table discloses, in words that a ledger may hold: keyed hashes alone.
+"""Describe a release's disclosure for a ledger, by keyed hashes alone.
 
-Neither a value of the data nor a count of it is written. A later judgement finds the cuts again by
-hashing the values of its own kit; what it cannot find again, it takes at its worst.
+The description contains no value of the data and no count of one. A later judgement finds the cuts
+again by hashing the values of its own kit. It assumes the worst for cuts that it cannot find.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RULES = ("k", "max_risk", "l_diversity", "entropy_l", "t_closeness", "suppress")
 
 @dataclass(frozen=True, eq=False)
 class SpaceNames(BriefRepr):
-    """The keyed hashes of what a space counts: columns, domains, values, subjects."""
+    """Compute the keyed hashes of a space's columns, domains, values and subjects."""
 
     shows = ()
 
@@ -62,7 +62,7 @@ class SpaceNames(BriefRepr):
     def counts_hash(self) -> str:
         """Return the hash of who is counted: how many subjects have each combination.
 
-        It is the same whatever file the rows were read from, and whatever order their values have.
+        The hash does not depend on the file of the rows, nor on the order of their values.
         """
         counts, domains = self.space.counts, self.space.domains
         held = counts.sample > 0
@@ -78,7 +78,7 @@ class SpaceNames(BriefRepr):
         return self.hash("counted", digest)
 
     def grouping(self, policy: AnyPolicy) -> dict[str, Any]:
-        """Return what a release's groups are, over hashes of the domains."""
+        """Return a release's groups, over hashes of the domains."""
         domains = {self.column(d.column): self.domain(d) for d in policy.domains}
         if isinstance(policy, TreePolicy):
             return {"domains": domains, "tree": self._boxes(policy)}
@@ -107,9 +107,9 @@ class SpaceNames(BriefRepr):
     def read_disclosed(
         self, disclosed: Mapping[str, Any], sensitive: Sequence[str]
     ) -> tuple[ShownRelease, bool]:
-        """Read what a release shows; and whether all of it is known.
+        """Read a release's groups; also return whether all of them are known.
 
-        Of a column whose values or order are others here, every value is taken to be shown.
+        If a column has other values or another order here, assume that every value is shown.
         """
         domains, given = self.space.domains, disclosed["domains"]
         known = [given.get(self.column(d.column)) == self.domain(d) for d in domains]
@@ -129,9 +129,9 @@ class SpaceNames(BriefRepr):
     def read_at_another_time(
         self, disclosed: Mapping[str, Any], domains: Mapping[str, Sequence[str]]
     ) -> ShownRelease:
-        """Read what a release of other rows shows, whose domains had these values, in order.
+        """Read the groups of a release of other rows, with the values of its domains, in order.
 
-        Values that it had not stand alone; nothing is read of columns that are none of the space's.
+        Values absent from its domains are alone. Columns outside the space are not read.
         """
         if "tree" in disclosed:
             return self._tree_at_another_time(disclosed["tree"], domains)

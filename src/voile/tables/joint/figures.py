@@ -1,8 +1,8 @@
-"""What an adversary who links every row of several releases can do.
+"""Compute the figures of an adversary who links every row of several releases.
 
-A row that releases show is known by what each of them shows of it: its group, or that it is not
-there. Rows that look the same everywhere are one class; its people are those whom no release tells
-from it. Of releases that suppress nothing, that is the union of their cuts: a policy again.
+Each release shows a row's group, or that the row is absent. Rows that look the same in all releases
+are one class. The people of a class are those whom no release distinguishes from its rows. For
+releases that suppress nothing, the classes are given by the union of their cuts: a policy again.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ SUPPRESSED = 0
 
 @dataclass(frozen=True, eq=False)
 class ShownRelease(BriefRepr):
-    """What one release shows of the rows.
+    """Hold one release's grouping of the rows.
 
-    policy : how it groups them. rules : by which it suppresses groups; None where it does not.
-    then : of a tree whose domains had other values, by column the position that each value of ours
-        had; -1 of one that it had not, which stands alone.
+    policy : how it groups them. rules : by which it suppresses groups; None if it does not.
+    then : only for a tree with other values in its domains. By column, the former position of each
+        of our values, or -1 for a new value, which is alone.
     """
 
     shows = ()
@@ -47,7 +47,7 @@ class ShownRelease(BriefRepr):
 
     @classmethod
     def of(cls, policy: AnyPolicy, rules: Constraints) -> ShownRelease:
-        """Return what a release under some constraints shows; trees suppress nothing."""
+        """Return a release under some constraints; trees suppress nothing."""
         bound = rules.k > 1 or rules.max_risk < 1 or rules.diverse
         suppresses = isinstance(policy, Policy) and bound and rules.suppress > 0
         return cls(policy, rules if suppresses else None)
@@ -56,11 +56,12 @@ class ShownRelease(BriefRepr):
 def joint_figures(space: CountedSpace, releases: Iterable[ShownRelease]) -> JointFigures:
     """Return the figures of all releases joined row by row.
 
-    The risk is never below what an attack finds that links row to row: a class's people are those
-    who share what *every* release shows of it, and of a row that a release lacks only those are
-    counted whose group it suppressed, though the adversary may not know which these are. Of people
-    with several combinations shares are counted: where pseudonyms join a person's rows, an attack
-    by all of them finds more, and people are to be followed (`difference.Timeline`).
+    The risk is never below the result of an attack that links row to row. A class's people are
+    those who share the groups that *every* release shows. For a row absent from a release, only the
+    people of its suppressed groups count, though the adversary may not know them.
+
+    People with several combinations count by shares. If pseudonyms join a person's rows, an attack
+    by all of them finds more. These people must be followed (`difference.Timeline`).
 
     Cost: O(combinations) for each release that suppresses or is a tree, and once for all others.
     """
@@ -116,7 +117,7 @@ class JoinedReleases:
         self._held = np.flatnonzero(counts.sample[cells] > 0)
 
     def with_one(self, shown: ShownRelease) -> JoinedReleases:
-        """Return what these releases and one more are joined."""
+        """Return the join of these releases and one more."""
         more = copy(self)
         more._closes = False
         more._add(shown)
@@ -131,7 +132,7 @@ class JoinedReleases:
         self._refine(np.where(suppressed, SUPPRESSED, key + 1), keys + 1)
 
     def _keys(self, shown: ShownRelease) -> tuple[Labels, int]:
-        """Number the group of each combination, and say below what the numbers are."""
+        """Number the group of each combination; also return a bound above these numbers."""
         policy = shown.policy
         if isinstance(policy, TreePolicy):
             codes = np.column_stack(self._codes)
@@ -152,7 +153,7 @@ class JoinedReleases:
         return keys, size
 
     def _find_suppressed(self, shown: ShownRelease, key: Labels, keys: int) -> Mask:
-        """Say of which combinations a release suppresses the group, subjects being in it."""
+        """Return which combinations are in a group with subjects that a release suppresses."""
         if shown.rules is None:
             return np.zeros(len(key), dtype=np.bool_)
         counts = self._space.counts

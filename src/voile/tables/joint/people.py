@@ -1,4 +1,4 @@
-"""Whose rows a release shows, and how: by keyed tokens, in its private folder.
+"""Record whose rows a release shows, and in which groups: by keyed tokens, in private.
 
 A release of next month's rows differs from this month's by people who came, left or changed.
 Whoever has both sees the difference, so a later release is judged by who was in this one.
@@ -29,8 +29,8 @@ class ReleasedPeople(BriefRepr):
     """The people of a release.
 
     who : (people,) keyed tokens, rising.
-    shown : (people,) which groups the release shows their rows in, together; `ABSENT` of those of
-        whom it shows none.
+    shown : (people,) the groups in which the release shows their rows, together; `ABSENT` for
+        people without a row in it.
     kept : by the keyed hash of a kept column, (people,) a token of its values.
     """
 
@@ -47,7 +47,7 @@ class ReleasedPeople(BriefRepr):
         """Join the rows of each person; the order of rows does not matter.
 
         are_joined : whether a release shows which rows are one person's. A group of several of
-            these rows then counts as often, else once. Of kept values all rows count, since one
+            these rows then counts as often, else once. All rows count for kept values, since one
             more shows a change.
         """
         order = np.lexsort((shown, who))
@@ -67,7 +67,7 @@ class ReleasedPeople(BriefRepr):
         return len(self.who)
 
     def has(self, who: Tokens) -> NDArray[np.bool_]:
-        """Say who is one of these people."""
+        """Return which of the given tokens are of these people."""
         return np.asarray(np.isin(who, self.who))
 
     def look_up(self, values: NDArray[N], who: Tokens) -> NDArray[N]:
@@ -78,7 +78,7 @@ class ReleasedPeople(BriefRepr):
         return np.where(self.who[place] == who, values[place], values.dtype.type(0))
 
     def select_released(self) -> ReleasedPeople:
-        """Return those of whom a row is released."""
+        """Return the people who have a released row."""
         there = self.shown != ABSENT
         kept = {name: one[there] for name, one in self.kept.items()}
         return ReleasedPeople(self.who[there], self.shown[there], kept)

@@ -64,7 +64,7 @@ class QuasiCombinations:
         return numbers, np.array([counted[number] for number in numbers])
 
     def rows_of(self, column: str) -> FindRows:
-        """Return what finds the source's first rows whose cell of a column is of some sort."""
+        """Return a function that finds the source's first rows with some sort of cell."""
 
         def find(is_one: Callable[[Any], bool]) -> list[int]:
             cells = chain.from_iterable(
@@ -93,7 +93,7 @@ def count_population(source: Source, quasi: Sequence[str], people: str) -> Quasi
         raise RequestError(
             f"the population table has no column {people} that counts people",
             where=source.name,
-            instead=f"say which by the option --people; {nearest(people, source.columns)}",
+            instead=f"name it with the option --people; {nearest(people, source.columns)}",
         )
     shared = [column for column in quasi if column in source.columns]
     if not shared:
@@ -105,7 +105,7 @@ def count_population(source: Source, quasi: Sequence[str], people: str) -> Quasi
 
 
 def check_quasi(source: Source, quasi: Sequence[str]) -> None:
-    """Refuse quasi-identifiers that are not columns, or stand twice."""
+    """Refuse quasi-identifiers that are not columns, or are given twice."""
     if not quasi:
         raise RequestError("no quasi-identifier is named", where=source.name)
     for column in quasi:

@@ -8,8 +8,8 @@ people are in the source. Under the negative binomial superpopulation (Benedetti
     P(F = h | n) = C(h - 1, n - 1) p^n (1 - p)^(h - n),  h >= n.
 
 Only sums over groups are to be believed: one group's people may be 4 to 8 times as many or as few.
-Boxes of a tree leave nobody of a counted box outside. Of a global policy many groups hold no
-subject, and the model gives their people to the others: it has small groups too large.
+The boxes of a tree leave nobody of a counted box outside. A global policy has many groups without a
+subject. The model gives their people to the others, so small groups come out too large.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def share_drawn(subjects: Floats, people: Floats) -> Floats:
 def expect_inverse(n: Floats, p: Floats) -> Floats:
     """Return E[1 / F | n] of the negative binomial superpopulation, in (0, 1 / n].
 
-    The integral of exp(-x) p / (p + (1 - p) exp(-x / n)) over x > 0, divided by n, by
-    Gauss-Laguerre quadrature: five digits at n = 1 and p = .001, and more above either.
+    This is the integral of exp(-x) p / (p + (1 - p) exp(-x / n)) over x > 0, divided by n.
+    Gauss-Laguerre quadrature gives five digits at n = 1 and p = .001, and more above either.
 
     >>> expect_inverse(np.array([1.0, 3.0]), np.array([0.5, 1.0])).round(6).tolist()
     [0.693147, 0.333333]

@@ -1,4 +1,4 @@
-"""What a policy's risk and loss are computed from: distinct combinations and their counts."""
+"""Hold the input of a policy's risk and loss: distinct combinations and their counts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class CombinationCounts(BriefRepr):
     def by_column(
         self, sensitive: NDArray[np.float64]
     ) -> Iterator[tuple[NDArray[np.float64], bool]]:
-        """Yield what is counted of each sensitive column, and whether its values are numbers."""
+        """Yield the counts of each sensitive column, and whether its values are numbers."""
         first = 0
         for values, ordered in self.sensitive_columns:
             yield sensitive[:, first : first + values], ordered
@@ -70,9 +70,9 @@ class CombinationCounts(BriefRepr):
 class PopulationCounts(BriefRepr):
     """People by combination, (m, q) codes in lexicographic order, and where the counts come from.
 
-    `how` ends the sentence "The population is ..."; a reader must agree with the `assumptions` to
-    believe the counts; `known` says whether tables count people by all quasi-identifiers; `boxes`
-    are the people of tables that count them by some, which decide no group's size; `weighted` says
+    `how` ends the sentence "The population is ...". A reader must accept the `assumptions` to
+    believe the counts. `known` is whether tables count people by all quasi-identifiers. `boxes` are
+    the people of tables that count them by some columns; they decide no group's size. `weighted` is
     whether people are sums of the subjects' sampling weights.
     """
 
@@ -93,7 +93,7 @@ class PopulationCounts(BriefRepr):
 
 @dataclass(frozen=True)
 class Constraints:
-    """Say which policies are allowed, and how many records may be dropped to meet them.
+    """Return which policies are allowed, and how many records may be dropped to meet them.
 
     Parameters
     ----------

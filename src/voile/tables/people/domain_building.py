@@ -69,7 +69,7 @@ def _build_ordered_domain(
 def _with_bins(
     sample: QuasiCombinations, column: str, parser: CellParser, wanted: QuasiSettings
 ) -> CellParser:
-    """Put numbers into the bins asked for, and decimals of many values into bins in any case."""
+    """Put numbers into the requested bins, and decimals of many values into bins in any case."""
     parser = replace(parser, bottom=wanted.bottom, top=wanted.top)
     if wanted.edges:
         whole = all(edge == int(edge) for edge in wanted.edges)
@@ -90,7 +90,7 @@ def _has_null(array: pa.Array, parser: CellParser) -> bool:
 def _mark_declared(
     domain: ValueDomain, public: Sequence[pa.Array], wanted: QuasiSettings
 ) -> tuple[bool, ...]:
-    """Say which values the user has named: all of an order or a tree, else a population's."""
+    """Return which values the user has named: all of an order or a tree, else a population's."""
     if domain.parser.edges:
         return ()
     if wanted.names_values:

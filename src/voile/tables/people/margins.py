@@ -1,7 +1,7 @@
 """Margins fitted by iterative proportional fitting (Deming & Stephan 1940).
 
-Census offices publish few-way tables. A full table that has them all as its margins, and keeps
-the interactions of a starting table, is found by scaling to each margin in turn.
+Census offices publish few-way tables. The fit finds a full table that has all of them as its
+margins, and that keeps the interactions of a starting table. It scales to each margin in turn.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def fit_margins(
 ) -> FittedPeople:
     """Fit a table of `sizes` to `margins`, the most trusted first.
 
-    The result is nearest to `start` in Kullback-Leibler divergence among the tables with these
-    margins (Csiszar 1975), within the tolerance (a share of all people) when `largest_error` says
-    so; a zero stays zero. Without a start attributes that no margin joins come out independent.
-    Margins that disagree on what both count are refused. Two such tables of memory.
+    The result has these margins within the tolerance (a share of all people) if `largest_error` is
+    no larger. Of all such tables it is nearest to `start` in Kullback-Leibler divergence (Csiszar
+    1975). A zero stays zero. Without a start, attributes that no margin joins come out independent.
+    Margins with different counts of the same people are refused. Memory: two such tables.
 
     >>> men_women, young_old = np.array([30.0, 70.0]), np.array([40.0, 60.0])
     >>> fitted = fit_margins((2, 2), [PeopleMargin((0,), men_women), PeopleMargin((1,), young_old)])
@@ -159,7 +159,7 @@ def _check_request(
     if start is None and loose:
         raise RequestError(
             f"no margin counts people by axis {min(loose)}",
-            instead="give one that does, or a start that says how people spread over it",
+            instead="give one that does, or a start with the spread of people over it",
         )
     if start is not None:
         _check_counts("start", np.asarray(start), sizes)
@@ -176,4 +176,4 @@ def _check_counts(name: str, counts: Floats, shape: tuple[int, ...]) -> None:
     if counts.shape != shape:
         raise RequestError(f"its shape is {counts.shape}, not {shape}", where=name)
     if not np.isfinite(counts).all() or (counts < 0).any():
-        raise RequestError("it holds a count that is negative or not a number", where=name)
+        raise RequestError("it has a count that is negative or not a number", where=name)

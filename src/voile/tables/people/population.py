@@ -1,4 +1,4 @@
-"""How many people share each combination of quasi-identifiers, from what is known of them.
+"""Count how many people share each combination of quasi-identifiers, from the known tables.
 
 People may be fractional: they are then expected people. An adversary's group is in every case
 counted as g = max(subjects, people, 1), so a fitted .3 of a person is never a risk above 1.
@@ -40,7 +40,7 @@ def population_of(
     sampled: bool = False,
     weighted: Table | None = None,
 ) -> PopulationCounts:
-    """Make one population of whatever is known of it; the sample itself where nothing is.
+    """Make one population from all known counts; without any, take the sample itself.
 
     Tables come before `weighted`, the sums of sampling weights by all columns.
     """
@@ -125,8 +125,8 @@ def from_some(
 ) -> PopulationCounts:
     """Take the sample as the population where tables count people by some quasi-identifiers only.
 
-    What they count cannot say how many of those people share the other columns too: that is
-    estimated, for groups and in sums, where the source is declared a sample (`estimate_matches`).
+    Their counts leave open how many of those people share the other columns too. That is estimated,
+    for groups and in sums, if the source is declared a sample (`estimate_matches`).
     """
     alone = from_sample(codes, sample)
     return replace(
@@ -176,8 +176,8 @@ def from_weights(columns: tuple[str, ...], codes: Codes, people: Floats) -> Popu
         people,
         f"estimated as the sums of sampling weights, column {join_names(columns)}",
         (
-            "Each subject is assumed to stand for as many people as her sampling weight says, who "
-            "share her values: sums of risk are estimates, and one small group's people may be "
+            "Each subject is assumed to represent people with the same values, as many as the "
+            "sampling weight. Sums of risk are estimates, and one small group's people may be "
             "far off.",
         ),
         known=False,
@@ -193,7 +193,7 @@ def from_sample(codes: Codes, sample: Floats) -> PopulationCounts:
         "not known: the source itself is counted as the population",
         (
             "An adversary is assumed to know that the target is in the source (prosecutor risk): "
-            "people outside of it hide nobody. The true risk is at most what is shown.",
+            "people outside of it hide nobody. The true risk is at most the shown risk.",
         ),
         known=False,
     )

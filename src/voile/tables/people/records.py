@@ -1,4 +1,4 @@
-"""Records of people: all rows of a person in one order, of people with as many rows each."""
+"""Make records of people: all rows of a person in one order, by the number of rows."""
 
 from __future__ import annotations
 

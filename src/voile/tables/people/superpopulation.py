@@ -1,10 +1,12 @@
 """How many people are unique in the population, estimated from a sample of it.
 
-All a sample shows is how many classes of one, two, three... subjects it has. A super-population
-model says which populations give such samples. Sources: Pitman's sampling formula as fitted by
-Hoshino (J. Official Statistics 17(4), 2001); Zayatz (US Bureau of the Census, Research Report
-91/08, 1991); the choice between them of Dankar, El Emam, Neisa & Roffey (BMC Medical Informatics
-and Decision Making 12:66, 2012).
+A sample only shows how many classes of one, two, three... subjects it has. A super-population model
+defines which populations give such samples. Sources:
+
+- Pitman's sampling formula as fitted by Hoshino (J. Official Statistics 17(4), 2001),
+- Zayatz (US Bureau of the Census, Research Report 91/08, 1991),
+- the choice between them of Dankar, El Emam, Neisa & Roffey (BMC Medical Informatics and Decision
+  Making 12:66, 2012).
 """
 
 from __future__ import annotations
@@ -50,14 +52,14 @@ def estimate_uniques(
 ) -> UniqueEstimate:
     """Estimate how many people are unique in the population, from a simple random sample's classes.
 
-    ``dankar`` takes Pitman's model up to a sampling fraction of .1 and Zayatz's above. Dankar et
-    al. there take the smaller of Zayatz's and a slide negative binomial's; that third model is left
-    out, so above .1 this errs towards more uniques. The interval is that of 200 resamples of the
-    classes. Where all records or none are unique, resampling says nothing: `low`, or `high`, is
-    then the number at which such a sample still has a chance of 5%.
+    ``dankar`` takes Pitman's model up to a sampling fraction of .1 and Zayatz's above. Above,
+    Dankar et al. take the smaller of Zayatz's and a slide negative binomial's estimate. That third
+    model is left out, so above .1 this errs towards more uniques. The interval is that of 200
+    resamples of the classes. If all records or none are unique, resampling gives no information.
+    Then `low`, or `high`, is the number at which such a sample still has a chance of 5%.
 
     No guarantee. Measured on samples of the Tennessee population (six generalisations, fractions
-    .01 to .5): from .7 times the truth, with many uniques, to 4 times it, with few; the intervals
+    .01 to .5): from .7 times the truth, with many uniques, to 4 times it, with few. The intervals
     are narrower than that bias.
 
     >>> found = estimate_uniques(np.array([1, 1, 1, 2, 3, 9]), 1.0)
@@ -110,7 +112,7 @@ def _answer_exactly(table: _FrequencyTable) -> UniqueEstimate | None:
     if table.uniques == 0:
         # U people unique, none drawn: (1 - fraction)^U = .05
         high = min(math.log(0.05) / math.log1p(-table.fraction), table.people)
-        why = "No record is unique in the source; high is what could have been missed."
+        why = "No record is unique in the source; high is the number that a sample could miss."
         return UniqueEstimate(0.0, 0.0, high, "exact", why, table.fraction)
     if table.uniques == table.subjects:
         # people in pairs give subjects x fraction / 2 x (their share) pairs drawn: none seen, so 3
@@ -169,8 +171,9 @@ def pitman(sizes: Floats, counts: Floats, fraction: float) -> Floats:
 def fit_pitman(sizes: Floats, counts: Floats) -> tuple[Floats, Floats]:
     """Return theta > -alpha and alpha in [.0001, .999999] that make r samples likeliest, (r,) each.
 
-    The likelihood (Pitman's sampling formula; Hoshino 2001, section 3) rises and then falls in
-    theta for each alpha, and so does its largest value in alpha: bisection on both derivatives.
+    For each alpha, the likelihood (Pitman's sampling formula; Hoshino 2001, section 3) rises and
+    then falls in theta. Its largest value over theta does the same in alpha. So both derivatives
+    are bisected.
     """
     from scipy.special import digamma
 
@@ -204,9 +207,10 @@ def _theta(alpha: Floats, classes: Floats, subjects: Floats) -> Floats:
 def zayatz(sizes: Floats, counts: Floats, fraction: float) -> Floats:
     """Estimate the population's uniques by Zayatz's equivalence class model (1991); as `pitman`.
 
-    Takes the sample's class sizes as the population's; by Bayes' rule a class seen once was then
-    of one person with probability P(1) h(1) / sum over sizes j of P(j) h(j), h the hypergeometric
-    chance that one of j people is drawn. The sample's uniques times that, divided by `fraction`.
+    The model takes the sample's class sizes as the population's. By Bayes' rule a class seen once
+    was then of one person with probability P(1) h(1) / sum over sizes j of P(j) h(j). Here h is the
+    hypergeometric chance that one of j people is drawn. The estimate is the sample's uniques times
+    that, divided by `fraction`.
     """
     from scipy.special import gammaln
 
@@ -220,5 +224,5 @@ def zayatz(sizes: Floats, counts: Floats, fraction: float) -> Floats:
 
 
 def _of_one(sizes: Floats, counts: Floats) -> Floats:
-    """Return what (r, s) counts say of classes of one, (r,)."""
+    """Return the number of classes of one in (r, s) counts, (r,)."""
     return counts[:, 0] if sizes[0] == 1 else np.zeros(len(counts))

@@ -41,7 +41,7 @@ def count_source(
     sampled: bool = False,
     outcomes: Sequence[str] = (),
 ) -> TableCounts:
-    """Count a table, by GROUP BY where it lives; see `PolicySpace.of` for what it takes."""
+    """Count a table, by GROUP BY where it lives; see `PolicySpace.of` for the arguments."""
     source = open_source(sample)
     _check_subject(source, subject)
     counted = combinations.count_sample(source, quasi, subject)

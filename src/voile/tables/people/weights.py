@@ -23,7 +23,7 @@ def count_weighted(
 ) -> QuasiCombinations:
     """Add up the weights of subjects by combination of the quasi-identifiers.
 
-    A subject of several combinations is spread evenly over them, and her weight with her.
+    A subject of several combinations is spread evenly over them, and so is the weight.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def _numbers(counted: QuasiCombinations, weight: str) -> NDArray[np.float64]:
             f"weights are negative, missing or not numbers, as in row{'s' * (len(rows) > 1)} "
             f"{join_names([f'{row:,}' for row in rows])}",
             where=f"column {weight}",
-            instead="give each row the number of people that it stands for",
+            instead="give each row the number of people that it represents",
         )
     return weights
 

@@ -36,7 +36,7 @@ def in_words(
     other_scores: tuple[float, float],
     name: str,
 ) -> str:
-    """Say what a policy merges more and keeps finer than a named one; scores are (risk, loss)."""
+    """Describe where a policy is coarser and finer than a named one; scores are (risk, loss)."""
     finer: list[str] = []
     coarser: list[str] = []
     moved: list[str] = []

@@ -174,8 +174,8 @@ class CountedSpace:
     def estimated_matches(self, policy: AnyPolicy) -> float | None:
         """Estimate how many released subjects are matched to their person in the population.
 
-        None where tables count people by all columns, or none, where the source is not declared a
-        random sample (`sampled`), and where a group of a global policy is too small to estimate.
+        None if tables count people by all columns or by none, or if the source is not declared a
+        random sample (`sampled`). Also if a group of a global policy is too small to estimate.
         """
         boxes = self.population.boxes
         if boxes is None or not boxes.sampled:
@@ -222,7 +222,7 @@ class CountedSpace:
         return classes.sample[kept], subjects[place], people[place]
 
     def find_allowed(self, classes: EquivalenceClasses) -> Bits:
-        """Say which groups meet the constraints that hold for a group alone."""
+        """Return which groups meet the constraints that hold for a group alone."""
         rules = self.constraints
         allowed = classes.group >= rules.k - 1e-9
         allowed &= classes.people * rules.max_risk >= 1 - 1e-9
@@ -240,9 +240,9 @@ class CountedSpace:
         return suppressed <= rules.suppress + 1e-9 and not broken
 
     def disclosure(self, policy: AnyPolicy) -> dict[str, float]:
-        """Return every measure of what a policy's release discloses, by name.
+        """Return every disclosure measure of a policy's release, by name.
 
-        Of the sensitive columns the one that is worst off by each measure.
+        Each measure of a sensitive column is that of the worst column.
         """
         _, classes, kept = self.groups(policy)
         suppressed = float(classes.sample[~kept].sum())

@@ -16,9 +16,10 @@ LEAST_RISK = 1e-9
 def least_loss(risk: ArrayLike, weights: Floats, floors: Floats, least_risk: float) -> Floats:
     """Return a lower bound on the loss of any policy of at most this risk; 1 where there is none.
 
-    A policy of one combo has loss >= floor - weight x risk for each weight, so at least the
-    greatest of these; over the combos it is the least. So a policy between two corners of the
-    hull, where no weighted sum sees it, is bounded by its own combo's lines alone.
+    A policy of one combo has loss >= floor - weight x risk for each weight. Its loss is therefore
+    at least the greatest of these, and the bound is the least over the combos. So a policy between
+    two corners of the hull, where no weighted sum reaches, has only its own combo's lines as
+    bounds.
     """
     at = np.asarray(risk, dtype=np.float64)
     least = np.ones_like(at)

@@ -19,7 +19,7 @@ from voile.tables.trees.policy import TreePolicy
 from voile.tables.trees.tree import BoxExtents, BoxTree
 
 AnyPolicy: TypeAlias = Policy | TreePolicy
-"""A policy whose promise is per row: what a row becomes follows from its values."""
+"""A policy with a promise per row: a row's labels depend on its values alone."""
 KitPolicy: TypeAlias = AnyPolicy | PersonPolicy
 Bits = NDArray[np.bool_]
 GLOBAL = -1
@@ -33,10 +33,10 @@ class PolicyFamily(BriefRepr):
     ----------
     domains : the quasi-identifiers' domains, in order.
     bits : (g, n_bits) bool, the global policies. trees : whole.
-    members : (m, 2) int32, what each policy is: -1 and a row of `bits`, or a tree and how many of
-        its links are pruned.
-    numbers : of policies per person, the numbers of rows that people are released with; each
-        policy then has a tree for each, and these follow each other in `trees`.
+    members : (m, 2) int32, one policy each: either -1 and a row of `bits`, or a tree and its number
+        of pruned links.
+    numbers : of policies per person, the numbers of rows with which people are released. Each
+        policy then has one tree for each number, and these follow each other in `trees`.
     """
 
     shows = ("trees",)
@@ -94,7 +94,7 @@ class PolicyFamily(BriefRepr):
         return int(found[0]) if len(found) else None
 
     def read_policy(self, data: Mapping[str, Any]) -> KitPolicy:
-        """Read what a policy's `to_data` wrote."""
+        """Read a policy that `to_data` wrote."""
         if self.numbers:
             return self._person_policy(data)
         if isinstance(data, Mapping) and data.get("family") == "tree":
@@ -146,8 +146,8 @@ def join(
 ) -> tuple[Frontier, PolicyFamily]:
     """Return the frontier of both families, whose policies are `PolicyFamily.members`.
 
-    `found` has bit-strings, `grown` rows (tree, links pruned); of equal points the tree is kept,
-    whose groups are fewer to explain where risk and loss are the same.
+    `found` has bit-strings, and `grown` has rows (tree, links pruned). Of equal points the tree is
+    kept: it has fewer groups to explain.
     """
     alone = PolicyFamily.of_bits(domains, found.policies)
     members = np.concatenate([grown.policies.reshape(-1, 2), alone.members]).astype(np.int32)

@@ -1,4 +1,4 @@
-"""What a proof found: how good any policy can be, beside the best that was found."""
+"""Hold a proof's result: a bound on all policies, next to the best found policies."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class LossBound:
 
     @property
     def optimal(self) -> NDArray[np.bool_]:
-        """Where the best found is proved best, to a millionth."""
+        """Return where the best found policy is proved best, to a millionth."""
         return np.asarray(self.gap <= OPTIMAL)
 
     @property

@@ -82,7 +82,7 @@ class Policy(BriefRepr):
         return self <= other and not other <= self
 
     def covers(self, other: Policy) -> bool:
-        """Whether other is self without one of its cuts: what the paper calls a GLB (Def. 3.4)."""
+        """Return whether other is self without one of its cuts: a GLB in the paper (Def. 3.4)."""
         return other < self and int(self.bits.sum() - other.bits.sum()) == 1
 
     def __and__(self, other: Policy) -> Policy:
@@ -149,9 +149,10 @@ class Policy(BriefRepr):
     def list_shown(
         self, numbers: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], tuple[NDArray[np.bool_], ...]]:
-        """Return what groups show: the number of an interval by column, and its values.
+        """Return the labels of groups: the number of an interval by column, and its values.
 
-        Of groups as `numbers_of` has them; by column (intervals, values) bool.
+        `numbers` are groups as from `numbers_of`. The values are, by column, (intervals, values)
+        bool.
         """
         of = [self.interval_of(domain) for domain in self.domains]
         return numbers, tuple(np.arange(own[-1] + 1)[:, None] == own for own in of)

@@ -1,10 +1,15 @@
 """Safe Harbor's generalisation of these columns, as a policy (45 CFR 164.514(b)(2)).
 
-ZIP codes to their first three digits, three-digit areas of 20,000 people or fewer in one group;
-ages over 89 in one group, 89 not among them; dates to years. Of other columns, those whose name
-speaks of a place smaller than a state (towns, postal codes of other countries, coordinates) are one
-group; the rest stay as they are. It is a generalisation of these columns only: the rule asks for
-more (identifiers, actual knowledge).
+- ZIP codes become their first three digits; three-digit areas of 20,000 people or fewer are one
+  group.
+- Ages over 89 are one group, without 89.
+- Dates become years.
+- A column is one group if its name means a place smaller than a state: towns, postal codes of other
+  countries, coordinates.
+- Other columns stay as they are.
+
+This is a generalisation of these columns only. The law requires more (identifiers, actual
+knowledge).
 """
 
 from __future__ import annotations
@@ -64,7 +69,7 @@ def safe_harbor(
 
     Returns
     -------
-    Policy whose ``notes`` say what was done to which column and what could not be known.
+    Policy with ``notes`` on the change of each column, and on unknown facts.
 
     Raises
     ------
@@ -122,7 +127,7 @@ def is_place(domain: ValueDomain) -> bool:
 
 
 def _is_zip_of_states(domain: ValueDomain) -> bool:
-    """Whether values may be ZIP codes: not where the name says those of another country (PLZ)."""
+    """Return whether values may be ZIP codes: not if the name means another country's (PLZ)."""
     return is_zip(domain) and (bool(ZIP_NAME.search(domain.column)) or not is_place(domain))
 
 

@@ -1,4 +1,4 @@
-"""What one policy scores, and when it beats another."""
+"""Hold one policy's scores, and decide when it beats another."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ SAME = 1e-11
 
 
 class PolicyScore(NamedTuple):
-    """What one policy scores: risk and loss as searched for, share suppressed, expected matches.
+    """Hold one policy's scores: risk and loss of the search, suppressed share, expected matches.
 
-    And what it loses of distribution and of resolution, and its NCP, whatever was searched for.
+    Also its divergence loss, entropy loss and NCP, with any measures of the search.
     """
 
     risk: float
@@ -47,7 +47,7 @@ class PolicyScore(NamedTuple):
 
     @property
     def loses_nothing(self) -> bool:
-        """Whether the policy loses nothing, by whatever loss."""
+        """Return whether the policy loses nothing, by any loss."""
         return max(self.loss, self.distribution, self.resolution) <= SAME
 
     def beats(self, other: PolicyScore) -> bool:

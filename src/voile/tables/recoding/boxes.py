@@ -1,4 +1,4 @@
-"""What a recipient may know of a tree policy: its released boxes, and nothing of the others."""
+"""Define the public codebook of a tree policy: its released boxes, and no others."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class BoxCodebook(ReleaseCodebook):
 
 
 def read_codebook(data: Any) -> ReleaseCodebook:
-    """Read back what a codebook's `to_data` made, of either family."""
+    """Read back a codebook of either family that `to_data` wrote."""
     if isinstance(data, Mapping):
         columns = tuple(CodedColumn.from_data(column) for column in data["columns"])
         return BoxCodebook(columns, tuple(tuple(map(int, box)) for box in data["boxes"]))

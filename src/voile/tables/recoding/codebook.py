@@ -1,4 +1,4 @@
-"""What a recipient may know of a policy: each column's intervals, enough to recode a register.
+"""Define the public codebook of a policy: each column's intervals, enough to recode a register.
 
 The public manifest carries it; the adversary of `attack` has it, and no kit.
 """
@@ -28,8 +28,8 @@ UNKNOWN = -1
 class CodebookEntry:
     """One interval as it is published: its label, and its ends as text, None where it is open.
 
-    `below` is of decimals an end that is not included, in the place of `last`; `values` are listed,
-    in the alphabet's order, where the domain's own order is not one to know.
+    `below` replaces `last` for decimals: an end that is not included. `values` are listed, in the
+    alphabet's order, if the domain's own order is not public.
     """
 
     label: str
@@ -49,7 +49,7 @@ class CodebookEntry:
 
     @property
     def bounds(self) -> tuple[str | None, str | None]:
-        """What stands in the place of the label where two bounds are released."""
+        """Return the two bounds that replace the label if bounds are released."""
         return self.first, self.last if self.below is None else self.below
 
 
@@ -119,7 +119,7 @@ class CodedColumn:
             codes = np.array(grid, dtype=np.int32).reshape(len(lows), len(highs))[at_low, at_high]
         if len(codes) and codes.min() < 0:
             raise TamperedError(
-                f"row {int(codes.argmin()) + 1} holds none of the policy's intervals",
+                f"row {int(codes.argmin()) + 1} has none of the policy's intervals",
                 where=f"column {self.column}",
             )
         return codes
@@ -127,8 +127,8 @@ class CodedColumn:
     def recode(self, column: pa.Array) -> NDArray[np.int32]:
         """Return the interval that each raw cell falls in, as the policy does.
 
-        A value that is in no published interval has a number of its own, the first that is none
-        of theirs; -1 stands for what cannot be read.
+        A value in no published interval gets a number of its own, the first after theirs. An
+        unreadable cell gets -1.
         """
         missing = next((i for i, entry in enumerate(self.entries) if entry.missing), UNKNOWN)
         texts, places = _encode_column(column)
@@ -136,7 +136,7 @@ class CodedColumn:
         return np.array(found, dtype=np.int32)[places]
 
     def register_codes(self, column: pa.Array) -> NDArray[np.int32]:
-        """Return the same for a register, where null or blank is what it does not know: -1."""
+        """Return the same for a register, with -1 for null or blank cells, which are unknown."""
         texts, places = _encode_column(column)
         known = [
             not self._is_missing(text) and (text in self._of_value or str(text).strip())
@@ -148,10 +148,10 @@ class CodedColumn:
     def membership(
         self, column: pa.Array, *, blank_is_unknown: bool
     ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Say which intervals, which may overlap, hold each distinct raw cell.
+        """Return which intervals, which may overlap, hold each distinct raw cell.
 
-        Returns (entries, cells) bool, and each row's place among the cells. What cannot be read
-        may be in any interval; so may null or blank of a register that does not know.
+        Returns (entries, cells) bool, and each row's place among the cells. An unreadable cell may
+        be in any interval. So may a null or blank cell, if the register marks unknown values so.
         """
         texts, places = _encode_column(column)
         held = np.zeros((len(self.entries), len(texts)), dtype=np.bool_)
@@ -276,7 +276,7 @@ class RowCoding(Protocol):
         """Return (rows, attributes) int32, the entry numbers of released rows."""
 
     def register_codes(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return the same of a register's raw cells; -1 for what it lacks."""
+        """Return the same for a register's raw cells; -1 for absent values."""
 
     def recode(self, table: pa.Table) -> NDArray[np.int32]:
         """Return the same of raw cells, where a missing value is a value."""
@@ -322,7 +322,7 @@ class ReleaseCodebook:
         )
 
     def register_codes(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return (rows, attributes) int32 of a register's raw cells; -1 for what it lacks.
+        """Return (rows, attributes) int32 for a register's raw cells; -1 for absent values.
 
         A value that no released row can have is not lacking: it agrees with none.
         """

@@ -32,7 +32,7 @@ def generalise(
     Parameters
     ----------
     data : what `open_source` takes. keep : columns to return as they are.
-    keep_order : keep the rows' order, which links two releases; else it is drawn anew.
+    keep_order : keep the rows' order, which links two releases; otherwise the rows are shuffled.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def generalise(
 
     Raises
     ------
-    RequestError : a row holds a value outside its domain, with how many and in which column.
+    RequestError : a row has a value outside its domain, with how many and in which column.
 
     Cost: the whole table in memory.
 
@@ -59,7 +59,7 @@ def generalise(
     for place, domain in enumerate(policy.domains):
         if outside := int((recoded.intervals[:, place] < 0).sum()):
             raise RequestError(
-                f"{outside:,} rows hold a value outside the policy's domain",
+                f"{outside:,} rows have a value outside the policy's domain",
                 where=f"column {domain.column}",
                 instead="leave them out, or make the policy with them",
             )
@@ -81,7 +81,7 @@ def generalise(
 def _publish_policy(
     policy: AnyPolicy, seen: list[NDArray[np.bool_]], recoded: RecodedBatch
 ) -> PublishedPolicy | PublishedBoxes:
-    """Return what rows show of a policy, whatever their groups count."""
+    """Return the released part of a policy, for groups of any size."""
     if not isinstance(policy, TreePolicy):
         return PublishedPolicy.of(policy, seen)
     leaves, used = policy.pruned_tree.leaves, np.unique(recoded.intervals[:, 0])

@@ -1,8 +1,9 @@
 """Marginals: how many released people have a value in each run of a column's values.
 
-Runs are named as intervals are, by what released rows show, and hold `least` people or more. In
-public, counts have two digits, and go up to tens below 100, as all figures of people do: whoever
-knows everybody else cannot subtract to the last person, unless a count stands at the very edge.
+Runs are named as intervals are, by the values of released rows, and have `least` people or more. In
+public, counts have two digits, and go up to tens below 100, as all figures of people do. An
+adversary who knows everybody else cannot subtract to the last person, unless a count is at the very
+edge.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class ColumnMarginal:
 
     @property
     def stranger(self) -> TamperedError:
-        """The error that no release has these marginals beside its boxes."""
+        """Return the error for marginals that contradict the boxes of the release."""
         return TamperedError(
             "the marginals are not those of the release", where=f"column {self.column}"
         )
@@ -104,8 +105,8 @@ def state_people(count: int) -> int:
 def least_implied(column: CodedColumn, marginal: ColumnMarginal, people: Ints) -> int:
     """Return the least count that exact runs, and the people of each interval, imply.
 
-    It is the least of all runs, and of the people of intervals that reach into runs next to each
-    other, and beyond them, who have a value there.
+    It is the least of the people of each run, and of another count. That count is of the people who
+    are in intervals across neighbouring runs and beyond them, and have a value there.
 
     Raises
     ------
@@ -144,7 +145,7 @@ class ReleasedCounts(BriefRepr):
     """Released people, each counted once.
 
     people : (boxes,) in each uncut box of a policy. values : by column, (values,).
-    least : what no count that boxes and runs imply may be below, unless boxes alone imply it.
+    least : the least count that boxes and runs together may imply, unless boxes alone imply less.
     """
 
     shows = ("least",)
@@ -164,7 +165,7 @@ def marginal_of(
     coded : the column as it is published.
     boxes : (boxes,) each, first and last position of every released box, and its people.
     counts : (values,) released people by position.
-    least : what no count that boxes and runs imply may be below, unless boxes alone imply it.
+    least : the least count that boxes and runs together may imply, unless boxes alone imply less.
     """
     if domain.free:  # its boxes have no runs
         return None

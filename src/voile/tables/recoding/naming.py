@@ -7,10 +7,10 @@ row is in has none at all.
 - The outermost interval of a scale is open: `85 and over`.
 - A cut between bins, or between whole numbers, dates or times without gaps, stands where it is:
   `20-29`, `30-39`.
-- Numbers bear their unit. What is coded as top or bottom is open: `90 and over`.
-- A cut in a gap goes by the roundest number above the nearest value shown below it, up to the
-  nearest value shown above it: the name reveals neither.
-- Of text, what is shown of an interval is listed, or its first and last where all are digits.
+- Numbers have their unit. A top- or bottom-coded value is open: `90 and over`.
+- A cut in a gap gets the roundest number above the nearest value shown below it, and at most the
+  nearest value shown above it. The name reveals neither.
+- Text intervals list their shown values, or the first and the last if all are digits.
 """
 
 from __future__ import annotations
@@ -134,11 +134,11 @@ class _IntervalEnds:
     missing: bool
     values: tuple[Value, ...]
     after: Value = None
-    """What follows `last` at a cut between whole numbers or dates."""
+    """The value after `last`, at a cut between whole numbers or dates."""
 
     @property
     def written_values(self) -> tuple[Value, ...]:
-        """What a label may say: the values, or the bins' edges."""
+        """Return the values for a label: the values, or the bins' edges."""
         return tuple(value for value in self.values if value != BELOW_ALL)
 
     def label(self, style: RangeStyle, *, dates: bool, unit: str) -> str:
@@ -171,7 +171,7 @@ class _CutScale:
 
     @cached_property
     def _places(self) -> NDArray[np.intp]:
-        """Where the known values that are shown stand."""
+        """Return the places of the known values that are shown."""
         return np.flatnonzero(self.shown[: len(self.domain) - self.domain.nullable])
 
     def ends(self, interval: DomainInterval) -> _IntervalEnds:
@@ -199,7 +199,7 @@ class _CutScale:
         return bool(self.domain.is_declared[place]) and not self.domain.covers_more(place)
 
     def _cut_value(self, place: int) -> Value:
-        """Return the least value that is said to lie above the cut before a place, if there is."""
+        """Return the least public value above the cut before a place, if there is one."""
         at = int(np.searchsorted(self._places, place))
         if at in (0, len(self._places)):
             return None

@@ -1,4 +1,4 @@
-"""What each column of a source becomes in the release, decided before the first row is read."""
+"""Plan the output of each column of a source, before the first row is read."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ class ColumnOutput:
 
     source : the source's column. role : its role; a pseudonym's is ``identifier``.
     fields : the release's. what : in words, for the codebook.
-    make : returns an array for a batch, and which rows could not be made, if any: of a
-        quasi-identifier the numbers of the intervals, which have no names before the last row.
+    make : returns an array for a batch, and which rows could not be made, if any. For a
+        quasi-identifier the array has the numbers of the intervals, which have no names before the
+        last row.
     """
 
     source: str
@@ -46,7 +47,7 @@ class ColumnOutput:
 
     @property
     def unfinished_field(self) -> pa.Field:
-        """What `make` gives."""
+        """Return the field of the array from `make`."""
         return pa.field(self.source, pa.int32()) if self.role == "quasi" else self.fields[0]
 
     def write_cells(

@@ -1,4 +1,4 @@
-"""What an interval of a public codebook may stand for: its values, all equally likely."""
+"""List the possible values of an interval of a public codebook, all equally likely."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ A_DAY = 24 * 60 * 60 * 1000  # ms
 
 @dataclass(frozen=True, eq=False)
 class PossibleValues(BriefRepr):
-    """The values that each interval of a column may stand for.
+    """Hold the possible values of each interval of a column.
 
     first, known : (intervals,) int64, the number of its first known value, and how many follow
         each other from there. missing : (intervals,) bool, whether null is one more.
@@ -61,7 +61,7 @@ class PossibleValues(BriefRepr):
             raise RequestError(
                 "numbers beyond 2^63 have no list of values",
                 where=f"column {column.column}",
-                instead="leave it out of the columns asked for: its cells are then means",
+                instead="leave it out of the requested columns: its cells are then means",
             )
         first, last = np.array(runs, dtype=np.int64).reshape(-1, 2).T
         known = last - first + 1
@@ -88,7 +88,7 @@ def _runs(column: CodedColumn) -> tuple[list[tuple[int, int]], Callable[[Ints], 
 
 
 def _missing(column: CodedColumn, known: NDArray[Any]) -> NDArray[np.bool_]:
-    """Say which intervals may stand for null: those of a missing value, or of nothing known."""
+    """Return which intervals may contain null: those of a missing value, or of nothing known."""
     said = np.array([e.missing for e in column.entries], dtype=np.bool_)
     return np.asarray(said | np.equal(known, 0))
 
@@ -110,7 +110,7 @@ def _ends(column: CodedColumn) -> list[tuple[Any, Any] | None]:
 
 
 def widths(column: CodedColumn) -> NDArray[np.float64]:
-    """Return how many values each interval may stand for; of decimals, how far it reaches."""
+    """Return how many values each interval may have; for decimals, its width."""
     if any(entry.values for entry in column.entries):
         return PossibleValues.of(column).sizes.astype(np.float64)
     if column.parser.kind != "decimal":
@@ -129,7 +129,7 @@ def numbering(column: CodedColumn) -> tuple[Callable[[Any], int], Callable[[Ints
         raise RequestError(
             "decimals have no list of values",
             where=f"column {column.column}",
-            instead="leave it out of the columns asked for: its cells are then means",
+            instead="leave it out of the requested columns: its cells are then means",
         )
     if parser.kind == "text":
         width = _width(column)
@@ -155,7 +155,7 @@ def _width(column: CodedColumn) -> int:
         raise RequestError(
             "codes of several widths have no list of values",
             where=f"column {column.column}",
-            instead="leave it out of the columns asked for: its cells are then labels",
+            instead="leave it out of the requested columns: its cells are then labels",
         )
     return widths.pop()
 

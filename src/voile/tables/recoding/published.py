@@ -20,7 +20,7 @@ from voile.tables.recoding.naming import name_intervals
 
 @dataclass(frozen=True)
 class PublishedPolicy(BriefRepr):
-    """What a release shows of a policy.
+    """Hold the part of a policy that a release shows.
 
     codebook : of the intervals that released rows are in.
     entry_of : by column, (intervals,) int32, each interval's place in the codebook; -1 for none.
@@ -73,7 +73,7 @@ class PublishedPolicy(BriefRepr):
 
 
 def check_bounds(column: CodedColumn) -> None:
-    """Refuse two bounds that say the same of two intervals."""
+    """Refuse two intervals with equal bounds."""
     bounds = [entry.bounds for entry in column.entries]
     if len(set(bounds)) < len(bounds):
         raise RequestError(

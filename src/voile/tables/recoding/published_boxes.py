@@ -26,11 +26,11 @@ from voile.tables.trees.policy import TreePolicy, sets_in
 
 @dataclass(frozen=True)
 class PublishedBoxes(BriefRepr):
-    """What a release shows of a tree policy.
+    """Hold the part of a tree policy that a release shows.
 
     codebook : of the boxes that released rows are in.
-    box_of : (uncut boxes of the policy,) which box of the codebook each has become; -1 for none.
-        Of a policy per person, of all boxes of rows.
+    box_of : (uncut boxes of the policy,) which box of the codebook each has become; -1 for none. A
+        policy per person has one entry for each box of rows.
     finest : the global policy of every cut that a released box has, as it would be published.
     marginals : of the columns that have more than one run.
     begins : by these columns, (runs,) the position that each run begins at.

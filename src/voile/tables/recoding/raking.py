@@ -13,8 +13,8 @@ ROUNDS, NEAR = 200, 1e-6
 def rake(width: Floats, people: Floats, runs: Floats) -> Floats:
     """Return which share of each interval's people is in each run.
 
-    Iterative proportional fitting: of all shares under which intervals and runs hold as many
-    people as they do, those nearest to values that are even within an interval.
+    Iterative proportional fitting: some shares give the same numbers of people in all intervals and
+    runs. The result is nearest among them to values that are even within an interval.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ def rake(width: Floats, people: Floats, runs: Floats) -> Floats:
 
     Returns
     -------
-    (intervals, runs), each row sums to 1. Cost: O(intervals x runs) a round; ends when every run
-    is within a millionth of all people of its count, or after 200 rounds: rounded counts may be
-    those of no people, and are then come near to.
+    (intervals, runs), each row sums to 1. Cost: O(intervals x runs) a round. The rounds end when
+    every run is within a millionth of all people of its count, or after 200. Rounded counts may fit
+    no people; the result then comes near to them.
     """
     share = width / width.sum(axis=1, keepdims=True)
     for _ in range(ROUNDS):

@@ -17,10 +17,10 @@ from voile.tables.trees.policy import TreePolicy
 
 @dataclass(frozen=True)
 class RecodedBatch:
-    """What a policy makes of a batch: positions and interval numbers, -1 outside the domain.
+    """Hold a policy's output for a batch: positions and interval numbers, -1 outside the domain.
 
-    Of a tree policy the number of a row's box stands for each of its intervals. `suppressed`
-    (rows,) are those whose group is not among those that may be released.
+    For a tree policy, the number of a row's box takes the place of each of its intervals.
+    `suppressed` (rows,) are those with a group that may not be released.
     """
 
     values: NDArray[np.int32]

@@ -1,9 +1,9 @@
-"""Runs of a column's values that may be counted beside released boxes.
+"""Choose runs of a column's values that may be counted in addition to released boxes.
 
-Whoever knows how many people each box holds, and how many each run, subtracts: of the people in
-boxes that reach into some runs but not only into them, it is known how many have a value there.
-Those are all the counts that the two imply, by the theorem in the wing's README, and for each two
-cuts they are counted here: a run ends at cuts that imply none of a few people, and of none.
+An adversary who knows the people of each box and of each run can subtract. Some boxes reach into
+some runs but not only into them. The subtraction gives the number of their people with a value in
+these runs. By the theorem in the wing's README, the two imply no other counts. This module computes
+them for each two cuts. Runs end only at cuts that imply no count of a few people or of nobody.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST = 1_024
 
 
 def straddling(low: Ints, high: Ints, people: Ints, cuts: Ints, held: Ints) -> tuple[Ints, Bits]:
-    """Count, between each two cuts, the people in boxes that reach beyond, and say if any do.
+    """Count, between each two cuts, the people in boxes that reach beyond; return if any do.
 
     Parameters
     ----------
@@ -29,8 +29,9 @@ def straddling(low: Ints, high: Ints, people: Ints, cuts: Ints, held: Ints) -> t
 
     Returns
     -------
-    (c, c) each, of those between cut i and cut j > i: how many people of boxes that lie there in
-    part have their value there, and whether there are such boxes. Cost: O(boxes + c^2).
+    (c, c) each, for cut i and cut j > i, on the boxes that lie between them in part. First, how
+    many people of these boxes have their value there. Second, whether there are such boxes. Cost:
+    O(boxes + c^2).
     """
     first = np.searchsorted(cuts, low, side="right") - 1
     last = np.searchsorted(cuts, high + 1)
@@ -50,9 +51,9 @@ def straddling(low: Ints, high: Ints, people: Ints, cuts: Ints, held: Ints) -> t
 def choose_cuts(low: Ints, high: Ints, people: Ints, counts: Ints, least: int) -> Ints:
     """Return the cuts between runs, with the two ends, so that no count below `least` is implied.
 
-    `counts` (values,) are people by value. Of the cuts that conflict with others, the one goes
-    first without which the least is hidden for each conflict that it has; then those that went
-    come back where they can. Cost: O(c^2), c the cuts.
+    `counts` (values,) are people by value. Cuts that conflict with others are removed one by one.
+    The first is the cut with the fewest people misplaced by its removal, for each of its conflicts.
+    Then removed cuts come back if they can. Cost: O(c^2), c the cuts.
     """
     cuts = _candidates(counts)
     before = np.concatenate(([0], np.cumsum(counts)))[cuts]
@@ -63,7 +64,7 @@ def choose_cuts(low: Ints, high: Ints, people: Ints, counts: Ints, least: int) -
 
 
 def _apart(clash: Bits, cuts: Ints, before: Ints) -> Bits:
-    """Say which cuts to keep: the ends, and others of which no two conflict."""
+    """Return which cuts to keep: the ends, and others of which no two conflict."""
     kept = ~(clash[0] | clash[-1])
     kept[[0, -1]] = True
     clashes = clash[:, kept].sum(axis=1)

@@ -1,4 +1,4 @@
-"""How the people of each published interval are spread over its values, as marginals say."""
+"""Spread the people of each published interval over its values, by the marginals."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class IntervalSpread(BriefRepr):
 def _intersect_entries(
     one: CodebookEntry, other: CodebookEntry, read: Callable[[Any], Any]
 ) -> CodebookEntry:
-    """Return what two intervals share, which is something."""
+    """Return the common part of two intervals, which is not empty."""
     missing = one.missing and other.missing
     nothing = CodebookEntry(MISSING, None, None, missing=missing)
     if MISSING in (one.label, other.label):

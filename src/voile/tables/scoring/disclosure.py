@@ -1,14 +1,17 @@
-"""What a release of a table discloses: its equivalence classes, and a figure for each question.
+"""Measure a table release's disclosure: its equivalence classes, and a figure for each question.
 
 All figures count subjects. A policy's classes spread a subject of several classes evenly over them,
-so that sizes add up when classes merge. A subject gives a class at most 1, hence a class of size n
-holds at least n subjects: each risk computed from n is at least the risk of a person. A written
-release counts `AtRiskCounts` instead, each person once, in the smallest class that shows her.
+so that sizes add up when classes merge. A subject gives a class at most 1, so a class of size n has
+at least n subjects. Each risk computed from n is therefore at least the risk of a person. A written
+release counts `AtRiskCounts` instead: each person once, in the smallest class that shows the
+person.
 
 The adversaries are El Emam's (Guide to the De-Identification of Personal Health Information,
-2013, ch. 16; Dankar & El Emam, PAIS 2010). The *prosecutor* knows that the target is in the
-release; the *journalist* does not, and looks the target up in a register of the population; the
-*marketer* links everybody, and counts what is right on average.
+2013, ch. 16; Dankar & El Emam, PAIS 2010):
+
+- The *prosecutor* knows that the target is in the release.
+- The *journalist* does not, and looks the target up in a register of the population.
+- The *marketer* links everybody, and counts the share that is right on average.
 """
 
 from __future__ import annotations
@@ -66,10 +69,10 @@ class EquivalenceClasses:
 class AtRiskCounts:
     """Released people by the smallest class of their rows: (m,) people, (m,) n and (m,) g.
 
-    A class counts each person who has a row in it once, so that n and g are whole numbers of people
-    wherever the population is. A person's risk is the largest over all of her rows.
-    small : (m,) the classes of fewer than 11 people that these people are in; a class counts
-        1 / its people for each of them.
+    A class counts each person with a row in it once. So n and g are whole numbers of people
+    wherever the population is. A person's risk is the largest over all of the person's rows.
+    small : (m,) the number of classes of fewer than 11 people with these people in them. A class
+        counts 1 / its people for each of them.
     """
 
     people: Floats
@@ -79,7 +82,7 @@ class AtRiskCounts:
 
     @classmethod
     def of(cls, classes: EquivalenceClasses) -> AtRiskCounts:
-        """Take the people of classes of whom none has rows in two."""
+        """Take the people of classes if nobody has rows in two of them."""
         small = (classes.group < SMALL_GROUP).astype(np.float64)
         return cls(classes.sample, classes.group, classes.people, small)
 
@@ -99,7 +102,7 @@ def disclosure(
     """Compute every measure of `MEASURES`, without those of a sensitive column when there is none.
 
     `at_risk` counts people where somebody's rows are in several classes.
-    Of a release of nothing all risks are 0, and k, l and the like are infinite.
+    A release of nothing has risks of 0, and infinite k, l and the like.
 
     >>> sizes = np.array([1.0, 3.0])
     >>> found = disclosure(EquivalenceClasses(sizes, np.array([10.0, 12.0]), np.zeros((2, 0))))
@@ -187,10 +190,11 @@ def entropy_l(sensitive: Floats) -> float:
 def recursive_c(sensitive: Floats, l: int) -> float:  # noqa: E741 - the paper's letter
     """Return the bound that c must exceed for recursive (c, l)-diversity, l >= 1.
 
-    With a class's counts in falling order r_1 >= r_2 >= ..., the largest over the classes of
-    r_1 / (r_l + r_(l+1) + ...): the release is (c, l)-diverse exactly for greater c
-    (Machanavajjhala et al., TKDD 2007, Definition 4.2). Infinite when a class has fewer than l
-    values. At l = 2 it is the odds with which the best guess in a class is right.
+    For a class with counts in falling order r_1 >= r_2 >= ..., take r_1 / (r_l + r_(l+1) + ...).
+    The bound is the largest of these over the classes. The release is (c, l)-diverse exactly for
+    greater c (Machanavajjhala et al., TKDD 2007, Definition 4.2). The bound is infinite when a
+    class has fewer than l values. At l = 2 it is the odds with which the best guess in a class is
+    right.
 
     >>> recursive_c(np.array([[2.0, 2.0, 1.0], [6.0, 1.0, 1.0]]), 2)
     3.0
@@ -204,8 +208,8 @@ def recursive_c(sensitive: Floats, l: int) -> float:  # noqa: E741 - the paper's
 def t_closeness(sensitive: Floats, *, ordered: bool = False) -> float:
     """Return the largest distance of a class's sensitive values from the whole release's.
 
-    The distance is the earth mover's, with all values equally far apart or, when `ordered`, with
-    neighbours in the domain 1 / (v - 1) apart (Li, Li & Venkatasubramanian, ICDE 2007, 4).
+    The distance is the earth mover's. All values are equally far apart or, when `ordered`,
+    neighbours in the domain are 1 / (v - 1) apart (Li, Li & Venkatasubramanian, ICDE 2007, 4).
 
     >>> halves = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
     >>> t_closeness(halves), t_closeness(halves, ordered=True)
@@ -217,7 +221,7 @@ def t_closeness(sensitive: Floats, *, ordered: bool = False) -> float:
 def are_diverse(
     sensitive: Floats, whole: Floats, rules: Constraints, *, ordered: bool = False
 ) -> NDArray[np.bool_]:
-    """Say which classes show enough of a sensitive column, (c, v), for l-diversity and t-closeness.
+    """Return which classes of a sensitive column, (c, v), keep l-diversity and t-closeness.
 
     `whole` (v,) counts everybody by value, from whom no class may be far.
 
@@ -235,7 +239,7 @@ def are_diverse(
 def has_shares(
     sensitive: Floats, whole: Floats, *, nats: float, t: float, ordered: bool
 ) -> NDArray[np.bool_]:
-    """Say which classes have so much entropy, and are at most `t` from what `whole` counts."""
+    """Return which classes have so much entropy, and are at most `t` from what `whole` counts."""
     allowed = np.ones(len(sensitive), dtype=np.bool_)
     if nats > 0 or t < 1:
         allowed &= sensitive.sum(axis=1) > 0

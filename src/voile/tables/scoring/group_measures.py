@@ -1,7 +1,7 @@
 """Risks and losses that are sums over the groups a policy makes, eq. 2-4 among them.
 
-A search needs no more of a measure than this form: a number for each generalised group, summed,
-which falls (a risk) or rises (a loss) as groups are merged.
+A search needs only this form of a measure: a number for each generalised group, summed. The sum
+falls (a risk) or rises (a loss) as groups are merged.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SOURCE = "Xia et al., CODASPY 2013"
 
 @dataclass(frozen=True, eq=False)
 class RecordGroups:
-    """Groups of records that a policy makes alike; a user's measure sees them read-only.
+    """Hold groups of records with equal labels; a user's measure sees them read-only.
 
     subjects : (m,) float64 > 0, n, of the source.
     people : (m,) float64 >= 0, of the population.
@@ -96,16 +96,16 @@ class GroupMeasure(DisplayMeasure):
     """Describe a risk or a loss that is a sum over groups, and compute it.
 
     On a frontier it is put in [0, 1]. A risk is divided by its sum over the source's own
-    combinations. Of a loss that sum is taken away, and what is left divided by what is left of
-    one group of all, so that only differences count and a loss may be negative.
+    combinations. For a loss, that sum is subtracted, and the difference is divided by the same
+    difference for one group of all. So only differences count, and a loss may be negative.
 
     Parameters
     ----------
     name, title, unit, formula, source : see `DisplayMeasure`.
-    generalising : ``falls`` for a risk, ``rises`` for a loss: what the sum does as a policy
-        becomes more general. Searches rely on it; what is declared is checked before.
-    each : from `RecordGroups` of length m to (m,) finite numbers, those of a risk >= 0. What a
-        group counts must not depend on the others that it is asked with.
+    generalising : the direction of the sum as a policy becomes more general: ``falls`` for a risk,
+        ``rises`` for a loss. Searches rely on it, and check the declaration before.
+    each : from `RecordGroups` of length m to (m,) finite numbers, for a risk >= 0. A group's number
+        must not depend on the other groups.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class GroupMeasure(DisplayMeasure):
 
 
 def compute_values(measure: GroupMeasure, groups: RecordGroups) -> Floats:
-    """Ask a measure what each group counts; refuse an answer that is not (m,) such numbers."""
+    """Compute a measure's number for each group; refuse a result that is not (m,) such numbers."""
     found = measure.each(groups) if is_built_in(measure) else _ask_user(measure, groups)
     if found.shape != (len(groups),) or found.dtype.kind not in "biuf":
         raise RequestError(
@@ -152,7 +152,7 @@ def _ask_user(measure: GroupMeasure, groups: RecordGroups) -> NDArray[Any]:
     except (Exception, SystemExit) as error:  # its words may quote what it was given
         raise RequestError(
             f"{measure.name} raised {type(error).__name__} when asked about {len(groups)} groups",
-            instead="call its function in Python to see why; what it is given is read-only",
+            instead="call its function in Python to see why; its arguments are read-only",
         ) from error
 
 
@@ -219,9 +219,9 @@ class WeightedLoss:
 
 @dataclass(frozen=True)
 class OutcomeUncertainty:
-    """Count what is not known of outcomes once the group is: n H(outcome | group), weighed.
+    """Compute the remaining uncertainty of outcomes given the group: n H(outcome | group), weighed.
 
-    Mutual information never rises under a function of what is observed, so this never falls.
+    A function of an observation never raises its mutual information, so this never falls.
     """
 
     weights: tuple[float, ...]
@@ -272,8 +272,8 @@ def _matches(name: str, title: str, formula: str, each: SizeWeighing) -> GroupMe
 def small_groups() -> GroupMeasure:
     """Return the risk of groups of fewer than 11 people: matches expected among their records.
 
-    A record in a group of 11 or more counts nothing, so that a policy without smaller groups has
-    a risk of 0 (the paper's second limitation: its risk lets many safe records hide a few).
+    A record in a group of 11 or more counts nothing. A policy without smaller groups therefore has
+    a risk of 0. (In the paper's second limitation, its risk lets many safe records hide a few.)
     """
     return matches(under=SMALL_GROUP)
 
@@ -287,8 +287,8 @@ def estimated_matches() -> GroupMeasure:
         "estimated_matches",
         "Estimated matches",
         "matches",
-        "sum over records of E[1 / F], F the people of a record's box, estimated from those of "
-        "its counted box; of the source as it is, 1 / n",
+        "sum over records of E[1 / F], F the people of a record's box, estimated from its counted "
+        "box; for the source as it is, 1 / n",
         generalising="falls",
         source="Benedetti & Franconi, NTTS 1998",
         each=SizeWeighing(1.0, np.inf),
@@ -350,11 +350,11 @@ def weigh_losses(
 
 
 def mutual_information(outcomes: Sequence[Floats]) -> GroupMeasure:
-    """Return the loss 1 - I(group; outcome) / I(source's combination; outcome).
+    """Return the loss `1 - I(group; outcome) / I(combination; outcome)`.
 
-    I is the mutual information of the counts; of several outcome columns the mean is taken. An
-    outcome that the source's combinations say nothing of adds nothing. Where combinations hold
-    few subjects I is too high, most of all at the source, and the loss is too.
+    I is the mutual information of the counts; the combinations are the source's. The loss is the
+    mean over the outcome columns. An outcome that is independent of the combinations adds nothing.
+    If combinations have few subjects, I is too high, most of all at the source, and so is the loss.
     """
     if not outcomes:
         raise RequestError(

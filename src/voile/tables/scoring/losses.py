@@ -1,16 +1,19 @@
-"""What a release loses: three figures of any grouping of the source's combinations.
+"""Measure a release's losses: three figures of any grouping of the source's combinations.
 
-A grouping is what a policy makes of the source, whatever family the policy is of: which group each
-combination is in, and which values of each column a group shows as one. So bit-strings and trees
-are measured by the same functions.
+A policy of any family makes a grouping of the source. It defines the group of each combination, and
+which values of each column a group shows as one. So the same functions measure bit-strings and
+trees.
 
 *Distribution* is eq. 4, divided by that of one group of all: how far values are from even within
-the groups. It charges nothing for merging values that are equally frequent. *Resolution* is the
-share of each column's entropy that is left within groups of people who share all labels: it
-charges little for merging rare values, and little for a column that is one group where groups are
-small, whose people have few values of it (`hidden_by_column` says what labels alone hide).
-*NCP*, the normalised certainty penalty, is how wide the groups are, whoever is in them (Xu et al.,
-KDD 2006). Suppressed subjects count as wholly lost in each.
+the groups. It charges nothing for merging values that are equally frequent.
+
+*Resolution* is the share of each column's entropy that is left within groups of people who share
+all labels. It charges little for merging rare values. It also charges little for a column that is
+one group if groups are small and have few values of it. (`hidden_by_column` measures the entropy
+that labels alone hide.)
+
+*NCP*, the normalised certainty penalty, is the width of the groups for any people in them (Xu et
+al., KDD 2006). Suppressed subjects count as wholly lost in each.
 """
 
 from __future__ import annotations
@@ -37,8 +40,8 @@ LOSSES = ("distribution", "resolution", "ncp")
 class PolicyFigures(BriefRepr):
     """Figures of policies, (m,) each.
 
-    The sum of 1 / g and the largest 1 / g of the subjects released (0 if none is), the share of
-    subjects that are not, and the three losses (see `losses`).
+    For the released subjects: the sum of 1 / g, and the largest 1 / g (0 without any). Then the
+    share of suppressed subjects, and the three losses (see `losses`).
     """
 
     expected_matches: Floats
@@ -53,9 +56,11 @@ class PolicyFigures(BriefRepr):
 class CombinationGrouping(BriefRepr):
     """Which group each combination is in, and which values of each column a group covers.
 
-    group : (cells,) int, of every combination of the counts. box : (groups, attributes) int, for
-    each column which of its boxes a group shows. values : for each column (boxes, values) bool, the
-    values of a box: an interval, or any set of them. kept : (groups,) bool, which are released.
+    group : (cells,) int, of every combination of the counts.
+    box : (groups, attributes) int, the box of each column that a group shows.
+    values : for each column (boxes, values) bool, the values of a box: an interval, or any set of
+        them.
+    kept : (groups,) bool, which are released.
     """
 
     group: Ints
@@ -120,8 +125,8 @@ def hidden_by_column(counts: CombinationCounts, grouping: CombinationGrouping) -
     """Return the share of each column's entropy that the groups hide, (attributes,) >= 0.
 
     The mean over groups of H(column | group) / H(column), each group by its subjects; 0 for a
-    column of one value. Suppressed subjects count 1 each: groups beside them that are more even
-    than the source can bring the sum above 1.
+    column of one value. Suppressed subjects count 1 each. With groups that are more even than the
+    source, the sum can therefore exceed 1.
     """
     kept = grouping.kept[grouping.group]
     dropped = counts.subjects - counts.sample[kept].sum()
@@ -158,7 +163,7 @@ def entropies(counts: CombinationCounts) -> Floats:
 def importance_shares(
     counts: CombinationCounts, importance: Sequence[float] | None = None
 ) -> Floats:
-    """Return what each column counts in `resolution`: shares of 1, 0 for a column of one value."""
+    """Return each column's weight in `resolution`: shares of 1, 0 for a column of one value."""
     given = np.ones(len(counts.sizes)) if importance is None else np.asarray(importance, float)
     if given.shape != (len(counts.sizes),) or not (np.isfinite(given) & (given >= 0)).all():
         raise RequestError(

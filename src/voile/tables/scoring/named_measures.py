@@ -55,7 +55,7 @@ DEFAULTS: Mapping[Kind, str] = {"risk": "matches", "loss": "information"}
 
 
 def measure_named(kind: Kind, wanted: str | GroupMeasure | None) -> Maker:
-    """Return what makes a measure for a table: found by its name, or given; None is the paper's.
+    """Return the maker of a measure, by its name or from an object; None is the paper's measure.
 
     Do not call this with a name read from a kit: ``module:object`` runs code.
     """

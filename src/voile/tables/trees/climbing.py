@@ -1,7 +1,7 @@
-"""Boxes that are short on other rows than the tree was grown on give way to what they are cut from.
+"""Merge boxes that are short of people on other rows than those the tree was grown on.
 
-A short box that took its ancestor's label alone would be what is left of the ancestor: k counted
-over the label would be false. So the whole ancestor becomes one box, and boxes stay disjoint.
+A short box with its ancestor's label alone would show only the rest of the ancestor. The label's
+count k would then be false. So the whole ancestor becomes one box, and boxes stay disjoint.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ def climb(
     shown: NDArray[np.bool_],
     is_allowed: Callable[[NDArray[np.intp]], bool],
 ) -> Nodes | None:
-    """Return the box that stands for each uncut box, (boxes,); -1 of boxes that are cut.
+    """Return the released box for each uncut box, (boxes,); -1 for boxes that are cut.
 
     Parameters
     ----------
-    shown : (boxes,) which uncut boxes hold rows: others are not released, whatever they count.
-    is_allowed : whether these uncut boxes, of which some hold rows, may be one box together. What
-        it allows of a box, it need not allow of a larger one.
+    shown : (boxes,) which uncut boxes have rows: others are not released, with any count.
+    is_allowed : whether these uncut boxes, some of them with rows, may be one box together. It may
+        allow a box and refuse a larger one.
 
     Returns
     -------

@@ -1,12 +1,12 @@
 """A policy per person: trees of boxes over all rows of a person, one tree for each number of rows.
 
 **Guarantee.** A person's record has all her rows, in an order that follows from their values
-alone. Boxes of records partition the people of each number of rows, and everybody in a box of m
-rows is released with the same m labels: those of the box at place 1 to m. So people of one box
-show the same multiset of rows over the quasi-identifiers. If each box with people has k, then at
-least k released people show any multiset that somebody shows. An adversary who knows all true rows
-of a person finds her record and its box, hence at least k candidates. This holds whatever the
-adversary knows of the policy, for boxes overlap only as row labels, never as records.
+alone. Boxes of records partition the people of each number of rows. Everybody in a box of m rows is
+released with the same m labels: those of the box at place 1 to m. So people of one box show the
+same multiset of rows over the quasi-identifiers. If each box with people has k, then at least k
+released people show any multiset that somebody shows. An adversary who knows all true rows of a
+person finds the person's record and its box, hence at least k candidates. This holds for any
+knowledge of the policy: boxes overlap only as row labels, never as records.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class PersonPolicy(BriefRepr):
         if set(data) != {"family", "tree", "pruned"} or not (
             type(number) is int and type(links) is int
         ):
-            raise RequestError("a policy per person says its trees and how many links are pruned")
+            raise RequestError("a policy per person needs its trees and its number of pruned links")
         policies = len(trees) // len(numbers)
         if not 0 <= number < policies:
             raise RequestError(f"the kit has no trees {number}, only {policies}, from 0")

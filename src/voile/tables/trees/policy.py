@@ -18,7 +18,7 @@ from voile.tables.trees.tree import BoxExtents, BoxTree, Nodes
 
 @dataclass(frozen=True, eq=False)
 class TreePolicy(BriefRepr):
-    """Merge the values of a box, whatever other boxes do with the same values.
+    """Merge the values of a box, independently of other boxes with the same values.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class TreePolicy(BriefRepr):
     def numbers_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the number of each row's box in every column; -1 of a value outside its domain.
 
-        A row with such a value is in no box: its other columns say 0.
+        A row with such a value is in no box: its other columns are 0.
         """
         boxes = np.maximum(self.box_of(codes), 0)[:, None]
         return np.where(codes < 0, -1, boxes).astype(np.int32)
@@ -146,9 +146,10 @@ class TreePolicy(BriefRepr):
     def list_shown(
         self, numbers: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], tuple[NDArray[np.bool_], ...]]:
-        """Return what boxes show: the number of an interval by column, and its values.
+        """Return the labels of boxes: the number of an interval by column, and its values.
 
-        Of boxes as `numbers_of` has them; by column (intervals, values) bool.
+        `numbers` are boxes as from `numbers_of`. The values are, by column, (intervals, values)
+        bool.
         """
         sets, number = zip(*(self.sets_of(i) for i in range(len(self.domains))), strict=True)
         return np.column_stack([own[numbers[:, 0]] for own in number]), sets
@@ -177,7 +178,7 @@ class TreePolicy(BriefRepr):
         if set(data) - {"merged"} != {"family", "tree", "pruned"} or not (
             type(number) is int and type(links) is int and isinstance(merged, list)
         ):
-            raise RequestError("a tree policy says its tree and how many links are pruned")
+            raise RequestError("a tree policy needs its tree and its number of pruned links")
         if not 0 <= number < len(trees):
             raise RequestError(f"the kit has no tree {number}, only {len(trees)}, from 0")
         if not 0 <= links <= trees[number].links:

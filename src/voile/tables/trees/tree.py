@@ -33,7 +33,7 @@ class BoxExtents(ABC):
     def bounds(self) -> tuple[Nodes, Nodes]:
         """(boxes, columns) first and last position of every box, both included.
 
-        Of a column without an order, a box may lack some of those between: see `sets`.
+        In a column without an order, a box may lack some positions between: see `sets`.
         """
 
     @property
@@ -57,11 +57,12 @@ class BoxTree(BoxExtents, BriefRepr):
     Parameters
     ----------
     sizes : values in each domain.
-    column, cut : (boxes,) the column that a box is cut in, and after which position; of a column
-        without an order, the positions of the first part, a bit each.
+    column, cut : (boxes,) the column that a box is cut in, and after which position. For a column
+        without an order, `cut` has the positions of the first part, a bit each.
     part : (boxes,) the first of its two parts, which the other follows; -1 of a box not cut.
-    last : (boxes,) with how many links pruned a box is still cut: pruning goes link by link, and
-        a box is cut in the policies of 0 to `last` links pruned. -1 of a box not cut.
+    last : (boxes,) the number of pruned links up to which a box is still cut. Pruning goes link by
+        link, so a box is cut in the policies of 0 to `last` pruned links. -1 for a box that is not
+        cut.
     free : which columns have no order; () where all have one.
     """
 

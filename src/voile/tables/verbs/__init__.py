@@ -1,1 +1,1 @@
-"""What the tables wing does, a file a verb, and what these files share."""
+"""Implement the verbs of the tables wing, one file a verb, and their shared code."""

@@ -69,7 +69,7 @@ OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudony
 def prepare(
     kit: StoredKit, chosen: Chosen, source: Source, options: ApplyOptions
 ) -> _TablesApplying:
-    """Decide what each column of a source becomes, and which groups may be released.
+    """Decide the output of each column of a source, and which groups may be released.
 
     Raises
     ------
@@ -379,7 +379,7 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
         }
 
     def _counts_of_people(self, figures: Mapping[str, float]) -> dict[str, float]:
-        """Return what is public of small groups, and of people whom kept columns distinguish."""
+        """Return the public figures of small groups and of people unique by kept columns."""
         shown = {"groups_under_11": figures["groups_under_11"]}
         if not is_few(figures["people_under_11"]):
             shown["people_under_11"] = figures["people_under_11"]
@@ -403,7 +403,7 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
         return [one.column for one in known.codebook.columns if len(one.entries) == 1]
 
     def private_manifest(self, known: AnyPublished) -> dict[str, Any]:
-        """Return what the report says of the other policies, so that it needs no kit."""
+        """Return the report's facts on the other policies, so that the report needs no kit."""
         story = report_data(self.content, self.policy, known)
         return {"story": story, AREAS: self._small_areas, **_marginals(known.marginals)}
 

@@ -1,4 +1,4 @@
-"""The wing's sixth verb: assess a release that voile did not make, beside its original."""
+"""Run the wing's sixth verb: assess a release of any origin against its original."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def _pseudonyms(stage: ForeignTablesStage, keys: Evidence) -> dict[str, str]:
 
 
 def _reading(stage: ForeignTablesStage) -> dict[str, Any]:
-    """Say how cells were read and rows matched, in counts of rows."""
+    """Describe how cells were read and rows matched, in counts of rows."""
     book: ForeignCodebook = stage.codebook
     return {
         "rows": stage.cells.num_rows,

@@ -1,4 +1,4 @@
-"""What the report shows of a release that voile did not make."""
+"""Report on a release that voile did not make."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ READ = {
     "unread": "not read: counted as released exactly",
 }
 OWN_LIMITS = (
-    "Released rows were matched to the original's by what fits, where no key says which is which: "
-    "alike rows are matched at random.",
+    "Without a key, released rows were matched to fitting rows of the original, and equal rows at "
+    "random.",
     *LIMITS[:-1],
 )
 SYNTHETIC_LIMITS = (
-    "Nobody is behind one synthetic row: k, expected matches and the share of unique rows are not "
-    "counted, and say nothing of such a release.",
-    "An adversary who knows how the rows were drawn does better than one who only has them.",
-    "What was attacked was not found; what was not attacked is not known.",
+    "Nobody is behind one synthetic row. So k, expected matches and the share of unique rows have "
+    "no meaning for such a release, and are not counted.",
+    "An adversary who knows how the rows were drawn does better than one with the rows alone.",
+    "These attacks are not all possible attacks: other leaks are unknown.",
 )
 
 
 def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> tuple[Section, ...]:
-    """Say what the report shows: the risks first, then how the release was read.
+    """Return the report's sections: the risks first, then how voile read the release.
 
-    A public report holds no count of people below 11.
+    A public report contains no count of people below 11.
     """
     facts = assessment.facts
     attacks = evidence_sections(
@@ -59,12 +59,12 @@ def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> t
 
 
 def in_short(assessment: ReleaseAssessment, audience: Audience) -> tuple[str, ...]:
-    """Say the risk, what was lost, and what must not pass in silence."""
+    """State the risk, the information loss, and the warnings."""
     facts, figures = assessment.facts, assessment.figures
     people, whole = figures["subjects"], size(facts["subjects"], audience)
     whom = "population" if facts["population_known"] else "original"
     said = [
-        *(f"The release holds a key to the original: rows can be {key}." for key in facts["keys"]),
+        *(f"The release has a key to the original: rows can be {key}." for key in facts["keys"]),
         f"An adversary who links every record to the {whom} is expected to re-identify "
         f"{count_among(figures['expected_matches'], f'{people:,.0f}')} in the release "
         f"({share(figures['mean_risk'])}); without protection, "
@@ -118,13 +118,13 @@ def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:
             )
     for name, form in facts["pseudonyms"].items():
         yield (
-            f"Column {name} holds codes ({form}) that no hash without a secret of the original's "
-            "identifiers gives: taken for a keyed hash or for pseudonyms. Whoever holds the secret "
-            "or the list can undo them, and they join every release that carries them."
+            f"Column {name} has codes ({form}) that no hash without a secret of the original's "
+            "identifiers gives. They are taken for a keyed hash or for pseudonyms. Anybody with "
+            "the secret or the list can undo them, and they join every release that has them."
         )
     if facts["changed"]:
         yield (
-            "Some columns hold values that the original has not, or more often, and did not help "
+            "Some columns have values that the original lacks or has less often. They did not help "
             f"to match rows: {join_names(facts['changed'])}."
         )
     if facts["strangers"]:
@@ -134,8 +134,8 @@ def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:
         )
     if beyond := [name for name in facts["beyond"] if name not in facts["pseudonyms"]]:
         yield (
-            "No figure counts what columns reveal that are not quasi-identifiers and not kept by "
-            f"the roles: {join_names(beyond)}."
+            "No figure counts the columns that are not quasi-identifiers and not kept by the "
+            f"roles: {join_names(beyond)}."
         )
     if facts["not_released"]:
         yield f"Not released: {join_names(facts['not_released'])}."
@@ -155,7 +155,7 @@ def _summary(assessment: ReleaseAssessment, audience: Audience) -> Section:
         Figure(
             "Unique on all released columns",
             share_of(apart, people, audience),
-            "of people, for an adversary who also knows the columns released as they are",
+            "of people for an adversary who also knows the columns released as they are",
         ),
     )
     said = Prose(in_short(assessment, audience))
@@ -164,9 +164,9 @@ def _summary(assessment: ReleaseAssessment, audience: Audience) -> Section:
 
 def _synthetic_in_short(facts: Mapping[str, Any]) -> tuple[str, ...]:
     return (
-        f"{facts['rows']:,} rows, said to be synthetic or perturbed, were attacked beside "
-        f"{facts['original_rows']:,} rows of the original and people who were not in it. What is "
-        "found of both alike is knowledge about groups; only the difference is a leak.",
+        f"The attacks use {facts['rows']:,} rows, described as synthetic or perturbed. They "
+        f"compare {facts['original_rows']:,} rows of the original with people who were not in it. "
+        "An equal result for both is knowledge about groups; only the difference is a leak.",
     )
 
 

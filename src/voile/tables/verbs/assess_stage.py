@@ -1,4 +1,4 @@
-"""A release that voile did not make, beside its original: cells read, rows matched."""
+"""Prepare a release of any origin and its original: cells read, rows matched."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ NAMES: tuple[Role, ...] = ("identifier", "drop")
 
 @dataclass(frozen=True, eq=False)
 class ForeignTablesStage(TablesStage):
-    """What the attacks on a release of any origin are given.
+    """Hold the inputs of the attacks on a release of any origin.
 
-    truth : the original. released : the release. rng : which of several alike rows is matched.
+    truth : the original. released : the release. rng : chooses among equal rows in matching.
     """
 
     truth: Source
@@ -106,7 +106,7 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def codebook(self) -> ForeignCodebook:
-        """What each cell stands for; whether two bounds hold a missing value, matched rows say."""
+        """Return the values of each cell; matched rows show if a range includes missing values."""
         book, codes = self._exact_codebook
         if self.options.synthetic or not any(one.may_lack.any() for one in book.columns):
             return book
@@ -189,15 +189,14 @@ class ForeignTablesStage(TablesStage):
                 f"{left:,} of {len(rows):,} released rows are not in the original: no row that is "
                 f"left fits their cells (such as {name_rows(np.flatnonzero(rows < 0))})",
                 where=self.released_source.name,
-                instead="give the original that it was made from, and in the roles the hierarchy "
-                "that says what its labels mean; rows that were drawn or perturbed are assessed "
-                "with --synthetic",
+                instead="give its own original, and the hierarchy of its labels in the roles; "
+                "assess drawn or perturbed rows with --synthetic",
             )
         return rows
 
     @cached_property
     def key(self) -> str | None:
-        """The column by which rows are matched: the one asked for, or names that both have."""
+        """Return the column for matching rows: the requested one, or names in both."""
         if self.options.key is not None:
             for source in (self.truth, self.released_source):
                 source.schema([self.options.key])
@@ -235,8 +234,8 @@ class ForeignTablesStage(TablesStage):
         ).fit(everyone, rows)
         if not fit.all():
             raise RequestError(
-                f"the cells of {int((~fit).sum()):,} released rows do not hold the values of the "
-                f"original's row of the same {key}",
+                f"the cells of {int((~fit).sum()):,} released rows do not fit the values of the "
+                f"original's row with the same {key}",
                 where=self.released_source.name,
                 instead="leave --key out, or assess rows that were perturbed with --synthetic",
             )
@@ -249,7 +248,7 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def register_by_value(self) -> IntervalRecords:
-        """The adversary's register by values, also of what the release does not show."""
+        """Return the adversary's register by values, also those that the release does not show."""
         people = self._numbers(self.register_rows.column(self.person))
         return IntervalRecords(
             self.codebook.positions(self.register_rows, blank_is_unknown=True), people

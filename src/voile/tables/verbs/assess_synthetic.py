@@ -1,8 +1,11 @@
 """Rows that were drawn or perturbed: attacked, never counted by k or expected matches.
 
-Nobody is behind one synthetic row, so groups and matches mean nothing. What it can still leak is
-attacked: that a person was in the original (membership), that one alone fits a description found
-in the synthetic rows, and a sensitive value, each against people who were never in the original.
+Nobody is behind one synthetic row, so groups and matches mean nothing. The attacks look for three
+leaks, each compared with people who were never in the original:
+
+- membership: a person was in the original,
+- singling out: one person alone fits a description found in the synthetic rows,
+- inference: a person's sensitive value.
 """
 
 from __future__ import annotations
@@ -56,7 +59,7 @@ def assess_synthetic(
 
 
 def read_cells(stage: ForeignTablesStage) -> list[dict[str, int | str]]:
-    """Say how many rows' cells of each column were read, and how."""
+    """Describe how many rows' cells of each column were read, and how."""
     return [
         {"column": one.column, **dict(zip(HOW, one.rows, strict=True))}
         for one in stage.codebook.columns
@@ -92,8 +95,8 @@ def _membership(stage: ForeignTablesStage, rng: np.random.Generator) -> Evidence
         attack="membership",
         heading="inference",
         story=Note(
-            "The adversary knows the values of two people in {columns}, of whom one was in the "
-            "original, and takes the one with the nearer synthetic row for that one. Success is to "
+            "The adversary knows the values of two people in {columns}. One of them was in the "
+            "original. The adversary chooses the one with the nearer synthetic row. Success is to "
             "be right.",
             {"columns": join_names(stage.quasi)},
         ),

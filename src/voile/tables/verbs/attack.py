@@ -1,4 +1,4 @@
-"""The wing's fourth verb: attack a release with what an adversary is said to hold and know."""
+"""Run the wing's fourth verb: attack a release with an adversary's data and knowledge."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RegrowPolicies: TypeAlias = Callable[[TablesScene, np.random.Generator], Sequenc
 
 @dataclass(frozen=True)
 class TableAttacks:
-    """The adversaries of a table, each with a question of her own.
+    """List the adversaries of a table, each with one question.
 
     regrow : the attacks of an adversary who runs the program that made the release.
     """

@@ -124,7 +124,7 @@ class CellValues:
 
     @property
     def register(self) -> IntervalRecords:
-        """The adversary's register; -1 for what it lacks."""
+        """Return the adversary's register; -1 for absent values."""
         return IntervalRecords(self._label_values[1]["register"], self.scene.register_quasi.subject)
 
     @property

@@ -22,11 +22,11 @@ NOWHERE = np.iinfo(np.int64).min
 
 
 def places(column: CodedColumn, cells: Sequence[pa.ChunkedArray]) -> list[Places] | None:
-    """Number the cells of several tables alike, in the order in which the column can be cut.
+    """Number the cells of several tables equally, in the order in which the column can be cut.
 
-    Numbers, dates and codes have their own; names are cut by how many rows of the first table have
-    them, most first, which everybody knows who knows all rows. Null comes last. None where the
-    column is put into bins, whose edges are not public.
+    Numbers, dates and codes have their own order. Names are in the order of their rows in the first
+    table, most rows first. Anybody with all rows can compute this order. Null comes last.
+    Return None if the column is put into bins, since their edges are not public.
     """
     parser, read, counted = column.parser, [], Counter[Any]()
     for number, one in enumerate(cells):

@@ -1,4 +1,4 @@
-"""What the policy itself gives away: which of its attacks apply to a release, and what each takes.
+"""Attack the policy itself: list the attacks that apply to a release, and their inputs.
 
 The adversary of these attacks reads the codebook and the constraints that the manifest states, and
 knows the algorithm. Nothing here is read from a kit.
@@ -32,13 +32,13 @@ from voile.tables.verbs.scene import TablesScene
 
 @dataclass(frozen=True, eq=False)
 class PolicyAttacks:
-    """The attacks that apply to a release, for what the adversary is said to hold."""
+    """List the attacks that apply to a release, given the adversary's data."""
 
     scene: TablesScene
 
     @cached_property
     def constraints(self) -> dict[str, Any]:
-        """What the manifest states."""
+        """Return the constraints in the manifest."""
         return dict(self.scene.release.public["constraints"])
 
     @property
@@ -58,25 +58,25 @@ class PolicyAttacks:
         return counted if self._rules().are_diverse else []
 
     def _rules(self, *, ordered: bool = False) -> PromisedRules:
-        """Return what is promised of every group, values being numbers or not."""
+        """Return the promised rules for every group; `ordered`: whether values are numbers."""
         names = ("l_diversity", "entropy_l", "t_closeness")
         distinct, entropy, t = (float(self.constraints.get(name, 1)) for name in names)
         return PromisedRules(self.least, distinct, entropy, t, ordered)
 
     @cached_property
     def one_row_each(self) -> bool:
-        """Whether no person has several rows: else what k counts is not rows."""
+        """Whether no person has several rows: otherwise k does not count rows."""
         who = self.scene.released_records.subject
         return len(np.unique(who)) == len(who)
 
     @property
     def reads_missing_cuts(self) -> bool:
-        """Whether a missing cut says something: nothing was suppressed in its place."""
+        """Whether a missing cut is informative: nothing was suppressed in its place."""
         return self.one_row_each and not (self.constraints["suppress"] and not self.is_tree)
 
     @cached_property
     def tasks(self) -> list[tuple[str, Callable[[np.random.Generator], Evidence | None]]]:
-        """Each attack that applies, by what it is called while it runs."""
+        """Return each attack that applies, by its name in the progress display."""
         found: list[tuple[str, Callable[[np.random.Generator], Evidence | None]]] = []
         options = self.scene.options
         if self.scene.is_per_person:  # the others take disjoint boxes

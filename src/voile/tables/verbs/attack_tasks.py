@@ -28,7 +28,7 @@ Ways = tuple[Callable[..., Evidence], Callable[..., Evidence], Callable[..., Evi
 def attacks_on(
     stage: TablesStage, draws: Sequence[np.random.Generator], ways: Ways | None = None
 ) -> Iterator[Task]:
-    """Yield the attacks on a table that the adversary's means allow, whoever made the release."""
+    """Yield the attacks on a table that the adversary's means allow, on a release of any origin."""
     linking, singling, inferring = draws[:3]
     link, single_out, infer = ways or (_linkage, _singling_out, infer_values)
     if stage.options.register_ is not None:

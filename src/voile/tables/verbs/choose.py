@@ -22,7 +22,7 @@ class OneGroupWarning(UserWarning):
 
 
 def choose(kit: StoredKit, choice: Choice) -> Chosen:
-    """Pick one policy of a kit's frontier, with the figures that its table holds."""
+    """Choose one policy of a kit's frontier, with its figures from the kit."""
     policies = TablesPolicies.of(kit)
     rules = read_constraints(kit.facts["constraints"], policies.family.bits.shape[1])
     chosen = Chosen.from_kit(kit, policies, choice, partial(_beating, policies, rules))

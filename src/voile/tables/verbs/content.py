@@ -1,4 +1,4 @@
-"""What a tables kit holds, between memory and the kit's tables and facts."""
+"""Convert the content of a tables kit between memory and the kit's tables and facts."""
 
 from __future__ import annotations
 
@@ -72,18 +72,18 @@ class RequestedMeasure:
 
     @property
     def figure(self) -> str:
-        """What its score is called among a policy's figures, as a risk."""
+        """Return the name of its score among a policy's figures, as a risk."""
         named = {"matches": "relative_risk", "estimated-matches": "estimated_relative_risk"}
         return named.get(self.name, "risk")
 
     def ours(self, kind: Kind) -> bool:
-        """Whether it can be computed again: a kit holds no code, and runs none."""
+        """Return whether it can be computed again: a kit contains no code, and runs none."""
         return self.name in NAMES[kind]
 
 
 @dataclass(frozen=True, eq=False)
 class TablesPolicies(BriefRepr):
-    """What choosing reads of a kit: the frontier's table, and the policies by number."""
+    """Hold the parts of a kit for a choice: the frontier's table, and the policies by number."""
 
     family: PolicyFamily
     frontier: Frontier
@@ -95,7 +95,7 @@ class TablesPolicies(BriefRepr):
 
     @classmethod
     def of(cls, kit: StoredKit) -> TablesPolicies:
-        """Read them; `DamagedError` when the kit lacks what a kit of tables holds."""
+        """Read them; raise `DamagedError` if a part of a tables kit is missing."""
         return kit.read_content(cls.read_kit)
 
     @classmethod
@@ -134,11 +134,13 @@ class TablesPolicies(BriefRepr):
 class TablesContent(BriefRepr):
     """A fitted family: the space, its frontier, and what applying and explaining them needs.
 
-    `figures` is what each policy leaves and loses, whatever was searched for; `marks` are named
-    policies beside the frontier, such as ``safe-harbor``, scored as if nothing were suppressed;
-    `absent` says why others are not on this lattice; `fraction` is the share of the population that
-    the source is of, where that is all that is known; `found` is how the search went; `analysis` is
-    what an analyst's own model keeps under some of them, see `Analysis.to_data`.
+    - `figures` are the figures of each policy under any measures of the search.
+    - `marks` are the reference policies, such as ``safe-harbor``, scored without suppression.
+    - `absent` gives the reason for each policy that is not on this lattice.
+    - `fraction` is the source's share of the population, if nothing more is known.
+    - `found` describes the search.
+    - `analysis` is the result of an analyst's own model under some policies, see
+      `Analysis.to_data`.
     """
 
     space: CountedSpace
@@ -168,7 +170,7 @@ class TablesContent(BriefRepr):
 
     @property
     def promise(self) -> str:
-        """What has k people: ``person``, all rows of a person; ``row``, the label of a row."""
+        """Return the unit of k: ``person``, all rows of a person; ``row``, the label of a row."""
         return "person" if self.family.numbers else "row"
 
     def score(self, policy: KitPolicy) -> PolicyScore:
@@ -180,7 +182,7 @@ class TablesContent(BriefRepr):
             number = self.family.number_of(policy)
             if number is None:
                 raise RequestError(
-                    f"an edited policy cannot be scored by {' and '.join(own)}: kits hold no code",
+                    f"an edited policy cannot be scored by {' and '.join(own)}: kits have no code",
                     instead="take a policy of the kit as it is",
                 )
             point = self.frontier.point(number)
@@ -203,9 +205,9 @@ class TablesContent(BriefRepr):
     def figures_of_policy(self, policy: KitPolicy) -> dict[str, float]:
         """Return a policy's risk, loss and measures, counted on the rows of this content.
 
-        The loss is the one that was searched for: by default half the divergence loss and half the
-        entropy loss, a suppressed record counting as fully lost. `choose`, `apply` and a ledger
-        take their figures of a policy from here; a policy of the frontier has its score already.
+        The loss is the loss of the search. By default it is half the divergence loss and half the
+        entropy loss, with a suppressed record as fully lost. `choose`, `apply` and a ledger take
+        their figures of a policy from here. A policy of the frontier has its score already.
         """
         score = self.score(policy)
         figures = {self.measures["risk"].figure: score.risk, "loss": score.loss}
@@ -297,7 +299,7 @@ class TablesContent(BriefRepr):
 
     @classmethod
     def of(cls, kit: StoredKit) -> TablesContent:
-        """Read a kit back; `TamperedError` when it lacks what a kit of tables holds."""
+        """Read a kit back; raise `TamperedError` if a part of a tables kit is missing."""
         return kit.read_content(cls._of)
 
     @classmethod

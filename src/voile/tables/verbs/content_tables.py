@@ -158,7 +158,7 @@ def value_table(counted: NDArray[np.float64]) -> pa.Table:
 def read_values(table: pa.Table, cells: int) -> NDArray[np.float64]:
     values = int(table.column("values")[0].as_py()) if len(table) else 0
     if values > len(table):  # each is counted at least once
-        raise DamagedError("the kit counts fewer values than it says")
+        raise DamagedError("the kit counts fewer values than it states")
     counted = np.zeros((cells, values))
     place = (table.column("cell").to_numpy(), table.column("value").to_numpy())
     counted[place] = table.column("count").to_numpy()
@@ -193,12 +193,12 @@ def with_columns(
     """Return the counts with how many values each sensitive column has."""
     columns = tuple(SensitiveColumn(one["values"], one["ordered"]) for one in facts)
     if sum(column.values for column in columns) != counts.sensitive.shape[1]:
-        raise DamagedError("the kit counts other sensitive values than it says")
+        raise DamagedError("the kit counts other sensitive values than it states")
     return replace(counts, columns=columns)
 
 
 def box_facts(boxes: CountedBoxes | None) -> dict[str, Any] | None:
-    """Say which columns tables count people by, where they are some of the quasi-identifiers."""
+    """Return which columns tables count people by, where they are some of the quasi-identifiers."""
     return None if boxes is None else {"columns": list(boxes.columns), "sampled": boxes.sampled}
 
 
@@ -226,7 +226,7 @@ def bound_table(bound: LossBound) -> pa.Table:
 
 
 def read_bound(facts: Mapping[str, Any], table: pa.Table, frontier: Frontier) -> LossBound:
-    """Read a proof back, of the frontier it stands beside."""
+    """Read back a proof and its frontier."""
     columns = {name: table.column(name).to_numpy() for name in table.column_names}
     floors = np.array([columns.pop(f"floor_{i}") for i in range(facts["combos"])])
     return LossBound(
@@ -239,7 +239,7 @@ def read_bound(facts: Mapping[str, Any], table: pa.Table, frontier: Frontier) ->
 
 
 def read_weights(facts: Mapping[str, Any]) -> LossWeights:
-    """Read back what the parts of the loss and the columns count."""
+    """Read back the weights of the loss's parts and of the columns."""
     importance = facts["importance"]
     return LossWeights(facts["loss_weight"], None if importance is None else tuple(importance))
 

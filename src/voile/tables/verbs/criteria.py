@@ -1,4 +1,4 @@
-"""Which figures and findings of a table answer what a determination judges."""
+"""Select the figures and findings of a table that a determination needs."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ from voile.tables.attack.singling_out import ALL_ROWS, ALONE
 class SmallestGroup:
     """The risk of a released person in the smallest released group, 1 / the people in it.
 
-    A group of at least 11 is one figure, stated: no group has fewer. Of smaller ones the public
-    manifest states no size: the risk is then at most 1 / k, and 1 if the data holder accepted a
-    release that breaks its promise. A limit on the risk in a population is none on released groups.
+    If all groups have at least 11 people, the figure is stated: no group has fewer. The public
+    manifest states no size of smaller groups. The risk is then at most 1 / k, or 1 if the data
+    holder accepted a release that breaks its promise. A limit on the risk in a population is none
+    on released groups.
     """
 
     criterion: Name = "re-identification"

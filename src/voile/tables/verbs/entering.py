@@ -21,7 +21,7 @@ from voile.tables.verbs.options import ApplyOptions
 def entering(
     content: TablesContent, policy: AnyPolicy, source: Source, options: ApplyOptions
 ) -> tuple[Judge | None, NDArray[np.int64]]:
-    """Return what judges the release, and the numbers of the rows that are kept back.
+    """Return the ledger's judge of the release, or None, and the numbers of the kept-back rows.
 
     One pass over the source; memory O(rows) by the kept columns.
     """
@@ -29,7 +29,7 @@ def entering(
     if options.ledger is None:
         if options.hold_back or options.releases:
             raise RequestError(
-                "--hold-back and --releases are of a ledger", instead="name it with --ledger"
+                "--hold-back and --releases need a ledger", instead="name it with --ledger"
             )
         return None, nobody
     if not options.recount:

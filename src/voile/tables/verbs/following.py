@@ -1,4 +1,4 @@
-"""Follow people from release to release: who would be shown, as what, and who has to wait."""
+"""Follow people from release to release: their labels, and the people who must wait."""
 
 from __future__ import annotations
 
@@ -108,16 +108,16 @@ class FollowedRows(BriefRepr):
         return replace(self, shown=np.where(left_out, ABSENT, self.shown))
 
     def of_people(self, people: ReleasedPeople, chosen: Mask) -> Mask:
-        """Say which rows are of chosen people."""
+        """Return which rows are of chosen people."""
         return people.look_up(chosen, self.who)
 
     def several(self) -> Mask:
-        """Say of each person, in the order of `people`, whether the rows differ."""
+        """Return whether each person's rows differ, in the order of `people`."""
         pairs = np.unique(np.column_stack([self.who, self.combination.astype(np.uint64)]), axis=0)
         return np.asarray(np.unique(pairs[:, 0], return_counts=True)[1] > 1)
 
     def per_person(self, of_combination: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the least of what is known of the combinations of each person's rows."""
+        """Return the least value over the combinations of each person's rows."""
         order = np.argsort(self.who, kind="stable")
         _, first = np.unique(self.who[order], return_index=True)
         each: NDArray[np.float64] = of_combination[self.combination][order]
@@ -172,7 +172,7 @@ def _values(keys: LedgerKeys, column: str, values: pa.Array) -> Tokens:
 
 @dataclass(frozen=True, eq=False)
 class EarlierRelease(BriefRepr):
-    """The people of a release that is out, and the order of its domains' values, by keyed hash."""
+    """Hold an earlier release's people, and the order of its domains' values, by keyed hash."""
 
     shows = ()
 
@@ -182,7 +182,7 @@ class EarlierRelease(BriefRepr):
 
 @dataclass(frozen=True)
 class ReleaseArchive(BriefRepr):
-    """The folders in which earlier releases lie, with their private folders."""
+    """Find earlier releases and their private folders in some folders."""
 
     shows = ()
 
@@ -198,13 +198,13 @@ class ReleaseArchive(BriefRepr):
         Raises
         ------
         InfeasibleError : it is nowhere in the folders, or says nothing of its people.
-        TamperedError : its private folder is not what the ledger says.
+        TamperedError : its private folder does not match the ledger.
         """
         digest = line.content["disclosed"].get("people")
         if digest is None:
             raise InfeasibleError(
-                f"line {line.number} is a release of other rows, made without a subject of each "
-                "row by whom people could be followed, and no figure bounds what both come to"
+                f"line {line.number} is a release of other rows without a subject for each row: "
+                "people cannot be followed, and no figure bounds the joint risk"
             )
         private = self._places.get(line.content["manifest"])
         if private is None or not (private / PEOPLE).exists():

@@ -50,7 +50,7 @@ BY_PERSON = (
     "known by all of them"
 )
 LINKED = 10
-"""With how many of the releases that are out, the newest first, linking is measured."""
+"""How many earlier releases, the newest first, are compared for linking."""
 
 
 def judge(
@@ -62,7 +62,7 @@ def judge(
     source: Source | None = None,
     releases: Sequence[Path] = (),
 ) -> ReleaseJudgement:
-    """Judge what a policy of a kit would add to the releases that a ledger names.
+    """Judge the risk that a policy of a kit would add to the releases in a ledger.
 
     Without a source, the rows are those that the kit was fitted on, and people are not followed.
     """
@@ -79,12 +79,13 @@ def judge(
 
 @dataclass(frozen=True, eq=False)
 class ReleaseCase(BriefRepr):
-    """What is to be judged, and what is known of earlier releases.
+    """Hold a release to judge, and the data about earlier releases.
 
-    rows : of the source; None where a kit alone is judged. archive : where earlier releases lie.
-    space : the space of the release's pseudonyms; None without any. ordered : whether it keeps the
-        source's order. hold_back : whether new people wait until k of a group do. marginals :
-        whether it counts people by runs of values.
+    rows : of the source; None if a kit alone is judged. archive : where earlier releases lie.
+    space : the space of the release's pseudonyms; None without any.
+    ordered : whether it keeps the source's order.
+    hold_back : whether new people wait until a group has k of them.
+    marginals : whether it counts people by runs of values.
     """
 
     shows = ()
@@ -106,11 +107,11 @@ class ReleaseCase(BriefRepr):
     def pasts(
         self, ledger: Ledger, keys: LedgerKeys, recipient: str | None
     ) -> list[EarlierReleases]:
-        """Read what is out, as each coalition has it that would have this release.
+        """Read the earlier releases, as each group of colluding recipients of this one has them.
 
         Raises
         ------
-        InfeasibleError : what an earlier release shows is not known.
+        InfeasibleError : the content of an earlier release is unknown.
         """
         each = ledger.audience.coalitions(ledger.audience.name_of(recipient))
         views = [ledger.before(own) for own in each]
@@ -119,9 +120,10 @@ class ReleaseCase(BriefRepr):
         ]
 
     def left_out(self, ledger: Ledger, pasts: Sequence[EarlierReleases]) -> Mapping[str, Mask]:
-        """Say which rows are kept back, by reason: people erased, and new people who wait.
+        """Return which rows are kept back, by reason: people erased, and new people who wait.
 
-        pasts : what is out, as each coalition has it; only who waits depends on it.
+        pasts : the earlier releases of each group of colluding recipients; they decide only who
+            waits.
 
         Raises
         ------
@@ -142,7 +144,7 @@ class ReleaseCase(BriefRepr):
     def _waiting(
         self, k: int, pasts: Sequence[EarlierReleases], left_out: Mapping[str, Mask]
     ) -> Mask:
-        """Say who waits, until before no coalition anybody else has to."""
+        """Return who waits: repeat until no group of colluding recipients makes others wait."""
         assert self.rows is not None
         waits = np.zeros(len(self.rows.who), np.bool_)
         while True:
@@ -162,7 +164,7 @@ class ReleaseCase(BriefRepr):
         return self.rows.without(np.logical_or.reduce(masks)) if masks else self.rows
 
     def check_followed(self, what: str) -> None:
-        """Refuse what follows people, where no column says who they are."""
+        """Refuse to follow people if no column identifies them."""
         if self.content.roles.subject is None:
             raise RequestError(
                 f"{what}, and no column names the subject of a row",
@@ -172,7 +174,7 @@ class ReleaseCase(BriefRepr):
     def judge_release(
         self, ledger: Ledger, keys: LedgerKeys, left_out: Mapping[str, Mask]
     ) -> ReleaseJudgement:
-        """Judge the release, rows of which are kept back, with all that is out."""
+        """Judge the release with all earlier ones; some of its rows may be kept back."""
         partly = any(mask.any() for mask in left_out.values())
         common: dict[str, Any] = {}
         try:
@@ -218,7 +220,7 @@ class ReleaseCase(BriefRepr):
     def joint(
         self, past: EarlierReleases, left_out: Mapping[str, Mask]
     ) -> tuple[JointFigures, ReleaseTimeline | None]:
-        """Return what this and all that is out are joined; people are followed where they differ.
+        """Return the figures of this and all earlier releases; follow people if rows differ.
 
         left_out : the rows that are kept back.
         """
@@ -234,10 +236,10 @@ class ReleaseCase(BriefRepr):
         ).figures(), None
 
     def shows_whose_rows(self, past: EarlierReleases) -> bool:
-        """Say whether a release shows which rows are one person's, and somebody has several.
+        """Return whether a release shows which rows are one person's, and somebody has several.
 
-        Pseudonyms show it, and so may the source's order, where a person's rows stand together.
-        Whoever knows several rows of a person then knows the person by how many are in each group.
+        Pseudonyms show it. The source's order may show it too, if a person's rows are neighbours.
+        An adversary who knows several rows of a person then knows how many are in each group.
         """
         if self.rows is None or not self.rows.has_several:
             return False
@@ -245,7 +247,7 @@ class ReleaseCase(BriefRepr):
         return self.space is not None or self.ordered or earlier
 
     def timeline(self, past: EarlierReleases) -> ReleaseTimeline:
-        """Follow people through the releases that are out to this one."""
+        """Follow people through the earlier releases to this one."""
         assert self.rows is not None
         rows = self.rows
         whole = past.joined_releases.with_one(ShownRelease.of(self.policy, past.rules))
@@ -308,14 +310,14 @@ class ReleaseCase(BriefRepr):
         return min(max(found), high)
 
     def joins_row_by_row(self, said: Mapping[str, Any]) -> bool:
-        """Say whether rows of an earlier release are joined to these by a name or their order."""
+        """Return whether a name or the order joins rows of an earlier release to these."""
         named = self.space is not None and said.get("space") == self.space
         return named or (self.ordered and bool(said.get("ordered")))
 
     def write_line(
         self, past: EarlierReleases, keys: LedgerKeys, *, partly: bool
     ) -> tuple[dict[str, Any], dict[str, pa.RecordBatch]]:
-        """Return what the ledger's line says of the release, and what its private folder holds."""
+        """Return the release's content for the ledger's line, and its private tables."""
         roles = self.content.roles
         disclosed = past.describe_disclosed(self.policy)
         disclosed |= {"marginals": True} if self.marginals else {}
@@ -349,13 +351,13 @@ def _kept_back(rows: FollowedRows | None, left_out: Mapping[str, Mask]) -> pa.Re
 
 
 def differences(timeline: ReleaseTimeline, k: int) -> tuple[str, ...]:
-    """Say whom the difference from the releases that are out shows in groups under k."""
+    """Describe the people whom the difference from earlier releases shows in groups under k."""
     few = [f"{n:,} {who}" for who, n in timeline.small(k).items() if n]
     return (f"the difference shows {', '.join(few)} in groups under {k}",) if few else ()
 
 
 def rows_differ(content: TablesContent) -> bool:
-    """Say whether somebody's rows have several combinations, of which shares are counted."""
+    """Return whether somebody's rows have several combinations, counted by shares."""
     sample = content.space.counts.sample
     return content.roles.subject is not None and bool(
         (np.abs(sample - np.rint(sample)) > 1e-9).any()

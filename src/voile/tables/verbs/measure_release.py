@@ -1,4 +1,4 @@
-"""What the gate measures of a released table: its labels, and the columns that may be known."""
+"""Run the gate on a released table: its labels, and the columns that may be known."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ PeopleOf: TypeAlias = Callable[[NDArray[np.int32]], NDArray[np.float64]]
 """Counts the people of the population who share each released group, by its intervals."""
 CENSUS_AREAS = SMALL_AREAS["2010"]
 AREAS = "small_areas"
-"""Of a private manifest: the small ZIP areas of the population, null where nobody is counted."""
+"""A private manifest's key of the population's small ZIP areas; null where nobody is counted."""
 
 MADE_UP_NAME = "a made-up name, keyed by a secret"
-"""What a public manifest calls a column of names that a study put into a table."""
+"""The text in a public manifest for a column of names that a study put into a table."""
 
 
 def measure_release(
@@ -53,10 +53,12 @@ def measure_release(
 ) -> tuple[GateFinding, ...]:
     """Return the gate's findings of a table, once its labels are those of the codebook.
 
-    `labels` are the generalised columns, whatever the codebook lists. `unknown` are the columns
-    that nobody can know of a person beforehand: the pseudonym; `texts` those that a study put into
-    the table, and judges itself; `made_up` its names of nobody. `small_areas` are the three-digit
-    ZIP areas of 20,000 people or fewer in the population; None takes those of the census of 2010.
+    - `labels` are the generalised columns, also those that the codebook does not list.
+    - `unknown` are the columns that nobody can know of a person beforehand: the pseudonym.
+    - `texts` are the columns that a study put into the table and judges itself.
+    - `made_up` are its columns of invented names.
+    - `small_areas` are the three-digit ZIP areas of 20,000 people or fewer in the population; None
+      takes those of the census of 2010.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Which one row of each person is released: a random one, but for groups that fall short of k."""
+"""Choose the one released row of each person: at random, except in groups short of k people."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def other_rows(
 ) -> Ints:
     """Return the numbers of all rows but one of each person.
 
-    `drawn` picks a row. Groups that then have fewer than `k` people gain people with another row in
-    them, or lose all their people to other groups; some may stay short. A row without a subject is
-    a person. Two passes over the source; memory O(rows x columns).
+    `drawn` picks a row. A group may then have fewer than `k` people. It gains people with another
+    row in it, or loses all its people to other groups. Some groups may stay short. A row without a
+    subject is a person. Two passes over the source; memory O(rows x columns).
 
     Raises
     ------

@@ -15,7 +15,7 @@ from voile.keys.pseudonyms import purpose_of
 from voile.release.options import PseudonymOptions
 
 AXES = {"risk": "risk", "loss": "loss"}
-"""What risk and loss are called."""
+"""The names of risk and loss."""
 
 
 LEAST_WORDS = 3
@@ -33,7 +33,7 @@ Reason = Annotated[str, AfterValidator(_check_reason)]
 
 
 class FitOptions(voile.release.options.FitOptions):
-    """How the frontier is found and what it counts against."""
+    """Set how the search finds the frontier, and which population counts."""
 
     population: tuple[RowsPlace, ...] = Field(
         (), description="table of people by quasi-identifiers; several are taken as margins"
@@ -79,7 +79,7 @@ class FitOptions(voile.release.options.FitOptions):
     )
     promise: Literal["person", "row"] | None = Field(
         None,
-        description="what the constraints hold for: all rows of a person together, or each row "
+        description="unit of the constraints: all rows of a person together, or each row "
         "alone [person where some people have several rows]",
     )
     method: (
@@ -162,20 +162,20 @@ class ApplyOptions(PseudonymOptions):
     )
     marginals: bool = Field(
         False,
-        description="of trees: count released people by runs of each column's values, in the "
-        "manifest; they narrow a person's value down for those who know all other rows",
+        description="for trees: list people by runs of each column's values in the manifest; "
+        "this narrows values for an adversary with all other rows",
     )
     releases: tuple[Path, ...] = Field(
         (),
-        description="folder where earlier releases of the ledger lie, with their private folders; "
-        "by these people are followed; may be given several times",
+        description="folder of earlier releases of the ledger, with their private folders, to "
+        "follow people; may be given several times",
     )
     hold_back: bool = Field(
         False, description="let new people wait until k of a group can be released together"
     )
     recount: bool = Field(
         False,
-        description="count this source's subjects anew by the kit's domains, as those of another "
+        description="recount this source's subjects by the kit's domains, as those of another "
         "day; groups, risk and loss are then theirs",
     )
     one_row: bool = Field(
@@ -190,13 +190,13 @@ class ApplyOptions(PseudonymOptions):
     recipient: str | None = Field(
         None,
         min_length=1,
-        description="recipient, or recipient and period, whose own pseudonyms these are: releases "
-        "to others cannot be linked by them; and to whom it goes, by a name of the ledger",
+        description="recipient, or recipient and period, by a name of the ledger; the pseudonyms "
+        "are the recipient's own, and link no releases to others",
     )
 
     @property
     def purpose(self) -> str:
-        """What the pseudonyms' key is derived for."""
+        """Return the purpose for the key of the pseudonyms."""
         return purpose_of(self.recipient)
 
     def at_worker(self) -> Self:
@@ -205,7 +205,7 @@ class ApplyOptions(PseudonymOptions):
 
 
 class ShownPolicy(voile.release.options.Options):
-    """Which policy of a kit is meant."""
+    """Select a policy of a kit."""
 
     number: int | None = Field(
         None, ge=0, description="policy number, as listed by voile tables frontier"
@@ -214,10 +214,10 @@ class ShownPolicy(voile.release.options.Options):
 
 
 class ShowOptions(ShownPolicy):
-    """Show what one policy makes of each column.
+    """Show the labels of each column under one policy.
 
-    For each column: its labels, and how many people an adversary who does not know the column would
-    still match. --json adds the people by label and by group size, and the leaves of a tree.
+    Also shows how many people an adversary without the column would still match.
+    With --json: also the people by label and by group size, and the leaves of a tree.
     """
 
 
@@ -239,7 +239,7 @@ class EditOptions(ShownPolicy):
 
 
 class AdversaryOptions(voile.release.options.ControlOptions):
-    """What the adversary holds and knows."""
+    """Set the adversary's data and knowledge."""
 
     register_: RowsPlace | None = Field(
         None, alias="register", description="identified register that the adversary holds"
@@ -261,18 +261,18 @@ class AdversaryOptions(voile.release.options.ControlOptions):
 
 
 class AttackOptions(AdversaryOptions):
-    """What the adversary of a release of voile's own holds, knows and does."""
+    """Set the data, knowledge and actions of an adversary of voile's own release."""
 
     regrow: int = Field(
         0,
         ge=0,
-        description="number of people, drawn at random, whom the adversary knows but for one "
-        "value: she makes the policy again for each value (0.1 to 3 seconds each)",
+        description="number of random people with one value unknown to the adversary, who "
+        "makes the policy again for each value (0.1 to 3 seconds each)",
     )
 
 
 class AssessOptions(AdversaryOptions):
-    """What a release of any origin is assessed against."""
+    """Set the data and knowledge for assessing a release of any origin."""
 
     population_gap: Literal["error", "sample"] = Field(
         "error",
@@ -280,11 +280,11 @@ class AssessOptions(AdversaryOptions):
     )
     key: str | None = Field(
         None,
-        description="column of both that says which row is which [an identifier in both, else sets "
+        description="column in both that identifies the rows [an identifier in both, else sets "
         "of rows that fit]",
     )
     counts: str | None = Field(
-        None, description="column of the release that counts how many records a row stands for"
+        None, description="column of the release with the number of records of each row"
     )
     synthetic: bool = Field(
         False,

@@ -38,7 +38,7 @@ def _load_edit() -> RunVerb[EditOptions]:
 OWN_VERBS: tuple[OwnVerb[Any], ...] = (
     OwnVerb["ShowOptions"](
         "show",
-        "Show what one policy makes of each column.",
+        "Show the labels of each column under one policy.",
         _show_options,
         _load_show,
         ("kit",),

@@ -1,4 +1,4 @@
-"""What the releases of a ledger show, as a kit of tables reads it."""
+"""Read the content of a ledger's releases, in the terms of a kit of tables."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ NO_MARGINALS = (
 
 
 class EarlierReleases:
-    """What the releases of a ledger show, as a kit reads it.
+    """Hold the content of a ledger's releases, in the terms of a kit.
 
-    shown, said : of releases of the same rows, what each shows and what its line says.
-    followed, followed_shown : of releases of other rows, whose people are followed.
-    knows_others : whether all that these show of people outside the data is read; else none of
-        them is a candidate.
+    shown, said : for releases of the same rows: their groupings, and their ledger lines' contents.
+    followed, followed_shown : for releases of other rows, with people to follow.
+    knows_others : whether voile reads everything that these show of people outside the data. If
+        not, none of those people is a candidate.
     """
 
     def __init__(
@@ -78,13 +78,13 @@ class EarlierReleases:
         archive: ReleaseArchive,
         rows: FollowedRows | None,
     ) -> EarlierReleases:
-        """Read the releases that are out.
+        """Read the earlier releases.
 
         rows : of the source; None where a policy is planned, and people are not followed yet.
 
         Raises
         ------
-        InfeasibleError : nothing bounds what one of them comes to with this one.
+        InfeasibleError : no figure bounds the risk of one of them together with this one.
         """
         names = SpaceNames(content.space, keys.hash)
         counted = names.counts_hash
@@ -105,12 +105,12 @@ class EarlierReleases:
 
     @cached_property
     def joined_releases(self) -> JoinedReleases:
-        """What all releases that are out are together, those of other rows as if of these."""
+        """Return the join of all earlier releases, with those of other rows as if of these."""
         return JoinedReleases(self._content.space, self.all_shown)
 
     @property
     def all_shown(self) -> list[ShownRelease]:
-        """What all releases show, those of other rows as if they were of these."""
+        """Return all releases' groupings, with those of other rows as if of these."""
         return [*self.shown, *self.followed_shown]
 
     @property
@@ -120,7 +120,7 @@ class EarlierReleases:
         return {names.column(d.column): names.values(d) for d in self._content.space.domains}
 
     def describe_disclosed(self, policy: AnyPolicy) -> dict[str, Any]:
-        """Return what a ledger's line says of a policy's release."""
+        """Return the ledger line's content for a policy's release."""
         names = self.names
         return {
             "counted": names.counts_hash,
@@ -134,7 +134,7 @@ class EarlierReleases:
 def _is_of_same(
     said: Mapping[str, Any], counted: str, values: tuple[str, list[str]] | None
 ) -> bool:
-    """Say whether a line is of the same rows; values that both keep are compared too."""
+    """Return whether a line is of the same rows; values that both keep are compared too."""
     if said["counted"] != counted:
         return False
     known = values is not None and "values" in said and said["kept"] == values[1]
@@ -153,7 +153,7 @@ def _follow(
     if rows is not None and not rows.named.all():
         raise InfeasibleError(
             f"line {line.number} is a release of other rows, and {int((~rows.named).sum()):,} of "
-            "these have no subject by whom people are followed"
+            "these have no subject, so people cannot be followed"
         )
     if rows is not None and not np.isin(found.people.who, rows.who).any():
         raise InfeasibleError(

@@ -25,7 +25,8 @@ def list_choices(
     """List the choices of a data holder if a release singles people out by all their rows.
 
     fitted : the options of the fit, without those at their defaults. has_pseudonyms : whether the
-    release has them; if not, kept columns join the rows, or `joins_by_order` the kept order.
+        release has them. If not, kept columns join the rows, or with `joins_by_order` the kept
+        order.
     """
     given = [f"--{name.replace('_', '-')}" for name in ROWS_ALONE if name in fitted]
     given += ["--family global"] * (fitted.get("family") == "global")
@@ -37,6 +38,6 @@ def list_choices(
     else:
         unjoined = "fit with the role drop for each column that joins rows"
     return (
-        f"choose one: fit with --promise person{without}; {unjoined}; apply with --one-row; "
+        f"choose one: fit with --promise person{without}, {unjoined}, apply with --one-row, "
         f"or {ACCEPT}"
     )

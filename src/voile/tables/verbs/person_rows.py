@@ -1,4 +1,4 @@
-"""Which box each row of a source is released in, all rows of its person known."""
+"""Find the released box of each row of a source, with all rows of its person."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALONE = "a promise per person needs one process that reads all rows; fit with --
 
 
 def refuse_row_options(options: ApplyOptions) -> None:
-    """Refuse what a policy per person cannot be applied with."""
+    """Refuse options that a policy per person does not support."""
     asked = {
         "--ledger": options.ledger is not None,
         "--marginals": options.marginals,
@@ -59,8 +59,8 @@ def find_row_boxes(
     """Find the box of each row of a source.
 
     Rows that are held out, outside of a domain, or that no output can make are in nobody's record.
-    People whose number of rows, or whose box, too few share lose their last rows or all of them:
-    a box that is short takes the whole box that it is cut from, or its people are suppressed.
+    A person loses the last rows, or all, if too few people share the number of rows or the box. A
+    box that is short takes the whole box that it is cut from, or its people are suppressed.
 
     Reads the source once. Memory: O(rows x columns).
     """
@@ -104,7 +104,7 @@ class _CountedRows:
 
 
 def _stand(tree: BoxTree, records: PersonRecords, rules: Constraints) -> NDArray[np.int32]:
-    """Return the box that stands for each record's: its own, or one that it is cut from; else -1.
+    """Return the released box for each record: its own, or one that it is cut from; else -1.
 
     Each of these boxes has enough people, and values of each sensitive column at each place.
     """

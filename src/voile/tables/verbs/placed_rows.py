@@ -87,7 +87,7 @@ def place_rows(
 ) -> tuple[PlacedRows, ReleasedLabels]:
     """Place the rows of a source among the groups of a written release; return its labels, too.
 
-    Rows with a value outside of its domain, and rows held out, are not counted.
+    Held-out rows, and rows with a value outside of its domain, do not count.
 
     Parameters
     ----------

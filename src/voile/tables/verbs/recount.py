@@ -1,4 +1,4 @@
-"""A kit counted anew on other rows: its domains and policies as they are, another day's people."""
+"""Count other rows with a kit: keep its domains and policies, and count another day's people."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def count_anew(content: TablesContent, source: Source) -> CombinationCounts:
 
     Raises
     ------
-    RequestError : no row's values are in the domains, people that the kit counts apart from its
-        source lack some of these rows, or its own numbers of people were estimated from its rows.
+    RequestError : no row's values are in the domains, or the kit's separate count of people lacks
+        some of these rows. Also if the kit estimated its numbers of people from its own rows.
     """
     space, subject = content.space, content.roles.subject
     _check_known(content)
@@ -54,7 +54,9 @@ def count_anew(content: TablesContent, source: Source) -> CombinationCounts:
         counted = count_sample(rows, space.quasi, subject)
     if not counted.table.num_rows:
         raise RequestError(
-            "no row has values that the kit knows", where=source.name, instead="fit on this source"
+            "no row has values in the kit's domains",
+            where=source.name,
+            instead="fit on this source",
         )
     codes, sample = encode(domains, counted)
     population = from_sample(codes, sample)
@@ -115,12 +117,12 @@ def _check_known(content: TablesContent) -> None:
     filled = any("population lacks" in said for said in people.assumptions)
     own = [asked.name for kind, asked in content.measures.items() if not asked.ours(kind)]
     if own:
-        why = f"kits hold no code, and so not the measure {own[0]}"
+        why = f"kits have no code, and so not the measure {own[0]}"
     elif people.weighted or people.boxes is not None or content.fraction is not None or filled:
         why = "its numbers of people were estimated from the rows that it was fitted on"
     else:
         return
-    raise RequestError(f"the kit cannot be counted anew: {why}", instead="fit on this source")
+    raise RequestError(f"the kit cannot be recounted: {why}", instead="fit on this source")
 
 
 def _strange(domains: Sequence[ValueDomain], counted: QuasiCombinations) -> bool:

@@ -62,12 +62,12 @@ NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
 PREDICTED = f"predicted by the fit; {NOTHING_LEFT}"
 MEASURED = f"measured on the written release; {NOTHING_LEFT}"
 LIMITS = (
-    "The figures hold for the quasi-identifiers named here. Columns that are kept can identify "
-    "people too; the share of people who are unique on all released columns is shown.",
+    "The figures apply to the quasi-identifiers named here. Kept columns can identify people too; "
+    "the report shows the share of people who are unique on all released columns.",
     "The population is taken as known without error. Where it was fitted or estimated, its "
     "assumptions are listed, and the risk is as uncertain as they are.",
-    "An adversary who knows more than was assumed, or who knows that a person is in the release, "
-    "does better than these figures say; the prosecutor's risks are those of the latter.",
+    "An adversary with more knowledge than assumed does better than these figures. For one who "
+    "knows that a person is in the release, see the prosecutor's risks.",
     "Homogeneity: if everyone in a group shares one sensitive value, membership reveals it.",
     "A second release of the same people, under another policy, can be intersected with this one.",
     "This is Safe Harbor's generalisation of these columns at most, not the whole of any law.",
@@ -77,21 +77,21 @@ TAKES: dict[Question, str] = {
     "linkability": "a register of named people (--register)",
     "inference": "a sensitive column",
 }
-"""What the attack on each question takes."""
+"""The input of the attack on each question."""
 
 TREE = (
-    "The chosen policy is a tree of {:,} boxes, each with intervals of its own: values of two "
-    "blocks are distinguished in some boxes and merged in others."
+    "The chosen policy is a tree of {:,} boxes, each with intervals of its own. Some boxes "
+    "distinguish values of two blocks, and others merge them."
 )
 
 
 def sections(
     subject: StoredKit | StoredRelease, evidence: Sequence[Evidence], *, audience: Audience
 ) -> tuple[Section, ...]:
-    """Say what a report shows of a kit or of a release.
+    """Return the sections of a report on a kit or on a release.
 
-    A public report holds no count of people below 11 and nothing that the release does not show:
-    other policies' intervals and small counts are for the internal one.
+    A public report contains no count of people below 11, and only facts that the release shows.
+    Other policies' intervals and small counts are for the internal report.
     """
     parts: Sequence[Section | None]
     data, public, private = facts_for(audience, subject, _gather_data, STATING)
@@ -172,7 +172,7 @@ def _summary(
         Figure(
             "Unique on all released columns",
             share_of(apart, people, audience),
-            f"of people, for an adversary who also knows {name_kept(public['columns'])}",
+            f"of people for an adversary who also knows {name_kept(public['columns'])}",
         ),
     )
     names = [strip["column"] for strip in data["strips"]["chosen"]]
@@ -226,9 +226,9 @@ def _kit_summary(data: Mapping[str, Any], audience: Audience) -> Section:
     ]
     if data.get("may_be_empty"):
         said.append(
-            "Trees may leave boxes without a record. Their loss does not count that a release then "
-            "proves who is not in it, and that new people may fall into boxes for which nothing "
-            "was certified; the report on a release says how many."
+            "Trees may leave boxes without a record. A release then proves who is not in it, and "
+            "new people may fall into boxes for which nothing was certified. The loss does not "
+            "count this. The report on a release gives the numbers."
         )
     return Section("summary", "In short", (Prose(tuple(said)),), first=True)
 
@@ -273,7 +273,7 @@ def _frontier(data: Mapping[str, Any], audience: Audience) -> Section | None:
 
 
 def _details(shown: Mapping[str, Any], axes: tuple[str, str]) -> Iterator[Detail]:
-    """Yield what is known of each policy drawn, and how it cuts each column."""
+    """Yield the known figures of each policy in the chart, and its intervals of each column."""
     cuts = [_cuts(one) for one in shown["cuts"]]
     names = ("risk", "loss", "found", "largest", "suppressed")
     scores = zip(*(shown[name] for name in names), strict=True)
@@ -305,12 +305,12 @@ def _facts(
 
 
 def _axes(data: Mapping[str, Any]) -> tuple[str, str]:
-    """Name the axes by what was searched for."""
+    """Name the axes by the measures of the search."""
     return name_risk(data), name_measure(data, "loss")
 
 
 def _describe_measures(data: Mapping[str, Any]) -> Iterator[Prose]:
-    """Say what risk and loss are, where they are not the usual ones."""
+    """Give the formulas of risk and loss, if they are not the usual ones."""
     if is_default(data, "risk") and is_default(data, "loss"):
         return
     risk, loss = (data["measures"][kind]["formula"] for kind in ("risk", "loss"))
@@ -323,7 +323,7 @@ def _describe_measures(data: Mapping[str, Any]) -> Iterator[Prose]:
 
 
 def _marks(data: Mapping[str, Any]) -> Iterator[Heading | Bullets]:
-    """Say how each named policy was made; notes may name values that the release does not show."""
+    """Describe how each named policy was made; notes may name values absent from the release."""
     for name, notes in data["mark_notes"].items():
         if notes:
             yield Heading(f"How {CALLED.get(name, name)} was read for these columns", "internal")
@@ -353,7 +353,7 @@ def _beating(data: Mapping[str, Any]) -> Section | None:
 def _strips(data: Mapping[str, Any], audience: Audience) -> dict[str, tuple[Strip, ...]]:
     """Return how the chosen policy and the named ones cut each column.
 
-    Of the named ones the public sees what is public anyway.
+    The public sees only those of the named policies that are public anyway.
     """
     strips = data.get("strips", {})
     if audience == "public":

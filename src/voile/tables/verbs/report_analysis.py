@@ -9,14 +9,14 @@ from voile.report.sections import Audience, Grid, LineChart, Prose, Section, Ser
 from voile.tables.verbs.wording import CALLED, name_risk
 
 SAID = (
-    "An interval is the 95% one of a jackknife over subjects. Two intervals overlap by the mean of "
-    "the shares that they have in common: 100% where the release gives what the source gives, 0% "
-    "where they do not meet or the release does not determine a number."
+    "An interval is the 95% interval of a jackknife over subjects. The overlap of two intervals is "
+    "the mean of the shares that they have in common. It is 100% if the release gives the source's "
+    "interval. It is 0% if they do not meet or the release does not determine a number."
 )
 
 
 def own_analysis(data: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Say what a model or function of the data holder's keeps.
+    """Describe how much of the data holder's own model or function a release keeps.
 
     Coefficients of the source are internal: those of all rows but one would give that one away.
     The public reads mean overlaps and scores, with two digits.
@@ -56,7 +56,7 @@ def own_analysis(data: Mapping[str, Any], audience: Audience) -> Section | None:
     ]
     if near is not None:
         blocks.append(_terms(analysis, kept[near]))
-    return Section("own-analysis", "What is left of the data holder's analysis", tuple(blocks))
+    return Section("own-analysis", "The data holder's analysis on the release", tuple(blocks))
 
 
 def _sentence(analysis: Mapping[str, Any], one: Mapping[str, Any]) -> str:

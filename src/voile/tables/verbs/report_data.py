@@ -1,4 +1,4 @@
-"""What a report says of a frontier and of the policy chosen on it, as plain data."""
+"""Gather a report's facts on a frontier and on the chosen policy, as plain data."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def report_data(
     policy: KitPolicy | None = None,
     published: AnyPublished | None = None,
 ) -> dict[str, Any]:
-    """Gather what a report needs, so that it can be written later without the kit."""
+    """Gather the facts that a report needs, so that it can be written later without the kit."""
     space, frontier = content.space, content.frontier
     source, bottom = space.without_constraints(), space.policy(space.bottom)
     data: dict[str, Any] = {
@@ -113,7 +113,7 @@ def report_data(
 
 
 def _describe_analysis(content: TablesContent, policy: KitPolicy | None) -> dict[str, Any] | None:
-    """Gather what was kept, by risk; the chosen policy, or the nearest that was tried."""
+    """Gather the analysis by risk, and the chosen policy, or the nearest analysed one."""
     if content.analysis is None:
         return None
     tried, risk = [number for number, _ in content.analysis["policies"]], content.frontier.risk
@@ -132,7 +132,7 @@ def _describe_analysis(content: TablesContent, policy: KitPolicy | None) -> dict
 
 
 def _of_rows(content: TablesContent, policy: AnyPolicy) -> dict[str, Any]:
-    """Gather what is counted of a policy by combinations of a row's values."""
+    """Gather the figures of a policy by combinations of a row's values."""
     space = content.space
     return {
         "lost": loss_data(space, policy),
@@ -144,7 +144,7 @@ def _of_rows(content: TablesContent, policy: AnyPolicy) -> dict[str, Any]:
 
 
 def loss_data(space: CountedSpace, policy: AnyPolicy) -> dict[str, Any]:
-    """Gather what a policy loses on the fitted source, also as sampling weights count people."""
+    """Gather a policy's losses on the fitted source, also with people counted by their weights."""
     made: dict[str, Any] = {**space.losses(policy)}
     weighted = space.weighted_counts
     if weighted is not None:
@@ -173,10 +173,10 @@ def grouped_rows(
 
 
 def _empty_boxes(space: CountedSpace, published: PublishedBoxes) -> dict[str, float]:
-    """Return what boxes without a released record hold of the population, where tables count it.
+    """Return the population's shares in boxes without a released record, if tables count it.
 
-    The share of its people, who are then proved not to be in the release, and of those of them
-    who are not in the sample, whom nothing was certified for.
+    The first is the share of all its people: they are provably not in the release. The second is
+    the share of people outside the sample: no certificate covers them.
     """
     if not space.population.known:
         return {}
@@ -234,7 +234,7 @@ def _cuts(policies: Sequence[Policy]) -> list[dict[str, Any]]:
 
 
 def _encode_bound(bound: LossBound | None) -> dict[str, Any] | None:
-    """Return what was proved as JSON has it: None where a weight has no bound."""
+    """Return a bound as JSON: None where a weight has no bound."""
     if bound is None:
         return None
     columns = {
@@ -260,7 +260,7 @@ def _finite(figures: Mapping[str, float]) -> dict[str, float]:
 
 
 def _beats(content: TablesContent, name: str) -> dict[str, Any]:
-    """Say how many policies beat a mark, and describe the most different global ones."""
+    """Describe how many policies beat a mark, and describe the most different global ones."""
     score, mark = content.mark_scores[name], content.marks[name]
     scores = (score.risk, score.loss)
     called, beating = name.replace("-", " ").title(), content.beating(name)

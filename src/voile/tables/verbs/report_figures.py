@@ -51,11 +51,11 @@ COUNTS = {
     "people_below_k",
 }
 ALL_ROWS = (
-    "A released column joins the rows of a person. “All rows known” counts the people who have the "
-    "same rows in the same groups, as often."
+    "A released column joins the rows of a person. The figure “All rows known” counts the people "
+    "who have the same rows in the same groups, as often."
 )
 PER_PERSON = (
-    "The constraints hold for all rows of a person together, over the generalised columns: an "
+    "The constraints hold for all rows of a person together, over the generalised columns. An "
     "adversary who knows every row of a person finds at least k people with the same rows."
 )
 PROMISED = ("k", "k_all_rows")
@@ -192,28 +192,29 @@ def _shares(
 def _describe_estimate(when: str, estimate: Sequence[float], audience: Audience) -> str:
     value, low, high = (format_people(x, audience) for x in estimate)
     return (
-        f"By the {when}'s columns, {value} people are estimated to be unique in the population "
-        f"({low} to {high}, for which records happened to be drawn; the model may err by more)."
+        f"By the {when}'s columns, {value} people are estimated to be unique in the population. "
+        f"The interval for the random draw of records is {low} to {high}; the model may err by "
+        "more."
     )
 
 
 def _estimated_matches(matches: float) -> str:
     return (
-        "If the source is a random sample of the people counted, an adversary who links every "
-        "record of the release to the population is estimated to re-identify "
-        f"{describe_matches(matches)}. The figures above do not rest on this."
+        "An adversary who links every record of the release to the population is estimated to "
+        f"re-identify {describe_matches(matches)}. The estimate requires that the source is a "
+        "random sample of the counted people. The figures above do not rest on this."
     )
 
 
 def _estimated_uniques(uniques: float, alone: float, audience: Audience) -> str:
     return (
-        f"Of the people alone in their group ({format_people(alone, audience)}), "
-        f"{format_people(uniques, audience)} are estimated to be unique in the population."
+        f"Estimated to be unique in the population: {format_people(uniques, audience)} of the "
+        f"people alone in their group ({format_people(alone, audience)})."
     )
 
 
 def optimality_gap(data: Mapping[str, Any]) -> Section | None:
-    """Say what was proved of all policies; where nothing was, that there is no bound."""
+    """Describe the bound that was proved for all policies, or state that there is none."""
     if not data:
         return None
     proof = data["search"].get("bound")
@@ -229,8 +230,8 @@ def optimality_gap(data: Mapping[str, Any]) -> Section | None:
     said = [_of_weights(proof["gap"]), _of_areas(proof)]
     if "chosen" in data and data.get("least_loss") is not None:
         said.append(
-            f"No policy of the chosen one's risk or less loses less than "
-            f"{share(data['least_loss'])}; the chosen one loses {share(data['chosen'][1])}."
+            f"The chosen policy loses {share(data['chosen'][1])}. No policy of its risk or less "
+            f"loses less than {share(data['least_loss'])}."
         )
     return _section(Prose(tuple(said)), _grid(proof))
 
@@ -238,8 +239,8 @@ def optimality_gap(data: Mapping[str, Any]) -> Section | None:
 def _of_weights(gaps: Sequence[float | None]) -> str:
     proved = [gap for gap in gaps if gap is not None]
     said = (
-        "Whichever of the weights below is taken: of loss + weight x relative risk, no policy "
-        f"whatsoever has less than the best one found by more than {_gap(max(proved))}."
+        "For each weight below, no policy has a loss + weight x relative risk below the best "
+        f"found value by more than {_gap(max(proved))}."
     )
     if missing := len(gaps) - len(proved):
         said += f" For {missing} more weights there is no bound: the proof was stopped."

@@ -80,9 +80,9 @@ def analysts(
     where = "of the written release" if "is_measured" in lost else "on the fitted source, predicted"
     said = (
         f"Loss {where}: {NAMED.format(**named)}. Distribution counts how far values "
-        "are from even within a group, resolution the share of each column's entropy that is left "
-        "within groups of people who share all labels, NCP how much of each domain a group covers. "
-        "None of them alone says what an analysis loses.",
+        "are from even within a group. Resolution counts the share of each column's entropy that "
+        "is left within groups of people who share all labels. NCP counts how much of each domain "
+        "a group covers. None of them alone shows the loss of an analysis.",
         *_by_labels(lost),
         f"{'By the count of the fit, h' if is_fitted else 'H'}alf of 1,000 random COUNT queries "
         "on the release, of one to three columns, are off by more than "
@@ -95,8 +95,8 @@ def analysts(
     counted = ("runs counted",) if "query_error_with_runs" in lost else ()
     titles = ("column", "labels", *counted, "entropy kept", "people whose rare value was merged")
     caption = (
-        f"What is left of each column{', as the fit counted it' * is_fitted}; a value is rare "
-        "where fewer people have it than half of an even share"
+        f"The remaining detail of each column{', as the fit counted it' * is_fitted}; a value is "
+        "rare if fewer people have it than half of an even share"
     )
     numbers = tuple(range(1, len(titles)))
     return Section(
@@ -109,8 +109,8 @@ def analysts(
 def _by_labels(lost: Mapping[str, Any]) -> Iterator[str]:
     if "hidden_by_labels" in lost:
         yield (
-            "A small group holds few values of any column, even of a column that was merged into "
-            "one group, so that little of it seems lost. By each column's labels alone, "
+            "A small group has few values of any column, even of a column that was merged into "
+            "one group. Little of it then seems lost. By each column's labels alone, "
             f"{share(lost['hidden_by_labels'])} of the columns' entropy is lost."
         )
 
@@ -131,14 +131,14 @@ def _runs(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
 
 
 def _describe_weighted(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
-    """Say what an analyst who weights gets, which is not what policies were searched for."""
+    """Describe the loss for an analyst who weights rows; the search used unweighted people."""
     if "weighted" in lost:
         own = lost["weighted"]
         named = {name: share(own[name]) for name in ("distribution", "resolution", "ncp")}
         yield (
-            f"Of people as the sampling weights count them, the loss is: {NAMED.format(**named)}; "
+            f"With people counted by sampling weights, the loss is: {NAMED.format(**named)}; "
             f"half of the queries are off by more than {_error(own['query_error'], audience)}. "
-            "Policies were searched for the loss of the people in the data, who count alike."
+            "The search used the loss of the people in the data, with equal weights."
         )
 
 

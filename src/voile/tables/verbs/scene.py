@@ -1,4 +1,4 @@
-"""What the attacks on a table are given: the release, what the adversary holds, the truth."""
+"""Gather the inputs of attacks on a table: release, adversary's data, original data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STRANGER = np.int64(-1)
 
 
 class TablesStage(ABC):
-    """What every attack on a table is given, on one list of true people and one set of codes."""
+    """Hold the shared inputs of all attacks: one list of true people and one set of codes."""
 
     truth: Source
     options: AdversaryOptions
@@ -81,7 +81,7 @@ class TablesStage(ABC):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the linking adversary knows: the quasi-identifiers and the kept columns named."""
+        """Return the linking adversary's columns: quasi-identifiers and columns of `knows`."""
         return (*self.quasi, *self.options.knows)
 
     def check_known(self) -> None:
@@ -99,7 +99,7 @@ class TablesStage(ABC):
         named = self.options.person or self.subject
         if named is not None and named not in self.truth.columns:
             raise RequestError(
-                f"truth has no column {named} that says who a row is",
+                f"the original has no column {named} of identities",
                 where=self.truth.name,
                 instead=nearest(named, self.truth.columns),
             )
@@ -169,7 +169,7 @@ class TablesStage(ABC):
         columns = [name for name in dict.fromkeys(wanted) if name in source.columns]
         if self.person is None or self.person not in columns:
             raise RequestError(
-                "the register does not say who a row is in the words of the source",
+                "the register does not identify people as the source does",
                 where=source.name,
                 instead="name the column with --person",
             )
@@ -243,7 +243,7 @@ class TablesStage(ABC):
 
     @cached_property
     def _control(self) -> tuple[pa.Table, NDArray[np.int64]]:
-        """Rows of people who are not in the release, and who they are."""
+        """Return rows of people outside the release, and their numbers."""
         if self.options.control is not None:
             source = open_source(self.options.control)
             named = [self.person] if self.person in source.columns else []
@@ -282,7 +282,7 @@ class TablesStage(ABC):
 
 @dataclass(frozen=True, eq=False)
 class TablesScene(TablesStage):
-    """The stage of a release of voile's own, whose manifests say what is what."""
+    """Hold the stage of a release of voile's own, described by its manifests."""
 
     release: StoredRelease
     truth: Source

@@ -1,4 +1,4 @@
-"""`voile tables show`: what one policy makes of each column, and who then looks the same."""
+"""Run `voile tables show`: show the labels of one policy, and how many people share them."""
 
 from __future__ import annotations
 

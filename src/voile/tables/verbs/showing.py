@@ -1,4 +1,4 @@
-"""What is noted of rows on their way, and what a release then shows of its policy."""
+"""Take notes of rows in one pass, and derive the published policy from them."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ Bits = NDArray[np.bool_]
 
 
 class NotesShowing(Protocol[Notes]):
-    """Notes what rows hold; says what is published of a policy when the last row is known."""
+    """Take notes of rows; conclude the published policy after the last row."""
 
     def note(self, batch: SourceBatch, recoded: RecodedBatch, kept: Bits) -> Notes:
         """Note the rows of a batch that are kept."""
 
     def nothing(self) -> Notes:
-        """Return what is noted of no rows."""
+        """Return the notes of no rows."""
 
     def merge(self, notes: Notes, more: Notes) -> None:
         """Add to the notes those of the next batch."""
 
     def summarise(self, notes: Notes) -> Any:
-        """Return what of the notes decides what the release shows."""
+        """Reduce the notes to the facts that decide the published policy."""
 
     def conclude(self, summary: Any, *, bounds: bool) -> AnyPublished:
-        """Return what the release shows."""
+        """Return the published policy."""
 
 
 def showing_of(
@@ -133,12 +133,13 @@ def mark(seen: list[Bits], recoded: RecodedBatch, kept: Bits) -> None:
 
 @dataclass
 class BoxNotes:
-    """What rows hold, by uncut box of a tree policy.
+    """Hold the notes of rows, by uncut box of a tree policy.
 
     rows : (boxes,). counts : rows by value, of each domain.
-    people : distinct (box, person, combination), where rows have subjects; memory follows them.
-    codes : the combination of each of these, of one batch alone; counts are then of these, not of
-    rows. values : rows by sensitive column, box, value and person, where these are counted.
+    people : distinct (box, person, combination), if rows have subjects; memory grows with them.
+    codes : the combination of each of these, in one batch alone. The counts are then of these, not
+        of rows.
+    values : rows by sensitive column, box, value and person, if these are counted.
     """
 
     counts: list[NDArray[np.int64]]
@@ -150,10 +151,11 @@ class BoxNotes:
 
 @dataclass(frozen=True)
 class BoxSummary:
-    """What a release shows of boxes.
+    """Hold the facts on boxes that a release shows.
 
-    seen : by domain, which values released rows have. stands : (uncut boxes,) what each is part of.
-    counted : people, where the release has marginals.
+    seen : by domain, which values released rows have. stands : (uncut boxes,) the released box of
+        each.
+    counted : people, if the release has marginals.
     """
 
     seen: list[Bits]
@@ -199,7 +201,7 @@ class ShownBoxes:
         return BoxNotes(counts, rows, np.zeros((0, 3), dtype=np.int64), codes)
 
     def merge(self, notes: BoxNotes, more: BoxNotes) -> None:
-        """Add the notes of the next batch; whoever was noted before is not counted again."""
+        """Add the notes of the next batch; people noted before are not counted again."""
         both = np.concatenate([notes.people, more.people])
         notes.people, first = np.unique(both, axis=0, return_index=True)
         again = np.ones(len(both), dtype=np.bool_)
@@ -255,8 +257,8 @@ class ShownBoxes:
 class _AllowedUnions:
     """Whether some uncut boxes together may be one box.
 
-    A person's share of each sensitive value depends on the boxes that all of her rows fall into. So
-    rows are counted first, and boxes `refused` that break the constraints once people are.
+    A person's share of each sensitive value depends on the boxes of all the person's rows. So rows
+    are counted first, and boxes `refused` that break the constraints once people are.
     """
 
     showing: ShownBoxes
@@ -276,8 +278,8 @@ class _AllowedUnions:
     def refuse(self, stands: NDArray[np.int32]) -> bool:
         """Refuse the boxes that break the constraints, people counted; say if any is new.
 
-        `stands` (uncut boxes,) is the box that each is released as. Each person counts once, spread
-        evenly over her distinct pairs of a box and a value, as on the written release.
+        `stands` (uncut boxes,) is the released box of each. Each person counts once, spread evenly
+        over the person's distinct pairs of a box and a value, as on the written release.
         """
         if self.showing.subject is None:
             return False

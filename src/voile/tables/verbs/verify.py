@@ -75,10 +75,10 @@ def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
 def _marginals(
     release: StoredRelease, codebook: ReleaseCodebook, people: float
 ) -> Iterator[ReleaseCheck]:
-    """Hold the marginals to what apply counted, and that to the boxes and to what they imply.
+    """Check the marginals against apply's counts, and those against the boxes and their sums.
 
-    A recipient, who has them in two digits, can hold them to the number of rows. That people are
-    fewer than rows may be so, where a person has several.
+    A recipient has the marginals in two digits, and can check them against the number of rows.
+    There may be fewer people than rows, if a person has several.
     """
     public, private = marginals_in(release.public), release.private
     if private is None:
@@ -118,8 +118,8 @@ def _promises(
 ) -> Iterator[ReleaseCheck]:
     """Hold the release, and the figures that its manifest states, to the constraints.
 
-    Where rows are counted and not people, shares of values may differ from those that were
-    certified: what they break is then not known.
+    If rows are counted and not people, shares of values may differ from the certified ones. Whether
+    they break a limit is then unknown.
     """
     constraints, stated = public["constraints"], public["figures"]
     k = constraints["k"]
@@ -127,7 +127,7 @@ def _promises(
     yield ReleaseCheck(f"every group holds at least {k} {one}", found["k"] >= k >= 1)
     if "k" in stated:
         yield ReleaseCheck(
-            f"every group holds as many {unit} as the manifest says", found["k"] >= stated["k"]
+            f"every group has as many {unit} as the manifest states", found["k"] >= stated["k"]
         )
     if "max_risk" in stated:
         within = stated["max_risk"] <= round_number(float(constraints["max_risk"]), "up")

@@ -23,7 +23,7 @@ CALLED = {"safe-harbor": "Safe Harbor", "chosen": CHOSEN}
 
 
 def format_people(count: float, audience: Audience) -> str:
-    """Write a count of people; a public report says no number from 1 to 10.
+    """Format a count of people; a public report gives no number from 1 to 10.
 
     >>> format_people(3, "public"), format_people(3, "internal"), format_people(1234, "public")
     ('fewer than 11', '3', '1,234')
@@ -90,7 +90,7 @@ def explain_accepted(
 
 
 def explain_choice(choice: Choice, risk: str = RELATIVE, *, edited: bool = False) -> str:
-    """Say why a policy was chosen; `risk` is what the risk searched for is called.
+    """Explain why a policy was chosen; `risk` is the name of the searched risk.
 
     >>> explain_choice(Choice(beats="safe-harbor"))
     "which loses the least at Safe Harbor's risk or less"
@@ -149,7 +149,7 @@ def name_measure(data: Mapping[str, Any], kind: Kind) -> str:
 
 
 def describe_risk(data: Mapping[str, Any], risk: float, matches: float) -> str:
-    """Say what a policy leaves: the people found, after the risk where that is another."""
+    """Describe a policy's risk and expected matches; name the risk if it is another measure."""
     to_find = f"{describe_matches(matches)} expected to be re-identified"
     if is_default(data, "risk"):
         return to_find
@@ -185,7 +185,7 @@ def _describe_what_is_kept(data: Mapping[str, Any], loss: float) -> str:
 
 
 def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
-    """Say what a tree costs whose boxes may be empty: shares of the population, where it is known.
+    """Describe the cost of a tree with boxes that may be empty, as shares of the population.
 
     >>> [*explain_empty_boxes({"people": 0.59, "unseen": 0.593})][0][:68]
     'Boxes without a record were allowed. They lose less on paper, but 59'
@@ -193,12 +193,12 @@ def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
     yield (
         "Boxes without a record were allowed. They lose less on paper, but "
         + (
-            f"{share(of_people['people'])} of the population is proved not to be in the release, "
-            f"and {share(of_people['unseen'])} of the people who are not in the source would fall "
-            "into boxes for which nothing was certified."
+            f"{share(of_people['people'])} of the population is proved not to be in the release. "
+            f"Also, {share(of_people['unseen'])} of the people who are not in the source would "
+            "fall into boxes for which nothing was certified."
             if of_people
-            else "whoever is in none of the released boxes is proved not to be in the release, and "
-            "new people may fall into boxes for which nothing was certified: how many is not "
+            else "a person in none of the released boxes is proved not to be in the release. New "
+            "people may fall into boxes for which nothing was certified: how many is not "
             "known without a population."
         )
     )
@@ -209,7 +209,7 @@ def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
 
 
 def explain_regrowing(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
-    """Say how often an adversary who knows all rows but one value guesses that value.
+    """Describe how often an adversary who knows all rows but one value guesses that value.
 
     The public is not shown a rate of few people.
     """
@@ -222,9 +222,9 @@ def explain_regrowing(evidence: Sequence[Evidence], audience: Audience) -> Itera
         rates = {each.by: each.rate for each in one.findings if each.quantity == GUESSED}
         if not any(is_hidden(rates[way], audience) for way in (GROUP, MARGINALS)):
             yield (
-                f"An adversary who knows the source but for one person's {one.of}, and how the "
-                f"release was made, guesses it rightly in {share(rates[MARGINALS].value)} of "
-                f"cases, and from the released group alone in {share(rates[GROUP].value)} "
+                f"An adversary knows how the release was made, and the source except one person's "
+                f"{one.of}. This adversary guesses it rightly in {share(rates[MARGINALS].value)} "
+                f"of cases, and from the released group alone in {share(rates[GROUP].value)} "
                 f"({rates[GROUP].trials:,} people tried)."
             )
 
@@ -238,7 +238,7 @@ def name_kept(released: Sequence[Mapping[str, str]]) -> str:
 def explain_unique(
     apart: str, columns: Sequence[str], released: Sequence[Mapping[str, str]]
 ) -> tuple[str, str]:
-    """Say who can recognise the records that are unique on all released columns, and learn what.
+    """Explain who can recognise records unique on all released columns, and their other values.
 
     apart : the share of people. columns : the quasi-identifiers. released : every column that the
         release has, with its role.
@@ -252,19 +252,19 @@ def explain_unique(
     who = (
         f"{apart} of the people have a record that no other person's equals once {named} "
         f"{'counts' if is_one else 'count'} as known. Only an adversary who knows that of a "
-        f"person, beside {join_names(columns)}, recognises the record."
+        f"person, in addition to {join_names(columns)}, recognises the record."
     )
     if all(one["role"] in ("quasi", "identifier", "sensitive") for one in released):
         rest = rows or ", and no other value"
         return who, f"It then reveals that the person is in the release{rest}."
     return who, (
-        f"It then reveals what the adversary did not know of {named}{rows}. Generalise these "
+        f"It then reveals the values of {named} that were unknown{rows}. Generalise these "
         "columns (role quasi) or drop them, unless an adversary cannot know them."
     )
 
 
 def count_beating(count: int) -> str:
-    """Say how many policies beat another in risk and loss.
+    """Describe how many policies beat another in risk and loss.
 
     >>> count_beating(0)
     'No policy found within the limits of the fit beats it in both'
@@ -295,7 +295,7 @@ def three_sentences(
     why: str,
     audience: Audience = "internal",
 ) -> tuple[str, ...]:
-    """Say the risk now, what was lost, and how it compares with Safe Harbor, else `why` it is.
+    """State the risk, the loss, and the comparison with Safe Harbor, or else `why` it was chosen.
 
     `figures` were counted on the release itself, which may be of another source than the fit's.
     """

@@ -90,7 +90,7 @@ def test_single_merges_find_what_one_chain_misses():
         (lambda g: g.subjects[:, None], r"gave float64 of shape \(4, 1\) for 4 groups"),
         (lambda g: g.subjects.astype(str), r"gave <U\d+ of shape \(4,\)"),
         (lambda _: None, r"gave object of shape \(\)"),
-        (lambda g: g.subjects / g.subjects.sum(), "depends on the groups beside it"),
+        (lambda g: g.subjects / g.subjects.sum(), "depends on the other groups"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")

@@ -39,7 +39,7 @@ def test_a_newcomer_without_a_name_is_not_taken_for_another(blank, how, tmp_path
     create(tmp_path / "m", LedgerPromise(expected_matches=1000), how["key_file"])
     how["ledger"] = tmp_path / "m"
     release(pa.concat_tables([first, unnamed]), tmp_path / "b.csv", **how)
-    with pytest.raises(InfeasibleError, match="made without a subject of each row"):
+    with pytest.raises(InfeasibleError, match="without a subject for each row"):
         release(pa.concat_tables([first, unnamed, unnamed]), tmp_path / "c.csv", **how)
     release(pa.concat_tables([first, unnamed]), tmp_path / "c.csv", **how)
 

@@ -102,7 +102,9 @@ def test_one_of_a_kind_by_all_rows_is_refused_where_pseudonyms_join_them(how, tm
         release(both, tmp_path / "a.csv", **how)
     kit = vt.fit(both, ROLES, family="global", method="exhaustive", k=K, suppress=0.9, seed=1)
     after = {"after": how["ledger"], "key_file": how["key_file"]}
-    with pytest.raises(RequestError, match="people whose rows differ are known by all of them"):
+    with pytest.raises(
+        RequestError, match="several different rows of a person identify the person"
+    ):
         kit.choose(**after)
     chosen = kit.choose(**after, source=both)
     assert kit.apply(chosen, both, tmp_path / "a.csv", **how).private["ledger"]["high"]["k"] >= K

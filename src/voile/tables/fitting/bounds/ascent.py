@@ -29,9 +29,10 @@ CLOSE = 5e-7  # relative; less is not worth a step
 class BoundAscent:
     """Raise the bounds of some pairs, step by step.
 
-    A multiplier for each outer value and inner cut is added to the price of keeping the cut in
-    the outer interval that holds the value. Over the outer values they sum to zero, so that a
-    policy, whose cuts are the same in all, costs what it did: each choice of them gives a bound.
+    A multiplier for each outer value and inner cut is added to the price of the cut. It applies in
+    the outer interval of that value. The multipliers of a cut sum to zero over the outer values. A
+    policy has the same cuts in all outer intervals, so its cost does not change. Each choice of
+    multipliers therefore gives a bound.
     """
 
     def __init__(
@@ -57,9 +58,9 @@ class BoundAscent:
     def step(self, caps: Floats) -> Policies:
         """Take a step; return a policy for each active pair, made of what its relaxation chose.
 
-        Every `TRIALS` steps all intervals that may matter are priced, and the bounds raised. The
-        steps between go by the intervals of cheapest paths so far alone: they prove nothing, but
-        lead the multipliers to where the next bounds are, at a fraction of the cost.
+        Every `TRIALS` steps, price all intervals that may matter and raise the bounds. The steps
+        between use only the intervals of cheapest paths so far. They prove nothing, but lead the
+        multipliers to the next bounds at a fraction of the cost.
         """
         active = self.active(caps)
         pairs, caps = self.pairs[active], caps[active]

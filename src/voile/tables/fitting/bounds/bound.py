@@ -41,38 +41,38 @@ def bound(
 ) -> LossBound:
     """Prove that no policy whatsoever has less loss + weight x relative risk than a bound.
 
-    Every partition of the attributes but the two largest is gone through. For each, the largest
-    attribute may have another partition in each interval of the second: every policy is feasible
-    in that, and its optimum is a shortest path over shortest paths. Multipliers on the largest
-    attribute's cuts then make these partitions agree (Lagrangian decomposition).
+    The proof goes through every partition of all attributes but the two largest. For each, the
+    largest attribute may have another partition in each interval of the second. Every policy is
+    feasible in this relaxation, and its optimum is a shortest path over shortest paths. Multipliers
+    on the largest attribute's cuts then make these partitions agree (Lagrangian decomposition).
 
     Parameters
     ----------
     space : whose `evaluator` scores policies and holds the constraints, which are kept.
     frontier : the policies to compare with; a better one makes the proof quicker.
-    weights : of relative risk against loss, > 0. Where None, 20 from 0.03 to 3,000, and with
-        `seconds`, once these are done, more between them (see `between`) as long as these raise
-        the bound on the area.
+    weights : of relative risk against loss, > 0. None takes 20 from 0.03 to 3,000. With `seconds`,
+        the proof then adds weights between them (see `between`) as long as these raise the bound on
+        the area.
     seconds : when to stop, > 0; looked at between parts of a step.
     progress : called after each step.
 
     Returns
     -------
-    Bound : where it was stopped before the first bound, by `seconds` or by Ctrl-C, there is none.
-        One that was still rising when it was stopped is proved as well.
+    Bound : there is none if `seconds` or Ctrl-C stopped the proof before the first bound. A bound
+        that was still rising when it was stopped is proved as well.
 
-    Guarantee: proved, for the exact scores, with rounding allowed for. The bound on loss + weight
-    x risk is the optimum itself with one attribute; with more it need not become it. Suppression
-    beyond what is allowed is excluded for each generalised cell, not for their sum.
+    Guarantee: proved, for the exact scores, with rounding allowed for. The bound on loss + weight x
+    risk is the optimum itself with one attribute; with more it may stay below. The proof excludes
+    more suppression than allowed for each generalised cell, not for their sum.
 
     Raises
     ------
     InfeasibleError : no policy meets the constraints.
-    RequestError : arguments out of range, a frontier of other policies than this space's,
-        measures that there is no bound for, or too many partitions of all attributes but two.
+    RequestError : arguments out of range, a frontier of another space, measures without a bound, or
+        too many partitions of all attributes but two.
 
-    Cost: O(outer^2 inner^2 (boxes + weights x combos)) at most for the first bounds; a box is a
-    product of intervals of the attributes gone through, a combo a partition of them.
+    Cost: at most O(outer^2 inner^2 (boxes + weights x combos)) for the first bounds. A box is a
+    product of intervals of the other attributes, and a combo is a partition of them.
     """
     asked = _check_weights(weights)
     if seconds is not None and not seconds > 0:
@@ -98,7 +98,7 @@ def bound(
 
 
 def _bound_of(proof: BoundProof, stopped: str) -> LossBound:
-    """Return what was proved; a bound of 0 is none, unless 0 was found."""
+    """Return the proved bound; a bound of 0 counts as none, unless a found policy reaches 0."""
     order, run = np.argsort(proof.weights), proof.run
     best = proof.best[order]
     floors = _clip(run.evaluator, proof.floors[:, order])
@@ -127,7 +127,7 @@ def _check_weights(weights: ArrayLike | None) -> Floats:
 
 
 def refuse_unbounded(evaluator: PolicyEvaluator) -> None:
-    """Refuse, before any work, what no bound can be proved for: see `bound`."""
+    """Refuse, before any work, measures and constraints without a bound: see `bound`."""
     refuse_too_many(evaluator.scorer.sizes, evaluator.required[~evaluator.forbidden])
     if evaluator.constraints.of_shares:
         raise RequestError(
@@ -153,9 +153,9 @@ def _run_with(evaluator: PolicyEvaluator, frontier: Frontier) -> TablesSearchRun
 def _clip(evaluator: PolicyEvaluator, floors: Floats) -> Floats:
     """Return bounds that hold where a loss above 1 counts as 1.
 
-    Only suppression makes such losses, and no more above 1 than the share suppressed: generalised
-    alone, what is kept loses at most the top's nats. So a policy with one has at least its bound
-    less that share, and at least 1.
+    Only suppression makes such losses, and they exceed 1 by at most the share suppressed. Without
+    suppression, the kept records lose at most the top's nats. A policy with such a loss therefore
+    has at least its bound less that share, and at least 1.
     """
     if not evaluator.rules.active:
         return np.maximum(floors, 0.0)

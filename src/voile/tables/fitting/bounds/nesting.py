@@ -1,4 +1,4 @@
-"""Which attribute is nested in which, and the partitions of all the others."""
+"""Choose which attribute is nested in which, and list the partitions of all the others."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ Box = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, eq=False)
 class LatticeNesting:
-    """What the kernel needs of a lattice, and how its answers become policies.
+    """Hold a lattice for the nested kernel, and turn the kernel's results into policies.
 
-    `last` (outer values,) is the last value of the longest outer interval that begins at each and
-    goes over no required cut; `combos` (combos, n_bits) are the partitions of the rest.
+    `last` (outer values,) is the last value of the longest outer interval that begins at each value
+    and crosses no required cut. `combos` (combos, n_bits) are the partitions of the rest.
     """
 
     nest: NestedCells

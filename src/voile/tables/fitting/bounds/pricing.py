@@ -13,7 +13,7 @@ EAGER = 0.01  # of the way from the cheapest path to the cap: intervals on paths
 
 
 def price_intervals(relaxation: IntervalRelaxation, caps: Floats) -> Iterator[Floats]:
-    """Yield what each outer interval costs at least, (pairs, outers, outers), ever closer.
+    """Yield lower bounds on the cost of each outer interval, (pairs, outers, outers), ever closer.
 
     Guarantee: the cheapest path is a lower bound; at the end, it is exact for the relaxation where
     it is below its cap.

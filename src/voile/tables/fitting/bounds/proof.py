@@ -1,4 +1,4 @@
-"""A proof as it goes on: what is proved so far, and the best policies met."""
+"""Run a proof: keep the bounds proved so far, and the best policies found."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ TINY = 1e-300
 class BoundProof:
     """Raise lower bounds for some weights, then for more; `Stopped` is raised after `seconds`.
 
-    `floors` (combos, weights) holds what is proved of loss + weight x risk before losses above 1
-    are clipped, `seconds` when, `best` the least that was found; in the order of `weights`.
+    In the order of `weights`: `floors` (combos, weights) are the bounds proved of loss + weight x
+    risk before losses above 1 are clipped. `seconds` are their times, and `best` are the least
+    values found.
     """
 
     def __init__(
@@ -116,7 +117,7 @@ class BoundProof:
             self._progress(ProofProgress(now, int(proved.sum()), float(gap.max(initial=0.0))))
 
     def _meet(self, policies: Policies) -> None:
-        """Score what the relaxation suggests; better what is the best so far for a weight."""
+        """Score the relaxation's policies, and improve the best one so far for a weight."""
         if not len(policies):
             return
         rows = np.unique(policies, axis=0)
@@ -133,7 +134,7 @@ class BoundProof:
             self.best = _least(self.run.found, self.weights)
 
     def _caps(self) -> Floats:
-        """Return what loss + weight x risk, not clipped, makes a policy no better than the best.
+        """Return the unclipped loss + weight x risk from which policies cannot beat the best.
 
         Clipping takes at most the share that may be suppressed, and only from losses above 1.
         """

@@ -33,7 +33,7 @@ class SecondsUsed(Exception):  # noqa: N818, it ends the proof and is not an err
 
 
 class SolvedIntervals(NamedTuple):
-    """What outer intervals cost: one row for each `interval` and `pair` asked for."""
+    """Hold the costs of outer intervals: one row for each requested `interval` and `pair`."""
 
     interval: Ints
     pair: Ints
@@ -74,8 +74,8 @@ class IntervalRelaxation:
     def rounding(self, pairs: Ints, multipliers: Floats = NO_MULTIPLIERS) -> Floats:
         """Return by how much rounding can lift the bounds of these pairs, at most.
 
-        All sums are of terms >= 0 or of multipliers, so that a sum of m terms is off by at most
-        m epsilon times the sum of their sizes. A policy's risk is at most 1, the terms of its
+        All sums are of terms >= 0 or of multipliers. A sum of m terms is therefore off by at most m
+        epsilon times the sum of their sizes. A policy's risk is at most 1, and the terms of its
         nats are at most `_nats` together.
         """
         steps = len(self.nesting.nest.n) + 2 * (self.outers + self.cuts) + 32
@@ -115,10 +115,10 @@ class IntervalRelaxation:
         return SolvedIntervals(interval, pair, cost, cuts)
 
     def least(self) -> Floats:
-        """Return what intervals cost at least, (pairs, outers, outers), infinity if not allowed.
+        """Return lower bounds on intervals' costs, (pairs, outers, outers), infinite if forbidden.
 
-        Of risk, as much as without inner cuts; of nats, as much as with all of them. Nothing, if
-        records may be suppressed.
+        The risk is the risk without inner cuts, and the nats are the nats with all of them. Both
+        are 0 if records may be suppressed.
         """
         from voile.tables.fitting.kernels.nested import extremes
 
@@ -151,7 +151,7 @@ def _batches(ends: Ints) -> list[tuple[int, int]]:
 
 
 def ways(costs: Floats) -> tuple[Floats, Floats]:
-    """Return what the cheapest path costs up to each outer value, and from each on."""
+    """Return the cheapest path's cost up to each outer value, and from each value on."""
     pairs, outers = costs.shape[:2]
     below, above = np.zeros((pairs, outers + 1)), np.zeros((pairs, outers + 1))
     for end in range(1, outers + 1):
@@ -162,7 +162,7 @@ def ways(costs: Floats) -> tuple[Floats, Floats]:
 
 
 def through(costs: Floats) -> Floats:
-    """Return what the cheapest path costs that has each interval, (pairs, outers, outers)."""
+    """Return the cost of the cheapest path with each interval, (pairs, outers, outers)."""
     below, above = ways(costs)
     found: Floats = below[:, :-1, None] + costs + above[:, None, 1:]
     return found

@@ -1,4 +1,4 @@
-"""Which weights to prove next, so that the bound on the area rises most."""
+"""Choose the next weights to prove, so that the bound on the area rises most."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def between(weights: Floats, frontier: Frontier) -> Floats:
     """Return up to 16 weights between those given, the most promising first; none if all are vain.
 
     Bounds for two neighbouring weights are lines, which at best touch the hull of the frontier at
-    the policies that are best for these weights. Below the chord of the two policies they leave
-    a triangle, of which a line of the chord's slope cuts off most (the sandwich algorithm of
+    the policies that are best for these weights. Between them and the chord of the two policies
+    lies a triangle. A line with the chord's slope cuts off most of it (the sandwich algorithm of
     Burkard, Hamacher and Rote 1991). Triangles of less than a millionth are not worth a weight.
 
     >>> frontier = Frontier.of([0, .2, 1], [1, .2, 0], np.zeros((3, 1)))

@@ -1,8 +1,12 @@
-"""The compiled inner loops of the tables wing, and the arrays that they work on.
+"""Compile the inner loops of the tables wing, and hold their arrays.
 
-`cells` says what is counted, `scratch` scores any policies, `lattice` and `walk` those along a
-chain by what each merge changes, `merging` two intervals and `joining` two cells; `interval` scores
-the intervals of one attribute, `shortest` finds the cheapest partitions into them, `nested` bounds
-them all; `slabs` and `grouping` serve measures written in NumPy. `scorer` says what a search asks,
-`compiled_scorer` answers. Importing `cells` or `scorer` does not load numba.
+- `cells`: the counted cells.
+- `scratch`: score any policies. `lattice` and `walk`: score a chain by the change of each merge.
+- `merging`: merge two intervals. `joining`: join two cells.
+- `interval`: score the intervals of one attribute. `shortest`: find the cheapest partitions.
+- `nested`: bound all partitions.
+- `slabs` and `grouping`: serve measures written in NumPy.
+- `scorer`: the interface that a search needs. `compiled_scorer`: its implementation.
+
+Importing `cells` or `scorer` does not load numba.
 """

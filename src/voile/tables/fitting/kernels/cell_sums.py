@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 def sum_cells(cells: LatticeCells, rules: CellRules) -> Floats:
-    """Return what `scratch.score` sums of the policy that keeps every cut of these cells, (6,).
+    """Return the sums of `scratch.score` for the policy with every cut of these cells, (6,).
 
     Rules of sensitive values are not read. Cost: O(cells x attributes + details).
     """
@@ -59,7 +59,7 @@ def _widths(cells: LatticeCells) -> tuple[Floats, Floats]:
 
 
 def _sum_charges(cells: LatticeCells) -> Floats:
-    """Return what the details of each sampled cell are charged."""
+    """Return the charge of each sampled cell's details."""
     details = cells.details
     if not len(details):
         return np.zeros(len(cells.n))

@@ -1,4 +1,4 @@
-"""What the kernels count: the cells that hold people, on domains cut to what a search may use."""
+"""Count the cells that have people, on domains limited to the cuts that a search may use."""
 
 from __future__ import annotations
 
@@ -52,14 +52,16 @@ class SensitiveShares(NamedTuple):
 
 
 class CellRules(NamedTuple):
-    """When a generalised cell is kept (0 asks nothing), and what its subjects weigh.
+    """Define when a generalised cell is kept (0: no rule), and the weights of its subjects.
 
-    `least_n` subjects in the sample, `least_g` people, `least_l` distinct values of each of
-    `columns` sensitive columns, and `wholly_lost`, the nats that a suppressed subject loses. Each
-    subject's risk is 1 / g**power where g < under, 0 elsewhere. A kept cell of n subjects and w
-    combinations loses own - slope n log n + spread n log w nats, less what its details are charged
-    (`CellDetails`). Its `SensitiveShares` of each sensitive column have `least_entropy` nats, and
-    are `most_t` from everybody's by the earth mover's distance.
+    - `least_n` subjects in the sample, `least_g` people, and `least_l` distinct values of each of
+      `columns` sensitive columns.
+    - `wholly_lost`, the nats that a suppressed subject loses.
+    - `power`, `under`: each subject's risk is 1 / g**power where g < under, 0 elsewhere.
+    - `slope`, `spread`: a kept cell of n subjects and w combinations loses own - slope n log n +
+      spread n log w nats. The charge of its details (`CellDetails`) lowers this loss.
+    - `least_entropy` and `most_t` limit the `SensitiveShares` of each sensitive column: their nats,
+      and their earth mover's distance from everybody's.
     """
 
     least_n: float
@@ -76,7 +78,7 @@ class CellRules(NamedTuple):
 
     @classmethod
     def of(cls, constraints: Constraints, counts: CombinationCounts) -> CellRules:
-        """Read the constraints; k = 1, a risk of 1 and one sensitive value ask nothing."""
+        """Read the constraints; k = 1, a risk of 1 and one sensitive value require nothing."""
         k, risk, values = constraints.k, constraints.max_risk, constraints.l_diversity
         return cls(
             least_n=k - SLACK if k > 1 else 0.0,
@@ -131,7 +133,7 @@ NO_DETAILS = CellDetails(NO_INTS, NO_INTS, NO_INTS, np.zeros(0), np.zeros(0))
 
 
 def why_too_wide(counts: CombinationCounts) -> str | None:
-    """Say why the lattice cannot be searched: its searches number all combinations of values."""
+    """Explain why the lattice is too large: searches number all combinations of values."""
     combinations = math.prod(counts.sizes)
     if combinations < MOST_KEYS:
         return None
@@ -154,7 +156,7 @@ class LatticeCells:
     values : (sampled cells, words) uint64, one bit for each sensitive value present, as many words
         for each sensitive column.
     shares : of the sampled cells.
-    details : what of the cells is charged beside eq. 4.
+    details : the details of cells that the loss charges in addition to eq. 4.
     """
 
     sizes: NDArray[np.int64]
@@ -190,7 +192,7 @@ class LatticeCells:
         )
 
     def charge_details(self, spread: float, charge: NDArray[np.float64]) -> LatticeCells:
-        """Return the source's cells with `own` times `spread`, and details of what is charged."""
+        """Return the source's cells with `own` times `spread`, and with the charged details."""
         attribute, cell = np.nonzero(np.tile(charge[:, None] > 0, len(self.n)))
         value = self.codes[cell, attribute].astype(np.int64)
         details = CellDetails(cell, attribute, value, self.n[cell], charge)

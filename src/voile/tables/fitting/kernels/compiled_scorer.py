@@ -48,8 +48,8 @@ class CompiledScorer:
     def figures(self, policies: Bits) -> Sums:
         """Return (m, 6): the sums, but for rounding, and what else `scratch` sums of a policy.
 
-        Policies that share the partition of all attributes but one, as many of a frontier do, are
-        scored together: what one has in common with the one before is not summed again.
+        Score together the policies that share the partition of all attributes but one. Many
+        policies of a frontier do. The shared part of two neighbours is summed once.
         """
         cells = self.by_lead(None)
         first = int((self.sizes[: cells.lead] - 1).sum())
@@ -72,7 +72,7 @@ class CompiledScorer:
     def descend(
         self, start: Bits, free: Bits, *, rescue: bool, allowed: float
     ) -> Iterator[ChainDescent]:
-        """Keep what each merge would change; a merge changes only what its two slabs touch."""
+        """Keep the change of each merge; a merge changes only the pairs next to its two slabs."""
         at, open_bits, policy = self._at(start), start & free, start
         change = walk.changes(at)
         guide = walk.BY_BOTH if rescue else walk.BY_RISK

@@ -1,4 +1,4 @@
-"""Which group of a policy each cell is in."""
+"""Find the group of a policy that each cell is in."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from voile.tables.fitting.kernels.lattice import Ints, Places
 
 @compile_kernel
 def groups_of(codes: Places, sampled: int, start: Ints, scaled: Ints) -> tuple[Ints, Ints]:
-    """Number the groups that each of some policies makes of the sampled cells.
+    """Number the groups that each policy makes of the sampled cells.
 
-    `scaled` (policies, all values) is what each value adds to a cell's key; attribute d's values
-    begin at `start[d]`. Returns (policies, cells) the group of each cell, -1 where a cell of
-    people is in no group that has subjects, and the place of each group's first cell in that.
+    `scaled` (policies, all values) is the term of each value in a cell's key. The values of
+    attribute d begin at `start[d]`. Return the group of each cell, (policies, cells), and the place
+    of each group's first cell in that array. The group is -1 for a cell of people that is in no
+    group with subjects.
     """
     policies, (cells, attributes) = len(scaled), codes.shape
     place = np.empty((policies, cells), dtype=np.int64)

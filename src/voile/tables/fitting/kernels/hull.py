@@ -1,4 +1,4 @@
-"""The lower convex hull of a staircase: what is best for some weight of risk against loss."""
+"""Find the lower convex hull of a staircase: the best points for some weight of risk and loss."""
 
 from __future__ import annotations
 

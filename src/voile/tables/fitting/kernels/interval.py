@@ -1,8 +1,8 @@
-"""Score intervals of one attribute, the other attributes' partition fixed.
+"""Score intervals of one attribute, with a fixed partition of the other attributes.
 
 Then the sum of n / g, the nats lost and the subjects suppressed are sums over the attribute's
-intervals. An interval is scored by going through its values and keeping, for each group that the
-others' partition makes, what the group has so far.
+intervals. To score an interval, go through its values and keep a tally for each group. The groups
+are those of the others' partition.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ class AttributeSlabs(NamedTuple):
 
 
 class IntervalTally(NamedTuple):
-    """What each group has in an interval so far, by column; 0 between intervals, `sums` aside.
+    """Hold the tally of each group in an interval, by column; all 0 between intervals but `sums`.
 
-    `sums` are those of all groups from RISK on. By group, `present` and `shares`; by part, `held`
-    (parts, 2): n and what it is charged.
+    `sums` are the totals of all groups from RISK on. `present` and `shares` are by group. `held`
+    (parts, 2) is by part: n and its charge.
     """
 
     has: Floats
@@ -101,7 +101,7 @@ def gather(cells: SortedCells, rules: CellRules, policy: Bits) -> AttributeSlabs
 def room_for_slabs(
     cells: SortedCells, rules: CellRules, log_width: Floats, parts: DetailParts
 ) -> AttributeSlabs:
-    """Return room for as many cells and details as there may be, without what no rule counts."""
+    """Return room for the most cells and details, and only for columns that the rules count."""
     words = cells.values.shape[1] if rules.least_l > 0 else 0
     kinds = cells.shares.shown.shape[1] if asks_shares(rules) else 0
     most, details = len(cells.n) + len(cells.p), len(cells.detail_n)
@@ -182,7 +182,7 @@ def add_details(cells: SortedCells, v: int, place: Ints, slabs: AttributeSlabs) 
 def charge_lead(
     cells: SortedCells, v: int, part_place: Ints, place: Ints, slabs: AttributeSlabs
 ) -> None:
-    """Take what the details of the lead at value `v` are charged from `own`; leave these out."""
+    """Take the charge of the lead's details at value `v` from `own`, and drop these details."""
     parts, detail_n, kept = slabs.parts, slabs.detail_n, slabs.detail_start[v]
     for at in range(kept, slabs.detail_start[v + 1]):
         x = slabs.part[at]
@@ -196,7 +196,7 @@ def charge_lead(
 
 @inner
 def tally_for(cells: SortedCells, rules: CellRules, slabs: AttributeSlabs) -> IntervalTally:
-    """Return room for what the groups and parts of an interval have."""
+    """Return room for the tallies of an interval's groups and parts."""
     groups = len(slabs.log_width)
     present = np.zeros((groups, slabs.values.shape[1]), dtype=np.uint64)
     shares, held = shares_for(cells, rules, groups), np.zeros((len(slabs.parts.group), 2))
@@ -275,7 +275,7 @@ def hold_cells(slabs: AttributeSlabs, rules: CellRules, tally: IntervalTally, v:
 
 @bare
 def clear(slabs: AttributeSlabs, tally: IntervalTally, begin: int, end: int) -> None:
-    """Clear what the cells of values from `begin` to below `end` filled."""
+    """Clear the tallies that the cells of values from `begin` to below `end` filled."""
     for e in range(slabs.detail_start[begin], slabs.detail_start[end]):
         tally.held[slabs.part[e], 0], tally.held[slabs.part[e], 1] = 0.0, 0.0
     first, after = slabs.start[begin], slabs.start[end]

@@ -1,6 +1,6 @@
-"""What changes when two cells of a lattice become one, and how they do.
+"""Join two cells of a lattice, and compute the change of the sums.
 
-Of a pair, `one` is sampled; `other` may have people only.
+In a pair, `one` is sampled; `other` may have people only.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from voile.tables.fitting.kernels.terms import asks_shares, group_of, is_release
 
 @bare
 def charge_details(at: LatticeWalk, one: int, other: int, d: int) -> float:
-    """Return what the details of two cells are charged more once these are one, along `d`.
+    """Return the additional charge of two cells' details once the cells are joined along `d`.
 
-    Only values that both have count: along `d` itself they have none in common.
+    Only values in both cells add to it: along `d` itself they have none in common.
     """
     total, detail, value = 0.0, at.detail, at.value
     if other >= at.sampled:
@@ -63,8 +63,8 @@ def plain_change(at: LatticeWalk, one: int, other: int) -> tuple[float, float]:
 def kept_change(at: LatticeWalk, one: int, other: int, more: float) -> tuple[float, float, float]:
     """Return the changes of n / g and nats that are kept, and the subjects no longer suppressed.
 
-    `more` is what `charge_details` says of both. A cell that is kept may no longer be with one
-    that is not, where shares of sensitive values are asked for: then fewer are kept.
+    `more` is the result of `charge_details` for both. If the rules limit shares of sensitive
+    values, a kept cell joined with an unkept one may be lost. Then fewer subjects are kept.
     """
     cell, twin = at.cell, other if other < at.sampled else one
     n = cell[one, N] + (cell[other, N] if twin == other else 0.0)
@@ -103,7 +103,7 @@ def join(at: LatticeWalk, stays: int, goes: int, d: int) -> None:
 
 @bare
 def join_kept(at: LatticeWalk, stays: int, goes: int, more: float) -> None:
-    """Update what is kept when two cells become one."""
+    """Update the kept sums when two cells become one."""
     risk, nats, gain = kept_change(at, stays, goes, more)
     at.sums[KEPT_RISK] += risk
     at.sums[KEPT_NATS] += nats

@@ -1,16 +1,16 @@
 """The generalised cells of one policy, and what merging two neighbouring intervals changes.
 
-Cells are found by their coordinates in a hash table; the cells of each interval (its *slab*)
-form a linked list, sampled cells apart from those with people only. A merge moves the smaller
-slab, so that all merges of a chain move O(cells log cells) cells for each attribute.
+A hash table finds cells by their coordinates. The cells of each interval (its *slab*) form a linked
+list, with sampled cells apart from those with people only. A merge moves the smaller slab, so that
+all merges of a chain move O(cells log cells) cells for each attribute.
 
 An interval is named by one of its values (its *name*); arrays over intervals are indexed by
 `start[d] + name`. A pair of neighbours is named by the cut between them, a bit of the policy.
 
-Two sums are kept side by side: *plain*, with nothing suppressed, and *kept*, under the rules.
-Nats lost = the cells' own part (own - slope n log n) + the intervals' part (spread x mass x log
-width) + what suppressed subjects count. What the details of a cell are charged is taken from its
-own; they are lists in order of value, one for each cell and attribute, joined as cells merge.
+Two sums are kept in parallel: *plain*, with nothing suppressed, and *kept*, under the rules. Nats
+lost = the cells' own part (own - slope n log n) + the intervals' part (spread x mass x log width) +
+the charge of suppressed subjects. The charge of a cell's details is taken from its own part. The
+details are lists in order of value, one for each cell and attribute, joined as cells merge.
 """
 
 from __future__ import annotations
@@ -38,21 +38,27 @@ N, OWN, N_LOG_N, MATCH = range(4)
 class LatticeWalk(NamedTuple):
     """The mutable state of a walk; arrays only, so that a copy starts another walk.
 
-    By cell: `key`, -1 once merged into another; `p`. The first `sampled` cells have subjects,
-    and only they have `code` (sampled, attributes), the names of their intervals; `cell`, their
-    n, own, n log n and n / g; `kept`; `values` and `shares`, as in `LatticeCells`.
+    By cell:
 
-    By interval: `first`, `last` value; `width`; `mass` of subjects and `kept_mass`; `head` and
-    `tail` of its two lists, (2, intervals), 0 sampled and 1 people only, which `after`
-    (attributes, cells) links; `length`, cells ever put in. `name_at[start[d] + v]` names the
-    interval that begins or ends at value v.
+    - `key`, -1 once merged into another cell, and `p`, the people.
+    - Only for the first `sampled` cells, which have subjects: `code` (sampled, attributes), the
+      names of their intervals, and `cell`, their n, own, n log n and n / g.
+    - For these also `kept`, and `values` and `shares` as in `LatticeCells`.
+
+    By interval:
+
+    - `first` and `last` value, `width`, `mass` of subjects and `kept_mass`.
+    - `head` and `tail` of its two lists, (2, intervals): 0 sampled, 1 people only. `after`
+      (attributes, cells) links them.
+    - `length`, the number of cells ever put in.
+    - `name_at[start[d] + v]`, the interval that begins or ends at value v.
 
     By detail: `value`, `n` and `n_log_n` (in `detail`), the `following` one of its cell's list;
     `begins` (attributes, sampled) is where a list begins, -1 where it is empty. `charge` is by
     attribute, of no length where nothing is charged.
 
-    `sums` are five totals, cells' part only; `table` maps keys to cells; `state` is its bits
-    and the number of living cells; `moved` is room to work in.
+    `sums` are five totals of the cells' part only. `table` maps keys to cells. `state` is the
+    table's bits and the number of living cells. `moved` is room to work in.
     """
 
     rules: CellRules
@@ -149,7 +155,7 @@ def lattice(cells: LatticeCells, rules: CellRules) -> LatticeWalk:
 
 @compile_kernel
 def _list_details(at: LatticeWalk, cell: Ints, attribute: Ints) -> None:
-    """Link the details, sorted by cell, attribute and value; take what they charge from own."""
+    """Link the details, sorted by cell, attribute and value; take their charge from own."""
     for e in range(len(cell) - 1, -1, -1):
         c, d = cell[e], attribute[e]
         at.following[e], at.begins[d, c] = at.begins[d, c], e
@@ -222,7 +228,7 @@ def widths_part(at: LatticeWalk, mass: Floats) -> float:
 
 @bare
 def totals(at: LatticeWalk) -> tuple[float, float, float]:
-    """Return the sum of n / g, the nats lost and the subjects suppressed, as they stand."""
+    """Return the current sums of n / g, of nats lost and of subjects suppressed."""
     if not at.constrained:
         return at.sums[RISK], at.sums[NATS] + widths_part(at, at.mass), 0.0
     lost = at.sums[SUPPRESSED] * at.rules.wholly_lost

@@ -62,7 +62,7 @@ def living(at: LatticeWalk, d: int, head: Ints, tail: Ints, i: int, out: Ints) -
 def move(at: LatticeWalk, d: int, name: int, shift: int, cells: Ints) -> None:
     """Move cells to interval `name` of attribute `d`: by `shift` in key.
 
-    Of two cells that become one, the one that was there lives on, or else the only sampled one.
+    If two cells become one, the cell at the target stays, or else the only sampled one.
     """
     key, p, table, bits, sampled = at.key, at.p, at.table, at.state[0], at.sampled
     for m in range(len(cells)):
@@ -97,7 +97,7 @@ def append(head: Ints, tail: Ints, after: Places, stays: int, goes: int) -> None
 
 @bare
 def shrink(at: LatticeWalk) -> None:
-    """Use the front of the table only, so that what is looked up stays in the cache."""
+    """Use the front of the table only, so that the looked-up entries stay in the cache."""
     at.table[: 2 << at.state[0]] = -1
     while at.state[1] * 4 < 1 << at.state[0] and at.state[0] > 4:
         at.state[0] -= 1

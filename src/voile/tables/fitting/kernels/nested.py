@@ -1,10 +1,10 @@
 """Bound the cost of an interval of one attribute by the best partition of another within it.
 
-The *outer* attribute's interval is given, the *inner* attribute's partition is the cheapest, found
-by dynamic programming over its intervals. The partition of all other attributes, the *rest*, is
-one of those listed: a *combo*, a set of *boxes*, each a product of intervals of the rest. An outer
-interval, an inner interval and a box make a generalised cell; the risk and the nats of a policy
-are sums over them.
+The *outer* attribute's interval is given. Dynamic programming finds the cheapest partition of the
+*inner* attribute. The *rest* is the partition of all other attributes. It is one of a list: a
+*combo*, a set of *boxes*, each a product of intervals of the rest. An outer interval, an inner
+interval and a box make a generalised cell. The risk and the nats of a policy are sums over these
+cells.
 """
 
 from __future__ import annotations
@@ -56,12 +56,17 @@ class NestedCells(NamedTuple):
 
 
 class BoundJobs(NamedTuple):
-    """What to bound: outer intervals, and for which pairs of a weight and a combo.
+    """List the bounds to compute: outer intervals, each with pairs of a weight and a combo.
 
-    Row g of `ends` (intervals, 2) is an interval's first and last value; the first is the same in
-    all rows, the last rises. Its pairs are `pair[start[g]:start[g + 1]]`. By pair: its `combo`;
-    `price` (2,) of risk and nats; `multipliers` (outer + 1, inner - 1), what the cuts of the inner
-    attribute cost, summed over the outer values before; no pairs where they cost nothing.
+    Row g of `ends` (intervals, 2) is an interval's first and last value. The first is the same in
+    all rows, and the last rises. Its pairs are `pair[start[g]:start[g + 1]]`.
+
+    By pair:
+
+    - `combo`, its combo.
+    - `price` (2,) of risk and nats.
+    - `multipliers` (outer + 1, inner - 1): the cost of the inner attribute's cuts, summed over the
+      outer values before. There are no pairs if cuts cost nothing.
     """
 
     ends: Ints
@@ -190,7 +195,7 @@ def score_kept(
 ) -> None:  # fmt: skip
     """Score as `score_plain` under the rules; an interval that drops over `most` costs infinity.
 
-    The rules ask for no shares of sensitive values: there is no bound under these.
+    No bound exists if the rules limit shares of sensitive values.
     """
     has, owned, people = 0.0, 0.0, 0.0
     seen[:] = 0

@@ -1,4 +1,4 @@
-"""What every search asks of the code that scores policies."""
+"""Define the interface between searches and the code that scores policies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Sums = NDArray[np.float64]
 
 RISK, LOSS, SUPPRESSED = range(3)
 LARGEST, DISTRIBUTION, CERTAINTY, FIGURES = 3, 4, 5, 6
-"""What else is summed where a policy's figures are asked for: `scratch.add_interval`."""
+"""The additional sums for the figures of a policy: `scratch.add_interval`."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Score policies from scratch, one after another, in time linear in the cells.
 
 The cells are sorted by one attribute, the *lead*; the others together are the *rest*. Under a
-policy the rests fall into groups, found once; then each interval of the lead is summed over
+policy the rests form groups, which are found once. Each interval of the lead is then summed over
 those groups in an array that fits the cache. No grid over all attributes is ever made.
 """
 
@@ -38,9 +38,9 @@ LOG, PENALTY = range(2)
 class SortedCells(NamedTuple):
     """Cells sorted by the lead attribute.
 
-    `rests` (distinct rests, attributes) holds their codes, 0 in the lead's column;
-    `n_start[v]` and `p_start[v]` say where the cells of the lead's value v begin, and
-    `n_rest`, `p_rest` which rest each has.
+    `rests` (distinct rests, attributes) holds their codes, 0 in the lead's column. `n_start[v]` and
+    `p_start[v]` are the places where the cells of the lead's value v begin. `n_rest` and `p_rest`
+    are the rest of each cell.
 
     Details are sorted likewise: `detail_start`, `detail_kind`, `detail_n`. A kind is a rest, an
     attribute and a source value of it: `kind_rest`, `kind_attribute`, `kind_value`.
@@ -183,7 +183,7 @@ def partition(cells: SortedCells, policy: NDArray[np.bool_]) -> tuple[Ints, Floa
 
 
 class DetailParts(NamedTuple):
-    """What the kinds of details become under a policy: groups of rests, by source value.
+    """Hold the parts of the kinds of details under a policy: groups of rests, by source value.
 
     `of` (kinds,) is each kind's part; a part has the `group`, the `attribute` and the `charge`.
     """
@@ -221,7 +221,7 @@ def parts_of(cells: SortedCells, group: Places) -> DetailParts:
 
 
 class IntervalRoom(NamedTuple):
-    """What the groups and parts of one interval of the lead hold; all 0 before and after."""
+    """Hold the tallies of the groups and parts of one interval of the lead; 0 before and after."""
 
     n: Floats
     p: Floats
@@ -234,7 +234,7 @@ class IntervalRoom(NamedTuple):
 
 @inner
 def shares_for(cells: SortedCells, rules: CellRules, groups: int) -> SensitiveShares:
-    """Return room for the subjects of groups by sensitive value, where the rules ask for it."""
+    """Return room for the subjects of groups by sensitive value, if the rules limit shares."""
     known = cells.shares
     shown = np.zeros((groups, known.shown.shape[1] if asks_shares(rules) else 0))
     return SensitiveShares(shown, known.start, known.whole, known.ordered)
@@ -254,7 +254,7 @@ def room_for(cells: SortedCells, rules: CellRules) -> IntervalRoom:
 def charge_parts(
     cells: SortedCells, parts: DetailParts, begin: int, end: int, room: IntervalRoom
 ) -> None:
-    """Add up what the details of an interval are charged, by group."""
+    """Add up the charge of an interval's details, by group."""
     details, kind, n, part = range(begin, end), cells.detail_kind, cells.detail_n, room.part
     for e in details:
         part[parts.of[kind[e]]] += n[e]
@@ -280,8 +280,9 @@ def add_interval(
 ) -> None:
     """Add the interval of the lead's values from `begin` to below `end`.
 
-    `sums` (6,) are those of n/g, nats lost and subjects suppressed, the largest 1/g, and the sums
-    of the nats of eq. 4 (where the rules' spread is 1) and of n by the widths' penalties.
+    `sums` (6,) are, in order: the sums of n / g, of nats lost and of subjects suppressed, and the
+    largest 1 / g. Then come the sum of the nats of eq. 4 (where the rules' spread is 1), and of n
+    times the widths' penalties.
     """
     n, p, own, charged, _, values, shares = room
     shown, cell_shown = shares.shown, cells.shares.shown
@@ -326,7 +327,7 @@ def add_interval(
 
 @compile_kernel
 def score(cells: SortedCells, rules: CellRules, policies: NDArray[np.bool_]) -> Floats:
-    """Return what `add_interval` sums, for each policy, (policies, 6)."""
+    """Return the sums of `add_interval` for each policy, (policies, 6)."""
     sums, room = np.zeros((len(policies), FIGURES)), room_for(cells, rules)
     lead_start = cells.sizes[: cells.lead].sum()
     last = cells.sizes[cells.lead] - 1

@@ -1,4 +1,4 @@
-"""The cheapest partitions of one attribute, from what each of its intervals costs."""
+"""Find the cheapest partitions of one attribute from the cost of each of its intervals."""
 
 from __future__ import annotations
 

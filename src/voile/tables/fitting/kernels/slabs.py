@@ -1,4 +1,4 @@
-"""Which cells a merge concerns, for scores that are computed elsewhere: those of two slabs."""
+"""Find the cells of a merge's two slabs, for scores that are computed elsewhere."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def left_and_right(at: LatticeWalk, bit: int) -> tuple[Ints, Ints]:
 
 @compile_kernel
 def merge_slabs(at: LatticeWalk, bit: int, left: Ints, right: Ints) -> tuple[Ints, Ints]:
-    """Merge at `bit`; return where each cell of both slabs, left first, is now, and cuts beside."""
+    """Merge at `bit`; return each cell's new place, left slab first, and the neighbouring cuts."""
     d, cut = place(at, bit)
     start = at.start[d]
     keys = np.concatenate((at.key[left], at.key[right]))
@@ -64,11 +64,11 @@ def widths(at: LatticeWalk, cells: Ints) -> Floats:
 def pairs(
     at: LatticeWalk, cells: Ints, sides: NDArray[np.bool_]
 ) -> tuple[Ints, Ints, Ints, Floats]:
-    """Return what merging changes of sampled cells: cell, other, bit and width together.
+    """Return the pairs that a merge joins: sampled cell, other cell, bit and joint width.
 
-    `sides` (attributes, 2) says along which attributes, with the left and the right interval.
-    A pair of sampled cells counts at the left one. `other` is -1 where the interval beside has
-    nobody there: the cell is made wider alone.
+    `sides` (attributes, 2) selects the attributes, and on each the left and the right interval. A
+    pair of sampled cells counts at the left one. `other` is -1 if the neighbouring interval has
+    nobody there: then the cell only becomes wider.
     """
     most = len(cells) * int(sides.sum())
     one, other = np.empty(most, np.int64), np.empty(most, np.int64)

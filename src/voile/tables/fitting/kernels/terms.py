@@ -33,7 +33,7 @@ def group_of(n: float, people: float) -> float:
 
 @bare
 def share(rules: CellRules, n: float, g: float) -> float:
-    """Return what n subjects of a cell of g people add to risk: n / g, or what the rules weigh."""
+    """Return the risk of n subjects of a cell of g people: n / g, or as the rules weigh it."""
     if rules.power == 1.0 and g < rules.under:
         return n / g
     return n / g**rules.power if g < rules.under else 0.0
@@ -55,7 +55,7 @@ def distinct(values: NDArray[np.uint64], one: Row, other: Row, begin: int, end: 
 def is_kept(
     rules: CellRules, n: float, g: float, values: NDArray[np.uint64], one: Row, other: Row
 ) -> bool:
-    """Whether a cell has enough: n subjects, g people, the values of two rows together."""
+    """Return whether a cell has enough subjects n, people g, and values of two rows together."""
     if n < rules.least_n or g < rules.least_g:
         return False
     if rules.least_l == 0:
@@ -75,7 +75,7 @@ def asks_shares(rules: CellRules) -> bool:
 
 @bare
 def has_shares(rules: CellRules, shares: SensitiveShares, one: Row, other: Row) -> bool:
-    """Whether the subjects of row `one`, with `other` where it is another, are shared as asked."""
+    """Return whether the shares of row `one`, with row `other` if it differs, keep the rules."""
     shown, more = shares.shown, 0.0 if one == other else 1.0
     for s in range(len(shares.ordered)):
         first, last = shares.start[s], shares.start[s + 1]
@@ -111,7 +111,7 @@ def is_released(
     one: Row,
     other: Row,
 ) -> bool:
-    """Whether a cell may be released: it has enough, shared as asked; of two rows together."""
+    """Return whether a cell of two rows may be released: its counts and shares keep the rules."""
     if not is_kept(rules, n, g, values, one, other):
         return False
     return not asks_shares(rules) or has_shares(rules, shares, one, other)

@@ -94,7 +94,7 @@ def touch_kept(
     more: float,
     sign: float,
 ) -> None:
-    """As `touch`, for one pair, what is kept; a subject kept again loses the width of both."""
+    """Update the kept sums for one pair, as `touch`; a subject kept again loses both widths."""
     risk, nats, gain = kept_change(at, c, other, more)
     if gain != 0.0:
         width = at.width[at.start[d] + at.code[c, d]] + at.width[at.start[d] + beside]
@@ -110,7 +110,7 @@ def touch_kept(
 
 @compile_kernel
 def changes(at: LatticeWalk) -> Floats:
-    """Return what merging each pair of neighbours changes in the five sums, (n_bits, 5)."""
+    """Return the changes of the five sums by merging each pair of neighbours, (n_bits, 5)."""
     change = np.zeros(((at.sizes - 1).sum(), 5))
     sides = np.ones((len(at.sizes), 2), dtype=np.bool_)
     touch(at, change, np.flatnonzero(at.key[: at.sampled] >= 0), sides, 1.0)
@@ -119,10 +119,10 @@ def changes(at: LatticeWalk) -> Floats:
 
 @inner
 def merge_and_update(at: LatticeWalk, change: Floats, bit: int, buffer: Ints) -> None:
-    """Merge at one bit, and change only what the two slabs touched.
+    """Merge at one bit, and update only the changes of pairs next to the two slabs.
 
-    Along the other attributes: the pairs of both slabs' cells, before and after. Along the
-    merged one: the pairs of intervals on its two sides, computed anew.
+    Along the other attributes, update the pairs of both slabs' cells, before and after. Along the
+    merged one, recompute the pairs of intervals on its two sides.
     """
     d, cut = place(at, bit)
     start, head, tail = at.start[d], at.head[0], at.tail[0]

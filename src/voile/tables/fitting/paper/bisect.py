@@ -19,11 +19,12 @@ from voile.tables.fitting.searches.run import TablesSearchRun
 
 @dataclass(frozen=True)
 class BisectSearch:
-    """Search random maximal chains for their most detailed policy of a risk no higher than given.
+    """Search random maximal chains for the most detailed policy within a limit of risk.
 
     Risk falls along a chain (Def. 3.7), so bisecting finds that policy exactly, in log2(n_bits)
-    scores; where records may be suppressed risk is not monotone, and only that what is found keeps
-    to the risk holds. Without a limit, 20 chains. `alternatives` returns what is of no higher risk.
+    scores. If records may be suppressed, risk is not monotone. The only guarantee is then that the
+    found policies keep the limit. Without a limit of evaluations, search 20 chains. `alternatives`
+    returns the policies within the limit.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ class BisectSearch:
             pass
 
     def alternatives(self, run: TablesSearchRun) -> Iterator[NDArray[np.bool_]]:
-        """Yield what each chain gives, (n_bits,) bool, as the run's lattice has it."""
+        """Yield the policy found on each chain, (n_bits,) bool, in the run's lattice."""
         cuts = np.flatnonzero(~run.required)
         least = self._score(run, run.required)
         if least > self.risk:

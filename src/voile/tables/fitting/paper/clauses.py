@@ -1,4 +1,4 @@
-"""Random sublattices that do not overlap what was pruned (Appendix, Algorithm 3)."""
+"""Draw random sublattices that do not overlap the pruned ones (Appendix, Algorithm 3)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ class PolicySublattice:
 
 
 class PrunedSublattices:
-    """Keep pruned sublattices as clauses, and draw what overlaps none of them.
+    """Keep pruned sublattices as clauses, and draw a sublattice that overlaps none of them.
 
-    A sublattice overlaps no pruned one when, for each, it keeps a cut that the pruned one's
-    bottom lacks or lacks a cut that the pruned one's top keeps: one clause for each pruned
-    sublattice, whose *literals* are such cuts, 0 .. n_bits - 1 to keep and n_bits .. to lack.
+    A sublattice overlaps no pruned one if each of them differs from it in one cut. It keeps a cut
+    that the pruned one's bottom lacks, or lacks a cut that the pruned one's top keeps. Each pruned
+    sublattice gives one clause, with such cuts as *literals*: 0 .. n_bits - 1 to keep, and n_bits
+    .. to lack.
     """
 
     def __init__(self, n_bits: int) -> None:
@@ -46,11 +47,12 @@ class PrunedSublattices:
         self._count += 1
 
     def draw(self, rng: np.random.Generator, required: Bits) -> PolicySublattice | None:
-        """Fix a few random cuts so as to overlap nothing pruned; None where nothing is left.
+        """Fix a few random cuts to overlap no pruned sublattice; return None if none is left.
 
-        Depth-first over the clauses in a random order: of the first clause not yet satisfied, a
-        random literal is made true; where that leads nowhere it is made false, and the next is
-        tried. None only when the pruned cover the lattice; exponential in n_bits at worst.
+        The search goes depth-first over the clauses in a random order. It makes a random literal of
+        the first unsatisfied clause true. If that fails, it makes the literal false and tries the
+        next. It returns None only when the pruned sublattices cover the lattice. Cost: exponential
+        in n_bits at worst.
         """
         true = np.concatenate([required, np.zeros(self.n_bits, dtype=np.bool_)])
         unmet: Bits = np.asarray(~self._clauses[: self._count, true].any(axis=1))

@@ -45,8 +45,8 @@ def update_probability(frontier: Frontier, rectangle: FigureRectangle) -> float:
     """Return H (eq. 1): the share of the rectangle that the frontier does not dominate.
 
     Between two neighbouring risks the staircase's height is capped by the rectangle's own, min(u_k,
-    u_alpha) - u_beta; as printed, without the cap, H can exceed 1. Of a rectangle of no width the
-    share of its height is taken, of no height that of its width; a point counts 0 or 1.
+    u_alpha) - u_beta. As printed, without the cap, H can exceed 1. For a rectangle of no width, H
+    is the share of its height; for one of no height, the share of its width. A point counts 0 or 1.
 
     >>> frontier = Frontier.of([0, .5, 1], [1, .5, 0], np.zeros((3, 1)))
     >>> update_probability(frontier, FigureRectangle(.1, .3, .2, .4))
@@ -70,7 +70,7 @@ def update_probability(frontier: Frontier, rectangle: FigureRectangle) -> float:
 
 
 def decide(frontier: Frontier, rectangle: FigureRectangle, threshold: float) -> SublatticeVerdict:
-    """Say what is done with a sublattice, by the first of the paper's conditions that holds.
+    """Return the verdict on a sublattice, by the first of the paper's conditions that applies.
 
     - Condition 1, the whole rectangle is dominated: pruned, since none of its policies can
       enter the frontier. A policy equal to one on the frontier does not enter.
@@ -94,9 +94,9 @@ def _is_dominated(frontier: Frontier, risk: float, loss: float) -> bool:
 class SublatticeSearch:
     """Search random chains of random sublattices likely to move the frontier (Algorithm 2).
 
-    A random sublattice that overlaps no pruned one is drawn, its two ends are scored, and `decide`
-    says whether it is pruned, searched along one random maximal chain, or left. Without a limit, as
-    many evaluations as 20 chains hold.
+    Draw a random sublattice that overlaps no pruned one, and score its two ends. `decide` then
+    prunes it, skips it, or searches one random maximal chain in it. Without a limit, use as many
+    evaluations as 20 chains have policies.
 
     Parameters
     ----------
@@ -106,10 +106,10 @@ class SublatticeSearch:
     order : how chains are drawn, see `draw_order`; the paper's is `bits`.
     free : how many cuts a drawn sublattice leaves free, at least 1; None draws the number as well.
 
-    The paper leaves open how a sublattice is drawn while little is pruned. Here the cuts that
-    Algorithm 3 leaves free are put in a random order; the sublattice lies between two policies,
-    drawn uniformly, of the chain that merges in that order. Without suppression no policy pruned
-    could enter the frontier; with it condition 1 is a heuristic.
+    The paper leaves open how to draw a sublattice while few are pruned. Here the cuts that
+    Algorithm 3 leaves free are put in a random order. Two policies are drawn uniformly from the
+    chain that merges in that order. The sublattice lies between them. Without suppression no pruned
+    policy could enter the frontier; with it condition 1 is a heuristic.
     """
 
     threshold: float = 0.9

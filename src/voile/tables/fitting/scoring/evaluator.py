@@ -43,7 +43,7 @@ LARGE = 400_000
 
 @dataclass(frozen=True, eq=False)
 class PolicyScores:
-    """What policies score, (m,) in [0, 1]: relative risk, normalised loss, share suppressed."""
+    """Hold the scores of policies, (m,) in [0, 1]: relative risk, loss, share suppressed."""
 
     risk: NDArray[np.float64]
     loss: NDArray[np.float64]
@@ -61,15 +61,15 @@ class PolicyEvaluator:
     - loss is the mean over subjects of log(n_x w / n), n_x counting their own combination,
       divided by that mean at the top: KL(P || Q), Q spreading each cell evenly.
 
-    Of a measure of one's own the risk is divided by its sum at the bottom (0 where that is 0); of
-    the loss the sum at the bottom is taken away, and what is left divided by what is left at the
-    top, or by the unit of a `WeightedLoss` loss. The monotonicity that it declares is checked at
-    the first score, see `monotone`.
+    A custom risk measure is divided by its sum at the bottom (0 where that is 0). From a custom
+    loss measure the sum at the bottom is subtracted. The difference is divided by the same
+    difference at the top, or by the unit of a `WeightedLoss` loss. The declared monotonicity is
+    checked at the first score, see `monotone`.
 
-    Cells that break a constraint are *suppressed*: they add nothing to risk, and each of their
+    Cells that break a constraint are *suppressed*. They add nothing to risk, and each of their
     subjects counts as wholly lost (1 / subjects of the normalised loss). Without suppression risk
-    falls and loss rises as a policy becomes more general (Defs 3.7, 3.8); with it, only the
-    suppressed share is monotone: it falls, but under entropy l-diversity and t-closeness. A loss
+    falls and loss rises as a policy becomes more general (Defs 3.7, 3.8). With it, only the
+    suppressed share is monotone: it falls, except under entropy l-diversity and t-closeness. A loss
     above 1 counts as 1.
     """
 
@@ -126,7 +126,7 @@ class PolicyEvaluator:
         return self.normalise(np.concatenate([self._score_alone(row) for row in rows]))
 
     def feasible(self, policies: Policies, scores: PolicyScores) -> NDArray[np.bool_]:
-        """Say which policies suppress no more than allowed and respect the cuts asked for."""
+        """Return which policies suppress no more than allowed and respect the cuts asked for."""
         rows = self._check_policies(policies)
         allowed = scores.suppressed <= self.constraints.suppress + SLACK
         allowed &= rows[:, self.required].all(axis=1)
@@ -160,11 +160,11 @@ class PolicyEvaluator:
 
     @cached_property
     def scorer(self) -> PolicyScorer:
-        """What scores the lattice that searches may use: without the forbidden cuts."""
+        """Return the scorer of the lattice for searches: without the forbidden cuts."""
         return self._scorer_by(self.rules, ~self.forbidden) if self.forbidden.any() else self._whole
 
     def scorer_on(self, floor: Policies) -> PolicyScorer:
-        """Return what scores the policies that keep cuts of `floor` alone: exactly, on its cells.
+        """Return an exact scorer for the policies with cuts of `floor` alone, on its cells.
 
         Cost: O(cells x attributes) to make.
         """
@@ -195,12 +195,12 @@ class PolicyEvaluator:
         return _total(matches(), self._source)
 
     def figures(self, policies: Policies) -> PolicyFigures:
-        """Return what each policy leaves and loses, whatever risk and loss were searched for."""
+        """Return the figures of each policy, with any risk and loss measure of the search."""
         return self._figures(self._check_policies(policies))
 
     @cached_property
     def rules(self) -> CellRules:
-        """The constraints as the kernels read them, and what the risk weighs."""
+        """Return the constraints as the kernels read them, with the weight of the risk."""
         return self._weigh_rules(self._cell_rules, self._ends[1] / self.subjects)
 
     @property
@@ -252,7 +252,7 @@ class PolicyEvaluator:
         return sum_cells(replace(self.cells, own=own), rules)[None, :3]
 
     def _coarsen(self, floor: Policies) -> LatticeCells:
-        """Return the cells under a policy, with what the loss charges beside eq. 4."""
+        """Return the cells under a policy, with the charges of the loss in addition to eq. 4."""
         loss = self.loss.each
         if isinstance(loss, WeightedLoss):
             return self.cells.coarsen_charged(floor, loss.spread, np.array(loss.charges))
@@ -268,7 +268,7 @@ class PolicyEvaluator:
 
     @cached_property
     def _charged_cells(self) -> LatticeCells:
-        """The cells, with what the loss charges beside eq. 4."""
+        """Return the cells, with the charges of the loss in addition to eq. 4."""
         loss = self.loss.each
         if isinstance(loss, WeightedLoss):
             return self.cells.charge_details(loss.spread, np.array(loss.charges))

@@ -59,7 +59,7 @@ class MeasuredScorer:
         risk: GroupMeasure,
         loss: GroupMeasure,
     ) -> MeasuredScorer:
-        """Build one for the whole lattice; a loss is counted from what the source has."""
+        """Build one for the whole lattice; count a loss from the source's groups."""
         asked = rules.least_l > 0 or rules.of_shares
         parts = (source.outcomes, source.columns, source.sensitive if asked else ())
         counted = [one for part in parts for one in part]
@@ -71,7 +71,7 @@ class MeasuredScorer:
         return cls(cells, more, GroupSums(risk, loss, rules, outcomes, columns, sensitive))
 
     def coarsen_lattice(self, policy: Bits) -> MeasuredScorer:
-        """Return what scores the lattice of which the groups under `policy` are the bottom."""
+        """Return the scorer of the lattice with the groups under `policy` as its bottom."""
         coarse = self.cells.coarsen(policy)
         number, _ = self._intervals_under(policy[None])
         codes = number[0, self._start + self.cells.codes[: len(self.cells.n)]]
@@ -112,7 +112,7 @@ class MeasuredScorer:
     def descend(
         self, start: Bits, free: Bits, *, rescue: bool, allowed: float
     ) -> Iterator[ChainDescent]:
-        """Keep what each merge would change; a merge changes only what its two slabs touch."""
+        """Keep the change of each merge; a merge changes only the pairs next to its two slabs."""
         at, policy, left = self.at(start), start.copy(), np.flatnonzero(start & free)
         change = at.changes()
         while len(left):

@@ -47,13 +47,13 @@ class DenseSlabs:
         return total
 
     def _grow_intervals(self, begin: int, end: int, step: int) -> tuple[Floats, ...]:
-        """Return what each interval from `begin` on holds, up to the one to `end`."""
+        """Return the tally of each interval from `begin` on, up to the one to `end`."""
         own = slice(begin, end + 1) if step > 0 else slice(begin, None if end == 0 else end - 1, -1)
         parts = (part[own] for part in (self.own_width, *self.parts))
         return tuple(np.add.accumulate(part, axis=0) for part in parts)
 
     def _join_interval(self, begin: int, end: int) -> tuple[Floats, ...]:
-        """Return what the interval from `begin` to `end` holds, as one row."""
+        """Return the tally of the interval from `begin` to `end`, as one row."""
         own = slice(begin, end + 1)
         return tuple(part[own].sum(axis=0)[None] for part in (self.own_width, *self.parts))
 

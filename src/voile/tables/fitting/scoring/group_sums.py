@@ -1,4 +1,4 @@
-"""What a generalised group adds to the sums that searches follow, by measures in NumPy."""
+"""Compute a generalised group's terms in the sums of a search, by measures in NumPy."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ BASE = 0
 
 @dataclass(frozen=True, eq=False)
 class GroupTally:
-    """What is counted of some groups, by row; all of it is summed when groups are merged.
+    """Hold the counts of some groups, by row; merging groups sums all of them.
 
-    `more` (m, columns) is first the loss of the source's combinations in the group (`BASE`), then
-    the group's subjects by value of each outcome column, of each quasi-identifier where the loss
-    asks, and of each sensitive column where the rules do.
+    The columns of `more` (m, columns) are, in order:
+
+    - the loss of the source's combinations in the group (`BASE`),
+    - the group's subjects by value of each outcome column,
+    - by value of each quasi-identifier, if the loss needs them,
+    - by value of each sensitive column, if the rules need them.
     """
 
     n: Floats
@@ -36,10 +39,10 @@ class GroupTally:
 
 @dataclass(frozen=True, eq=False)
 class GroupSums:
-    """Five sums of groups: plain risk and loss, what is kept of both, subjects suppressed.
+    """Compute five sums of groups: plain risk and loss, kept risk and loss, subjects suppressed.
 
-    `outcomes`, `columns` and `sensitive` say where a tally's `more` has each column; of a sensitive
-    one also everybody's shares, and whether its values are ordered.
+    `outcomes`, `columns` and `sensitive` are the places of each column in a tally's `more`. A
+    sensitive one also has everybody's shares, and whether its values are ordered.
     """
 
     risk: GroupMeasure
@@ -50,7 +53,7 @@ class GroupSums:
     sensitive: tuple[tuple[slice, Floats, bool], ...]
 
     def __call__(self, tally: GroupTally, width: Floats) -> Floats:
-        """Return (m, 5): what each group adds. Cost: that of the measures."""
+        """Return (m, 5): the terms of each group. Cost: that of the measures."""
         if not len(width):
             return np.zeros((0, 5))
         outcomes, columns = (

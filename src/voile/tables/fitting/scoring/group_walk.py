@@ -1,4 +1,4 @@
-"""Walk from a policy towards the top, keeping what each group and each merge counts."""
+"""Walk from a policy towards the top, and keep the sums of each group and each merge."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ TINY = 1e-12
 class GroupWalk:
     """The groups of one policy, and their five sums.
 
-    `more` and `sums` have a row for each cell of the bottom that has subjects; a cell that was
-    merged into another keeps a row that is no longer looked at. `totals` are of all groups.
+    `more` and `sums` have a row for each cell of the bottom that has subjects. The row of a cell
+    that was merged into another is no longer used. `totals` are of all groups.
     """
 
     def __init__(
@@ -43,14 +43,14 @@ class GroupWalk:
         self.totals = self.sums.sum(axis=0)
 
     def step(self, bit: int) -> Floats:
-        """Merge at a cut that is kept; return the sums of what is kept now, and suppressed."""
+        """Merge at a kept cut; return the kept sums and the suppressed subjects."""
         before, after, _ = self._merge(bit)
         self._count(before, after)
         kept: Floats = self.totals[KEPT].copy()
         return kept
 
     def changes(self) -> Floats:
-        """Return what merging at each cut that is kept changes in the five sums, (n_bits, 5)."""
+        """Return the changes of the five sums by merging at each kept cut, (n_bits, 5)."""
         change = np.zeros((int((self._at.sizes - 1).sum()), 5))
         groups = np.flatnonzero(self._at.key[: self._at.sampled] >= 0)
         self._touch(change, groups, np.ones((len(self._at.sizes), 2), dtype=np.bool_), 1.0)
@@ -69,10 +69,10 @@ class GroupWalk:
         return int(np.argmax(np.where(free, np.inf, taken / np.where(free, 1.0, cost))))
 
     def merge_and_update(self, change: Floats, bit: int) -> None:
-        """Merge at `bit`, and change only what the two slabs touched.
+        """Merge at `bit`, and update only the changes of pairs next to the two slabs.
 
-        Along the other attributes the pairs of both slabs' groups, before and after; along the
-        merged one the pairs of intervals on its two sides, computed anew.
+        Along the other attributes, update the pairs of both slabs' groups, before and after. Along
+        the merged one, recompute the pairs of intervals on its two sides.
         """
         sides = np.ones((len(self._at.sizes), 2), dtype=np.bool_)
         d = slabs.attribute_of(self._at, bit)
@@ -89,7 +89,7 @@ class GroupWalk:
                 self._touch(change, groups, sides, 1.0)
 
     def _merge(self, bit: int) -> tuple[Ints, Ints, Ints]:
-        """Merge at `bit`; return both slabs' groups before and after, and the cuts beside."""
+        """Merge at `bit`; return both slabs' groups before and after, and the neighbouring cuts."""
         left, right = slabs.left_and_right(self._at, bit)
         before = np.concatenate([left, right])
         into, beside = slabs.merge_slabs(self._at, bit, left, right)
@@ -119,7 +119,7 @@ class GroupWalk:
                 change[:, k] += sign * np.bincount(bits, part, len(change))
 
     def _join_cells(self, one: Ints, other: Ints) -> GroupTally:
-        """Return what pairs of cells hold together; `other` may be -1, or have people only."""
+        """Return the joint tally of pairs of cells; `other` may be -1, or have people only."""
         at = self._at
         n, people, more = at.cell[one, N], at.p[one], self._more[one]
         near = np.flatnonzero(other >= 0)

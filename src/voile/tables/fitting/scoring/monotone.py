@@ -1,4 +1,4 @@
-"""Check on random chains what a measure declares, before a search believes it (Section 6)."""
+"""Check a measure's declared monotonicity on random chains before a search (Section 6)."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ def check(
     random_state: int | np.random.Generator = 0,
     columns: Sequence[str] = (),
 ) -> None:
-    """Refuse a measure that does not do on random merges what it declares.
+    """Refuse a measure that breaks its declared monotonicity on random merges.
 
-    Walks random maximal chains, every other one attribute after attribute, and looks at all merges
-    of some random policies beside. What passes may still break elsewhere: this finds, not proves.
+    Walk random maximal chains, every other one attribute after attribute. Also check all merges of
+    some random policies. A measure that passes may still break elsewhere: the check finds faults
+    and proves nothing.
     """
     declared: Monotone = "falls" if measure.generalising == "falls" else "rises"
     refuse_undeclared(measure, declared)
@@ -60,7 +61,7 @@ def check(
 
 
 class _MergeLooker:
-    """Look at merges, and refuse the measure at the first that breaks what it declares."""
+    """Check merges, and refuse the measure at the first that breaks its declaration."""
 
     def __init__(
         self,
@@ -111,7 +112,7 @@ class _MergeLooker:
 
 
 def _refuse_leaning(measure: GroupMeasure, groups: RecordGroups, rng: np.random.Generator) -> None:
-    """Refuse a measure whose number for a group depends on which others it is asked with."""
+    """Refuse a measure with a number for a group that depends on the other groups."""
     some = rng.permutation(len(groups))[: max(1, len(groups) // 2)]
     part = RecordGroups(
         groups.subjects[some],
@@ -123,6 +124,6 @@ def _refuse_leaning(measure: GroupMeasure, groups: RecordGroups, rng: np.random.
         compute_values(measure, groups)[some], compute_values(measure, part), rtol=1e-9, atol=0
     ):
         raise RequestError(
-            f"what {measure.name} gives for a group depends on the groups beside it",
+            f"the value of {measure.name} for a group depends on the other groups",
             instead="count each group alone: sums over groups are taken elsewhere",
         )

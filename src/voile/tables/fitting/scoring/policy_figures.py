@@ -1,4 +1,4 @@
-"""What policies leave of each record's own risk, and lose, whatever was searched for."""
+"""Compute the figures of policies under any measures: each record's risk, and the losses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Policies = NDArray[np.bool_]
 SMALL = 400_000
-"""Cells times attributes that are summed as they are, whatever cuts the policies have."""
+"""Cells times attributes that are summed as they are, for any cuts of the policies."""
 ALONE, FEW = 3, 16
 """Policies on cells of their own: each of the finest, then so many together."""
 

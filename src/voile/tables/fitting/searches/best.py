@@ -1,4 +1,4 @@
-"""What gives the least area: steepest chains, shortest paths, local search."""
+"""Search for the least area: steepest chains, shortest paths, local search."""
 
 from __future__ import annotations
 
@@ -24,11 +24,14 @@ PATIENCE = 2**15
 def explore(run: TablesSearchRun) -> None:
     """Search for the least area that the evaluations or seconds allow.
 
-    Scores all policies where at most 16 cuts are free. Else the steepest chain, on large lattices
-    after two sketches of it; then policies that no attribute can better for the hull's slopes
-    (`LadderSearch`), until a round of 16 weights gains less than 1 in 1,000; then neighbours of the
-    frontier's policies (`FrontierNeighbourhood`). With a limit, the last two go on in turn.
-    Tables too large to walk: see `large`.
+    If at most 16 cuts are free, score all policies. Otherwise search in three steps:
+
+    - the steepest chain, on large lattices after two sketches of it;
+    - policies that no attribute can improve for the hull's slopes (`LadderSearch`), until a round
+      of 16 weights gains less than 1 in 1,000;
+    - neighbours of the frontier's policies (`FrontierNeighbourhood`).
+
+    With a limit, the last two steps alternate. For tables too large to walk, see `large`.
 
     Guarantee: the whole exact frontier where at most 16 cuts are free and no limit stops it;
     else none (measured in benchmarks/best.py). Scores are exact.

@@ -1,4 +1,4 @@
-"""Which cuts to make first, judged by each attribute alone: for tables too large to walk."""
+"""Choose the first cuts, judged by each attribute alone: for tables too large to walk."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ Bits = NDArray[np.bool_]
 class OneAttribute(NamedTuple):
     """One attribute as `order_cuts` sees it.
 
-    `first_bit`, of its cuts in a policy; `before[i]`, the subjects of values below i; `free`, the
-    cuts to choose from, and `required`, those that are made; the loss weighs `spread` nats of eq. 4
-    and `charge` nats of its own entropy.
+    - `first_bit` is the place of its first cut in a policy.
+    - `before[i]` counts the subjects of values below i.
+    - `free` are the cuts to choose from, and `required` those that are made.
+    - The loss weighs `spread` nats of eq. 4 and `charge` nats of its own entropy.
     """
 
     first_bit: int
@@ -38,7 +39,7 @@ class OneAttribute(NamedTuple):
         yield from zip([0, *ends[:-1]], ends, strict=True)
 
     def find_best_cut(self, begin: int, end: int) -> tuple[float, int] | None:
-        """Return the cut of most gain between two values, and its gain a nat that it tells."""
+        """Return the cut of most gain between two values, and its gain for a nat of information."""
         cuts = begin + np.flatnonzero(self.free[begin : end - 1])
         if not len(cuts):
             return None
@@ -54,8 +55,8 @@ class OneAttribute(NamedTuple):
 def order_cuts(evaluator: PolicyEvaluator) -> NDArray[np.intp]:
     """Return the free cuts, the one to make first in front.
 
-    Each attribute is divided greedily where its own loss falls most; among the attributes, the cut
-    that takes away most loss for each nat that it tells comes first.
+    Each attribute is divided greedily where its own loss falls most. Among the attributes, the cut
+    that removes most loss for each nat of information comes first.
     Cost: O(values squared) for each attribute, whatever the rows. Guarantee: none.
     """
     attributes = list(_read_attributes(evaluator))

@@ -23,13 +23,13 @@ INTERVALS, VALUES = 4, 8
 
 
 class SearchAim(NamedTuple):
-    """What to make small: loss + `weight` x relative risk + `penalty` x share suppressed."""
+    """Define the sum to minimise: loss + `weight` x risk + `penalty` x suppressed share."""
 
     weight: float
     penalty: float
 
     def price(self, run: TablesSearchRun) -> NDArray[np.float64]:
-        """Return what each of the three sums counts, (3,)."""
+        """Return the price of each of the three sums, (3,)."""
         weights = np.array([self.weight, 1.0, self.penalty])
         units = np.array(run.evaluator.units)
         price: NDArray[np.float64] = np.divide(weights, units, out=np.zeros(3), where=units > 0)
@@ -39,8 +39,8 @@ class SearchAim(NamedTuple):
 class LatticeAttribute(NamedTuple):
     """One attribute of the lattice a run may use.
 
-    `number`, its place among the attributes; `bits`, in a policy; `last[i]`, the last value of
-    the longest interval that begins at value i and goes over no required cut.
+    `number` is its place among the attributes, and `bits` its place in a policy. `last[i]` is the
+    last value of the longest interval that begins at value i and crosses no required cut.
     """
 
     number: int
@@ -58,11 +58,11 @@ class LatticeAttribute(NamedTuple):
 
 
 def explore(run: TablesSearchRun) -> None:
-    """Start from the steepest chain; settle, weight after weight, on what no attribute improves.
+    """Start from the steepest chain, and improve one attribute at a time for each weight.
 
     With the other attributes' partition fixed, risk, loss and suppression are sums over the
-    intervals of one attribute, so its best partition for a weight is a shortest path; for every
-    interval the best partition that has it is scored as well: one evaluation. Not jointly optimal.
+    intervals of one attribute. Its best partition for a weight is therefore a shortest path. The
+    best partition with each interval is scored as well: one evaluation. Not jointly optimal.
     """
     steepest.explore(run)
     attributes = attributes_of(run)
@@ -78,7 +78,7 @@ def explore(run: TablesSearchRun) -> None:
 
 
 def penalties(run: TablesSearchRun) -> tuple[float, ...]:
-    """Return what suppressing is to count: several, where records may be suppressed."""
+    """Return the penalties of suppression to try: several, if records may be suppressed."""
     return PENALTIES if run.evaluator.rules.active else NONE
 
 
@@ -119,7 +119,7 @@ def settle(
 def improve_attribute(
     run: TablesSearchRun, attribute: LatticeAttribute, policy: Policies, aim: SearchAim
 ) -> tuple[float, Policies]:
-    """Return what the best partition of one attribute costs, the others' fixed, and the policy."""
+    """Return the cost of one attribute's best partition, with the others fixed, and the policy."""
     from voile.tables.fitting.kernels.shortest import paths, shortest, through
 
     last, price = attribute.last, aim.price(run)

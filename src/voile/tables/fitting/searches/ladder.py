@@ -24,12 +24,13 @@ APART = 200
 
 
 class LadderSearch:
-    """Settle for the hull's slopes (as `interval` does), each rung helping those beside it.
+    """Settle for the hull's slopes (as `interval` does); each weight helps its neighbours.
 
-    For a weight, start from the best policy found for it and from those settled on for the weights
-    beside it; at every fourth weight after the first round, also with one cut of a small attribute
-    flipped, since the partition of the others may keep it where it is. From the best of these the
-    steepest chain goes up while it finds something. Each price of suppression has its own ladder.
+    For a weight, start from the best policy found for it, and from the settled policies of the
+    neighbouring weights. After the first round, every fourth weight also starts with one cut of a
+    small attribute flipped. The partition of the others may otherwise keep that cut in place. From
+    the best of these, the steepest chain goes up while it finds improvements. Each price of
+    suppression has its own ladder.
     """
 
     def __init__(self, run: TablesSearchRun) -> None:

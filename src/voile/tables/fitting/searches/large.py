@@ -29,13 +29,13 @@ PATIENCE = 2**12
 def explore(run: TablesSearchRun, *, going_on: bool = False) -> None:
     """Search the policies that keep no other cut than a *floor*, which the best cuts make.
 
-    The floor has as many cuts, in the order of `order_cuts`, as leave cells enough to walk. Its
-    steepest chain is walked, some policies finer than it are scored, and attributes are settled
-    for some weights on a smaller floor; there the search goes on up to its limit where asked.
-    Steps and their sizes depend on the table alone.
+    The floor takes cuts in the order of `order_cuts` while it has few enough cells to walk. The
+    search walks the floor's steepest chain and scores some finer policies. On a smaller floor it
+    settles attributes for some weights, and goes on there up to its limit if asked. Steps and their
+    sizes depend on the table alone.
 
-    Guarantee: scores are exact, those of some are checked on all cells; no policy is certain to be
-    found. Cost: a few passes over the cells, and what `WALKED` and `SETTLED` allow.
+    Guarantee: scores are exact, and some are checked on all cells. No policy is certain to be
+    found. Cost: a few passes over the cells, and the work that `WALKED` and `SETTLED` allow.
     """
     evaluator = run.evaluator
     order = order_cuts(evaluator)

@@ -1,4 +1,4 @@
-"""What gives the least area within some seconds, and always what the steepest chain finds."""
+"""Find a small area within some seconds, at least as good as the steepest chain."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ MOST = 2_000_000
 def explore(run: TablesSearchRun) -> None:
     """Search as `best` does without its sketches, for evaluations that some seconds suffice for.
 
-    How many depends on the table alone, so that the frontier is the same on any machine. Scores all
-    policies where at most 16 cuts are free; only the steepest chain by measures that no kernel
-    scores, and where an attribute has more intervals than that. Guarantee: as `best`, and no
-    policy that `steepest` finds beats all of what is found. Tables too large to walk: see `large`.
+    The number of evaluations depends on the table alone, so the frontier is the same on any
+    machine. If at most 16 cuts are free, score all policies. Walk only the steepest chain if no
+    kernel scores the measures, or if one attribute has more intervals than the evaluations.
+    Guarantee: as `best`, and no policy that `steepest` finds beats all found policies. For tables
+    too large to walk, see `large`.
     """
     if (~run.required).sum() <= FULL:
         exhaustive.explore(run)
@@ -36,5 +37,5 @@ def explore(run: TablesSearchRun) -> None:
 
 
 def _pairs(run: TablesSearchRun) -> int:
-    """Count the intervals of the largest attribute: what a shortest path goes through at once."""
+    """Count the intervals of the largest attribute, which one shortest path goes through."""
     return int(run.scorer.sizes.max()) ** 2 // 2

@@ -1,4 +1,4 @@
-"""What a search needs and what it returns."""
+"""Define the input and the result of a search."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SearchHistory:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What a search found: a frontier of feasible policies, (m, n_bits) booleans, and how it went.
+    """Hold a search's result: a frontier of feasible policies, (m, n_bits) bool, and its history.
 
     `stopped` is `finished`, `evaluations`, `seconds` or `interrupted`.
     """

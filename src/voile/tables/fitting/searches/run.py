@@ -1,4 +1,4 @@
-"""What every method shares: the lattice it may use, its limits, and what it found so far."""
+"""Share a run's state among all methods: the lattice, the limits, and the found policies."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class TablesSearchLimit(Exception):  # noqa: N818, it ends a search and is not a
 
 
 class TablesSearchRun:
-    """Collect what a method scores, on the lattice without the forbidden cuts.
+    """Collect the scored policies of a method, on the lattice without the forbidden cuts.
 
-    Strategies see `n_bits` cuts, of which `required` must stay, and the `scorer` of the lattice
-    that forbidden cuts' merging leaves. `rng` is their only source of chance.
+    Strategies see `n_bits` cuts; `required` ones must stay. They also see the `scorer` of the
+    lattice with the forbidden cuts merged. `rng` is their only source of chance.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class TablesSearchRun:
 
     @property
     def scorer(self) -> PolicyScorer:
-        """What scores the lattice that strategies see."""
+        """Return the scorer of the lattice that strategies see."""
         if self._scorer is None:
             self._scorer = self.evaluator.scorer
         return self._scorer
@@ -98,7 +98,7 @@ class TablesSearchRun:
         self.add(scores, lambda indices: ends[indices])
 
     def add(self, scores: PolicyScores, rows: Callable[[Indices], Policies]) -> bool:
-        """Take in what was scored, up to the limit; say whether anything entered the frontier."""
+        """Add scored policies, up to the limit; return whether one of them entered the frontier."""
         room = len(scores.risk)
         if self._most is not None:
             room = min(room, self._most - self.evaluations)
@@ -117,7 +117,7 @@ class TablesSearchRun:
         return entered
 
     def take(self, scores: PolicyScores, rows: Callable[[Indices], Policies]) -> bool:
-        """Let enter the frontier what may; `rows` makes the policies of indices, on this lattice.
+        """Add policies to the frontier; `rows` makes the policies of indices, on this lattice.
 
         Scores are rounded to 12 decimals, so that equal policies' do not differ by rounding.
         """
@@ -197,7 +197,7 @@ class TablesSearchRun:
         )
 
     def _clash(self) -> str:
-        """Say which constraints cannot be met: one alone, the furthest; else the fewest."""
+        """Return which constraints cannot be met: one alone, the furthest; else the fewest."""
         constraints, counts = self.evaluator.constraints, self.evaluator.counts
         top = self.widen(self.required[None, :])
 

@@ -19,9 +19,9 @@ NOTHING = 1e-13
 def sketch(run: TablesSearchRun, block: int) -> None:
     """Walk from the bottom to the top, scoring only merges that looked best when last scored.
 
-    Again and again the steepest chain is walked among the `block` cuts whose merge removed most
-    risk for the loss when last scored; its first half is kept, the rest scored anew: about n_bits x
-    (block + 2) evaluations.
+    Each round walks the steepest chain among `block` cuts: those that removed most risk for their
+    loss when last scored. It keeps the chain's first half and scores the rest again. Cost: about
+    n_bits x (block + 2) evaluations.
     """
     policy = np.ones(run.n_bits, dtype=np.bool_)
     own, left = run.scorer.score(policy[None])[0], np.flatnonzero(~run.required)

@@ -1,4 +1,4 @@
-"""Which weight of risk against loss to go on with: a slope of the hull of what was found."""
+"""Choose the next weight of risk against loss: a slope of the hull of the found policies."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def place(number: int) -> float:
 def slope(found: Frontier, at: float) -> float:
     """Return the weight for which the hull's policies on both sides of a place are equally good.
 
-    Places go from the least risk to the most, half by risk and half by its logarithm, so that
-    both the area and its low-risk end are gone through. 0 where the hull has one corner.
+    Places go from the least risk to the most, half by risk and half by its logarithm. They cover
+    both the area and its low-risk end. Return 0 if the hull has one corner.
 
     >>> found = Frontier.of([0.01, 0.1, 1], [1, .5, 0], np.zeros((3, 1)))
     >>> round(slope(found, .2), 3), round(slope(found, .5), 3)

@@ -19,10 +19,10 @@ DRIFT = 1e-9
 def explore(run: TablesSearchRun) -> None:
     """Walk from the bottom by the merge that removes most risk for each nat lost.
 
-    After a merge only what the two slabs touched is changed, so all neighbours of every policy on
-    the way are scored exactly for little more than the walk. Where constraints suppress records, a
-    second chain also counts the share of the suppressed subjects removed. No guarantee on what is
-    found (measured in benchmarks/area.py); some scores are checked from scratch.
+    A merge changes only the pairs next to its two slabs. All neighbours of every policy on the way
+    are therefore scored exactly for little more than the walk. If constraints suppress records, a
+    second chain also counts the share of the suppressed subjects removed. Guarantee: none on the
+    found policies (measured in benchmarks/area.py). Some scores are checked from scratch.
     """
     bottom = np.ones(run.n_bits, dtype=np.bool_)
     descend(run, bottom, rescue=False)

@@ -44,7 +44,7 @@ class CountedPeople(BriefRepr):
     def matches(self, n: Floats, tree: BoxTree) -> Floats:
         """Estimate the matches among the subjects n of each box of a tree, (boxes,) in (0, 1].
 
-        Parts never have fewer than their whole: p of a whole lies between those of its parts, and
-        n E[1 / F | n] falls in n and rises in p.
+        A part never has fewer matches than its whole: the p of a whole lies between those of its
+        parts. Also, n E[1 / F | n] falls in n and rises in p.
         """
         return estimate_each(n, tree.add_up(*self.subjects), tree.add_up(*self.people))

@@ -92,12 +92,12 @@ def grow_forest(
 ) -> PolicyForest:
     """Grow several trees and join their families to one frontier.
 
-    Of several grounds, the parts of a source, each policy has a tree for each.
+    With several grounds, the parts of a source, each policy has one tree for each ground.
 
     Raises
     ------
     InfeasibleError : one box of all breaks a constraint.
-    RequestError : cuts are asked for that every policy must keep.
+    RequestError : the constraints have cuts that every policy must keep.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     grounds = [ground] if isinstance(ground, TreeGround) else ground

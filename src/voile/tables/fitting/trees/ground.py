@@ -1,4 +1,4 @@
-"""What trees are grown on: who is where, what a cut is worth, which boxes are allowed."""
+"""Define the ground of trees: people's codes, the gain of a cut, and the allowed boxes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_FIGURES = 2**27
 
 @dataclass(frozen=True)
 class BoxDiversity:
-    """What every box must show of one sensitive column.
+    """Hold the diversity that every box needs in one sensitive column.
 
     Parameters
     ----------
@@ -45,10 +45,10 @@ class BoxDiversity:
 
 @dataclass(frozen=True)
 class TreeGrowth:
-    """How one tree is grown: what a cut is worth while it is sought.
+    """Set how one tree is grown: the weights of a cut's gain.
 
-    Greedy cuts look one step ahead. The loss that a family is pruned by is not always the one that
-    guides best: eq. 4 alone separates the crowded parts first, which pays at higher risks.
+    Greedy cuts look one step ahead. The loss for pruning a family is not always the best guide for
+    growing it. Eq. 4 alone separates the crowded parts first, which is better at higher risks.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class TreeGrowth:
 
 @dataclass(frozen=True)
 class LossUnits:
-    """What the figures of boxes are divided by: those of the whole source.
+    """Hold the units of the figures of boxes: the figures of the whole source.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class TreeGround(BriefRepr):
     constraints : `k` and `max_risk` hold for every box, `forbidden` cuts are never made.
     diversity : of each sensitive column.
     nullable : by column, whether the last value is null.
-    public : whether the population's counts owe nothing to the sample, so that they may place a
+    public : whether the population's counts are independent of the sample, so that they may place a
         cut where the sample has a gap.
     importance : by column, its share in the resolution lost; None counts all alike.
     measures : what trees are pruned by, where it is not expected matches, distribution and
@@ -103,8 +103,8 @@ class TreeGround(BriefRepr):
         () where all have one. Of up to 12 values.
     number : rows of a record, of each of which the columns are; 1 of a table of rows.
     of_source : the units, where the counts are a part of the source; None takes their own.
-    gains : (columns,) what the entropy of a column weighs where a cut is sought, beside its unit;
-        () counts each once.
+    gains : (columns,) the weight of a column's entropy in the choice of a cut, times its unit; ()
+        counts each once.
     """
 
     counts: CombinationCounts
@@ -125,14 +125,14 @@ class TreeGround(BriefRepr):
 
     @cached_property
     def _factor(self) -> float:
-        """People that a subject stands for, where the population is the sample times a factor."""
+        """Return the people for each subject, if the population is the sample times a factor."""
         sample, people = self.counts.sample, self.counts.population
         factor = float(people.sum() / sample.sum())
         return factor if np.allclose(people, factor * sample, rtol=1e-12, atol=0) else 0.0
 
     @cached_property
     def units(self) -> LossUnits:
-        """What figures of boxes are divided by."""
+        """Return the units of the figures of boxes."""
         if self.of_source is not None:
             return self.of_source
         n, people = self.counts.sample, self.counts.population
@@ -171,7 +171,7 @@ class TreeGround(BriefRepr):
         )
 
     def worth(self, growth: TreeGrowth) -> CutWorth:
-        """Return what a cut is worth."""
+        """Return the weights of a cut's gain."""
         units = self.units
         hidden = units.hidden * (np.array(self.gains) if self.gains else 1.0)
         return CutWorth(
@@ -264,7 +264,7 @@ class TreeGround(BriefRepr):
 
 
 def per_nat(nats: float) -> float:
-    """Return what one of these nats counts of them all; 0 where there is none."""
+    """Return the share of one of these nats in all of them; 0 if there is none."""
     return 1.0 / nats if nats else 0.0
 
 

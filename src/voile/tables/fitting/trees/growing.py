@@ -23,9 +23,9 @@ Floats = NDArray[np.float64]
 class GrownTrees(BriefRepr):
     """Trees and what their policies score, pruned together: row i has i links pruned.
 
-    trees : of one table a tree; of people by number of rows one each, whose `last` count links
-        of all of them.
-    risk, loss : (policies,) each, what the trees are pruned by.
+    trees : for a table one tree. For people by number of rows one tree each; `last` then counts
+        links of all trees.
+    risk, loss : (policies,) each, the measures for pruning the trees.
     matches : expected ones, relative to the source's. distribution, resolution, ncp : see `losses`.
     largest : largest 1 / g of a box. smallest : fewest subjects of a box. Of boxes with records.
     """
@@ -139,7 +139,7 @@ def _trim_tree(ground: TreeGround, tree: BoxTree, figures: Floats) -> tuple[BoxT
 
 @dataclass(frozen=True)
 class _BoxLife:
-    """In which policies each box stands uncut: those of `first` to `last` links pruned."""
+    """Hold the policies in which each box is uncut: those of `first` to `last` links pruned."""
 
     first: Nodes
     last: Nodes
@@ -157,7 +157,7 @@ class _BoxLife:
         return np.asarray(np.cumsum(begins - ends)[: self.policies])
 
     def round_sums(self, values: Floats) -> Floats:
-        """Return the same of what may sum to 0, exactly 0 then."""
+        """Return the sums of values, rounded so that a sum of 0 is exactly 0."""
         return np.asarray(np.round(self.sum_values(values), DIGITS))
 
     def least(self, values: Floats) -> Floats:

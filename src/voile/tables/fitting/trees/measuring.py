@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class BoxMeasures(BriefRepr):
-    """What trees are pruned by, where it is not the usual risk or the usual loss.
+    """Hold the measures for pruning trees, if they are not the usual risk or the usual loss.
 
     Parameters
     ----------

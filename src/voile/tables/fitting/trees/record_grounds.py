@@ -1,4 +1,4 @@
-"""What trees of people's records are grown on: a ground for each number of rows, common units."""
+"""Make the grounds for trees of people's records: one for each number of rows, common units."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BINS = 8
 def record_grounds(
     people: PersonRows, numbers: Sequence[int], rows: TreeGround
 ) -> list[TreeGround]:
-    """Return a ground for each number of rows: a person is one record of all her rows' columns.
+    """Return a ground for each number of rows: a person is one record of all rows' columns.
 
     rows : a ground of single rows, for the constraints and the kinds of the columns.
     """
@@ -55,7 +55,7 @@ def _units(
     counts: Sequence[CombinationCounts],
     ground: TreeGround,
 ) -> LossUnits:
-    """Return the units of the source: divergence by records, entropy with all rows alike."""
+    """Return the units of the source: divergence by records, entropy over all rows equally."""
     sizes, rows = ground.counts.sizes, len(people.row)
     each = np.ones(rows)
     of_rows = CombinationCounts(sizes, people.codes, each, each, np.zeros((rows, 0)))
@@ -77,7 +77,7 @@ def _repeat_forbidden(rules: Constraints, number: int) -> NDArray[np.bool_] | No
 def _diversity(
     record: PersonRecords, counts: CombinationCounts, least: int
 ) -> tuple[BoxDiversity, ...]:
-    """Return what every box must show of each sensitive column at each place of a record."""
+    """Return the diversity that every box needs, by sensitive column and place of a record."""
     if least < 2:
         return ()
     cell = np.searchsorted(
@@ -95,8 +95,8 @@ def _diversity(
 def _shared_information(record: PersonRecords, columns: int) -> tuple[float, ...]:
     """Return by column of a record how many rows' entropy a cut of it lowers, 1 for its own.
 
-    A row's column shares information with the same column of the person's other rows: the mutual
-    information of both in bins, as a share of the entropy of the column that is cut.
+    A row's column shares information with the same column of the person's other rows. This is the
+    mutual information of both in bins, as a share of the entropy of the column that is cut.
     """
     people = len(record.codes)
     codes = record.codes.reshape(people, record.number, columns)

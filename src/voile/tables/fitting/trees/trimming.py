@@ -27,8 +27,9 @@ def trim(tree: BoxTree, codes: Codes, number: int, allowed: Bits) -> tuple[BoxTr
     allowed : which cuts may be made, as `Allowed.cuts`.
 
     After each cut, the same column of the person's other rows is cut at the same value if one side
-    is empty. It is then halved until both halves have records, or it is as narrow as the column
-    that was cut: so no end follows one record's value. A box without a record was none, -1.
+    is empty. It is then halved until both halves have records, or until it is as narrow as the
+    column that was cut. So no boundary follows one record's value. A box without a record was none,
+    -1.
 
     Cost: O(records x depth x number), a step in Python for each box.
     """
@@ -63,7 +64,7 @@ class _BoxExtent:
 
     @staticmethod
     def goes_left(values: Codes, column: int, cut: int, *, free: bool) -> Bits:
-        """Say which values are in the first part of a cut."""
+        """Return which values are in the first part of a cut."""
         return np.asarray((cut >> values.astype(np.int64)) & 1 == 1 if free else values <= cut)
 
     def part(self, column: int, cut: int, side: int, *, free: bool) -> _BoxExtent:

@@ -1,5 +1,9 @@
-"""The compiled inner loops of trees: `split` finds a box's best cut, `sets` that of a column
-without an order, `diverse` what both parts show of sensitive columns; `grow` cuts until no cut is
-allowed, `prune` puts the cuts in the order in which they are worth the least, `place` finds the
-box of each combination, `worlds` what sensitive values the missing cuts leave possible.
+"""Compile the inner loops of trees.
+
+- `split`: find a box's best cut. `sets`: the same for a column without an order.
+- `diverse`: count the sensitive values in both parts.
+- `grow`: cut until no cut is allowed.
+- `prune`: put the cuts in the order of their worth, the least first.
+- `place`: find the box of each combination.
+- `worlds`: find the sensitive values that the missing cuts leave possible.
 """

@@ -1,4 +1,4 @@
-"""What a box and its two parts show of the sensitive columns."""
+"""Check the sensitive values in a box and in its two parts."""
 
 from __future__ import annotations
 

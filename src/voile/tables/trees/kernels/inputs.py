@@ -1,4 +1,4 @@
-"""What the kernels of trees read: who is where, what a cut is worth, which cuts are allowed."""
+"""Define the inputs of the kernels of trees: codes, weights of a gain, and allowed cuts."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class SamplePeople(NamedTuple):
 
 
 class CutWorth(NamedTuple):
-    """What the figures of a box weigh while a tree grows.
+    """Hold the weights of a box's figures while a tree grows.
 
-    Of relative risk, `risk` / subject of 1 / g; of eq. 4, `spread` a nat in boxes of more than
-    `large` subjects and `fine_spread` in others; of the entropy of column j that a box hides,
-    `hidden[j]` and `fine_hidden[j]` a nat. n_log_n : of 0 to the number of subjects.
-    log : of 0 (as 0) to the values of the largest domain.
+    risk : of relative risk, a subject of 1 / g.
+    spread, fine_spread : of eq. 4, a nat in boxes of more than `large` subjects, and in others.
+    hidden, fine_hidden : likewise of the entropy of column j that a box hides, a nat: `hidden[j]`.
+    n_log_n : of 0 to the number of subjects. log : of 0 (as 0) to the values of the largest domain.
     """
 
     risk: float
@@ -72,10 +72,10 @@ class AllowedBoxes(NamedTuple):
 
 
 class SensitiveRows(NamedTuple):
-    """Sensitive values of the sample's rows, and what each box must show of them.
+    """Hold the sensitive values of the sample's rows, and the rules for every box.
 
-    first : (m + 1,), value, subjects : of row i the values first[i] to first[i + 1], in CSR form;
-        the values of column s are numbered start[s] to start[s + 1].
+    first : (m + 1,), value, subjects : row i has the values first[i] to first[i + 1], in CSR form.
+        The values of column s are numbered start[s] to start[s + 1].
     least_l, least_entropy : (s,) distinct values, and nats, of a box, at least.
     most_t, ordered : (s,) earth mover's distance from all subjects, at most, and whether values
         are ordered.
@@ -113,8 +113,8 @@ class BoxScratch(NamedTuple):
 
     values : (sum of sizes,) subjects by value of each column; 0 between boxes.
     crowd : (sum of sizes,) people up to each value of each column, inside the box.
-    at, held : the values that the sample has in the box, and their subjects, column after column:
-        those of column j are until[j] to until[j + 1]; none where the box has one value.
+    at, held : the values that the sample has in the box, and their subjects, column after column.
+        Those of column j are until[j] to until[j + 1], and none if the box has one value.
     order : (m,) its rows, sorted by one column. ends : (sum of sizes,) where a value's rows end.
     shown : (2, values) subjects by sensitive value: of the box, and below a cut.
     """

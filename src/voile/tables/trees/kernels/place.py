@@ -1,4 +1,4 @@
-"""Where boxes are: their bounds, and the box that each combination falls in."""
+"""Find the bounds of boxes, and the box that each combination falls in."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which sensitive values people of a box may have, if cuts of it were not made to keep a rule.
+"""Sample the possible sensitive values of a box's people, if a rule prevented cuts of it.
 
 A world hands the values of a box, `value` (people,), to its people in some order. Cut c would put
-those of `above[c]` (cuts, people) on one side. A world weighs the product of `otherwise[c]` over
-the cuts that break no rule in it: the chance, above 0, that such a cut is missing for another
+`above[c]` (cuts, people) on one side. A world's weight is the product of `otherwise[c]` over the
+cuts that break no rule in it. This is the chance, above 0, that such a cut is missing for another
 reason.
 """
 
@@ -128,7 +128,7 @@ def _is_allowed(below: Floats, total: Floats, rules: SensitiveRows) -> bool:
 
 @bare
 def _swap(below: Floats, one: int, other: int, is_above: bool) -> None:
-    """Count the side below a cut anew when a person of value `one` and one of `other` swap."""
+    """Recount the side below a cut when a person of value `one` and one of `other` swap."""
     change = 1.0 if is_above else -1.0
     below[one] += change
     below[other] -= change

@@ -35,10 +35,15 @@ def grow(
 ) -> tuple[Nodes, Nodes, Nodes, Floats]:
     """Cut greedily until no cut is allowed; at most `most` boxes, those that are cut included.
 
-    Returns of each box the column it is cut in (-1: none), after which value (of a column without
-    an order, the values of the first part, a bit each), the first of its
-    two parts, which the other follows, and its figures: subjects, people, n / g, nats of eq. 4,
-    the sum over columns of n (width - 1) / (values - 1), and nats that it hides of each column.
+    Returns four arrays, each by box:
+
+    - the column of its cut (-1: none),
+    - the value after which it is cut (for a column without an order, the values of the first part,
+      a bit each),
+    - the first of its two parts, with the other directly after it,
+    - its figures: subjects, people, n / g, nats of eq. 4, the sum over columns of n (width - 1) /
+      (values - 1), and hidden nats of each column.
+
     A box comes before its parts. Puts the rows of `people` in the order of the boxes.
 
     Cost: O(rows x depth x columns).

@@ -53,10 +53,10 @@ def weakest_links(part: Nodes, risk: Floats, loss: Floats) -> Floats:
 
 @compile_kernel
 def last_cut(part: Nodes, weight: Floats, links: NDArray[np.int64]) -> Nodes:
-    """Return up to how many links pruned each box is cut; -1 of a box that is not cut.
+    """Return up to how many pruned links each box is cut; -1 for a box that is not cut.
 
-    `links` are the boxes whose cuts go, in that order; a cut that is no link of its own goes with
-    the one above it, and one of infinite weight stays.
+    `links` are the boxes with cuts to prune, in that order. A cut that is no link of its own goes
+    with the one above it. A cut of infinite weight stays.
     """
     last = np.full(len(part), -1, dtype=np.int32)
     for i in range(len(links)):

@@ -31,9 +31,9 @@ def best_cut(
     box: GrowingBox,
     scratch: BoxScratch,
 ) -> tuple[int, int]:
-    """Return the column and the value after which a cut gains most; (-1, 0) where none may be.
+    """Return the column and the value after which a cut gains most; (-1, 0) if no cut is allowed.
 
-    Of a column without an order, the values of the first part.
+    For a column without an order, return the values of the first part in place of the value.
     """
     best, column, after = -math.inf, -1, 0
     looks = len(sensitive.whole) > 0
@@ -72,8 +72,8 @@ def best_of_column(
 ) -> tuple[float, int]:
     """Return the gain of the best cut of column j, and after which value, if it gains more.
 
-    A gain counts risk, eq. 4 and the entropy of column j itself: that of other columns falls as
-    well, by what they share with the cut, which is left out.
+    A gain counts risk, eq. 4 and the entropy of column j itself. The entropy of other columns falls
+    as well, by the information that they share with the cut. The gain leaves this out.
     """
     n, log, table = box.figures[0], worth.log, worth.n_log_n
     spread, logs = weights_of(worth, box, j)
@@ -116,11 +116,11 @@ def wide_of(c: int, left: float, j: int, box: GrowingBox, log: Floats) -> float:
 def place_in_gap(
     a: int, b: int, j: int, box: GrowingBox, allowed: AllowedBoxes, scratch: BoxScratch
 ) -> int:
-    """Return after which value of a..b - 1 to cut, where the sample has a and b and none between.
+    """Return the value of a..b - 1 after which to cut, with a and b in the sample, none between.
 
-    Null is cut off by itself. Else the cut where the population's density changes most; of
-    several the first; else in the middle. Neither looks at the sample but for where the gap is.
-    Of forbidden cuts, the nearest allowed one stands for it; -1 where there is none.
+    Null is cut off by itself. Otherwise the cut is where the population's density changes most, at
+    the first of equal places, or else in the middle. From the sample, it uses only the place of the
+    gap. The nearest allowed cut replaces a forbidden one; the result is -1 if there is none.
     """
     begin, end = allowed.start[j], allowed.start[j + 1]
     c = (a + b - 1) // 2

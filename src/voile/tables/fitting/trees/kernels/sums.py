@@ -1,4 +1,4 @@
-"""What a box of so many subjects and people counts."""
+"""Compute the figures of a box from its numbers of subjects and people."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def group_of(n: float, people: float) -> float:
 
 @bare
 def weights_of(worth: CutWorth, box: GrowingBox, j: int) -> tuple[float, float]:
-    """Return what a nat of eq. 4, and one of n log n, weighs when a box is cut in column j."""
+    """Return the weights of a nat of eq. 4 and of one of n log n, for a cut in column j."""
     if box.figures[0] > worth.large:
         return worth.spread, worth.spread - worth.hidden[j]
     return worth.fine_spread, worth.fine_spread - worth.fine_hidden[j]
@@ -33,7 +33,7 @@ def weights_of(worth: CutWorth, box: GrowingBox, j: int) -> tuple[float, float]:
 
 @bare
 def risk_added(box: GrowingBox, left: float, below: float, least_g: float) -> float:
-    """Return what a part of `left` subjects and `below` people, and the other, add to n / g.
+    """Return the change of n / g when a part of `left` subjects and `below` people is cut off.
 
     Infinite where one has fewer people than `least_g`.
     """
