@@ -1,4 +1,4 @@
-"""What a reading proved, in words and figures: for evidence, report and manifests."""
+"""Describe a verdict in words and figures, for evidence, report and manifests."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ STORY = (
 class AcceptanceCertificate:
     """A verdict in words.
 
-    sentence : what was proved, or that nothing was. evidence : for the report. public : for the
-    manifest that goes with the release.
+    sentence : the proved bound, or that nothing was proved. evidence : for the report. public : for
+    the manifest that goes with the release.
     """
 
     sentence: str
@@ -36,10 +36,10 @@ class AcceptanceCertificate:
 def certificate(
     verdict: AcceptanceVerdict, goal: AcceptanceGoal, subjects: int, *, as_hard: bool
 ) -> AcceptanceCertificate:
-    """Say what a reading proved.
+    """Describe the proof of a reading.
 
-    So many identifiers left are of as many subjects at most: that bounds the share of the subjects
-    of whom one is left.
+    If at most n identifiers are left, at most n subjects have one left. That bounds the share of
+    the subjects who have an identifier left.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def certificate(
 
 
 def _findings(verdict: AcceptanceVerdict) -> Iterator[Finding]:
-    """Yield what was found where."""
+    """Yield the counts of the likeliest tokens and of the random sample."""
     yield Finding(
         "identifiers among the likeliest tokens",
         Rate(verdict.census_found, verdict.census),

@@ -1,4 +1,4 @@
-"""What an adversary with a number of inspections found, as evidence."""
+"""The finds of an adversary with a number of inspections, as evidence."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from voile.documents.attack.inspections import (
 from voile.documents.model.quantities import FOUND, LEFT
 
 POINTS = 25
-"""Of a curve, beside the numbers of inspections that were asked for."""
+"""Points of a curve, in addition to the requested numbers of inspections."""
 
 
 @dataclass(frozen=True)
 class InspectionEvidence(Evidence):
-    """What was found within a number of inspections; see `Evidence`."""
+    """The identifiers found within a number of inspections; see `Evidence`."""
 
     @property
     def curve(self) -> Curve:
-        """Identifier tokens found against inspections; `curves` has the random draw beside it."""
+        """Identifier tokens found against inspections; `curves` also has the random draw."""
         return self.curves[0]
 
     @property
@@ -61,7 +61,7 @@ def find_all(
     asked: Sequence[int],
     totals: Mapping[str, Counts],
 ) -> Iterator[Finding]:
-    """Yield what was found at each number of inspections, then what is left, and of whom."""
+    """Yield the finds at each number of inspections, then those left by subject and by type."""
     for number in sorted(asked, reverse=True):
         yield from _report_inspections(walks, number)
     yield from _subjects(walks, max(asked))

@@ -1,7 +1,7 @@
-"""What surrogates reveal though no identifier is left in their place.
+"""Facts that surrogates reveal although no identifier is left in their place.
 
-A subject's name becomes the same surrogate everywhere, which joins what is written of one person;
-a missed name does not fit the words around it; and one true date undoes all dates of its subject.
+A subject's name becomes the same surrogate everywhere, which joins all texts about one person. A
+missed name does not fit the words around it. One true date undoes all dates of its subject.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def _linked_documents(read: Sequence[ReadDocument], rng: np.random.Generator) ->
 
 
 def _rare_words(tokens: TextTokens, read: Sequence[ReadDocument], edited: bool) -> sp.csr_array:
-    """Return what each document holds, (d, words): rarer words weigh more, rows of length 1."""
+    """Return each document's words, (d, words). Rarer words weigh more, and rows have length 1."""
     folded = TokenNumbers()
     word = np.array(folded.number(form.casefold() for form in tokens.forms), np.int64)[tokens.form]
     kept = ~np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]

@@ -25,9 +25,9 @@ GUESSED = "names that are ordinary words, guessed"
 CAPITALISED = 0.95
 """Share of names within a sentence that have a capital."""
 SHRINK = 1.0
-"""Places beside a word that count as if names stood in them as often as anywhere."""
+"""The prior's weight: so many places next to a word with names as frequent as anywhere."""
 UNSEEN = 0.5
-"""How often a word is taken to stand as a name in other people's documents, beside as seen."""
+"""A count added to how often a word is seen as a name in other people's documents."""
 
 
 def guess_ordinary_names(
@@ -96,10 +96,11 @@ def expected_hits(guesses: set[Pair], names: list[Pair], people: int) -> float:
 
 
 def score_words(left: WordsLeft) -> tuple[list[Pair], Floats]:
-    """Return each person's ordinary words, and how much more often they stand there as names.
+    """Return each person's ordinary words with a score: how much more often they seem names there.
 
-    The score is the log-likelihood ratio of a Poisson count: of how often the word seems to be a
-    name there, against the rate in the documents of all others. It is 0 where that is no more.
+    The score is the log-likelihood ratio of a Poisson count. It compares how often the word seems
+    to be a name there with the rate in all others' documents. It is 0 if the word does not seem to
+    be a name more often.
     """
     size = len(left.words)
     chances = np.where(left.ordinary[left.word], name_chances(left), 0.0)
