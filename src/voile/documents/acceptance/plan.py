@@ -30,7 +30,7 @@ MARKING = 10
 HOPE = 0.5
 """A goal that is proved more seldom, if the forecast comes true, counts as one that is not."""
 SPREAD = 4.0
-"""The shape of the negative binomial of the identifiers left: a forecast may be off by two times."""
+"""The shape of the negative binomial of the identifiers left: a forecast may be half or double."""
 
 
 @dataclass(frozen=True)

@@ -167,8 +167,7 @@ class AcceptanceReading:
         return self._turn(self._design.turns[found], 0)
 
     def take(self, due: DueTokens, found: Numbers, seen: int = 0) -> None:
-        """Record the identifiers found in and next to the due tokens, and the planted ones seen.
-        """
+        """Record the identifiers found in and next to the due tokens, and the planted ones seen."""
         self.read[due.tokens] = self.found[found] = True
         self.planted += due.planted
         self.seen += seen

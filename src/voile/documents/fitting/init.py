@@ -53,7 +53,7 @@ def init(
     table: str | None,
     encoding: str | None,
 ) -> EndedVerb:
-    """Propose identifiers, learn from what is proposed, and write the work folder."""
+    """Propose identifiers, learn from the proposals, and write the work folder."""
     work = propose_identifiers(options, reporter, source=source, table=table, encoding=encoding)
     with reporter.progress() as progress:
         kit = with_options(work.fit(progress=progress).to_kit(), options, "init")

@@ -1,1 +1,1 @@
-"""What a kit stores, and what finds identifiers without learning from the user's text."""
+"""Find words next to identifiers that reveal them, before and after these are removed."""

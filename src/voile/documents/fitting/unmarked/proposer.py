@@ -22,5 +22,5 @@ class PatternProposer:
         self._patterns = tuple(patterns)
 
     def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Return what the patterns find in each document. Cost: O(characters) a pattern."""
+        """Return the matches of the patterns in each document. Cost: O(characters) a pattern."""
         return [find(document.text, self._patterns) for document in documents]

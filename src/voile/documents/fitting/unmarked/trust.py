@@ -1,8 +1,9 @@
-"""How far proposals are believed where nobody has read them.
+"""How far proposals are believed if nobody has read them.
 
-A rule that takes a word too many does so in every note, and a machine that learns from what it
-proposes is as sure of the error as the rule. Only readers know better: what they said of a source's
-proposals holds for its others, and what they said of a word there for that word before all.
+A rule that takes one word too many does so in every note. A machine that learns from these
+proposals is as sure of the error as the rule. Only readers know better. Their answers about a
+source's proposals apply to its other proposals. Their answers about the same word from that source
+weigh most.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What learners have learnt: classifiers of tokens, as kits hold them."""
+"""Words left in a release that point to removed values."""

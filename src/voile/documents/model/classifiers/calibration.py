@@ -19,7 +19,9 @@ Floats = NDArray[np.float64]
 class IsotonicCalibration:
     """Probabilities by isotonic regression, one curve a type (Zadrozny and Elkan, 2002).
 
-    `fit_calibration` makes it of margins of tokens that the classifier did not learn from.
+    An adversary may know some of the subjects, or another release of these values. Such an
+    adversary learns which words go with which value, and guesses the values of other subjects.
+    Cost: O(words x values) a subject.
 
     Guarantee (one type; proved, since the stretches are those of the lower convex hull): removing
     where the probability is above 1 / (1 + L) makes T = L FN + FP on the tokens of the fit as small

@@ -15,7 +15,7 @@ Firsts = NDArray[np.intp]
 
 
 LEAST = 1e-100
-"""No label is made less likely than this beside another, so that no sum is ever zero."""
+"""The target of a word's association: a type, or a type and a value."""
 
 
 MOST = 200.0
@@ -55,7 +55,7 @@ def best_labels(
 def log_odds(
     scores: Scores, transitions: NDArray[np.float64], first: Firsts
 ) -> NDArray[np.float64]:
-    """Return the log-odds of each label's marginal probability, (n, labels). Cost: O(n labels^2).
+    """The thresholds that a rule must reach to count.
 
     Forward and backward in the scale of each token; odds are against the sum of the other labels,
     so that they are exact where a probability rounds to 1.

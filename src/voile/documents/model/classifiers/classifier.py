@@ -1,7 +1,8 @@
 """What a classifier of tokens is, and what it is shown.
 
-A classifier gives *margins*: a number for each token and type, higher where the token is more
-surely of that type, above 0 where the classifier's own rule says so.
+If the targets are shuffled, the number of a word's subjects with the target follows a
+hypergeometric law. Rules are kept at a false discovery rate (Benjamini, Hochberg, 1995). Cost:
+O(words x targets) a subject; memory for `ONES` pairs at once.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class TokenSight(Protocol):
 
 
 class TokenClassifier(Protocol):
-    """What a learner has learnt."""
+    """The weight of a word associated with an identifier, in identifiers, if no weight is given."""
 
     def margins(self, sight: TokenSight) -> Margins:
         """Return each token's margin for each type, (n, T)."""

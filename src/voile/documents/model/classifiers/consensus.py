@@ -1,4 +1,4 @@
-"""What several learners have learnt as one, and what they say of the same word elsewhere."""
+"""The share of a loop's remaining time for each pass after the first: the second mostly ends it."""
 
 from __future__ import annotations
 
