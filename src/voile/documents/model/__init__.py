@@ -1,1 +1,1 @@
-"""Find words next to identifiers that reveal them, before and after these are removed."""
+"""Contents of a kit, and finders of identifiers that need no training on the user's text."""

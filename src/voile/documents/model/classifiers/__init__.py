@@ -1,1 +1,1 @@
-"""Words left in a release that point to removed values."""
+"""Classifiers of tokens that learners have trained, as kits store them."""

@@ -15,7 +15,7 @@ Firsts = NDArray[np.intp]
 
 
 LEAST = 1e-100
-"""The target of a word's association: a type, or a type and a value."""
+"""The least likelihood of a label relative to another, so that no sum is ever zero."""
 
 
 MOST = 200.0
@@ -55,10 +55,10 @@ def best_labels(
 def log_odds(
     scores: Scores, transitions: NDArray[np.float64], first: Firsts
 ) -> NDArray[np.float64]:
-    """The thresholds that a rule must reach to count.
+    """Return the log-odds of each label's marginal probability, (n, labels). Cost: O(n labels^2).
 
-    Forward and backward in the scale of each token; odds are against the sum of the other labels,
-    so that they are exact where a probability rounds to 1.
+    It computes forward and backward in the scale of each token. Odds are against the sum of the
+    other labels, so that they are exact even if a probability rounds to 1.
     """
     n, size = scores.shape
     odds = np.zeros((n, size))

@@ -1,8 +1,7 @@
-"""What a classifier of tokens is, and what it is shown.
+"""The protocol of a classifier of tokens, and the view of the text that it gets.
 
-If the targets are shuffled, the number of a word's subjects with the target follows a
-hypergeometric law. Rules are kept at a false discovery rate (Benjamini, Hochberg, 1995). Cost:
-O(words x targets) a subject; memory for `ONES` pairs at once.
+A classifier gives *margins*, a number for each token and type. The margin is higher if the token is
+more surely of that type. It is above 0 if the classifier's own rule takes the token for that type.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class TokenSight(Protocol):
 
 
 class TokenClassifier(Protocol):
-    """The weight of a word associated with an identifier, in identifiers, if no weight is given."""
+    """A trained classifier of tokens."""
 
     def margins(self, sight: TokenSight) -> Margins:
         """Return each token's margin for each type, (n, T)."""

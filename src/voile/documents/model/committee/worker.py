@@ -1,4 +1,4 @@
-"""A policy at work: the committee, patterns, lists, repeats, and what comes instead."""
+"""A policy at work: the committee, patterns, lists, repeats, and the replacements."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from voile.documents.text.document import Document, in_parts
 from voile.documents.words.decoder import unit_places
 
 Proposing = Callable[[Sequence[Document]], list[list[TextRemoval]]]
-"""Find what goes by whose document it is: one list for each document, in its order and apart."""
+"""Find the removals by the documents' subjects: one list a document, in its order and apart."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class JoinedProposals:
     several: Sequence[Proposing]
 
     def __call__(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Find what goes of each document, in order and apart."""
+        """Find the removals of each document, in order and apart."""
         texts = [one.text for one in documents]
         found = (one(documents) for one in self.several)
         return [settle_spans(*own) for own in zip(texts, *found, strict=True)]
@@ -47,7 +47,7 @@ class JoinedProposals:
 
 @dataclass(frozen=True, eq=False)
 class RemovalRecipe:
-    """What is removed of a text, and what comes in its place."""
+    """The finders of a text's removals, and the replacements."""
 
     committee: TokenCommittee  # the policy
     finders: tuple[PatternFinder, ...]  # patterns and deny-lists

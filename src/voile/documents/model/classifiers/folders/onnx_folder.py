@@ -43,7 +43,7 @@ def files_of(folder: Path) -> list[str]:
 def open_folder(folder: Path) -> OnnxReader:
     """Open a model.
 
-    Raises RequestError: a file is absent or not what it should be, a library is not installed.
+    Raises RequestError: a file is absent or of the wrong form, or a library is not installed.
     """
     runtime, tokenizers = library("onnxruntime", "onnx"), library("tokenizers", "onnx")
     labels, window = _read_config(folder / CONFIG)

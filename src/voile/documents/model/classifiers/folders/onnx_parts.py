@@ -29,7 +29,7 @@ VARINT, EIGHT, SIZED, FOUR = 0, 1, 2, 5
 
 
 def outside_files(model: Path) -> list[str]:
-    """Return the files beside a model that it reads weights from, by their names in its folder.
+    """Return the files next to a model that contain its weights, by their names in its folder.
 
     Raises RequestError: it is not an ONNX model, or names a file outside of its folder.
     """

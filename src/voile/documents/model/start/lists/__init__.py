@@ -71,7 +71,7 @@ def frequent_words() -> frozenset[str]:
 
 
 def name_clusters(language: Language) -> str:
-    """Return what a kit calls a language's clusters; it tells their versions apart."""
+    """Return the name of a language's clusters in a kit; it distinguishes their versions."""
     return f"{language} {digest_of_clusters(language)[:16]}"
 
 
