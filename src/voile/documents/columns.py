@@ -35,7 +35,7 @@ class TextColumns(Options):
     )
 
     def open_subjects(self, source: Source, written: str | None = None) -> Source:
-        """Return the source with the subjects that its files' names say, where a pattern is given.
+        """Return the source with subjects from its files' names, if a pattern is given.
 
         written : the pattern of a corpus, unless these options have one.
         """
@@ -106,8 +106,8 @@ def text_roles(
 ) -> Roles:
     """Return roles for columns of text, their annotations and their subject; others are dropped.
 
-    Without `spans`, the only text's are in a column that is called so, if there is one; a corpus
-    has its subjects in a column of its own.
+    Without `spans`, a column with the name `SPANS` has the annotations of the only text, if there
+    is one. A corpus has its subjects in a column of its own.
     """
     if not spans and len(texts) == 1 and SPANS in source.columns.keys() - set(texts):
         spans = (SPANS,)

@@ -1,4 +1,4 @@
-"""What a learner of tokens is, and what it learns from."""
+"""The protocol of a learner of tokens, and the examples that it learns from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to go from a text, before it is said what comes in its place."""
+"""A removal from a text, before its replacement is known."""
 
 from __future__ import annotations
 

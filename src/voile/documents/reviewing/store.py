@@ -50,8 +50,8 @@ AND (SELECT count(*) FROM finals WHERE finals.line = lines.number)
 class ReviewStore(OwnDatabase):
     """Lines to read and what reviewers answered.
 
-    Each stroke of a key is a row: what the line looks like to its reviewer after it, and whether
-    that is final. The last row of a line and reviewer holds; to undo is to delete the last stroke.
+    Each stroke of a key is a row: the line's new look to its reviewer, and whether that is final.
+    The last row of a line and reviewer is valid. To undo is to delete the last stroke.
 
     Guarantee: on a kill at any moment (tested) every stroke that was returned from is there whole.
     """
@@ -64,7 +64,7 @@ class ReviewStore(OwnDatabase):
     def create(cls, path: str | os.PathLike[str], *, meta: Mapping[str, str]) -> ReviewStore:
         """Make a store with facts of its own: the notes' fingerprint, the goal.
 
-        Of `meta`, `readers` says how many reviewers read each line [1].
+        `readers` in `meta` is the number of reviewers who read each line [1].
 
         Raises
         ------

@@ -50,7 +50,7 @@ _LABELS = (
     rf"[bC][.o]?h{_NO}:?{_LONG}",
     "(?:I[.o]){1,4}I?[.o]?:(?=[1t2063][ho/]?[5x]|[5x])",
 )
-"""``MRN:``, ``MRN A17``, ``Colegiado nº``, ``Nº de colegiado``, ``N° Lic.:``, ``Fall-Nr.:``, ..."""
+"""MRN: or MRN A17, Colegiado nº, Nº de colegiado, N° Lic.:, Fall-Nr.:, N.A.S.S.:"""
 _ANY = "[a-zA-Z0-9]"
 _HOST = f"{_ANY}(?:[ohq]{_ANY}){{0,8}}"
 EMAIL = "EMAIL"
