@@ -1,7 +1,7 @@
-"""brat's standoff files: NAME.txt, and NAME.ann beside it.
+"""brat's standoff files: NAME.txt, with NAME.ann next to it.
 
-Offsets count the characters of the text. A discontinuous annotation is a span for each piece: what
-stands between them is not part of it. Relations, events, attributes and notes are left.
+Offsets count the characters of the text. A discontinuous annotation is a span for each piece,
+without the text between them. Relations, events, attributes and notes are left.
 """
 
 from __future__ import annotations
