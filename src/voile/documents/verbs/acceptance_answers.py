@@ -40,7 +40,7 @@ def write_waiting(lines: Sequence[ReviewLine], folder: Path, reporter: VerbRepor
 
 
 def take_answers(store: ReviewStore, answers: object, types: Sequence[str]) -> None:
-    """Take what is answered without the page. types : that a file of answers may set."""
+    """Take answers given without the page. types : the types that a file of answers may set."""
     waiting = list_unanswered(store)
     if callable(answers):
         for line in waiting:

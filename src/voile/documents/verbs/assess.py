@@ -1,4 +1,4 @@
-"""The wing's sixth verb: assess texts that voile did not redact, beside their originals."""
+"""The wing's sixth verb: assess texts that voile did not redact, against their originals."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def assess(
     seed: int | None,
     progress: ProgressHook,
 ) -> ReleaseAssessment:
-    """Align texts with their originals, and count what is left and what was removed.
+    """Align texts with their originals, and count the identifiers left and the tokens removed.
 
-    With annotations of the original: identifiers left by type, and harmless tokens removed. With
-    tables beside it: how many of the values that the original holds are left. With neither only
-    lengths and marks are known. Nothing is drawn: `seed` changes nothing.
+    With annotations of the original, it counts identifiers left by type, and harmless tokens
+    removed. With tables next to it, it counts the original's values that are left. With neither it
+    knows only lengths and marks. Nothing is drawn: `seed` changes nothing.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the report shows of texts that voile did not redact."""
+"""The report's part on texts that voile did not redact."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OWN_LIMITS = (
 
 
 def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> tuple[Section, ...]:
-    """Say what is left, of what is annotated; then the marks that stand in the texts."""
+    """Describe the annotated identifiers that are left, then the marks in the texts."""
     facts, figures = assessment.facts, assessment.figures
     said = [
         f"{size(figures['documents'], audience)} texts; "

@@ -69,11 +69,12 @@ def attack(
 ) -> tuple[Evidence, ...]:
     """Attack a release in every way that its truth can score.
 
-    The adversary has the release. ``truth``, the source with its spans, or with known columns
-    beside it, and the private folder score the attack.
+    The adversary has the release. The private folder and ``truth`` score the attack. ``truth`` is
+    the source with its spans, or with known columns next to it.
 
-    Raises RequestError: no private folder to score against, another truth than the release's, no
-    identifier in it, foreign labels without a corpus, lists or tables that cannot be read.
+    Raises RequestError: there is no private folder to score against, the truth belongs to another
+    release, or it has no identifier. Also: foreign labels come without a corpus, or lists or tables
+    cannot be read.
     """
     release.check_hash()
     scene = _DocumentsScene.of(release, truth, options)
@@ -220,7 +221,7 @@ def _roles_of(source: Source) -> Roles:
 
 
 def _plain(found: Evidence, scene: _DocumentsScene, more: tuple[Finding, ...] = ()) -> Evidence:
-    """Return it as the ground floor's, with what must be said of this release."""
+    """Return it as the ground floor's evidence, with the notes on this release."""
     own = {one.name: getattr(found, one.name) for one in fields(Evidence)}
     own |= {"findings": (*found.findings, *more), "notes": (*found.notes, *scene.notes)}
     return Evidence(**own)

@@ -1,4 +1,4 @@
-"""What a release of documents discloses, in words that a ledger may hold: none of the texts'."""
+"""The disclosures of a release of documents, in words for a ledger: none of the texts'."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wing's part of the report: what was measured on a release, then what its fit expected."""
+"""The wing's part of the report: the findings on a release, then the predictions of its fit."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ TAKES_UNMARKED = (
 def sections(
     subject: StoredKit | StoredRelease, evidence: Sequence[Evidence], *, audience: Audience
 ) -> tuple[Section, ...]:
-    """Return what a report shows of a kit or a release; words of the text for the holder alone."""
+    """Return a report's sections on a kit or release, with words of the text only for the holder."""
     data, public, private = facts_for(audience, subject, _gather_data, STATING)
     marks = _marks(data, public)
     exact, *_ = facts_for("internal", subject, _gather_data, STATING)  # what is proven is of these
@@ -166,8 +166,8 @@ def _figures(
 ) -> Iterator[Figure]:
     """Yield the key figures: those that an attack measured on this release, else the fit's.
 
-    A recipient has no `data`, and knows the figures of the `public` manifest. What is held against
-    proposals measures nothing.
+    A recipient has no `data`, and has the figures of the `public` manifest. Figures against
+    proposals measure nothing.
     """
     is_unchecked = bool(held_against(data))
     known = public if is_unchecked else data.get("chosen") or public

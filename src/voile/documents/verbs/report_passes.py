@@ -1,4 +1,4 @@
-"""What each pass removed, what other learners would have removed, and what is proven of the end."""
+"""The removals of each pass, those of other learners, and the proofs about the end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ IN_WORDS = {
 
 
 def passes_section(data: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Show what each pass removed, and what the other learners would have removed."""
+    """Show the removals of each pass, and those that the other learners would have made."""
     if not data.get("passes"):
         return None
     taken = added_passes(data)
@@ -88,7 +88,7 @@ def _columns(data: Mapping[str, Any], audience: Audience) -> tuple[list[str], li
 def _shares(parts: Sequence[int], left: int, whole: int, audience: Audience) -> list[str]:
     """Write the parts of a whole; small counts are withheld, with secondary suppression.
 
-    What is `left` is in the report's headline, unless it is few itself.
+    The figure `left` is in the report's headline, unless it is few itself.
     """
     hidden: frozenset[int] | None = frozenset()
     if audience == "public":
@@ -131,7 +131,7 @@ def _describe_end(data: Mapping[str, Any], taken: int) -> str:
 
 
 def _learners(rows: Sequence[Mapping[str, Any]]) -> Iterator[BarChart]:
-    """Draw what each learner would remove in each pass; not a pass in which none removes any."""
+    """Draw each learner's removals in each pass, but no pass in which none removes any."""
     tried = [row for row in rows if not row["attacker"] and row["before"]]
     groups = tuple(
         (
@@ -150,7 +150,7 @@ def _learners(rows: Sequence[Mapping[str, Any]]) -> Iterator[BarChart]:
 
 
 def theory_section(data: Mapping[str, Any]) -> Section | None:
-    """Say what the theorems state of this run, or why they do not apply."""
+    """Describe the theorems' bounds for this run, or why they do not apply."""
     chosen = data.get("chosen")
     if not chosen:
         return None

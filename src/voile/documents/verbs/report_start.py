@@ -1,4 +1,4 @@
-"""What the report says of a release that was learnt from text that nobody annotated."""
+"""The report's part on a release that was learnt from text that nobody annotated."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ NEXT = (
 def start_section(
     marks: str, data: Mapping[str, Any], acceptance: Mapping[str, Any] | None, audience: Audience
 ) -> Section | None:
-    """Say what it means that nobody marked the notes, and what was proposed in them.
+    """Explain that nobody marked the notes, and list the proposals in them.
 
-    acceptance : what the public manifest says of a release that was accepted.
+    acceptance : the public manifest's facts about a release that was accepted.
     """
     if marks not in UNCHECKED:
         return None
