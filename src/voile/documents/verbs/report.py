@@ -93,7 +93,7 @@ TAKES_UNMARKED = (
 def sections(
     subject: StoredKit | StoredRelease, evidence: Sequence[Evidence], *, audience: Audience
 ) -> tuple[Section, ...]:
-    """Return a report's sections on a kit or release, with words of the text only for the holder."""
+    """Return a report's sections on a kit or release, with words of the text for the holder."""
     data, public, private = facts_for(audience, subject, _gather_data, STATING)
     marks = _marks(data, public)
     exact, *_ = facts_for("internal", subject, _gather_data, STATING)  # what is proven is of these
