@@ -24,12 +24,12 @@ class TextColumns(Options):
     """Which columns of the source hold text, annotations and subjects; all others are dropped."""
 
     text: tuple[str, ...] = Field(
-        (), description="column of text; columns that are not named are dropped; repeatable"
+        (), description="column of text, repeatable; columns without an option are dropped"
     )
     spans: tuple[str, ...] = Field(
         (), description="column of the annotations of each --text, in their order [spans]"
     )
-    subject: str | None = Field(None, description="column that says whose a text is")
+    subject: str | None = Field(None, description="column with the subject of each text")
     subject_pattern: str | None = Field(
         None, description="names of files that say whose a text is, such as {subject}_*.txt"
     )
@@ -44,7 +44,7 @@ class TextColumns(Options):
             return source if pattern is None else source.with_subjects(pattern)
         if self.subject_pattern is not None:
             raise RequestError(
-                "only of files do names say whose a text is",
+                "only the names of files can give the subjects of texts",
                 where=source.name,
                 instead="name the column of subjects with --subject",
             )
@@ -58,7 +58,7 @@ class TextColumns(Options):
         if not self.text:
             if given is None:
                 raise RequestError(
-                    "nothing says which column holds the text",
+                    "the column of the text is not given",
                     where=source.name,
                     instead="name its column of text with --text, or give --roles",
                 )
@@ -96,7 +96,7 @@ class AnyColumns(TextColumns):
         return _with_parts_of_speech(own, source, fitted)
 
     def _subject_in(self, source: Source, fitted: Roles) -> str | None:
-        """Return the column that says whose a text is: as given, else the fit's if it is here."""
+        """Return the column of subjects: as given, else the fit's if it is here."""
         here = fitted.subject if fitted.subject in source.columns else None
         return self.subject or here
 
@@ -138,7 +138,7 @@ def find_text_column(source: Source) -> tuple[str, ...]:
     named = [name for name in strings if name.lower() in TEXT_COLUMNS]
     if len(named) != 1:
         raise RequestError(
-            "nothing says which column holds the text",
+            "the column of the text is not given",
             where=source.name,
             instead="name it with --text",
         )

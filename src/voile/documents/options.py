@@ -77,13 +77,13 @@ class LearningOptions(voile.release.options.Options):
     learners: tuple[Literal[Learner, "none"], ...] = Field(
         ("default",),
         min_length=1,
-        description="learners tried in each pass; the most cost-effective is kept; default: "
-        "reader where one is installed, else consensus; none: only those of --model",
+        description="learners tried in each pass, of which the most cost-effective is kept. "
+        "Default: reader if it is installed, else consensus. none: only those of --model",
     )
     model: Models = Field(
         (),
-        description="NAME=FOLDER: a trained token classifier (ONNX, spaCy) that is tried beside "
-        "the learners; repeatable",
+        description="NAME=FOLDER: a trained token classifier (ONNX, spaCy), tried in addition "
+        "to the learners; repeatable",
     )
     cross_fit: int = Field(
         5,
@@ -130,17 +130,17 @@ class KnownTables(voile.release.options.Options):
 
     known: tuple[places.RowsPlace, ...] = Field(
         (),
-        description="table beside the notes: names, dates, numbers, addresses of their people; "
-        "repeatable",
+        description="table next to the notes: names, dates, numbers, addresses of their "
+        "people; repeatable",
     )
     by: str | None = Field(
-        None, description="column that says whose a row is, in the tables and in the notes"
+        None, description="column with the subject of each row, in the tables and in the notes"
     )
     known_people: tuple[places.RowsPlace, ...] = Field(
         (), description="table of people who may be named in any note, such as staff; repeatable"
     )
     known_kind: tuple[str, ...] = Field(
-        (), description="COLUMN=name, date, phone ...: what a known column holds; repeatable"
+        (), description="COLUMN=name, date, phone ...: the kind of a known column; repeatable"
     )
 
     @field_validator("known_kind")
@@ -184,7 +184,7 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     """The replacements of removed text, and further removals."""
 
     replace: Literal["mark", "category", "surrogate"] = Field(
-        "mark", description="replacement: the type, [NAME]; a category; or a made-up value"
+        "mark", description="replacement: the type, as in [NAME], a category, or a made-up value"
     )
     language: Literal["english", "spanish"] | None = Field(
         None, description="language of surrogates [as init found, else english]"
@@ -230,10 +230,10 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
         None, description="column whose values name these files [numbers in a drawn order]"
     )
     known: places.RowsPlace | None = Field(
-        None, description="table beside the notes: names, dates, numbers of people new to the kit"
+        None, description="table next to the notes: names, dates, numbers of people new to the kit"
     )
     by: str | None = Field(
-        None, description="column that says whose a row of --known is [as for init]"
+        None, description="column with the subject of each row of --known [as for init]"
     )
     known_people: places.RowsPlace | None = Field(
         None, description="table of people who may be named in any note, such as new staff"
@@ -308,7 +308,7 @@ class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions
 
     known: tuple[places.RowsPlace, ...] = Field(
         (),
-        description="table beside the notes: its names score guesses of names behind marks; "
+        description="table next to the notes: its names score guesses of names behind marks; "
         "repeatable",
     )
     inspections: tuple[Annotated[int, Field(ge=1)], ...] = Field(
@@ -421,5 +421,5 @@ class AssessOptions(KnownTables, TextColumns):
     """The original's columns of text and annotations, and the tables next to it."""
 
     known: tuple[places.RowsPlace, ...] = Field(
-        (), description="table beside the original: names, dates, numbers to look for; repeatable"
+        (), description="table next to the original: names, dates, numbers to look for; repeatable"
     )

@@ -14,9 +14,9 @@ from voile.release.evidence import READ
 IF_AS_WELL = "if readers see real ones as well as planted ones"
 IF_ALL = "if readers miss none"
 STORY = (
-    "Readers saw the words that the classifiers took for the likeliest identifiers left, and words "
-    "drawn at random from all others, each in its line, without proposals. What they found was "
-    "removed from the release; it was not fitted again."
+    "Readers saw the likeliest identifiers left, by the classifiers' ranking, and words drawn "
+    "at random from all others. Each word was shown in its line, without proposals. The "
+    "identifiers found were removed from the release. The release was not fitted again."
 )
 
 
@@ -71,9 +71,9 @@ def certificate(
         )
     else:
         claim = Note(
-            "Not proved: at most {at_most} identifiers left per {per:,} tokens, with {sure:.0%} "
-            "confidence. In {read:,} tokens read more were found than the goal allows; what was "
-            "found is removed. Another try reads a new sample.",
+            "Not proved: at most {at_most} identifiers left per {per:,} tokens, with "
+            "{sure:.0%} confidence. In {read:,} tokens read, more identifiers were found than "
+            "the goal allows. They are removed. Another try reads a new sample.",
             asked,
         )
     notes = (claim, *_notes(verdict))
@@ -96,18 +96,19 @@ def _findings(verdict: AcceptanceVerdict) -> Iterator[Finding]:
     yield Finding(
         "identifiers among the likeliest tokens",
         Rate(verdict.census_found, verdict.census),
-        meaning="Of the likeliest tokens, all read; what was found was removed.",
+        meaning="The likeliest tokens, all read. The identifiers found in them were removed.",
     )
     yield Finding(
         "identifiers in the random sample",
         Rate(verdict.sample_found, verdict.sample),
-        meaning="Of tokens drawn at random from all others; what was found was removed.",
+        meaning="Tokens drawn at random from all others. The identifiers found in them were "
+        "removed.",
     )
     if verdict.planted:
         yield Finding(
             "planted identifiers found",
             Rate(verdict.seen, verdict.planted),
-            meaning="Of identifiers planted on the screens to measure the readers.",
+            meaning="Identifiers planted on the screens to measure the readers.",
         )
 
 
@@ -116,8 +117,8 @@ def _notes(verdict: AcceptanceVerdict) -> Iterator[Note]:
     yield Note(text, {"left": max(verdict.expected_left, 0.0)})
     if verdict.planted:
         yield Note(
-            "Readers find at least {recall:.1%} of identifiers, as far as the planted ones show; "
-            "the proof counts what they may have missed.",
+            "Readers find at least {recall:.1%} of identifiers, as far as the planted ones "
+            "show. The proof counts the identifiers that they may have missed.",
             {"recall": verdict.recall},
         )
     if verdict.number > 1:

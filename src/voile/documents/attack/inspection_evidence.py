@@ -76,15 +76,14 @@ def _report_inspections(walks: Sequence[InspectionOrder], number: int) -> Iterat
         FOUND,
         inspected,
         baseline=_round_expectation(random, inspected),
-        meaning="Of the tokens that the adversary inspects, the share that is part of an "
-        "identifier.",
+        meaning="The share of the inspected tokens that are part of an identifier.",
         at=_inspections(number),
     )
     yield Finding(
         "identifiers left that are found",
         left,
         baseline=_round_expectation(random, left),
-        meaning="Of the identifier tokens left, the share that the adversary finds.",
+        meaning="The share of the identifier tokens left that the adversary finds.",
         at=_inspections(number),
     )
 
@@ -107,13 +106,13 @@ def _subjects(walks: Sequence[InspectionOrder], number: int) -> Iterator[Finding
     yield Finding(
         "subjects with an identifier left",
         Rate(left, people),
-        meaning="Of the people in the release, the share with an identifier left.",
+        meaning="The share of the people in the release with an identifier left.",
     )
     yield Finding(
         "subjects found",
         Rate(found, people),
         baseline=Rate(_mean([_named_at_random(walk, number) for walk in walks]), people),
-        meaning="Of the people in the release, those of whom the adversary finds an identifier.",
+        meaning="The share of the people in the release of whom the adversary finds an identifier.",
         at=_inspections(number),
     )
 
@@ -142,13 +141,13 @@ def _types(
         yield Finding(
             LEFT,
             Rate.from_clusters(remains.tolist(), np.maximum(total, remains).tolist()),
-            meaning="Of the source's tokens of this type, the share that is left.",
+            meaning="The share of the source's tokens of this type that are left.",
             of=label,
         )
         yield Finding(
             "identifiers left that are found",
             rate_of((w.subject, w.is_among(number), w.types == kind) for w in walks),
-            meaning="Of the tokens left of this type, the share that the adversary finds.",
+            meaning="The share of the tokens left of this type that the adversary finds.",
             of=label,
             at=_inspections(number),
         )

@@ -52,31 +52,31 @@ def guess_ordinary_names(
         attack="names that are ordinary words",
         heading="inference",
         story=Note(
-            "The adversary reads the release and can distinguish what replaces a name from other "
-            "words. The adversary learns between which words names stand, looks for ordinary words "
-            "that stand so, or with a capital, in one person's documents and not in others', and "
-            "takes them for names of that person's documents. Each name guessed so is a success."
+            "The adversary reads the release and can distinguish the replacements of names "
+            "from other words. The adversary learns which words surround names, and looks for "
+            "ordinary words in such places or with a capital. If a word is so in one person's "
+            "documents and not in others', the adversary takes it for a name of that person's "
+            "documents. Each name guessed so is a success."
         ),
         findings=(
             Finding(
                 GUESSED,
                 Rate.by_subject([name in guesses for name in names], whose),
                 baseline=Rate(chance, len(names)),
-                meaning="Of the replaced names that are ordinary words, the share that is among "
-                "as many guesses; the baseline is the expectation of the same guesses with the "
-                "people permuted.",
+                meaning="The share of such replaced names that are among as many guesses. The "
+                "baseline is the expectation of the same guesses with the people permuted.",
             ),
             Finding(
                 "names that are ordinary words, also left",
                 Rate.by_subject([name in held for name in names], whose),
-                meaning="Of these names, the share that stands in the person's documents too, be "
-                "it as a word.",
+                meaning="The share of these names that are left in the person's documents too, "
+                "be it as a word.",
             ),
         ),
         notes=(
             Note(
                 "A name counts as an ordinary word if it is a month, a day of the week or on "
-                "voile's list of words, or if the release has it in small letters."
+                "voile's list of words. It also counts if the release has it in small letters."
             ),
         ),
     )

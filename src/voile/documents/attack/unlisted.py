@@ -64,9 +64,10 @@ def find_unlisted(
         Rate.by_subject(unlisted[first].tolist(), subjects[first].tolist()),
         baseline=Rate(round(wanted * wanted / len(names)), wanted),
         control=Rate(int(unlisted[control].sum()), wanted),
-        meaning="Of the replaced names that seem rarest by their surrogates and the words around "
-        "them, as many as are on no list, the share that is on none; the baseline draws names at "
-        "random, the control has the words around them alone, as marks leave them too.",
+        meaning="The share of names on no list among the replaced names that seem rarest by "
+        "their surrogates and the words around them. As many names are taken as are on no "
+        "list. The baseline draws names at random. The control has the words around them "
+        "alone, as marks leave them too.",
     )
 
 

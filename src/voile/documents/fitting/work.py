@@ -201,9 +201,9 @@ MOST_LOST = 0.1
 
 
 BY_RULES = (
-    "rules and the pretrained model find identifiers, as the notes are too few or too unlike each "
-    "other to learn from; the share of identifiers that they miss is not measured: voile documents "
-    "accept measures it"
+    "rules and the pretrained model find identifiers: the notes are too few or too unlike each "
+    "other to learn from. The share of identifiers that they miss is not measured: voile "
+    "documents accept measures it"
 )
 
 

@@ -81,7 +81,7 @@ class NameLists:
         for what in ("female", "male", "surnames"):
             if len({fold(name) for name in getattr(self, what)}) < 2:
                 raise RequestError(
-                    "a list of names holds fewer than two", where=what, instead="give more of them"
+                    "a list of names has fewer than two", where=what, instead="give more of them"
                 )
 
     @classmethod

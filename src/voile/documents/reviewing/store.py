@@ -20,7 +20,7 @@ __all__ = ["ReviewAnswer", "ReviewLine", "ReviewStore", "ShownSpan"]
 FORMAT = "1"
 DAMAGED = (
     "is damaged, or holds no answers of voile's",
-    "put a backup back, or remove it and read anew",
+    "put a backup back, or remove it and read again",
 )
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -90,7 +90,7 @@ class ReviewStore(OwnDatabase):
         DamagedError : the file is damaged, cut short or no store.
         """
         if not Path(path).is_file():
-            remedy = "put a backup back, or remove its folder and begin anew"
+            remedy = "put a backup back, or remove its folder and begin again"
             raise RequestError("there are no answers", where=str(path), instead=remedy)
         store = cls(Path(path))
         try:
@@ -316,7 +316,7 @@ class ReviewStore(OwnDatabase):
             raise RequestError(
                 "holds answers of another version of voile",
                 where=str(self.path),
-                instead="use that version, or remove it and read anew",
+                instead="use that version, or remove it and read again",
             )
         if "format" not in self.meta or not is_intact(self, TABLES):
             raise self.describe_damage()

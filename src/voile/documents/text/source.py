@@ -85,7 +85,7 @@ def _open_table(path: str, table: str | None, encoding: str | None) -> Source:
     except DecodingError as error:
         source = data.open_source(path, table=table, encoding=encoding, errors="replace")
         remedy = "" if error.instead is None else "; if all of it is none, say its --encoding"
-        said = f"{error.where}: {error.what}; rows with what is not text are set aside{remedy}"
+        said = f"{error.where}: {error.what}; rows that are not text are rejected{remedy}"
         warn(said, UnreadWarning)
         return source
 

@@ -93,7 +93,7 @@ def _not_worth_prioritising(attacker: TokenConfusion, inspections: int) -> str |
             ),
             (
                 rich,
-                "what the classifier marks is poorer in identifiers than the rest "
+                "the tokens that the classifier marks are poorer in identifiers than the rest "
                 "(TP_A TN_A < FP_A FN_A)",
             ),
         ]

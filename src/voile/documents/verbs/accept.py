@@ -357,7 +357,7 @@ def _clear(folder: Path) -> None:
         raise DamagedError(
             "there is a reading without its state",
             where=str(folder),
-            instead="remove the folder, and begin anew",
+            instead="remove the folder, and begin again",
         )
     for place in folder.glob(f"{LINES}*"):
         place.unlink()

@@ -74,14 +74,14 @@ class ReadingState:
                 raise RequestError(
                     "is of another version of voile",
                     where=str(place),
-                    instead="go on with that version, or remove the folder and read anew",
+                    instead="go on with that version, or remove the folder and read again",
                 )
             return TypeAdapter(cls).validate_python(data)
         except (KeyError, TypeError, AttributeError, ValidationError):
             raise DamagedError(
                 "the state of the reading is damaged",
                 where=str(place),
-                instead="put a backup of the folder back, or remove it and read anew",
+                instead="put a backup of the folder back, or remove it and read again",
             ) from None
 
 
@@ -168,7 +168,7 @@ class ReadingCourse:
             raise DamagedError(
                 "the lines that were read are not those of this release",
                 where=str(self._store.path),
-                instead="remove the folder, and read the release anew",
+                instead="remove the folder, and read the release again",
             )
         return known
 

@@ -10,15 +10,14 @@ from voile.report.wording import estimate, share, size
 
 UNANNOTATED = (
     "Nobody annotated the original: how many identifiers are left is not known, only the "
-    "lengths and the marks."
+    "lengths and the marks are."
 )
 KNOWN_ALONE = (
-    "Nobody annotated the original: of its identifiers only those are judged that stand in the "
-    "tables beside it."
+    "Nobody annotated the original: only its identifiers from the known tables are counted."
 )
 OWN_LIMITS = (
-    "What was replaced was found by aligning words: where much was removed at once, a common word "
-    "may be taken for left or for gone.",
+    "Replacements were found by aligning words. Where much was removed at once, a common word "
+    "may be taken for left or for removed.",
     *LIMITS[:1],
     *LIMITS[2:],
 )

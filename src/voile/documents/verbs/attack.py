@@ -53,8 +53,8 @@ UNSCORED = Note(
     "Nobody annotated the truth: the identifiers left were not counted, and nothing was inspected."
 )
 KNOWN = Note(
-    "Guesses of names are scored by the names in known columns, beside those annotated: a name "
-    "that stands in no column is not counted."
+    "Guesses of names are scored by the annotated names and the names in known columns. A name "
+    "in neither is not counted."
 )
 UNLEARNT = "The truth has types that the committee never learnt: {types}."
 
@@ -262,8 +262,8 @@ class _DocumentsScene:
                 "no identifier is marked in the truth",
                 where=truth.name,
                 instead="name the column of its annotations with --spans and --text, or in "
-                "--roles; where nobody annotated, --known scores guesses of names, and voile "
-                "documents accept proves what is left",
+                "--roles. If nobody annotated, --known scores guesses of names, and voile "
+                "documents accept bounds the identifiers left",
             )
         every = list(pair_documents(release, released, source))
         pairs = [
@@ -340,10 +340,10 @@ def _figures(
     yield Finding(
         LEFT,
         Rate.from_clusters(left.tolist(), np.maximum(total, left).tolist()),
-        meaning="Of the source's identifier tokens, the share that is left.",
+        meaning="The share of the source's identifier tokens that are left.",
     )
     yield Finding(
         REMOVED,
         Rate.from_clusters(lost.tolist(), harmless.tolist()),
-        meaning="Of the source's other tokens, the share that was removed, by whatever means.",
+        meaning="The share of the source's other tokens that were removed, by whatever means.",
     )

@@ -38,7 +38,7 @@ NO_TEXT = "no text of which a file could be made"
 NO_NAME = "no file can be called so"
 
 
-TOLD = "what was removed of the text is in the name of its file"
+TOLD = "removed text is in the name of its file"
 
 
 NO_WORD = "is not a Word file, to be written again"
@@ -94,12 +94,12 @@ class DocumentFiles:
         texts, names = roles.of("text"), options.file_names
         if kept := {*roles.of(*KEPT)} - {names, roles.subject}:
             raise RequestError(
-                f"files hold no columns beside the text, and {min(kept)} is kept",
+                f"files have no columns next to the text, and {min(kept)} is kept",
                 instead="give --text with the text alone, or write a table",
             )
         if len(texts) > 1:
             raise RequestError(
-                "a file holds one text of a row, and there are columns " + ", ".join(texts),
+                "a file has one text of a row, and there are columns " + ", ".join(texts),
                 instead="name one with --text, or write a table",
             )
         if options.files == WORD and not isinstance(source, FilesSource):

@@ -132,7 +132,8 @@ def _replacer(release: StoredRelease, key_file: Path | None) -> RemovalReplacer:
     if "names" in given:
         raise RequestError(
             "the release has surrogates of your own lists of names, which are not at hand here",
-            instead="apply again with a deny-list of what was found, and accept that release",
+            instead="apply again with a deny-list of the identifiers found, and accept that "
+            "release",
         )
     known = {name: value for name, value in given.items() if value is not None}
     asked = {**known, **({"key_file": str(key_file)} if key_file else {})}

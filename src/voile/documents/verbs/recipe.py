@@ -25,8 +25,8 @@ from voile.documents.text.document import Document
 from voile.documents.verbs.replacer import language_of, make_replacer_of
 
 NAMELESS = (
-    "no type of the policy is known to be a name, so that further mentions of what is removed "
-    "stay: say which is one with --kind TYPE=name, or --no-repeats"
+    "no type of the policy is known to be a name, so further mentions stay: set one with "
+    "--kind TYPE=name, or use --no-repeats"
 )
 
 

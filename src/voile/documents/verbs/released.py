@@ -30,7 +30,7 @@ def pair_documents(
     removals : the file of its edits, where these are not the private folder's.
     """
     table = open_source(removals or release.folder / REMOVALS).read()
-    with fitting(f"the table of what was removed, {REMOVALS},", removals):
+    with fitting(f"the table of removals, {REMOVALS},", removals):
         edits = edits_by_place(table)
     shown = release.rows().read()
     numbers, called = rows_shown(release), released_names(release)

@@ -59,8 +59,8 @@ PUTS = {"mark": "a mark", "category": "a mark of its category", "surrogate": "a 
 LIMITS = (
     "Text also identifies people by what happened to them: rare diseases, events and places "
     "remain unless they were annotated as identifiers.",
-    "The figures hold for text like the annotated text. In text of other authors, years or forms "
-    "more identifiers may remain: annotate some of it, and attack its release.",
+    "The figures are valid for text like the annotated text. In text of other authors, years "
+    "or forms more identifiers may remain: annotate some of it, and attack its release.",
     "Identifiers that the annotators missed were never learnt, and count as harmless.",
     "A mark reveals that an identifier of its type stood there. Surrogates hide that, and make "
     "missed identifiers look made up, but link the documents of one person.",
@@ -69,15 +69,15 @@ LIMITS = (
 UNMARKED_LIMITS = (
     "Text also identifies people by what happened to them: rare diseases, events and places remain "
     "unless something proposed them as identifiers.",
-    "In text of other authors, years or forms than what was learnt from, more identifiers may "
-    "remain.",
+    "In text of other authors, years or forms than the training text, more identifiers may remain.",
     "Identifiers that nothing proposed, and no reviewer marked, were never learnt, and count as "
     "harmless.",
     *LIMITS[3:],
 )
 OWN_MODELS = (
     "Token classifiers that were trained elsewhere took part. They are known by the hashes of "
-    "their files alone: what they learnt from, and what they were made to miss, is not known here."
+    "their files alone. Their training text is not known here, nor whether they were made to "
+    "miss names."
 )
 TAKES = "annotated text (--original)"
 TO_MEASURE = (
@@ -186,7 +186,7 @@ def _figures(
         yield _show_measured("Identifiers left", measured[LEFT], expected, audience)
     elif "risk" in known:
         value, interval = report_fit.risk_at_fit(known, whole, audience)
-        meaning = f"of all identifiers; predicted by the fit, {judged_on(data)}"
+        meaning = f"share of all identifiers; predicted by the fit, {judged_on(data)}"
         yield Figure("Identifiers left", value, meaning, interval)
     elif is_unchecked:
         yield Figure("Identifiers left", "not measured", TO_MEASURE)
@@ -252,15 +252,15 @@ def _strongest(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Fig
 def _policy(public: Mapping[str, Any]) -> list[str]:
     asked, also = public["policy"], public["constraints"]
     passes = format_count(asked["passes"], "pass", "passes")
-    learning = ", each learning from what the ones before had left" * (asked["passes"] > 1)
+    learning = ", each trained on the text that the ones before had left" * (asked["passes"] > 1)
     lines = [
         f"The policy weighs a missed identifier as {in_tokens(asked['miss_cost'])}. "
         f"The committee of classifiers made {passes}{learning}. "
-        f"{PUTS[asked['replace']].capitalize()} replaces what was removed. {TOKENS}"
+        f"{PUTS[asked['replace']].capitalize()} replaces removed text. {TOKENS}"
     ]
     more = []
     if also.get("known"):
-        more.append("the values of the columns beside the notes")
+        more.append("the values of the columns next to the notes")
     if patterns := also["patterns"]:
         more.append(f"what patterns find ({', '.join(patterns)})")
     if also["repeats_in_figures"]:

@@ -176,7 +176,7 @@ def _show_inspections(data: Mapping[str, Any], audience: Audience) -> Iterator[G
         yield Grid(
             ("inspections", "of them identifiers"),
             lines,
-            "Found by inspecting what the committee alone leaves of the text learnt from, in the "
+            "Found by inspecting the training text as the committee alone leaves it, in the "
             f"order of the most accurate classifier, {judged_on(data)}",
             (0, 1),
         )
@@ -214,7 +214,7 @@ def context_section(data: Mapping[str, Any]) -> Section | None:
     rules = format_count(chosen["context_rules"], "rule", "rules")
     public = (
         f"Words left with a subject point to {share(chosen['context_share'])} of the values "
-        f"removed of that subject, by {rules} across subjects: an adversary who knows some "
+        f"removed of that subject, by {rules} across subjects. An adversary who knows some "
         "values can guess others. --context on apply removes the words of these rules."
     )
     words = f"The words: {join_names(chosen['context'])}."

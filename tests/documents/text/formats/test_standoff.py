@@ -185,11 +185,11 @@ def test_wrong_annotations_are_refused(tmp_path, content, message):
 
 def test_half_a_pair_is_refused(tmp_path):
     put(tmp_path / "a.txt", "a")
-    with pytest.raises(SourceError, match=r"a.txt: has no .ann file beside it"):
+    with pytest.raises(SourceError, match=r"a.txt: has no .ann file next to it"):
         Corpus.read(tmp_path, "brat")
     put(tmp_path / "b.ann", "")
     for asked in (tmp_path, tmp_path / "b.ann"):
-        with pytest.raises(SourceError, match=r"b.ann: has no .txt file beside it"):
+        with pytest.raises(SourceError, match=r"b.ann: has no .txt file next to it"):
             Corpus.read(asked)
 
 

@@ -296,6 +296,6 @@ def check_left(removed: Types, least: int) -> None:
     left = int((removed == 0).sum())
     if left < least:
         raise InfeasibleError(
-            f"only {left} tokens are left, too few to judge what an adversary would find",
+            f"only {left} tokens are left, too few to estimate an adversary's finds",
             instead=f"publish nothing, or annotate more text; {least} must be left",
         )

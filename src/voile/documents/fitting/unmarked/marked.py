@@ -125,7 +125,7 @@ def refuse_unmarked(corpus: Corpus) -> None:
     if not corpus.labels:
         raise RequestError(
             "nothing in the notes looks like an identifier",
-            instead="give the columns beside them with --known, or mark some notes and use fit",
+            instead="give tables of known values with --known, or mark some notes and use fit",
         )
 
 

@@ -25,7 +25,7 @@ def read_pair(file: TextFile) -> Iterator[Document]:
     text, notes = find_beside(file.path, ".txt"), find_beside(file.path, ".ann")
     for path, end in ((text, ".txt"), (notes, ".ann")):
         if path is None:
-            raise SourceError(f"has no {end} file beside it", where=file.path.name)
+            raise SourceError(f"has no {end} file next to it", where=file.path.name)
     assert text is not None
     assert notes is not None
     source = replace(file, path=text)

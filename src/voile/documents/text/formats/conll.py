@@ -85,7 +85,7 @@ def rows(file: TextFile) -> Iterator[tuple[int, list[str]]]:
 
 
 def _refuse(file: TextFile, at: int, found: int, first: int, expected: int) -> None:
-    what = f"and line {first} has {expected}" if at != first else "and no tag beside the token"
+    what = f"and line {first} has {expected}" if at != first else "and no tag next to the token"
     columns = "column" if found == 1 else "columns"
     raise SourceError(f"line {at} has {found} {columns}, {what}", where=file.path.name)
 

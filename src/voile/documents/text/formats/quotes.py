@@ -98,7 +98,7 @@ def place_quotes(
     if not fits:
         assert wrong[0] is not None
         raise AnnotationError(
-            f"at {wrong[0].start} to {wrong[0].end} the text is not what the annotation quotes",
+            f"at {wrong[0].start} to {wrong[0].end} the text differs from the annotation's quote",
             where=where,
             instead="count Unicode characters from 0 on",
         )

@@ -106,7 +106,7 @@ def format_of(path: Path, encoding: str | None) -> str | None:
         return BY_NAME[end]
     if end == ".ann" or (end == ".txt" and find_beside(path, ".ann")):
         if find_beside(path, ".txt") is None:
-            raise SourceError("has no .txt file beside it", where=path.name)
+            raise SourceError("has no .txt file next to it", where=path.name)
         return "brat"
     if end in _BY_CONTENT:
         with report_unreadable(path):

@@ -44,7 +44,7 @@ def outside_files(model: Path) -> list[str]:
             raise RequestError(
                 "the model reads weights from outside of its folder",
                 where=str(model),
-                instead="put them beside it, and export it so",
+                instead="put them next to it, and export it so",
             )
     return sorted(named)
 

@@ -74,9 +74,9 @@ def column_kinds(source: Source, by: str | None, said: Mapping[str, str]) -> dic
         raise RequestError("the table of known columns has no rows", where=source.name)
     if not found:
         raise RequestError(
-            "no column holds names, dates or numbers of people",
+            "no column contains names, dates or numbers of people",
             where=source.name,
-            instead="say what a column holds with --known-kind COLUMN=KIND",
+            instead="give the kind of a column with --known-kind COLUMN=KIND",
         )
     return found
 

@@ -95,7 +95,7 @@ class KnownValues:
         whose, everyone = _several(patients), _several(people)
         if whose and by is None:
             raise RequestError(
-                "no column says whose notes a row is about",
+                "no column gives the subject of each row",
                 where=whose[0].name,
                 instead="name it with --by",
             )

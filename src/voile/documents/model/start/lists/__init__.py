@@ -81,7 +81,7 @@ def find_clusters(name: str) -> Mapping[str, frozenset[str]]:
     if language is None:
         raise RequestError(
             "the kit learnt with another version of the clusters of words",
-            instead="apply it with the voile that made it, or fit anew",
+            instead="apply it with the voile that made it, or fit again",
         )
     return clusters_of(language)
 

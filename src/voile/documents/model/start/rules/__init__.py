@@ -121,7 +121,7 @@ def find_rules(name: str) -> LanguageRules:
     if rules.name != name:
         raise RequestError(
             "the kit learnt with another version of the rules",
-            instead="apply it with the voile that made it, or make it anew",
+            instead="apply it with the voile that made it, or make it again",
         )
     return rules
 

@@ -44,7 +44,7 @@ def find_starter(name: str) -> PretrainedStarter:
     if starter.name != name:
         raise RequestError(
             "the kit learnt with another version of the starter",
-            instead="apply it with the voile that made it, or make it anew",
+            instead="apply it with the voile that made it, or make it again",
         )
     return starter
 
