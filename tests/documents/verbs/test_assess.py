@@ -90,7 +90,7 @@ def test_known_columns_that_meet_no_note_are_refused():
 
 def test_other_texts_are_refused():
     other = pd.DataFrame({"text": ["Wholly other words, of nobody here.", *REDACTED[1:]]})
-    with pytest.raises(RequestError, match="text 1 is not the original's"):
+    with pytest.raises(RequestError, match="text 1 differs from the original's"):
         vd.assess(original(), other, text="text")
     with pytest.raises(RequestError, match="2 released texts for 3 of the original"):
         vd.assess(original(), pd.DataFrame({"text": REDACTED[:2]}), text="text")

@@ -85,7 +85,7 @@ def test_the_report_has_no_identifiers_left_of_it_and_no_word():
 
 
 def test_without_known_columns_the_truth_is_refused_and_the_way_said():
-    with pytest.raises(RequestError, match="where nobody annotated, known scores guesses"):
+    with pytest.raises(RequestError, match="If nobody annotated, known scores guesses"):
         attacked(known=None, by=None, known_people=None)
     with pytest.raises(RequestError, match="by says whose a row of known is"):
         attacked(known=None, known_people=None)

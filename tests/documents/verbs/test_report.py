@@ -88,7 +88,7 @@ def test_the_summary_says_what_was_asked_and_what_is_left(release):
     public = figures(shown(release, (), "public")["summary"])["Identifiers left"]
     assert (public.value, public.interval) == ("under 6.1%", "")
     assert "weighs a missed identifier as 20 harmless tokens." in said(blocks)
-    assert "The committee of classifiers made 2 passes, each learning from" in said(blocks)
+    assert "The committee of classifiers made 2 passes, each trained on" in said(blocks)
     assert "A mark replaces removed text." in said(blocks)
     assert (
         "Further mentions of a removed name in its document were removed as well; these figures "

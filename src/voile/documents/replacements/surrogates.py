@@ -158,6 +158,6 @@ def _checked_lists(lists: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, .
             raise RequestError(f"{kind} {what}", where="lists", instead=nearest(kind, LISTED))
         if len({fold_value(entry) for entry in entries}) < 2:
             raise RequestError(
-                f"the list of {kind} holds fewer than two", where="lists", instead="give more"
+                f"the list of {kind} has fewer than two", where="lists", instead="give more"
             )
     return {kind: tuple(entries) for kind, entries in lists.items()}
