@@ -1,4 +1,4 @@
-"""Options that say which columns of a source hold its text; a kit can so be applied to any."""
+"""Options for the columns of a source's text, so that a kit can be applied to any source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from voile.release.options import Options
 SPANS, OWN_SUBJECT = "spans", "subject"
 """Columns of a corpus, and of other sources where they are called so."""
 TEXT_COLUMNS = ("text", "note", "notes")
-"""Columns that are taken for the text where nobody named one."""
+"""Columns that are taken for the text if no option gives one."""
 
 
 class TextColumns(Options):

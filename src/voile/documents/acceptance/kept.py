@@ -19,9 +19,9 @@ from voile.documents.words.tokens import TextTokens, are_signs
 Pair = tuple[PublishedDocument, Document]
 """A document as released, and its source."""
 READER = RemovalReason("reader")
-"""Why what readers found is removed."""
+"""Why the readers' finds are removed."""
 UNKNOWN = 0.002
-"""The score of a token where no classifier says more: about what good committees leave."""
+"""A token's score if a committee has no member: about the share that good committees leave."""
 RARE, NEW_WORD = 2, 0.05
 """A new word has a capital, never small letters, and stands in at most `RARE` documents.
 

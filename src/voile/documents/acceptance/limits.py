@@ -1,4 +1,4 @@
-"""Confidence limits of what readers find and miss, as pure functions of counts.
+"""Confidence limits of readers' finds and misses, as pure functions of counts.
 
 All are exact: each inverts the distribution of the counts, and none rests on a normal limit.
 """

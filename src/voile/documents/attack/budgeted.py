@@ -1,4 +1,4 @@
-"""The paper's adversary, who learns what identifiers look like and inspects a number of tokens.
+"""The paper's adversary, who learns the look of identifiers and inspects a number of tokens.
 
 It trains every learner on labelled text, takes the most accurate, and inspects predicted
 identifiers first, up to B inspections (Li et al. 2016, section 3.2). It recognises marks and skips

@@ -97,7 +97,7 @@ class MeanWithInterval:
 
 
 def expect_at_random(walks: Sequence[InspectionOrder], inspections: Counts) -> MeanWithInterval:
-    """Return what as many tokens drawn at random hold: exact, hypergeometric."""
+    """Return the finds among as many tokens drawn at random: exact, hypergeometric."""
     from scipy.stats import hypergeom
 
     tokens, left = (

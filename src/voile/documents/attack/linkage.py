@@ -41,7 +41,7 @@ def link_surrogates(
     kinds: Mapping[str, str] | None = None,
     random_state: RandomState = None,
 ) -> Evidence:
-    """Attack what surrogates keep together, and score the attack by the truth.
+    """Attack the links that surrogates keep, and score the attack by the truth.
 
     surrogates : the words that they are drawn from, where the adversary has them; lists : those of
     names alone, folded, by the list's name.
@@ -116,7 +116,7 @@ def _standing_out(
 
 
 def _true_names(read: Sequence[ReadDocument], rng: np.random.Generator) -> Iterator[Finding]:
-    """Link a missed name to the surrogate that stands for the same person in its document."""
+    """Link a missed name to the surrogate of the same person in its document."""
     cases = []
     for place in rng.permutation(len(read)).tolist():
         names = list(names_of(read[place].mentions))

@@ -1,4 +1,4 @@
-"""Names that are ordinary words, guessed behind what replaces them.
+"""Names that are ordinary words, guessed behind their replacements.
 
 A name such as Summer or May is removed where the committee takes it for one, and else stays as a
 word. Where it stands in one subject's documents as names do, and in nobody else's, it is the name
@@ -121,7 +121,7 @@ def score_words(left: WordsLeft) -> tuple[list[Pair], Floats]:
 def name_chances(left: WordsLeft) -> Floats:
     """Return how likely a name would stand in the place of each word left, (n,).
 
-    Naive Bayes of the words before and after, learnt from what replaces names, and of the capital.
+    Naive Bayes of the words before and after, learnt from replaced names, and of the capital.
     """
     size = len(left.words)
     names, words = len(left.names_before), len(left.word)

@@ -33,9 +33,9 @@ Pair = tuple[int, str]
 """The number of a subject, and a folded word."""
 
 NAME, OTHER, EDGE = range(3)
-"""Neighbours that are not a word: what replaces a name, what replaces all else, the text's end."""
+"""Neighbours that are not a word: a replaced name, another replacement, the text's end."""
 SENTENCE = frozenset(".!?:;")
-"""Signs after which a capital says nothing."""
+"""Signs after which a capital has no meaning."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from voile.release.own_verbs import EndedVerb, VerbReporter
 FILE = "review.sqlite"
 PURPOSE = "review"
 GOAL = 8000
-"""Tokens to read where nobody set a goal."""
+"""Tokens to read if nobody set a goal."""
 
 
 def review(

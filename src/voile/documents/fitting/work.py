@@ -132,7 +132,7 @@ class UnmarkedWork:
 
     @cached_property
     def hinter(self) -> PretrainedStarter | LanguageRules:
-        """What learners take a hint from: the starter, which has its language's rules, or these."""
+        """The learners' hinter: the starter, which has its language's rules, or these rules."""
         return self.starter or LanguageRules(self.file.language)
 
     @cached_property
@@ -208,7 +208,7 @@ BY_RULES = (
 
 
 def default_policy(content: DocumentsContent, asked: Sequence[float]) -> int:
-    """Return the number of the policy to apply where nobody chose one.
+    """Return the number of the policy to apply if nobody chose one.
 
     It is the policy trained for the cost nearest to `DEFAULT_COST`, with all its passes. The
     policy with the fewest harmless words removed takes its place in two cases:

@@ -56,7 +56,7 @@ UNCHECKED = {
     PROPOSED: "against proposals that nobody checked",
     REVIEWED: "against proposals, of which reviewers checked some lines",
 }
-"""What figures of text are held against that nobody annotated."""
+"""The marks that figures are compared with if nobody annotated the text."""
 WHOLE = (
     "the policy has no pass: the committee removes nothing, and names stay but for what patterns "
     "and lists find"

@@ -15,4 +15,4 @@ attacker inspects as many tokens as there are identifiers left, or 1% of all tok
 """
 
 AXES = {"risk": "identifiers left", "loss": "harmless tokens removed"}
-"""What risk and loss are called."""
+"""The names of risk and loss."""

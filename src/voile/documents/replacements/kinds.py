@@ -1,4 +1,4 @@
-"""What kind of identifier each type is, whatever a corpus calls it."""
+"""The kind of identifier of each type, by any corpus's name for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes that are JSON or other markup: what replaces an identifier leaves them as valid."""
+"""Notes that are JSON or other markup: a replacement of an identifier leaves them as valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document as published: what stands in the place of what."""
+"""A document as published: its text, and its replacements in place of the source's."""
 
 from __future__ import annotations
 

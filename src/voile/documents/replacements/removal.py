@@ -11,7 +11,7 @@ from voile.core.errors import RequestError
 
 
 class RemovalReason(NamedTuple):
-    """Why characters go: what kind of remover found them, and which one."""
+    """Why characters are removed: the kind of remover that found them, and its name."""
 
     kind: Literal[
         "pass", "pattern", "list", "repeat", "known", "possible", "rule", "starter", "reader"

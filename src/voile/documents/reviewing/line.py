@@ -33,7 +33,7 @@ class ReviewLine:
     ----------
     number : of the store, from 1; 0 of a line that is not yet in one.
     batch : in which it is read.
-    purpose : what its answer is for.
+    purpose : the use of its answer.
     document : its number, from 0, in the order of the notes. If a release is read, it is the order
         of the release's rows. It is -1 if planted text has none.
     start, end : its characters in the source; -1 if planted text has none.

@@ -1,4 +1,4 @@
-"""All that theory says of one run."""
+"""All results of the theory for one run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answers to what waits in an acceptance, from a function or a file instead of the page."""
+"""The answers to waiting lines of an acceptance, from a function or a file, not the page."""
 
 from __future__ import annotations
 

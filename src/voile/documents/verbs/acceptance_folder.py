@@ -214,7 +214,7 @@ class ReadingCourse:
         ]
 
     def removals(self) -> dict[int, list[TextRemoval]]:
-        """Return what readers found so far, by document, in whole tokens."""
+        """Return the readers' finds so far, by document, in whole tokens."""
         types = self._types()
         found: dict[int, list[TextRemoval]] = {}
         for place in np.flatnonzero(self.reading.found).tolist():

@@ -95,7 +95,7 @@ def _inspect(
     seed: int | None,
     step: ProgressSteps,
 ) -> Iterator[Evidence]:
-    """Yield what inspections find, for each source of labels."""
+    """Yield the finds of inspections, for each source of labels."""
     lists = read_gazetteers(options.lists)
     foreign = None if options.foreign is None else _foreign(options.foreign)
     for number, labels in enumerate(sources):
@@ -126,7 +126,7 @@ def _learners(options: AttackOptions) -> tuple[str, ...]:
 
 
 def _guess(scene: _DocumentsScene, seed: int | None, step: ProgressSteps) -> Iterator[Evidence]:
-    """Yield what guessing finds, where there is a name to guess or guesses alone are scored."""
+    """Yield the finds of guessing, if there is a name to guess or guesses alone are scored."""
     step("guessing names that are ordinary words")
     found = guess_ordinary_names(
         scene.published,

@@ -48,7 +48,7 @@ from voile.release.writing import Manifests, ReleaseParts, write_release
 WRITTEN_ANEW = frozenset({REMOVALS, PRIVATE_MANIFEST, SEAL, EVIDENCE, EVIDENCE_SEAL})
 
 Found = Mapping[int, Sequence[TextRemoval]]
-"""What readers found, by the number of the document: characters of its source."""
+"""The readers' finds, by the number of the document: characters of its source."""
 
 
 def mend(
@@ -118,13 +118,13 @@ def mend(
 
 
 def _new(pair: Pair, found: Sequence[TextRemoval]) -> list[TextRemoval]:
-    """Return those that nothing stands for yet."""
+    """Return those without a replacement so far."""
     edits = [(edit.source_start, edit.source_end) for edit in pair[0].edits]
     return [one for one in found if not any(a <= one.start and one.end <= b for a, b in edits)]
 
 
 def _replacer(release: StoredRelease, key_file: Path | None) -> RemovalReplacer:
-    """Return what apply put in the place of identifiers; categories are labels by now."""
+    """Return apply's replacements of identifiers; categories are labels by now."""
     if release.public["policy"]["replace"] != "surrogate":
         return LabelMarks()
     private = private_manifest_of(release)

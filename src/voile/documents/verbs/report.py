@@ -151,7 +151,7 @@ def _summary(
 
 
 def _show_proof(public: Mapping[str, Any]) -> Iterator[Figure]:
-    """Yield what reading proved of this release."""
+    """Yield the bound that reading proved for this release."""
     if found := public.get(ACCEPTANCE):
         value = f"at most {found['at_most']:g} per {found['per']:,} tokens"
         sure = f"{found['confidence']:.0%} confidence"

@@ -165,7 +165,7 @@ def _types(data: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _show_inspections(data: Mapping[str, Any], audience: Audience) -> Iterator[Grid]:
-    """Show what as many inspections as identifiers are left find, unless that reveals few."""
+    """Show the finds of as many inspections as identifiers are left, unless that reveals few."""
     rates = [Rate(*map(data["chosen"].get, columns)) for columns in (AS_LEFT, ONE_PERCENT)]
     lines = tuple(
         (f"{found.trials:,}", rate(found, audience))

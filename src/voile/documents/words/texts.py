@@ -1,4 +1,4 @@
-"""Texts put together again from their tokens, for what reads text."""
+"""Texts put together again from their tokens, for models that read text."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ BATCH = 1 << 20
 """Characters of texts that are cut together."""
 NOWHERE = -1
 GLUED, BLANK, LINE, PARAGRAPH = range(4)
-"""What stands before a token: nothing, blanks, a line break, an empty line or the beginning."""
+"""The gap before a token: nothing, blanks, a line break, an empty line or the beginning."""
 
 
 V = TypeVar("V", np.uint8, np.uint16)
@@ -181,7 +181,7 @@ class TextTokens:
 
     @property
     def gap(self) -> NDArray[np.uint8]:
-        """What stands before each token, (n,): GLUED, BLANK, LINE or PARAGRAPH."""
+        """The gap before each token, (n,): GLUED, BLANK, LINE or PARAGRAPH."""
         return self.layout.gap
 
     @property

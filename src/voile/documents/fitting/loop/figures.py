@@ -163,7 +163,7 @@ def _removals(training: TrainingText, removed: NDArray[np.int16]) -> list[list[T
 def _check_theorems(
     training: TrainingText, loop: GreedyLoop, passes: int, removed: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """Return what Lemma 1 and Theorems 4 to 6 need of a committee at a local optimum."""
+    """Return the figures for Lemma 1 and Theorems 4 to 6 of a committee at a local optimum."""
     if loop.stopped != "finished" or passes < len(loop.committee.members):
         return dict.fromkeys(("training", "missed", "lost"))
     learnt = loop.learnt

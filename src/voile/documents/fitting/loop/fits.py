@@ -175,7 +175,7 @@ class _FoldParts:
 
 
 def _digest_of(training: TrainingText) -> bytes:
-    """Return what distinguishes a training corpus from others."""
+    """Return a digest that distinguishes a training corpus from others."""
     tokens, space = training.tokens, training.space
     lists = sorted((name, sorted(words)) for name, words in space.lists.items())
     tags = None if tokens.tags is None else tokens.tags.known_words

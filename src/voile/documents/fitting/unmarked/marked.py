@@ -105,7 +105,7 @@ class MarkedNotes:
         return MarkedTokens(half, identifiers, doubted | unsure, believed)
 
     def _list_disbelieved(self, believed: Floats) -> Iterator[ReviewedSpan]:
-        """Yield, as what nobody knows, the runs of tokens whose proposals are hardly believed."""
+        """Yield, as unknown, the runs of tokens whose proposals are hardly believed."""
         tokens = self.look.tokens
         places = np.flatnonzero(believed < BELIEVED)
         ends = (np.diff(places) > 1) | (np.diff(tokens.document[places]) > 0)
@@ -115,7 +115,7 @@ class MarkedNotes:
 
     @cached_property
     def _source(self) -> NDArray[np.int16]:
-        """What proposes each doubted token, (n,)."""
+        """The source of the proposal of each doubted token, (n,)."""
         in_doubt = [[*filterfalse(is_sure, one)] for one in self.marks.proposed_removals]
         return sources_of(self.look.tokens, self.marks.documents, in_doubt)
 

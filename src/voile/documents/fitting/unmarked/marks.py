@@ -1,4 +1,4 @@
-"""What several proposers say of the same notes, joined, and what reviewers say of it.
+"""Proposals of several proposers for the same notes, joined, and the reviewers' answers.
 
 A known value or a checked number is an identifier. So is a doubtful proposal that is mostly right:
 a title, a field, a form; of other doubtful ones nobody knows.
@@ -120,7 +120,7 @@ class ProposedMarks:
         return len(names), len(names) - met
 
     def join_reviews(self, reviewed: Sequence[ReviewedSpan]) -> Corpus:
-        """Return the documents with identifiers as spans, and of what nobody knows."""
+        """Return the documents with identifiers as spans, and with unknown text."""
         lines: dict[int, list[ReviewedSpan]] = {}
         for line in reviewed:
             lines.setdefault(line.document, []).append(line)
@@ -131,7 +131,7 @@ class ProposedMarks:
 
     @cached_property
     def _unread(self) -> Sequence[Document]:
-        """The documents as they are where nobody has read."""
+        """The documents without the reviewers' answers."""
         taught = self._taught()
         documents = []
         for document, sure, rest in zip(self.documents, self.sure, self.doubtful, strict=True):
@@ -144,7 +144,7 @@ class ProposedMarks:
 
 
 def is_sure(removal: TextRemoval) -> bool:
-    """Return whether known values or a checksum say so, and no look alone."""
+    """Return whether known values or a checksum confirm it, and no look alone."""
     return any(
         one.kind == "known" or (one.kind == "pattern" and one.name in CHECKED) for one in removal.by
     )

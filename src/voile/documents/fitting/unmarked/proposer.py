@@ -1,4 +1,4 @@
-"""What proposes identifiers in text that nobody has marked."""
+"""Proposers of identifiers in text that nobody has marked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class RemovalProposer(Protocol):
 
 
 class PatternProposer:
-    """Propose what patterns find by its form."""
+    """Propose the matches of patterns."""
 
     def __init__(self, patterns: Sequence[TextPattern]) -> None:
         self._patterns = tuple(patterns)

@@ -42,7 +42,7 @@ class TokenSight(Protocol):
 
     @property
     def gap(self) -> NDArray[np.uint8]:
-        """What stands before each token, (n,): see `words.tokens.Layout`; empty where unknown."""
+        """The gap before each token, (n,): see `words.tokens.Layout`; empty where unknown."""
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return ``matrix @ weights``, (n, outputs); the same array object each time is quick."""

@@ -239,7 +239,7 @@ class CommitteeSight:
 
     @property
     def gap(self) -> NDArray[np.uint8]:
-        """What stands before each token, (n,)."""
+        """The gap before each token, (n,)."""
         return self.features.tokens.gap
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -34,7 +34,7 @@ Proposing = Callable[[Sequence[Document]], list[list[TextRemoval]]]
 
 @dataclass(frozen=True)
 class JoinedProposals:
-    """Proposes what several find; where they overlap, the first one's type holds."""
+    """Proposes the finds of several; if they overlap, the first one's type counts."""
 
     several: Sequence[Proposing]
 
@@ -68,7 +68,7 @@ class DocumentFailure:
 
     @classmethod
     def of(cls, error: Exception) -> DocumentFailure:
-        """Name what went wrong, and where in the program."""
+        """Name the error, and its place in the program."""
         if isinstance(error, VoileError):
             return cls(str(error), is_expected=False)
         frames = extract_tb(error.__traceback__)

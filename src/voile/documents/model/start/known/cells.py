@@ -64,7 +64,7 @@ def read_values(
 
 
 def _list_forms(kind: str, cell: object) -> Iterable[str]:
-    """Yield the values of a cell; days as 19631003, in either order where it is not said."""
+    """Yield the values of a cell; days as 19631003, in either order if the order is unknown."""
     for text in texts_of(cell):
         yield from sorted(map(str, read_days(text))) if kind == "date" else [text]
 

@@ -82,7 +82,7 @@ def column_kinds(source: Source, by: str | None, said: Mapping[str, str]) -> dic
 
 
 def columns_left_out(source: Source, by: str | None, said: Mapping[str, str]) -> list[str]:
-    """Return the columns that nothing is looked for of, though nobody said so.
+    """Return the columns with no values to look for, although no option excludes them.
 
     >>> from voile.data import open_source
     >>> columns_left_out(open_source({"born": ["1963-10-10"], "sex": ["f"]}), None, {})

@@ -170,7 +170,7 @@ class PeopleNames:
             yield run
 
     def _go_on(self, page: TokenPlaces, one: NameHit, other: NameHit) -> bool:
-        """Return whether two hits are of one name, by what stands between them."""
+        """Return whether two hits are of one name, by the text between them."""
         if not 1 < other.token - one.token <= _BETWEEN:
             return other.token - one.token == 1 and page.near(other.token)
         if not all(page.near(at) for at in range(one.token + 1, other.token + 1)):

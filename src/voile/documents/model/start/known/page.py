@@ -61,7 +61,7 @@ class TokenForm(NamedTuple):
 
 
 class TokenPlaces:
-    """What stands where, by the number of a token.
+    """The tokens at their places, by number.
 
     Behind the last token, and so before the first at -1, is one without letters that nothing is
     near to.
@@ -141,7 +141,7 @@ class TokenPlaces:
         return before | after
 
     def _begins(self, at: Longs) -> Bools:
-        """Return which begin a line or a sentence, so that their capital says nothing."""
+        """Return which begin a line or a sentence, so that their capital has no meaning."""
         return (self._gap[at] >= LINE) | self._are(at - 1, ".!?:")
 
     def _are(self, at: Longs, signs: str) -> Bools:

@@ -1,4 +1,4 @@
-"""Digits and letters of tokens, as numbers that can be joined: what codes and days are made of."""
+"""Digits and letters of tokens, as numbers that can be joined: the parts of codes and days."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public lists of names, places and words; README.md says where they are from."""
+"""Public lists of names, places and words; README.md lists their sources."""
 
 from __future__ import annotations
 

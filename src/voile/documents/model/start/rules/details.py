@@ -1,6 +1,6 @@
 """Dates, ages, numbers, addresses and institutions that their form or a label gives away.
 
-The alphabet of the letters, for what stands in a text:
+The alphabet of letters for the words and signs of a text:
 
     - ``1``, ``t``, ``2``: a number of one digit, two digits up to 12, up to 31: a month, a day
     - ``0``, ``3``: another number of two digits, of three
@@ -59,7 +59,7 @@ _PLACES = f"{_PLACE}(?:p{{0,3}}{_PLACE}){{0,4}}"
 
 
 def letters_of(words: RuleVocabulary) -> Callable[[str], str]:
-    """Return what gives each form its letter."""
+    """Return the function that gives each form its letter."""
     details = {word: letter for letter, of in words.details.items() for word in of}
 
     def letter(form: str) -> str:

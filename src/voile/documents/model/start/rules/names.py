@@ -1,6 +1,6 @@
 """Names of persons that the words and signs around them give away.
 
-The alphabet of the letters, for what stands in a text:
+The alphabet of letters for the words and signs of a text:
 
     - ``g``, ``s``, ``b``: a given name, a surname, either, by the lists
     - ``m``: a given name that is a word of its own: May
@@ -37,7 +37,7 @@ _TURNED = f"{_PARTICLES}?{_WORD}(?:[sCA]|I[.o])?(?:[,k]?C[.o])?[,k]"
 
 
 def letters_of(words: RuleVocabulary) -> Callable[[str], str]:
-    """Return what gives each form its letter."""
+    """Return the function that gives each form its letter."""
     first = (
         ("T", words.titles),
         ("H", words.greetings),
