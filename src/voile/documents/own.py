@@ -80,7 +80,7 @@ def _load_reader() -> RunVerb[ReaderOptions]:
 OWN_VERBS: tuple[OwnVerb[Any], ...] = (
     OwnVerb["InitOptions"](
         "init",
-        "Propose identifiers in notes that nobody marked, and learn from what is proposed.",
+        "Propose identifiers in notes that nobody marked, and learn from the proposals.",
         _init_options,
         _load_init,
         ("source",),
@@ -88,7 +88,7 @@ OWN_VERBS: tuple[OwnVerb[Any], ...] = (
     ),
     OwnVerb["ReviewOptions"](
         "review",
-        "Read and correct what is proposed, on a page of this machine.",
+        "Read and correct the proposals, on a page of this machine.",
         _review_options,
         _load_review,
         ("work",),
@@ -96,7 +96,7 @@ OWN_VERBS: tuple[OwnVerb[Any], ...] = (
     ),
     OwnVerb["ForecastOptions"](
         "forecast",
-        "Say how much must be read to accept a release, before anything is fitted.",
+        "Estimate how much must be read to accept a release, before anything is fitted.",
         _forecast_options,
         _load_forecast,
         ("source",),

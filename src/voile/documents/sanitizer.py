@@ -30,9 +30,9 @@ from voile.keys.random import RandomState
 class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     """Remove identifiers from text until an adversary who learns from the rest finds no more.
 
-    Classifiers are trained again and again on what is left; a pass is added as long as it lowers
-    T = L FN + C FP, judged on subjects that its learner did not see (GreedySanitize, Algorithm 1
-    of Li et al. 2016, cross-fitted).
+    Classifiers are trained again and again on the tokens left. A pass is added as long as it lowers
+    T = L FN + C FP, judged on subjects that its learner did not see. This is GreedySanitize,
+    Algorithm 1 of Li et al. 2016, cross-fitted.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     labels_ : the types of identifiers. committee_ : what `sanitize` applies.
-    passes_ : the passes that were added. history_ : every turn, with what each learner would do.
-    removed_ : (n,) what is removed of the annotated documents learnt from, out of fold.
+    passes_ : the passes that were added. history_ : every turn, with each learner's attempt.
+    removed_ : (n,) removals of the annotated documents learnt from, out of fold.
     stopped_ : ``finished``, ``unconfirmed``, ``max passes`` or ``interrupted``.
 
     Examples
@@ -126,7 +126,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         return self
 
     def sanitize(self, texts: Any, replace: str | RemovalReplacer = "mark") -> Any:
-        """Return what the committee leaves: of a corpus a corpus, of texts a list.
+        """Return the text that the committee leaves: a corpus for a corpus, a list for texts.
 
         `voile documents apply` also removes phones, addresses and other patterns, listed names,
         and further mentions of a removed name.
@@ -136,7 +136,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         texts : a `Corpus`, or strings. In a corpus spans move with their text: those that are
             left are the identifiers that were missed. Where parts of speech were learnt from,
             documents must have them.
-        replace : ``mark``, or what puts something else in a removed token's place.
+        replace : ``mark``, or an object that replaces removed tokens.
         """
         check_is_fitted(self, "committee_")
         return sanitize_texts(self.committee_, texts, replace)

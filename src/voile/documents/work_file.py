@@ -39,7 +39,7 @@ class WorkFile(BaseModel):
 
 
 def read_work(folder: Path) -> WorkFile:
-    """Read what a work folder says of itself."""
+    """Read the index of a work folder."""
     place = folder / WORK_INDEX
     try:
         data = read_json(place, "the work folder's index")

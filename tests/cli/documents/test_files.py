@@ -184,7 +184,7 @@ def test_files_are_called_by_a_column_that_tells_nothing(
     counts = json.loads((tmp_path / "out.private" / "manifest.json").read_text())["counts"]
     assert {one["reason"]: one["rows"] for one in counts["set_aside_by"]} == {
         "no file can be called so": 2,
-        "what was removed of the text is in the name of its file": 1,
+        "removed text is in the name of its file": 1,
     }
     named = pq.read_table(tmp_path / "out.private" / "files.parquet").to_pylist()
     assert {(one["row"], one["file"]) for one in named} == {

@@ -153,7 +153,7 @@ def test_one_true_date_undoes_its_subjects_dates():
 
     release, truth = published([dated(True), dated(False), dated(False), dated(False)])
     found = told(link_surrogates(release, truth, random_state=1))
-    people = found["subjects with a true date beside moved ones"].rate
+    people = found["subjects with a true date next to moved ones"].rate
     assert (people.successes, people.trials) == (1, 4)
     dates = found["moved dates that one true date undoes"].rate
     assert (dates.successes, dates.trials) == (2, 11)
@@ -167,7 +167,7 @@ def test_labels_of_ones_own_are_told_what_they_are():
     release, truth = published([case], put)
     assert not link_surrogates(release, truth).findings
     found = told(link_surrogates(release, truth, kinds={"WHEN": "date"}))
-    assert found["subjects with a true date beside moved ones"].rate.trials == 1
+    assert found["subjects with a true date next to moved ones"].rate.trials == 1
 
 
 @pytest.mark.parametrize("put", [PUT, LabelMarks()])

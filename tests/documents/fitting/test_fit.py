@@ -187,7 +187,7 @@ def test_a_cost_that_leaves_too_little_ends_with_those_below():
     kit = fitted(people(), miss_cost=[2])
     tokens = kit.facts["tokens"]
     left = round(tokens * min(kit.tables["frontier"].column("published_tokens").to_pylist()))
-    with pytest.raises(InfeasibleError, match="too few to judge"):
+    with pytest.raises(InfeasibleError, match="too few to estimate"):
         fitted(people(), miss_cost=[1e6], least_left=left)
     with pytest.warns(CostlyWarning, match=r"worth 1e\+06 or more: only"):
         both = fitted(people(), miss_cost=[2, 1e6], least_left=left)

@@ -132,7 +132,10 @@ def test_names_in_no_column_are_the_holders_to_read(tmp_path):
     assert found["names"]["proposed"] > found["names"]["unmet"] + 60
     with pytest.warns(UncheckedWarning):
         release = voile.open_kit(tmp_path / "work").apply(None, str(rows))
-    said_of = f"{found['names']['unmet']:,} stand in no known column"
+    names = found["names"]
+    said_of = (
+        f"{names['unmet']:,} of the {names['proposed']:,} proposed names are in no known column"
+    )
     assert said_of in page(release, (), "internal")
     assert said_of not in page(release, (), "public")
 

@@ -127,7 +127,7 @@ def test_a_replacer_by_its_name():
         ("surrogate", {"kinds": {"X": "names"}}, "did you mean name?"),
         ("surrogate", {"lists": {"name": ["a", "b"]}}, "name does not take a list"),
         ("surrogate", {"lists": {"city": ["a", "b"]}}, "city is not a kind of identifier"),
-        ("surrogate", {"lists": {"place": ["Leeds", "LEEDS"]}}, "holds fewer than two"),
+        ("surrogate", {"lists": {"place": ["Leeds", "LEEDS"]}}, "has fewer than two"),
     ],
 )
 def test_what_is_asked_wrongly_is_refused_in_a_sentence(how, options, sentence):

@@ -190,7 +190,7 @@ def test_own_lists_are_read_and_come_first(tmp_path):
 
 
 def test_lists_that_leave_no_choice_are_refused(tmp_path):
-    with pytest.raises(RequestError, match="male: a list of names holds fewer than two"):
+    with pytest.raises(RequestError, match="male: a list of names has fewer than two"):
         NameLists(("Ada", "Bea"), ("José", "JOSE"), ("Ek", "Få"))
     with pytest.raises(RequestError, match=r"female\.txt cannot be read"):
         NameLists.read(tmp_path)

@@ -159,7 +159,7 @@ def test_a_file_without_end_is_not_read_whole(tmp_path):
     ("annotation", "message"),
     [
         ("T1\tNAME 4 400", "document a: the span 4 to 400 is not inside"),
-        ("T1\tNAME 0 3\tAnn", "document a: at 0 to 3 the text is not"),
+        ("T1\tNAME 0 3\tAnn", "document a: at 0 to 3 the text differs"),
         ("T1 NAME 0 3", r"a\.ann: line 1 is not an annotation"),
     ],
 )

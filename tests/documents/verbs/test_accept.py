@@ -365,5 +365,7 @@ def test_a_table_of_removals_that_voile_never_writes_is_refused(where, released,
     accept(released, answers=str(tmp_path / "answers"))
     place = f"{released}.{where}/removals.parquet"
     pq.write_table(pq.read_table(place).drop_columns(["label"]), place)
-    with pytest.raises(DamagedError, match=r"what was removed, removals\.parquet, lacks label"):
+    with pytest.raises(
+        DamagedError, match=r"the table of removals, removals\.parquet, lacks label"
+    ):
         accept(released)

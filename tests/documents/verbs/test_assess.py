@@ -67,7 +67,7 @@ def test_values_of_tables_beside_the_notes_are_counted_by_hand():
     assert (left.quantity, left.rate.successes, left.rate.trials) == ("known values left", 1, 3)
     assert (names.of, names.rate.trials) == ("NAME", 3)
     assert found.figures["known_values_left"] == 1 / 3
-    assert any("only those are judged that stand in the tables" in said for said in found.summary)
+    assert any("only its identifiers from the known tables" in said for said in found.summary)
     assert "Known columns" in found.report(internal=True).html
     assert all(one not in found.report().html for one in ("Ann May", "Kim Park"))
     untouched = vd.assess(NOTES, NOTES[["note"]], **given)
@@ -90,7 +90,7 @@ def test_known_columns_that_meet_no_note_are_refused():
 
 def test_other_texts_are_refused():
     other = pd.DataFrame({"text": ["Wholly other words, of nobody here.", *REDACTED[1:]]})
-    with pytest.raises(RequestError, match="text 1 is not the original's"):
+    with pytest.raises(RequestError, match="text 1 differs from the original's"):
         vd.assess(original(), other, text="text")
     with pytest.raises(RequestError, match="2 released texts for 3 of the original"):
         vd.assess(original(), pd.DataFrame({"text": REDACTED[:2]}), text="text")

@@ -66,7 +66,7 @@ def test_names_that_are_words_are_guessed_and_nothing_else_is_scored():
     rates = told(evidence)
     called = [row["name"].split()[0] for row in people()]
     assert rates[GUESSED].trials == sum(name in CALLED.values() for name in called) > 5
-    assert "scored by the names in known columns" in noted(evidence)
+    assert "and the names in known columns" in noted(evidence)
     assert "the identifiers left were not counted" in noted(evidence)
     assert evidence.heading == "inference"
 
@@ -85,9 +85,9 @@ def test_the_report_has_no_identifiers_left_of_it_and_no_word():
 
 
 def test_without_known_columns_the_truth_is_refused_and_the_way_said():
-    with pytest.raises(RequestError, match="where nobody annotated, known scores guesses"):
+    with pytest.raises(RequestError, match="If nobody annotated, known scores guesses"):
         attacked(known=None, by=None, known_people=None)
     with pytest.raises(RequestError, match="by says whose a row of known is"):
         attacked(known=None, known_people=None)
-    with pytest.raises(RequestError, match="no column says whose notes a row is about"):
+    with pytest.raises(RequestError, match="no column gives the subject of each row"):
         attacked(by=None)

@@ -67,11 +67,11 @@ def test_where_no_amount_of_reading_proves_it_the_table_says_nothing(
     )
     told, heard = capsys.readouterr()
     assert told.splitlines()[2].split("\t") == ["12", "", "", "", ""]
-    assert "where it says nothing, no amount of reading proves it" in heard
+    assert "where the table is empty, no amount of reading proves it" in heard
 
 
 def test_a_table_without_a_column_of_text_is_refused(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("a,b\n1,2\n")
-    with pytest.raises(RequestError, match="which column holds the text"):
+    with pytest.raises(RequestError, match="the column of the text is not given"):
         voile.documents.forecast(str(table))

@@ -88,8 +88,8 @@ def test_the_summary_says_what_was_asked_and_what_is_left(release):
     public = figures(shown(release, (), "public")["summary"])["Identifiers left"]
     assert (public.value, public.interval) == ("under 6.1%", "")
     assert "weighs a missed identifier as 20 harmless tokens." in said(blocks)
-    assert "The committee of classifiers made 2 passes, each learning from" in said(blocks)
-    assert "A mark replaces what was removed." in said(blocks)
+    assert "The committee of classifiers made 2 passes, each trained on" in said(blocks)
+    assert "A mark replaces removed text." in said(blocks)
     assert (
         "Further mentions of a removed name in its document were removed as well; these figures "
         "include them. Removed as well, but not in the fit's figures: what patterns find (iban, "
@@ -350,7 +350,7 @@ def test_a_kit_shows_its_frontier_and_an_edited_policy_nothing_of_its_own(tmp_pa
 def test_what_each_way_puts_is_named(release):
     for how, words in (("category", "A mark of its category"), ("surrogate", "A made-up value")):
         public = {**release.public, "policy": {**release.public["policy"], "replace": how}}
-        assert f"{words} replaces what was removed." in said(
+        assert f"{words} replaces removed text." in said(
             shown(replace(release, public=public))["summary"]
         )
 

@@ -1,4 +1,4 @@
-"""What a reading proved, in words and figures: for evidence, report and manifests."""
+"""Describe a verdict in words and figures, for evidence, report and manifests."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from voile.release.evidence import READ
 IF_AS_WELL = "if readers see real ones as well as planted ones"
 IF_ALL = "if readers miss none"
 STORY = (
-    "Readers saw the words that the classifiers took for the likeliest identifiers left, and words "
-    "drawn at random from all others, each in its line, without proposals. What they found was "
-    "removed from the release; it was not fitted again."
+    "Readers saw the likeliest identifiers left, by the classifiers' ranking, and words drawn "
+    "at random from all others. Each word was shown in its line, without proposals. The "
+    "identifiers found were removed from the release. The release was not fitted again."
 )
 
 
@@ -24,8 +24,8 @@ STORY = (
 class AcceptanceCertificate:
     """A verdict in words.
 
-    sentence : what was proved, or that nothing was. evidence : for the report. public : for the
-    manifest that goes with the release.
+    sentence : the proved bound, or that nothing was proved. evidence : for the report. public : for
+    the manifest that goes with the release.
     """
 
     sentence: str
@@ -36,10 +36,10 @@ class AcceptanceCertificate:
 def certificate(
     verdict: AcceptanceVerdict, goal: AcceptanceGoal, subjects: int, *, as_hard: bool
 ) -> AcceptanceCertificate:
-    """Say what a reading proved.
+    """Describe the proof of a reading.
 
-    So many identifiers left are of as many subjects at most: that bounds the share of the subjects
-    of whom one is left.
+    If at most n identifiers are left, at most n subjects have one left. That bounds the share of
+    the subjects who have an identifier left.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def certificate(
         )
     else:
         claim = Note(
-            "Not proved: at most {at_most} identifiers left per {per:,} tokens, with {sure:.0%} "
-            "confidence. In {read:,} tokens read more were found than the goal allows; what was "
-            "found is removed. Another try reads a new sample.",
+            "Not proved: at most {at_most} identifiers left per {per:,} tokens, with "
+            "{sure:.0%} confidence. In {read:,} tokens read, more identifiers were found than "
+            "the goal allows. They are removed. Another try reads a new sample.",
             asked,
         )
     notes = (claim, *_notes(verdict))
@@ -92,22 +92,23 @@ def certificate(
 
 
 def _findings(verdict: AcceptanceVerdict) -> Iterator[Finding]:
-    """Yield what was found where."""
+    """Yield the counts of the likeliest tokens and of the random sample."""
     yield Finding(
         "identifiers among the likeliest tokens",
         Rate(verdict.census_found, verdict.census),
-        meaning="Of the likeliest tokens, all read; what was found was removed.",
+        meaning="The likeliest tokens, all read. The identifiers found in them were removed.",
     )
     yield Finding(
         "identifiers in the random sample",
         Rate(verdict.sample_found, verdict.sample),
-        meaning="Of tokens drawn at random from all others; what was found was removed.",
+        meaning="Tokens drawn at random from all others. The identifiers found in them were "
+        "removed.",
     )
     if verdict.planted:
         yield Finding(
             "planted identifiers found",
             Rate(verdict.seen, verdict.planted),
-            meaning="Of identifiers planted on the screens to measure the readers.",
+            meaning="Identifiers planted on the screens to measure the readers.",
         )
 
 
@@ -116,8 +117,8 @@ def _notes(verdict: AcceptanceVerdict) -> Iterator[Note]:
     yield Note(text, {"left": max(verdict.expected_left, 0.0)})
     if verdict.planted:
         yield Note(
-            "Readers find at least {recall:.1%} of identifiers, as far as the planted ones show; "
-            "the proof counts what they may have missed.",
+            "Readers find at least {recall:.1%} of identifiers, as far as the planted ones "
+            "show. The proof counts the identifiers that they may have missed.",
             {"recall": verdict.recall},
         )
     if verdict.number > 1:

@@ -1,25 +1,26 @@
-"""A sample that is read in turns, and after which of them the rest of a release is accepted.
+"""A sample that is read in turns, and the turns after which the rest of a release is accepted.
 
-The rest holds `units` tokens, K of which still identify somebody; nobody knows K. Tokens are drawn
-one by one, without replacement, each shown in its line. What readers find is removed. The rest is
-accepted as soon as K less what was found is proved to be at most `allowed`: after `turns[a]` tokens
-where a of them were found. It is never accepted where more than len(turns) - 1 are found.
+The rest has `units` tokens. K of them still identify somebody, and nobody knows K. Tokens are drawn
+one by one, without replacement, and each is shown in its line. Identifiers that readers find are
+removed. The rest is accepted as soon as K less the found identifiers is proved to be at most
+`allowed`. That is after `turns[a]` tokens if a identifiers were found in them. The rest is never
+accepted if more than len(turns) - 1 are found.
 
-**Proposition.** For every K, whatever the places of the identifiers, the chance that the rest is
-accepted while more than `allowed` are left in it is at most `size(...)`, exactly.
+**Proposition.** Take any K and any places of the identifiers. The chance that the rest is
+accepted with more than `allowed` identifiers left in it is at most `size(...)`, exactly.
 
-Proof. A reader sees each identifier, where it is drawn, with the chance `recall`, one independently
-of the other: call those that would be seen D ~ Binomial(K, recall), and let chance deal them before
-the sample is drawn. Given D the number found in the first n drawn is hypergeometric, and from one
-turn to the next it is a Markov chain, whose chance C(D, a) of stopping first at turn a `stops`
-computes. Acceptance at turn a has found exactly a: fewer at that turn are fewer at the one before,
-which would have accepted. It is false if and only if K - a > allowed. So the chance is
+Proof. A reader sees each drawn identifier with the chance `recall`, independently of the others.
+Let chance decide before the sample is drawn which identifiers would be seen. Their number is D ~
+Binomial(K, recall). Given D, the number found in the first n drawn is hypergeometric. From one turn
+to the next it is a Markov chain. `stops` computes the chance C(D, a) that this chain first stops at
+turn a. Acceptance at turn a has found exactly a: fewer at that turn are fewer at the one before,
+which would have accepted. The acceptance is false if and only if K - a > allowed. So the chance is
 sum_D P(D | K) sum_{a < K - allowed} C(D, a). For K > allowed + len(turns) the inner sum has all
-terms, and more identifiers only make acceptance at any turn rarer: by adding one to the population
-no count falls. So the largest chance over K is at some K in allowed + 1 .. allowed + len(turns). ∎
+terms. More identifiers only make acceptance at any turn rarer, since one more in the population
+lowers no count. So the largest chance over K is at some K in allowed + 1 .. allowed + len(turns). ∎
 
-With a recall known only by its lower limit the same holds: each chance falls as the recall rises,
-since D rises with it.
+The same is true if only a lower limit of the recall is known. Each chance falls as the recall
+rises, since D rises with it.
 """
 
 from __future__ import annotations

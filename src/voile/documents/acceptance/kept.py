@@ -19,12 +19,14 @@ from voile.documents.words.tokens import TextTokens, are_signs
 Pair = tuple[PublishedDocument, Document]
 """A document as released, and its source."""
 READER = RemovalReason("reader")
-"""Why what readers found is removed."""
+"""Why the readers' finds are removed."""
 UNKNOWN = 0.002
-"""The score of a token where no classifier says more: about what good committees leave."""
+"""A token's score if a committee has no member: about the share that good committees leave."""
 RARE, NEW_WORD = 2, 0.05
-"""A word with a capital, in small letters nowhere and in so many documents at most, identifies with
-this chance where a committee left it: .055 to .065 in articles, mails and tweets."""
+"""A new word has a capital, never small letters, and stands in at most `RARE` documents.
+
+If a committee left it, it identifies with this chance: .055 to .065 in articles, mails and tweets.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +35,12 @@ class KeptTokens:
 
     Parameters
     ----------
-    scores : how likely each identifies somebody, as the committee's first member has it.
-    chances : the same with what words are known for that the committee may not have seen: a new
-        word with a capital is a name more often. The order of reading; no proof rests on it.
-    left : nothing stands in its place, as apply wrote the release: what readers removed since does
-        not count, so that the numbers of tokens stay.
-    is_sign : it has no letter and no digit, and identifies nobody.
+    scores : how likely each token identifies somebody, by the committee's first member.
+    chances : the scores, raised for words that the committee may not have seen. A new word with a
+        capital is a name more often. They set the order of reading, and no proof rests on them.
+    left : nothing stands in the token's place in the release that apply wrote. Later removals by
+        readers do not count, so that the numbers of tokens stay.
+    is_sign : the token has no letter and no digit, and identifies nobody.
     """
 
     document: NDArray[np.intp]
@@ -68,7 +70,7 @@ class KeptTokens:
 
     @property
     def signs(self) -> int:
-        """How many signs are left beside them."""
+        """Return how many signs are left besides the tokens to read."""
         return int((self.left & self.is_sign).sum())
 
 

@@ -1,6 +1,6 @@
-"""Confidence limits of what readers find and miss, as pure functions of counts.
+"""Confidence limits of readers' finds and misses, as pure functions of counts.
 
-All are exact: each inverts the distribution of what was counted, and none rests on a normal limit.
+All are exact: each inverts the distribution of the counts, and none rests on a normal limit.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ def lower_recall(seen: int, planted: int, level: float) -> float:
 
 
 def missed_limit(found: int, recall: float, level: float) -> int | None:
-    """Return the upper limit of how many a reader missed who found so many, each with `recall`.
+    """Return the most identifiers that a reader with this recall may have missed.
 
-    The largest u such that found + u identifiers, each seen with the chance `recall`, leave `found`
-    or fewer seen with a chance above `level`; None where the recall is 0. A larger recall gives no
-    larger limit, so that a lower limit may stand for the recall.
+    The reader found `found` and sees each identifier with the chance `recall`. Let u more
+    identifiers be there. The limit is the largest u for which `found` or fewer are seen with a
+    chance above `level`. It is None if the recall is 0. A larger recall gives no larger limit, so
+    that a lower limit may stand for the recall.
 
     >>> missed_limit(40, 1.0, .05), missed_limit(40, .9, .05), missed_limit(0, .5, .05)
     (0, 9, 4)

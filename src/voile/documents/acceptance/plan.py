@@ -1,8 +1,8 @@
-"""How much must be read for a goal: what of it is a census of the likeliest, what a random sample.
+"""How much must be read for a goal: a census of the likeliest tokens, then a random sample.
 
-The census costs a token each and removes what the scores expect of it; the sample of the rest costs
-the fewer, the fewer are left to find in it. `plan` weighs the two by the scores, before anything is
-read; the proof rests on none of them: a poor score costs reading, not confidence.
+The census costs one token each and removes as many identifiers as the scores expect. The sample of
+the rest costs less if fewer identifiers are left in it. `plan` weighs the two by the scores, before
+anything is read. The proof rests on none of the scores: a poor score costs reading, not confidence.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ REST, CENSUS, RECALL = 0.7, 0.1, 0.2
 SIZES = 15
 PLANTED = (20, 40, 60, 90, 120, 180, 240, 360)
 MARKING = 10
-"""What marking a planted identifier costs beside reading it, in words that are read."""
+"""The cost of marking a planted identifier, on top of reading it, in words that are read."""
 HOPE = 0.5
 """A goal that is proved more seldom, if the forecast comes true, counts as one that is not."""
 SPREAD = 4.0
-"""The shape of the negative binomial of what is left: a forecast may be half or twice too low."""
+"""The shape of the negative binomial of the identifiers left: a forecast may be half or double."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class AcceptanceGoal:
 
 @dataclass(frozen=True)
 class ErrorLevels:
-    """The error of a try: of the sample of the rest, of what the census missed, of the recall."""
+    """The error of a try: of the rest's sample, of the census's misses and of the recall."""
 
     rest: float
     census: float
@@ -86,18 +86,18 @@ class ErrorLevels:
 
 @dataclass(frozen=True)
 class ReadingPlan:
-    """What is to be read.
+    """The tokens to read.
 
     Parameters
     ----------
     census : tokens that are all read, the likeliest to identify. planted : identifiers planted.
-    turns : of the sample of the rest, where the forecast comes true; see `Design`.
+    turns : of the sample of the rest, if the forecast comes true. See `Design`.
     expected : tokens read in all, on average. chance : that this try is accepted.
-    left : identifiers that the forecast has in the rest.
-    price : what plans are weighed by: as expected, what marking the planted ones costs, and the
-        sample again where it proves nothing.
+    left : identifiers in the rest, by the forecast.
+    price : the figure by which plans are compared. It adds the expected tokens, the cost of marking
+        the planted ones, and the sample again if it proves nothing.
 
-    All of it holds where as much is left as the forecast has.
+    All figures are true if as many identifiers are left as the forecast expects.
     """
 
     census: int
@@ -131,16 +131,16 @@ class ReadingPlan:
 
 @dataclass(frozen=True)
 class ReadingForecast:
-    """What is known before the reading.
+    """The facts before the reading.
 
     Parameters
     ----------
-    scores : (n,) of each token that is left, how likely it identifies, falling.
-    recall : of the reader, as expected. planted : how many identifiers can be planted to measure
-        it; 0 where it is not measured.
-    read : tokens of the census that were read already; found : identifiers found in them.
-    least : tokens of the census at least, where scores may be far too low.
-    signs : tokens beside these that are left and identify nobody.
+    scores : (n,) how likely each token that is left identifies somebody, falling.
+    recall : expected of the reader. planted : how many identifiers can be planted to measure it. It
+        is 0 if the recall is not measured.
+    read : tokens of the census that were read already. found : identifiers found in them.
+    least : the fewest tokens of the census, for scores that may be far too low.
+    signs : further tokens that are left and identify nobody.
     """
 
     scores: Floats
@@ -163,7 +163,7 @@ class ReadingForecast:
 
     @property
     def corrected_scores(self) -> Floats:
-        """The scores as what was read corrects them: by one factor, within a tenth to ten."""
+        """The scores, corrected by the tokens read: by one factor, from a tenth to ten."""
         past = float(self.scores[: self.read].sum())
         factor = (self.found / self.recall + 1) / (past + 1)
         return np.minimum(self.scores * min(max(factor, 0.1), 10.0), 1.0)
@@ -281,10 +281,10 @@ def _cost(
 
 
 def _shares(allowed: int, recall: float, level: float) -> Floats:
-    """Return about what share of the rest is read at each turn; none where none can do.
+    """Return about which share of the rest is read at each turn; empty if no turn can prove it.
 
-    Where K identify and each is shown with the chance q, a or fewer are with that of I_{1-q}(K - a,
-    a + 1); the design itself counts exactly.
+    Let K tokens identify, and let each be shown with the chance q. Then a or fewer are shown with
+    the chance I_{1-q}(K - a, a + 1). The design itself counts exactly.
     """
     from scipy.special import betaincinv
 

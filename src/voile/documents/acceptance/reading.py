@@ -1,10 +1,10 @@
-"""The reading as it goes: which tokens are due next, and what the answers decide.
+"""The reading in progress: it deals out the next tokens and decides by the answers.
 
-A try first reads the census, the likeliest tokens of what is left: half of what the plan has still
-to read, then a new plan by what was found, until little remains of it. Then the rest is frozen, and
-a random sample of it is read in the turns of a `SampleDesign`. All that was read before a try
-counts as its census. The same seed and answers give the same reading: it can be gone through again
-from them.
+A try first reads the census, the likeliest tokens that are left. It reads half of the planned rest,
+then makes a new plan from the answers, until little of it remains. Then the rest is frozen, and a
+random sample of it is read in the turns of a `SampleDesign`. All tokens read before a try count as
+its census. The same seed and answers give the same reading, so that a reading can be repeated from
+them.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from voile.documents.acceptance.plan import (
 Numbers = NDArray[np.intp]
 Purpose = Literal["census", "sample"]
 FEW = 100
-"""Tokens of a census that are read before the plan is made anew, at least."""
+"""The fewest tokens of a census that are read before voile makes a new plan."""
 FURTHER = 0.1
 """The census goes on where the plan, corrected, would have it longer by more than this share."""
 
 
 @dataclass(frozen=True, eq=False)
 class DueTokens:
-    """What is to be read next: the numbers of tokens, and how many identifiers to plant among."""
+    """The next tokens to read, by their numbers, and how many identifiers to plant among them."""
 
     purpose: Purpose
     tokens: Numbers
@@ -51,13 +51,14 @@ class AcceptanceVerdict:
     Parameters
     ----------
     accepted : whether the goal is proved.
-    tokens : of the release, all that no replacement stands for. rest : those from which the sample
-        was drawn. allowed : identifiers that the goal allows among all tokens. read : tokens read,
-        all tries together, planted ones too.
+    tokens : of the release, all that no replacement stands for.
+        rest : the tokens from which the sample was drawn.
+    allowed : identifiers that the goal allows among all tokens.
+    read : tokens read in all tries together, with the planted ones.
     census, census_found : tokens read before the sample, and identifiers found there.
     sample, sample_found : of the sample. planted, seen : identifiers planted, and found again.
-    recall, missed : the lower limit of the readers' recall; the upper limit of what they missed in
-        the census.
+    recall, missed : the lower limit of the readers' recall, and the upper limit of the identifiers
+        that they missed in the census.
     number : of the try, from 1.
     """
 
@@ -90,11 +91,11 @@ class AcceptanceReading:
     Parameters
     ----------
     scores : (n,) how likely each token that is left identifies somebody.
-    most_planted : how many identifiers there are to plant; where they are too few, the readers'
-        recall is taken to be 1.
-    recall : what is expected of the readers; the plan rests on it, the proof does not.
-    least : tokens of the census at least, where scores may be far too low.
-    signs : tokens beside these that are left; they identify nobody, and are not read.
+    most_planted : how many identifiers there are to plant. If they are too few, the readers' recall
+        is taken to be 1.
+    recall : expected of the readers. The plan rests on it, and the proof does not.
+    least : the fewest tokens of the census, for scores that may be far too low.
+    signs : further tokens that are left. They identify nobody and are not read.
     """
 
     def __init__(
@@ -127,7 +128,7 @@ class AcceptanceReading:
         self._sampled = self._before = self._known = 0
 
     def again(self) -> None:
-        """Begin the next try, on what no try has read."""
+        """Begin the next try, on the tokens that no try has read."""
         self.number += 1
         self._begin()
 
@@ -146,7 +147,7 @@ class AcceptanceReading:
         return plan(forecast, self.goal, self.number)
 
     def due(self) -> DueTokens | AcceptanceVerdict:
-        """Return what is to be read next, or how the try ended."""
+        """Return the next tokens to read, or the verdict if the try ended."""
         if self._sample is None:
             now = self.plan()
             done = int(self.read.sum())
@@ -166,7 +167,7 @@ class AcceptanceReading:
         return self._turn(self._design.turns[found], 0)
 
     def take(self, due: DueTokens, found: Numbers, seen: int = 0) -> None:
-        """Note what readers found of what was due, of what stands beside it, and of the planted."""
+        """Record the identifiers found in and next to the due tokens, and the planted ones seen."""
         self.read[due.tokens] = self.found[found] = True
         self.planted += due.planted
         self.seen += seen
@@ -178,7 +179,7 @@ class AcceptanceReading:
             self.read[found] = True
 
     def _census(self, now: ReadingPlan, size: int) -> DueTokens:
-        """Return half of what the plan has still to read: what it finds corrects the scores."""
+        """Return half of the planned tokens not read yet: their answers correct the scores."""
         unread = self._order[~self.read[self._order]][:size]
         new = max(now.planted - self.planted, 0)
         share = len(unread) / (now.census - int(self.read.sum()) + now.turns[0])
@@ -199,7 +200,7 @@ class AcceptanceReading:
 
     @property
     def _limits(self) -> tuple[float, int | None]:
-        """The lower limit of the recall, and the upper one of what the census missed."""
+        """The lower limit of the recall, and the upper limit of the census's missed identifiers."""
         if not self.measured:
             return 1.0, 0
         levels = self.goal.levels(self.number)
@@ -218,7 +219,7 @@ class AcceptanceReading:
 
     @property
     def _tokens(self) -> int:
-        """How many tokens the release has, once what the census found is removed."""
+        """How many tokens the release has after the identifiers found in the census are removed."""
         return len(self.scores) + self._signs - self._known
 
     def _verdict(self, accepted: bool) -> AcceptanceVerdict:

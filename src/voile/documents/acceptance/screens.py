@@ -1,8 +1,8 @@
-"""What a reader sees of a token: the words it may be one of, grey between what stands beside them.
+"""A reader's view of a token: the words of its possible name, in grey text around them.
 
-A screen shows the release as it is. Of a planted identifier it shows the release as it would be
-if that one had been missed: an identifier of the source, in its own place, that the release has
-something else for. It stands on the screen alone; no planted identifier is in any release.
+A screen shows the release as it is. For a planted identifier it shows the release as if that one
+had been missed. The planted identifier is one of the source, in its own place, that the release
+replaces. It stands on the screen alone: no planted identifier is in any release.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class PlantedToken:
     Parameters
     ----------
     document : its number. start, end : the token. shown : all that its replacement stands for.
-    score : how likely the committee takes the likeliest of the words shown for an identifier: it
-        would have missed all of them, or they would not stand together.
+    score : how likely the committee takes the likeliest of the words shown for an identifier. The
+        committee must have missed all of them, or they would not be shown together.
     """
 
     document: int
@@ -53,9 +53,9 @@ def screens(
     pairs: Sequence[Pair],
     rng: np.random.Generator,
 ) -> list[ReviewLine]:
-    """Return the screens of what is due, the planted ones among them, in an order drawn at random.
+    """Return the screens of the due tokens and of the planted ones, in a random order.
 
-    A census keeps its own order, so that the likeliest come first; planted ones lie anywhere.
+    A census keeps its own order, so that the likeliest come first. Planted ones lie anywhere.
     """
     lines = [_screen(run, due, kept, pairs) for run in _runs(due.tokens, kept, pairs)]
     if due.purpose == "sample":

@@ -1,4 +1,4 @@
-"""A trained model of the user's own as a learner: what it says, weighed by the user's own text."""
+"""A trained model of the user's own as a learner: regressions on the user's text weigh its odds."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from voile.documents.model.classifiers.folders.model_folder import ModelFolder
 
 @dataclass(frozen=True)
 class ExternalModel:
-    """A model that is taken as it is; what is learnt is how far to trust it.
+    """A model that is not trained further. voile learns only how far to trust it.
 
-    A logistic regression for each type weighs the log-odds of all types of the model, so that
-    neither its types nor how sure it is need be the text's.
+    A logistic regression for each type weighs the log-odds of all types of the model. So the
+    model's types and its confidence need not match the text's.
     """
 
     cost_sensitive: ClassVar[bool] = False

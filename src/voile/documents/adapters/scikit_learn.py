@@ -1,6 +1,6 @@
-"""Learners of the user's own: scikit-learn's here, spaCy's and Hugging Face's beside.
+"""Learners of the user's own: scikit-learn's here, spaCy's and Hugging Face's in other modules.
 
-A kit cannot hold what they have learnt, which is objects and not arrays.
+A kit cannot contain fitted scikit-learn learners, since they are objects and not arrays.
 """
 
 from __future__ import annotations

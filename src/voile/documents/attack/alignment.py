@@ -1,4 +1,4 @@
-"""A redacted text beside its original: what was replaced by what, where no record says so."""
+"""Align a redacted text with its original to find the replacements that no record lists."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MARKS = (
     re.compile(r"\[[^\[\]\n]+\]|<[^<>\n]+>|\{[^{}\n]+\}"),
     re.compile(r"[█■▇_]{2,}|\*{2,}|[Xx]{3,}|#{2,}"),
 )
-"""What tools leave in the place of what they removed: a type in brackets, or blots."""
+"""Tools leave these marks in the place of removed text: a type in brackets, or blots."""
 LEAST_ALIKE = 0.2
 """Share of a published text's words, marks aside, that its original must have in order."""
 
 
 def align(original: str, published: str) -> tuple[PublishedEdit, ...]:
-    """Return what was replaced, as edits: outside them both texts are the same.
+    """Return the replacements as edits: outside them both texts are the same.
 
     Cost: O(n m) in the pieces of both texts at worst, near O(n) where little was replaced.
 
@@ -47,7 +47,7 @@ def is_of(original: Document, published: str, edits: Iterable[PublishedEdit]) ->
 
 
 def count_marks(published: Iterable[str]) -> Counter[str]:
-    """Count the marks of texts by what they are; of blots one kind."""
+    """Count each bracketed mark of texts by its form, and all blots as one."""
     bracketed, blots = MARKS
     found: Counter[str] = Counter()
     for text in published:

@@ -1,4 +1,4 @@
-"""The paper's adversary, who learns what identifiers look like and inspects a number of tokens.
+"""The paper's adversary, who learns the look of identifiers and inspects a number of tokens.
 
 It trains every learner on labelled text, takes the most accurate, and inspects predicted
 identifiers first, up to B inspections (Li et al. 2016, section 3.2). It recognises marks and skips
@@ -41,20 +41,22 @@ Labels = Literal["published", "released", "foreign", "starter"]
 class BudgetedAttacker(EstimatorParameters):
     """Find identifiers in a release with a number of inspections.
 
-    scikit-learn clones it and sets its parameters; it has `attack` in the place of `fit`, since it
+    scikit-learn clones it and sets its parameters. It has `attack` in the place of `fit`, since it
     keeps nothing of a release.
 
     Parameters
     ----------
-    learners : names or objects, as `GreedySanitizer` takes them; the most accurate on text of
-        subjects that it did not see attacks.
-    labels : what is learnt from. ``published``: labelled text of this publisher, published as the
-        release was (`training`), or else the release's other subjects; ``released``: a share of the
-        release's subjects, labelled by hand; ``foreign``: another publisher's text, not sanitised
-        (`training`); ``starter``: nothing more than the starter learnt that comes with voile, which
-        knows names in English. All types count as one, so that those of two texts may differ.
-    order : ``margin`` inspects the most certain tokens first; ``paper`` predicted identifiers, in
-        random order, then the rest; ``negatives`` the reverse, the adversary of Lemma 2.
+    learners : names or objects, as `GreedySanitizer` takes them. The attack uses the most accurate
+        one on text of subjects that it did not see.
+    labels : the source of the training labels. ``published`` is labelled text of this publisher,
+        published as the release was (`training`), or else the release's other subjects.
+        ``released`` is a share of the release's subjects, labelled by hand. ``foreign`` is another
+        publisher's text, not sanitised (`training`). ``starter`` uses only voile's pretrained
+        starter, which knows names in English. All types count as one, so that two texts may have
+        different types.
+    order : the order of inspection. ``margin`` takes the most certain tokens first. ``paper`` takes
+        predicted identifiers in random order, then the rest. ``negatives`` is the reverse, the
+        adversary of Lemma 2.
     random_state : the same seed gives the same evidence, on any number of processes.
     n_jobs : processes, as joblib counts them.
     repeats : times that the labelled share and the order of equals are drawn, 1 or more.
@@ -102,15 +104,16 @@ class BudgetedAttacker(EstimatorParameters):
 
         Raises
         ------
-        RequestError : an unknown setting, a truth of another release, training that is missing or
-            has no use, fewer than two subjects to learn from and attack, no starter for the
-            language.
+        RequestError : a setting is unknown, the truth belongs to another release, or training is
+            missing or has no use. Also: fewer than two subjects to learn from and attack, or no
+            starter for the language.
 
-        Guarantees: no classifier looks at a subject of the release that it learnt from; that
-        `training` is of others is up to the caller.
+        Guarantees: no classifier looks at a subject of the release that it learnt from. The caller
+        must see to it that `training` is of other subjects.
 
-        Cost: 3 fits of each learner and one more; 5 of each where the release's other subjects are
-        learnt from; once for each repeat where labels are the adversary's own; none of a starter.
+        Cost: 3 fits of each learner and one more. It is 5 of each if the attack learns from the
+        release's other subjects. If labels are the adversary's own, the fits repeat for each
+        repeat. A starter needs no fit.
         """
         self._check(training)
         asked = None if inspections is None else _numbers(inspections)
@@ -214,7 +217,7 @@ NAMES: Mapping[Labels, str] = {
     "foreign": "inspections, text of others labelled",
     "starter": "inspections, ready-made classifier",
 }
-"""What the attack is called with labels of each source."""
+"""The name of the attack for each source of labels."""
 _KNOWS = {
     "published": "labels of published text",
     "released": "labels of a part of the release",

@@ -1,4 +1,4 @@
-"""What an adversary with a number of inspections found, as evidence."""
+"""The finds of an adversary with a number of inspections, as evidence."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from voile.documents.attack.inspections import (
 from voile.documents.model.quantities import FOUND, LEFT
 
 POINTS = 25
-"""Of a curve, beside the numbers of inspections that were asked for."""
+"""Points of a curve, in addition to the requested numbers of inspections."""
 
 
 @dataclass(frozen=True)
 class InspectionEvidence(Evidence):
-    """What was found within a number of inspections; see `Evidence`."""
+    """The identifiers found within a number of inspections; see `Evidence`."""
 
     @property
     def curve(self) -> Curve:
-        """Identifier tokens found against inspections; `curves` has the random draw beside it."""
+        """Identifier tokens found against inspections; `curves` also has the random draw."""
         return self.curves[0]
 
     @property
@@ -61,7 +61,7 @@ def find_all(
     asked: Sequence[int],
     totals: Mapping[str, Counts],
 ) -> Iterator[Finding]:
-    """Yield what was found at each number of inspections, then what is left, and of whom."""
+    """Yield the finds at each number of inspections, then those left by subject and by type."""
     for number in sorted(asked, reverse=True):
         yield from _report_inspections(walks, number)
     yield from _subjects(walks, max(asked))
@@ -76,15 +76,14 @@ def _report_inspections(walks: Sequence[InspectionOrder], number: int) -> Iterat
         FOUND,
         inspected,
         baseline=_round_expectation(random, inspected),
-        meaning="Of the tokens that the adversary inspects, the share that is part of an "
-        "identifier.",
+        meaning="The share of the inspected tokens that are part of an identifier.",
         at=_inspections(number),
     )
     yield Finding(
         "identifiers left that are found",
         left,
         baseline=_round_expectation(random, left),
-        meaning="Of the identifier tokens left, the share that the adversary finds.",
+        meaning="The share of the identifier tokens left that the adversary finds.",
         at=_inspections(number),
     )
 
@@ -107,13 +106,13 @@ def _subjects(walks: Sequence[InspectionOrder], number: int) -> Iterator[Finding
     yield Finding(
         "subjects with an identifier left",
         Rate(left, people),
-        meaning="Of the people in the release, the share with an identifier left.",
+        meaning="The share of the people in the release with an identifier left.",
     )
     yield Finding(
         "subjects found",
         Rate(found, people),
         baseline=Rate(_mean([_named_at_random(walk, number) for walk in walks]), people),
-        meaning="Of the people in the release, those of whom the adversary finds an identifier.",
+        meaning="The share of the people in the release of whom the adversary finds an identifier.",
         at=_inspections(number),
     )
 
@@ -142,13 +141,13 @@ def _types(
         yield Finding(
             LEFT,
             Rate.from_clusters(remains.tolist(), np.maximum(total, remains).tolist()),
-            meaning="Of the source's tokens of this type, the share that is left.",
+            meaning="The share of the source's tokens of this type that are left.",
             of=label,
         )
         yield Finding(
             "identifiers left that are found",
             rate_of((w.subject, w.is_among(number), w.types == kind) for w in walks),
-            meaning="Of the tokens left of this type, the share that the adversary finds.",
+            meaning="The share of the tokens left of this type that the adversary finds.",
             of=label,
             at=_inspections(number),
         )

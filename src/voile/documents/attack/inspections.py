@@ -74,7 +74,7 @@ def rate_of(walks: Iterable[tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[n
 
 
 def average_found(walks: Sequence[InspectionOrder], inspections: Counts) -> MeanWithInterval:
-    """Return what is found on average, with a 95% interval clustered by subject."""
+    """Return the average number of finds, with a 95% interval clustered by subject."""
     mean = np.mean([walk.count_found(inspections) for walk in walks], axis=0)
     ends = [
         np.array(found.interval()) * found.trials
@@ -97,7 +97,7 @@ class MeanWithInterval:
 
 
 def expect_at_random(walks: Sequence[InspectionOrder], inspections: Counts) -> MeanWithInterval:
-    """Return what as many tokens drawn at random hold: exact, hypergeometric."""
+    """Return the finds among as many tokens drawn at random: exact, hypergeometric."""
     from scipy.stats import hypergeom
 
     tokens, left = (

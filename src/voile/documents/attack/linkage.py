@@ -1,7 +1,7 @@
-"""What surrogates reveal though no identifier is left in their place.
+"""Facts that surrogates reveal although no identifier is left in their place.
 
-A subject's name becomes the same surrogate everywhere, which joins what is written of one person;
-a missed name does not fit the words around it; and one true date undoes all dates of its subject.
+A subject's name becomes the same surrogate everywhere, which joins all texts about one person. A
+missed name does not fit the words around it. One true date undoes all dates of its subject.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def link_surrogates(
     kinds: Mapping[str, str] | None = None,
     random_state: RandomState = None,
 ) -> Evidence:
-    """Attack what surrogates keep together, and score the attack by the truth.
+    """Attack the links that surrogates keep, and score the attack by the truth.
 
     surrogates : the words that they are drawn from, where the adversary has them; lists : those of
     names alone, folded, by the list's name.
@@ -68,12 +68,12 @@ def link_surrogates(
         attack="linking by surrogates",
         heading="linkability",
         story=Note(
-            "The adversary reads the release and can distinguish names and dates from other words, "
-            "but not which of them are surrogates. The adversary takes the name that is rarest in "
-            "its document for a missed one, links a missed name to the surrogate with the most "
-            "similar words around it, and takes two documents with the same rare words for one "
-            "person's. The adversary also looks for surrogates of names that are on no list. Each "
-            "correct guess is a success."
+            "The adversary reads the release and can distinguish names and dates from other "
+            "words, but not which of them are surrogates. The adversary takes the name that is "
+            "rarest in its document for a missed one. The adversary links a missed name to the "
+            "surrogate with the most similar words around it. Two documents with the same rare "
+            "words are taken for one person's. The adversary also looks for surrogates of "
+            "names that are on no list. Each correct guess is a success."
         ),
         findings=tuple(findings),
         notes=tuple(_notes(read, known)),
@@ -110,13 +110,13 @@ def _standing_out(
             "names taken for missed ones",
             Rate.by_subject([left[x] for x in first], [whose[x] for x in first]),
             baseline=Rate(round(missed * missed / len(left)), missed),
-            meaning="Of the names that stand out, as many as were missed, the share that was "
-            "missed; the baseline draws from all names and surrogates.",
+            meaning="The share of missed names among the names that stand out, of which as "
+            "many are taken as were missed. The baseline draws from all names and surrogates.",
         )
 
 
 def _true_names(read: Sequence[ReadDocument], rng: np.random.Generator) -> Iterator[Finding]:
-    """Link a missed name to the surrogate that stands for the same person in its document."""
+    """Link a missed name to the surrogate of the same person in its document."""
     cases = []
     for place in rng.permutation(len(read)).tolist():
         names = list(names_of(read[place].mentions))
@@ -133,8 +133,8 @@ def _true_names(read: Sequence[ReadDocument], rng: np.random.Generator) -> Itera
     yield Finding(
         "subjects with a name both missed and replaced",
         Rate(len(of_each), subjects),
-        meaning="Of the people in the release, the share of whom one document holds a name in "
-        "one place and its surrogate in another.",
+        meaning="The share of the people in the release with a document that has a name in one "
+        "place and its surrogate in another.",
     )
     strangers = [leak for leak, _ in (*of_each[1:], of_each[0])]
     right, chance, control = 0, 0.0, 0
@@ -148,9 +148,10 @@ def _true_names(read: Sequence[ReadDocument], rng: np.random.Generator) -> Itera
         Rate(right, len(of_each)),
         baseline=Rate(round(chance), len(of_each)),
         control=Rate(control, len(of_each)) if len(of_each) > 1 else None,
-        meaning="Of these people, the share whose surrogate is recognised by the words around the "
-        "missed name, which names them wherever it stands; the baseline takes one of the "
-        "document's surrogates at random, the control the words around another person's name.",
+        meaning="The share of these people with a surrogate recognised by the words around the "
+        "missed name. The surrogate then names them wherever it stands. The baseline takes one "
+        "of the document's surrogates at random. The control takes the words around another "
+        "person's name.",
     )
 
 
@@ -188,14 +189,14 @@ def _linked_documents(read: Sequence[ReadDocument], rng: np.random.Generator) ->
         Rate(right, len(asked)),
         baseline=Rate(round(chance), len(asked)),
         control=Rate(control, len(asked)),
-        meaning="Of the people with several documents, the share for one of whose documents "
-        "another is named by the rare words that both hold; the baseline draws a document, the "
-        "control leaves out all that was put in something's place.",
+        meaning="The share of the people with several documents for whom the rare words of one "
+        "document name another of theirs. The baseline draws a document. The control leaves "
+        "out all replacements.",
     )
 
 
 def _rare_words(tokens: TextTokens, read: Sequence[ReadDocument], edited: bool) -> sp.csr_array:
-    """Return what each document holds, (d, words): rarer words weigh more, rows of length 1."""
+    """Return each document's words, (d, words). Rarer words weigh more, and rows have length 1."""
     folded = TokenNumbers()
     word = np.array(folded.number(form.casefold() for form in tokens.forms), np.int64)[tokens.form]
     kept = ~np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
@@ -246,22 +247,22 @@ def _dates(read: Sequence[ReadDocument]) -> Iterator[Finding]:
     if beside:
         open_ = [dates if subject in missed else 0 for subject, dates in beside.items()]
         yield Finding(
-            "subjects with a true date beside moved ones",
+            "subjects with a true date next to moved ones",
             Rate(sum(map(bool, open_)), len(beside)),
-            meaning="Of the people whose dates were moved, the share of whom a true date is left: "
-            "an adversary who matches it to its moved date knows all of them.",
+            meaning="The share of the people with moved dates of whom a true date is left. An "
+            "adversary who matches it to its moved date knows all of that person's dates.",
         )
         yield Finding(
             "moved dates that one true date undoes",
             Rate.from_clusters(open_, beside.values()),
-            meaning="Of the moved dates, the share that is such a person's.",
+            meaning="The share of the moved dates that belong to such a person.",
         )
 
 
 def _notes(read: Sequence[ReadDocument], known: frozenset[str]) -> Iterator[Note]:
     surrogates = sum(not name.left for one in read for name in one.mentions)
     if not surrogates:
-        yield Note("The release holds marks and no surrogates, which leaves little to link.")
+        yield Note("The release has marks and no surrogates, which leaves little to link.")
     else:
         yield Note(
             "The adversary is assumed to distinguish names and dates from other words without "

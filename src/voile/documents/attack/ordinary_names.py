@@ -1,4 +1,4 @@
-"""Names that are ordinary words, guessed behind what replaces them.
+"""Names that are ordinary words, guessed behind their replacements.
 
 A name such as Summer or May is removed where the committee takes it for one, and else stays as a
 word. Where it stands in one subject's documents as names do, and in nobody else's, it is the name
@@ -25,9 +25,9 @@ GUESSED = "names that are ordinary words, guessed"
 CAPITALISED = 0.95
 """Share of names within a sentence that have a capital."""
 SHRINK = 1.0
-"""Places beside a word that count as if names stood in them as often as anywhere."""
+"""The prior's weight: so many places next to a word with names as frequent as anywhere."""
 UNSEEN = 0.5
-"""How often a word is taken to stand as a name in other people's documents, beside as seen."""
+"""A count added to how often a word is seen as a name in other people's documents."""
 
 
 def guess_ordinary_names(
@@ -52,31 +52,31 @@ def guess_ordinary_names(
         attack="names that are ordinary words",
         heading="inference",
         story=Note(
-            "The adversary reads the release and can distinguish what replaces a name from other "
-            "words. The adversary learns between which words names stand, looks for ordinary words "
-            "that stand so, or with a capital, in one person's documents and not in others', and "
-            "takes them for names of that person's documents. Each name guessed so is a success."
+            "The adversary reads the release and can distinguish the replacements of names "
+            "from other words. The adversary learns which words surround names, and looks for "
+            "ordinary words in such places or with a capital. If a word is so in one person's "
+            "documents and not in others', the adversary takes it for a name of that person's "
+            "documents. Each name guessed so is a success."
         ),
         findings=(
             Finding(
                 GUESSED,
                 Rate.by_subject([name in guesses for name in names], whose),
                 baseline=Rate(chance, len(names)),
-                meaning="Of the replaced names that are ordinary words, the share that is among "
-                "as many guesses; the baseline is the expectation of the same guesses with the "
-                "people permuted.",
+                meaning="The share of such replaced names that are among as many guesses. The "
+                "baseline is the expectation of the same guesses with the people permuted.",
             ),
             Finding(
                 "names that are ordinary words, also left",
                 Rate.by_subject([name in held for name in names], whose),
-                meaning="Of these names, the share that stands in the person's documents too, be "
-                "it as a word.",
+                meaning="The share of these names that are left in the person's documents too, "
+                "be it as a word.",
             ),
         ),
         notes=(
             Note(
                 "A name counts as an ordinary word if it is a month, a day of the week or on "
-                "voile's list of words, or if the release has it in small letters."
+                "voile's list of words. It also counts if the release has it in small letters."
             ),
         ),
     )
@@ -96,10 +96,11 @@ def expected_hits(guesses: set[Pair], names: list[Pair], people: int) -> float:
 
 
 def score_words(left: WordsLeft) -> tuple[list[Pair], Floats]:
-    """Return each person's ordinary words, and how much more often they stand there as names.
+    """Return each person's ordinary words with a score: how much more often they seem names there.
 
-    The score is the log-likelihood ratio of a Poisson count: of how often the word seems to be a
-    name there, against the rate in the documents of all others. It is 0 where that is no more.
+    The score is the log-likelihood ratio of a Poisson count. It compares how often the word seems
+    to be a name there with the rate in all others' documents. It is 0 if the word does not seem to
+    be a name more often.
     """
     size = len(left.words)
     chances = np.where(left.ordinary[left.word], name_chances(left), 0.0)
@@ -120,7 +121,7 @@ def score_words(left: WordsLeft) -> tuple[list[Pair], Floats]:
 def name_chances(left: WordsLeft) -> Floats:
     """Return how likely a name would stand in the place of each word left, (n,).
 
-    Naive Bayes of the words before and after, learnt from what replaces names, and of the capital.
+    Naive Bayes of the words before and after, learnt from replaced names, and of the capital.
     """
     size = len(left.words)
     names, words = len(left.names_before), len(left.word)

@@ -1,10 +1,13 @@
-"""The adversary's labels, and what classifiers that learn from them say of the release.
+"""The adversary's labels, and the predictions of classifiers that learn from them.
 
 A publisher who empties even the training text of names leaves nothing to learn there. So there are
-three sources: ``published`` text with the identifiers left in it labelled (without any, the
-release's other subjects); a part of the ``released`` text, labelled by hand; and ``foreign`` text,
-not sanitised, with its own labels. The ``starter`` that comes with voile brings what public text
-taught it, and needs no labels.
+three sources:
+
+- ``published`` text with the identifiers left in it labelled (or the release's other subjects);
+- a part of the ``released`` text, labelled by hand;
+- ``foreign`` text, not sanitised, with its own labels.
+
+The ``starter`` that comes with voile was trained on public text and needs no labels.
 """
 
 from __future__ import annotations
@@ -24,13 +27,15 @@ from voile.documents.model.start.starter.starter import LIKELY_ODDS, PretrainedS
 
 FOLDS = 5
 CHOOSING = 3
-"""Folds of the attack on the release by itself; and of the choice of a learner, which are fewer
-since every learner is fitted on each."""
+"""Folds of the attack on the release by itself, and folds of the choice of a learner.
+
+The choice has fewer folds, since every learner is fitted on each.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class ClassifierPrediction:
-    """What one classifier says of documents that it did not learn from."""
+    """The prediction of one classifier for documents that it did not learn from."""
 
     learner: str  # its name; "" where there was no identifier to learn from
     documents: NDArray[np.bool_]  # (d,) bool, those that it looked at
@@ -132,7 +137,7 @@ def subjects_of(ground: AttackText) -> NDArray[np.intp]:
 
 
 def rank_by_starter(ground: AttackText, starter: PretrainedStarter) -> ClassifierPrediction:
-    """Return what a starter says of the release; its positives are its likely proposals."""
+    """Return a starter's prediction for the release. Its positives are its likely proposals."""
     odds = starter.odds(ground.tokens)[ground.tokens_of(ground.attacked)]
     return ClassifierPrediction(f"the starter {starter.name}", ground.attacked, odds - LIKELY_ODDS)
 
@@ -146,7 +151,7 @@ def predict(
 ) -> list[ClassifierPrediction]:
     """Return the predictions for the release, one for each generator.
 
-    Only a share labelled by hand is drawn anew each time; the other sources give one prediction.
+    Only a share labelled by hand is drawn again each time. The other sources give one prediction.
     """
     if source == "released":
         return [student.elsewhere(ground, draw_subjects(ground, share, rng), rng) for rng in rngs]

@@ -30,7 +30,7 @@ def match_documents(
 
 
 def edits_of(document: Document) -> tuple[PublishedEdit, ...]:
-    """Return what was replaced in a document, nothing in one that was not published."""
+    """Return the edits of a document. A document that was not published has none."""
     return getattr(document, "edits", ())
 
 

@@ -1,8 +1,8 @@
 """Which surrogates stand for a name that is on no list: rare names, which identify.
 
-The adversary has the lists that surrogates are drawn from. Were surrogates drawn otherwise for
-names on none of them, the surrogate's own form, or how it fits the words around it, would point
-them out.
+The adversary has the lists that surrogates are drawn from. Suppose that names on no list got their
+surrogates in another way. Then the surrogate's form, or its fit with the words around it, would
+point out these names.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ReplacedName:
 def find_unlisted(
     names: Sequence[ReplacedName], lists: Mapping[str, frozenset[str]], rng: np.random.Generator
 ) -> Iterator[Finding]:
-    """Rank the replaced names by what a classifier makes of their surrogates, in other subjects.
+    """Rank the replaced names with a classifier of their surrogates, trained on other subjects.
 
     `lists` are the parts of the lists, by name, as folded words: a word may be on several.
     """
@@ -64,9 +64,10 @@ def find_unlisted(
         Rate.by_subject(unlisted[first].tolist(), subjects[first].tolist()),
         baseline=Rate(round(wanted * wanted / len(names)), wanted),
         control=Rate(int(unlisted[control].sum()), wanted),
-        meaning="Of the replaced names that seem rarest by their surrogates and the words around "
-        "them, as many as are on no list, the share that is on none; the baseline draws names at "
-        "random, the control has the words around them alone, as marks leave them too.",
+        meaning="The share of names on no list among the replaced names that seem rarest by "
+        "their surrogates and the words around them. As many names are taken as are on no "
+        "list. The baseline draws names at random. The control has the words around them "
+        "alone, as marks leave them too.",
     )
 
 
@@ -78,7 +79,7 @@ def _around(mention: ComparedMention) -> dict[str, float]:
 def _describe_surrogate(
     mention: ComparedMention, lists: Mapping[str, frozenset[str]]
 ) -> dict[str, float]:
-    """Return what the surrogate itself is: the lists of its words, and how it fits in."""
+    """Return the features of the surrogate itself: the lists of its words, and how it fits in."""
     found: dict[str, float] = {}
     for place, word in (("first", mention.shown[0]), ("last", mention.shown[-1])):
         on = "+".join(name for name, words in lists.items() if fold(word) in words) or "none"

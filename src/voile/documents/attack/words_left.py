@@ -1,4 +1,4 @@
-"""The words left of a release, and what stands beside them and beside what replaces names."""
+"""The words left in a release, and the words next to them and next to replaced names."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ Pair = tuple[int, str]
 """The number of a subject, and a folded word."""
 
 NAME, OTHER, EDGE = range(3)
-"""Neighbours that are not a word: what replaces a name, what replaces all else, the text's end."""
+"""Neighbours that are not a word: a replaced name, another replacement, the text's end."""
 SENTENCE = frozenset(".!?:;")
-"""Signs after which a capital says nothing."""
+"""Signs after which a capital has no meaning."""
 
 
 @dataclass(frozen=True, eq=False)
 class WordsLeft:
-    """The n words left, by what they are, and m names replaced."""
+    """The n words left, by their forms and places, and m names replaced."""
 
     words: tuple[str, ...]  # folded, by their numbers
     word: Ints  # (n,)
@@ -57,7 +57,7 @@ class WordsLeft:
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[Document, Document]], kinds: Mapping[str, str]) -> WordsLeft:
-        """Read published documents, each beside its source, whose spans of names are true."""
+        """Read published documents, each with its source. The source's spans of names are true."""
         whose = number_subjects(Corpus(one for one, _ in pairs).subjects).astype(np.int64)
         tokens = tokenise(one.text for one, _ in pairs)
         folds = [fold(form) for form in tokens.forms]

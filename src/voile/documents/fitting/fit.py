@@ -54,7 +54,7 @@ from voile.keys.random import streams
 from voile.release.kit import StoredKit
 
 CONTEXT_WEIGHT = 0.2
-"""What a word associated with an identifier is worth, of an identifier; unless a weight says."""
+"""The weight of a word associated with an identifier, in identifiers, if no weight is given."""
 
 
 class CostlyWarning(UserWarning):
@@ -66,7 +66,7 @@ STOPS = ("interrupted", NOTHING_LEARNT, "max passes", "unconfirmed")
 
 
 MOSTLY_LAST = 0.8
-"""Of a loop's time after its first pass, the share of the next pass: the second mostly ends it."""
+"""The share of a loop's remaining time for each pass after the first: the second mostly ends it."""
 
 
 COSTLY = "no policy where a miss is worth {:g} or more"
@@ -80,17 +80,17 @@ def fit(
     seed: int | None,
     progress: ProgressHook,
 ) -> StoredKit:
-    """Train a committee for each cost of a missed identifier, and count what each leaves.
+    """Train a committee for each cost of a missed identifier, and count the errors of each.
 
-    Every policy is a committee up to one of its passes; what it leaves and removes is counted out
-    of fold. The committees share every fit that is the same, above all the first pass.
+    Every policy is a committee up to one of its passes. The tokens that it leaves and removes are
+    counted out of fold. The committees share every fit that is the same, above all the first pass.
 
     Cost: for each pass and learner `cross_fit` + 1 fits. Memory: O(text).
 
     Raises
     ------
-    RequestError : roles, columns, spans, lists or models that do not fit; no identifier, too few
-        subjects; a fit that is to go on without its seed.
+    RequestError : roles, columns, spans, lists or models do not fit. Also: there is no identifier,
+        there are too few subjects, or a fit is to go on without its seed.
     InfeasibleError : too little would be left to judge.
     """
     if options.resume is not None and seed is None:
@@ -128,7 +128,7 @@ def fit(
 
 @dataclass(frozen=True)
 class SeedDraws:
-    """What a fit draws from its seed, for each of its steps apart."""
+    """The random draws of a fit from its seed, one generator for each of its steps."""
 
     held_out: np.random.Generator
     committees: np.random.Generator
@@ -152,10 +152,10 @@ def learn(
     models: Sequence[ExternalModel] = (),
     facts: Mapping[str, str] = MappingProxyType({}),
 ) -> DocumentsContent:
-    """Train a committee for each cost on a corpus; `facts` are more of what the kit says.
+    """Train a committee for each cost on a corpus; `facts` are further facts for the kit.
 
-    `folder` keeps finished fits; `marks` says who marked the identifiers; `models` are tried beside
-    the learners.
+    `folder` keeps finished fits. `marks` describes who marked the identifiers. `models` are tried
+    in addition to the learners.
     """
     fits = prepare_fits(
         training,
@@ -272,7 +272,7 @@ class _LoopProgress:
         self._task = ""
 
     def __call__(self, task: str, done: float, total: float | None = None) -> None:
-        """Give each pass after the first most of what is left of the loop."""
+        """Give each pass after the first most of the loop's remaining time."""
         if self._task not in ("", task):
             self._until = self._now + MOSTLY_LAST * (self._end - self._now)
         if task != self._task:
@@ -296,7 +296,7 @@ def _figures(
     *,
     repeats: bool,
 ) -> pa.Table:
-    """Return the figures of the policies kept, and the words that point to what they remove."""
+    """Return the figures of the kept policies, and the words that point to their removals."""
     rows = _points(training, loops, repeats=repeats)
     figured = []
     for number, row in enumerate(rows[x] for x in kept):
@@ -320,7 +320,7 @@ def _weights(given: tuple[str, ...]) -> dict[str, float]:
 
 
 def _describe_unmarked(training: TrainingText, marks: str) -> dict[str, Any]:
-    """Return what a kit says of text that nobody annotated; of other text it says nothing."""
+    """Return a kit's facts about text that nobody annotated, and none about annotated text."""
     if marks == ANNOTATED:
         return {}
     return {"marks": marks, "unknown": int(training.unknown.sum())}
@@ -334,7 +334,7 @@ def _novelty(corpus: Corpus) -> dict[str, Any]:
 
 
 def _describe_own_models(models: Sequence[ExternalModel]) -> dict[str, Any]:
-    """Return what a kit says of the user's own models; of none it says nothing."""
+    """Return a kit's facts about the user's own models, and none without such models."""
     return {"models": describe_models((m.name, m.model) for m in models)} if models else {}
 
 
@@ -351,7 +351,7 @@ def _corpus(training: TrainingText) -> dict[str, Any]:
 
 
 def describe_reader(learners: Iterable[TokenLearner]) -> dict[str, Any]:
-    """Return what a kit says of the reader that its learners used; of none it says nothing."""
+    """Return a kit's facts about the reader that its learners used, and none without a reader."""
     found = find_reader() if any(one.name == "reader" for one in learners) else None
     if found is None:
         return {}

@@ -53,7 +53,7 @@ def init(
     table: str | None,
     encoding: str | None,
 ) -> EndedVerb:
-    """Propose identifiers, learn from what is proposed, and write the work folder."""
+    """Propose identifiers, learn from the proposals, and write the work folder."""
     work = propose_identifiers(options, reporter, source=source, table=table, encoding=encoding)
     with reporter.progress() as progress:
         kit = with_options(work.fit(progress=progress).to_kit(), options, "init")
@@ -194,7 +194,7 @@ def _report_end(reporter: VerbReporter, work: UnmarkedWork, kit: StoredKit, out:
     folder = shlex.quote(str(out))
     reporter.say(
         f"{out}: a kit of {count(kit.policies, 'policy')}, learnt from proposals that nobody "
-        f"checked; read some lines with voile documents review {folder}, or release with voile "
+        f"checked. Read some lines with voile documents review {folder}, or release with voile "
         f"documents apply {folder} {shlex.quote(work.file.notes)} --out RELEASE"
     )
     return EndedVerb(

@@ -1,4 +1,4 @@
-"""What a review asks of a work folder: the next lines, and at its end a kit of what was read."""
+"""Serve a review of a work folder: the next lines, and at its end a kit of the answers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from voile.release.options import OPTIONS
 
 
 def prepare(folder: Path) -> Callable[[ReviewState], Sequence[ReviewLine]]:
-    """Open a work folder for a review, and return what learns from its answers.
+    """Open a work folder for a review, and return the function that learns from its answers.
 
-    A new order takes two quick looks; when no lines are asked for, the kit is made anew.
+    A new order costs two quick looks. If no lines are asked for, the kit is made again.
     """
     work = UnmarkedWork.open(folder)
 
@@ -39,7 +39,7 @@ def prepare(folder: Path) -> Callable[[ReviewState], Sequence[ReviewLine]]:
 
 
 def rank(work: UnmarkedWork, reviewed: Sequence[ReviewedSpan] = ()) -> RankedTokens:
-    """Return what is known of every token of the notes, by what was proposed and read."""
+    """Return the known facts about every token of the notes, by proposals and answers."""
     probability = work.probabilities(reviewed)[:, None]
     cost = np.array([DEFAULT_COST])
     return RankedTokens(
@@ -48,7 +48,7 @@ def rank(work: UnmarkedWork, reviewed: Sequence[ReviewedSpan] = ()) -> RankedTok
 
 
 def refit_kit(work: UnmarkedWork, folder: Path, reviewed: Sequence[ReviewedSpan]) -> None:
-    """Make the kit of a work folder anew; it is the old one or the new one at any moment."""
+    """Make the kit of a work folder again. At any moment it is the old one or the new one."""
     place = folder / WORK_KIT
     options = StoredKit.load(place, "documents").facts.get(OPTIONS, {})
     made = work.fit(reviewed).to_kit()
@@ -63,7 +63,7 @@ def harmless_in(documents: Sequence[Document], words: Collection[str]) -> Iterat
 
 
 def reviewed_of(reading: ReviewState) -> list[ReviewedSpan]:
-    """Return what was read, in the documents' own characters."""
+    """Return the answers of reviewers, in the documents' own characters."""
     found = []
     for line in reading.lines:
         answer = reading.answers.get(line.number)

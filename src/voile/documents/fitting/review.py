@@ -1,4 +1,4 @@
-"""`voile documents review`: a person reads what is proposed, on a page of this machine."""
+"""`voile documents review`: a person reads the proposals, on a page of this machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from voile.release.own_verbs import EndedVerb, VerbReporter
 FILE = "review.sqlite"
 PURPOSE = "review"
 GOAL = 8000
-"""Tokens to read where nobody set a goal."""
+"""Tokens to read if nobody set a goal."""
 
 
 def review(
@@ -36,8 +36,8 @@ def review(
 ) -> EndedVerb:
     """Serve the review of a work folder until its reviewers end it.
 
-    again, after : commands that go on with the review, and with what was learnt, where they are
-        not those of a work folder.
+    again, after : the commands that go on with the review and with the new kit, if they are not
+        those of a work folder.
     """
     serve = page_server()
     folder = Path(work)
@@ -76,7 +76,7 @@ def _store(folder: Path, work: UnmarkedWork) -> ReviewStore:
 
 
 def _in_words(store: ReviewStore, work: Path, again: str, after: str) -> str:
-    """Say what was read, whether the kit knows, and what to do next."""
+    """Describe how much was read, whether the kit has learnt from it, and the next step."""
     read = sum(map(bool, store.reviewers([PURPOSE]).values()))
     if not read:
         return f"no line was read: the kit of {work} is as it was"

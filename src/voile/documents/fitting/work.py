@@ -1,4 +1,4 @@
-"""The work folder: notes that nobody marked, what is proposed of them, and the kit of that."""
+"""The work folder: notes that nobody marked, their proposals, and the kit learnt from them."""
 
 from __future__ import annotations
 
@@ -51,14 +51,15 @@ from voile.documents.work_file import WorkFile, read_work
 from voile.release.kit import StoredKit
 
 DEFAULT_COST = 10.0
-"""What a missed identifier is weighed as where nobody chose a policy."""
+"""The weight of a missed identifier if nobody chose a policy."""
 
 
 @dataclass(frozen=True, eq=False)
 class UnmarkedWork:
-    """Notes that nobody marked, and all that proposes identifiers in them.
+    """Notes that nobody marked, and all proposers of identifiers in them.
 
-    What is costly, reading, proposing and a look's features, is done once for each `UnmarkedWork`.
+    The costly steps are done once for each `UnmarkedWork`: reading, proposing and a look's
+    features.
     """
 
     file: WorkFile
@@ -120,18 +121,18 @@ class UnmarkedWork:
 
     @cached_property
     def marks(self) -> ProposedMarks:
-        """What is proposed in them."""
+        """The proposals for the notes."""
         own: list[RemovalProposer] = [] if self.known is None else [self.known]
         return ProposedMarks.of(self.documents, [*own, PatternProposer(patterns_of()), self.hinter])
 
     @cached_property
     def starter(self) -> PretrainedStarter | None:
-        """What was learnt from public text, where it is asked for."""
+        """The starter trained on public text, if it is asked for."""
         return None if self.file.starter is None else find_starter(self.file.starter)
 
     @cached_property
     def hinter(self) -> PretrainedStarter | LanguageRules:
-        """What learners take a hint from: the starter, which has its language's rules, or these."""
+        """The learners' hinter: the starter, which has its language's rules, or these rules."""
         return self.starter or LanguageRules(self.file.language)
 
     @cached_property
@@ -158,8 +159,8 @@ class UnmarkedWork:
     ) -> DocumentsContent:
         """Train committees on the notes as they are marked.
 
-        Learners see what the hinter lists once something is read: with proposals alone that costs
-        more than it saves.
+        Learners see the hinter's lists once something is read. With proposals alone they cost more
+        than they save.
         """
         progress("proposing identifiers", 0)
         corpus = in_order(filter(is_usable, self.corpus(reviewed)))
@@ -200,19 +201,22 @@ MOST_LOST = 0.1
 
 
 BY_RULES = (
-    "rules and the pretrained model find identifiers, as the notes are too few or too unlike each "
-    "other to learn from; the share of identifiers that they miss is not measured: voile documents "
-    "accept measures it"
+    "rules and the pretrained model find identifiers: the notes are too few or too unlike each "
+    "other to learn from. The share of identifiers that they miss is not measured: voile "
+    "documents accept measures it"
 )
 
 
 def default_policy(content: DocumentsContent, asked: Sequence[float]) -> int:
-    """Return the number of the policy to apply where nobody chose one.
+    """Return the number of the policy to apply if nobody chose one.
 
-    It is the one that was trained for the cost next to `DEFAULT_COST`, with all its passes. If that
-    removes more than `MOST_LOST` of harmless words, or if too little text is left to learn at a
-    cost of `asked` that is nearer, it is the one that removes fewest: without a pass, rules and
-    the pretrained model find identifiers.
+    It is the policy trained for the cost nearest to `DEFAULT_COST`, with all its passes. The
+    policy with the fewest harmless words removed takes its place in two cases:
+
+    - the first policy removes more than `MOST_LOST` of harmless words;
+    - a cost of `asked` is nearer, but too little text was left to learn at it.
+
+    If the policy has no pass, rules and the pretrained model find identifiers.
     """
     rows = content.figures.to_pylist()
     far = [(abs(np.log(row["miss_cost"] / DEFAULT_COST)), -row["passes"]) for row in rows]
@@ -224,7 +228,7 @@ def default_policy(content: DocumentsContent, asked: Sequence[float]) -> int:
 
 
 def default_means(content: DocumentsContent, number: int) -> str:
-    """Say what the policy is that is applied where nobody chose one."""
+    """Describe the policy that is applied if nobody chose one."""
     row = content.row(number)
     if not row["passes"]:
         return BY_RULES

@@ -1,1 +1,1 @@
-"""Learners of tokens: what they are shown, and what they give."""
+"""Learners of tokens: their input and their output."""

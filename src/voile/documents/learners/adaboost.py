@@ -60,7 +60,7 @@ Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 MOST_SCALE = 1e6
-"""Sums are taken anew where weights have shrunk so far that rounding would show in them."""
+"""Sums are computed again if weights have shrunk so far that rounding would show in them."""
 
 
 @njit(cache=True, nogil=True)
@@ -133,7 +133,7 @@ def least(
 ) -> int:
     """Return the column whose stump has the least Z.
 
-    Of the `plain` columns, which no identifier has, it is the one that weighs most.
+    Identifiers have none of the `plain` columns. Among these, the heaviest has the least Z.
     """
     best, column = np.inf, 0
     whole = scale * total

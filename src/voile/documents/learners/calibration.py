@@ -16,9 +16,9 @@ def fit_calibration(
 ) -> IsotonicCalibration:
     """Learn curves from the counted tokens. Cost: O(n log n) a type.
 
-    The ends of a curve may hold tokens of one kind only. Of m tokens there the chance is 1 / (m
-    + 1) or m / (m + 1), or the neighbouring stretch's where that is nearer to certain: nothing
-    is certain.
+    The ends of a curve may have tokens of one kind only. For m tokens there the chance is 1 / (m +
+    1) or m / (m + 1). It is the neighbouring stretch's chance if that is nearer to certain. So
+    nothing is certain.
     """
     if not counted.any():
         raise RequestError("no token to learn probabilities from", instead="give more text")
@@ -51,7 +51,7 @@ def _curve(margins: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats
 
 
 FAR = 8.0
-"""Log-odds of what is always or never there."""
+"""The log-odds of a type that no token has, or that every token has."""
 
 
 def fit_regressions(seen: Floats, examples: LabelledExamples) -> tuple[Floats, Floats]:

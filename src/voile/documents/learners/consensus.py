@@ -20,11 +20,12 @@ from voile.documents.model.classifiers.consensus import ConsensusClassifier, reg
 class ConsensusLearner:
     """CRF, SVM and AdaBoost added up, then weighed with the same word elsewhere in the document.
 
-    Each learner's margins are divided by their spread; their sum errs less than any of them. A name
-    may be plain in one place ("Dr. May") and doubtful in another ("May came"): so a logistic
-    regression for each type weighs a token's sum with the mean and the highest of its form's others
-    in the document, learnt on sums of classifiers that had not seen the subject, of `folds` parts
-    (stacking: Wolpert, 1992; the same word elsewhere: Krishnan and Manning, 2006).
+    Each learner's margins are divided by their spread. Their sum errs less than any of them. A name
+    may be plain in one place ("Dr. May") and doubtful in another ("May came"). So a logistic
+    regression for each type weighs a token's sum with the sums of its form elsewhere in the
+    document. It uses their mean and their highest value. The regression is trained on sums of
+    classifiers, on `folds` parts, that had not seen the subject. Sources: stacking, Wolpert, 1992;
+    the same word elsewhere, Krishnan and Manning, 2006.
     """
 
     crf: CRF = field(default_factory=lambda: CRF(iterations=30))

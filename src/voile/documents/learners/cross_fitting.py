@@ -1,4 +1,4 @@
-"""What a learner says of text that it has not seen; on its own text it would miss nothing."""
+"""The margins of a learner on text that it has not seen. On its own text it would miss nothing."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from voile.documents.words.kernels import SEVERAL, meet
 
 
 class FoldStore(Protocol):
-    """Stores what a learner, by its place, says of a fold."""
+    """Stores the margins of a learner, by its place, on a fold."""
 
     def read_margins(self, learner: int, fold: int) -> Margins | None:
-        """Return what is stored, if anything."""
+        """Return the stored margins, if there are any."""
 
     def write(self, learner: int, fold: int, margins: Margins) -> None:
         """Store the margins."""
@@ -41,8 +41,8 @@ def cross_fit(
     """Return each learner's margins, (n, T), by classifiers fitted on all folds but the token's.
 
     With one fold alone, the classifiers learnt from it. A fold's fit depends on its learner's seed
-    and its number alone. What is fitted is stored fold by fold, and what is stored is not fitted
-    again. `fitted` hears of how many folds of how many are done.
+    and its number alone. Margins are stored fold by fold, and stored ones are not computed again.
+    `fitted` gets the numbers of finished folds and of all folds.
     """
     if not learners:
         return []
@@ -108,8 +108,8 @@ def check_shape(
 def drop_rare_columns(examples: LabelledExamples, least: int = 2) -> LabelledExamples:
     """Return the examples without the columns of fewer than `least` (1 or 2) of their subjects.
 
-    What one subject alone has is no feature (`Space.of`): a name of two subjects, one of them held
-    out, must be as unknown here as one subject's name is in new text.
+    A column that one subject alone has is no feature (`Space.of`). Suppose that a name has two
+    subjects, one of them held out. It must be as unknown here as one subject's name is in new text.
     """
     if least < 2:
         return examples

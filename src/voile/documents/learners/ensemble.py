@@ -20,7 +20,7 @@ class EnsembleLearner:
 
     Candidates are the tokens that the CRF gives more than the probability `least`. The SVM sees a
     candidate's columns and the CRF's log-odds of it and its two neighbours. It learns from
-    candidates of CRFs, on `folds` parts, that had not seen their subjects: on its own text a CRF
+    candidates of CRFs, on `folds` parts, that had not seen their subjects. On its own text a CRF
     has next to no false positives.
     """
 

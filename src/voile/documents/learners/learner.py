@@ -1,4 +1,4 @@
-"""What a learner of tokens is, and what it learns from."""
+"""The protocol of a learner of tokens, and the examples that it learns from."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TokenLearner(Protocol):
 
     @property
     def name(self) -> str:
-        """What history, kits and reports call it."""
+        """Its name in history, kits and reports."""
 
     def fit(self, examples: LabelledExamples, *, seed: int) -> TokenClassifier:
         """Learn from the counted tokens; the same seed gives the same classifier."""

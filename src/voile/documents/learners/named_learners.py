@@ -65,8 +65,10 @@ LEARNERS: Mapping[str, Callable[[], TokenLearner]] = {
     "ensemble-cost": partial(_make_ensemble, cost_sensitive=True),
     "selection-cost": partial(_make_selection, cost_sensitive=True),
 }
-"""The paper's five, each in a variant that weighs costs as it learns; their consensus; the reader's
-head."""
+"""The paper's five learners, their consensus, and the reader's head.
+
+Each of the five also has a variant that weighs costs as it learns.
+"""
 DEFAULT = "default"
 
 
@@ -78,7 +80,7 @@ def default_learner() -> str:
 
 
 def learners_of(given: str | Sequence[str | TokenLearner]) -> dict[str, TokenLearner]:
-    """Return learners by their names; a name stands for the learner of `LEARNERS`, or the default.
+    """Return learners by name. A name means the learner of `LEARNERS`, or the default.
 
     >>> from voile.documents.learners.svm import SVM
     >>> list(learners_of(["crf", SVM(C=1.0)]))

@@ -60,7 +60,7 @@ class LearnerSelection:
         )
 
     def errors(self, margins: Margins, examples: LabelledExamples) -> float:
-        """Return the errors of a learner by its own rule, or what they cost."""
+        """Return the number of a learner's errors by its own rule, or their cost."""
         labels, found = examples.labels, classes_by_own_rule(margins)
         if not self.cost_sensitive:
             return float((found != labels)[examples.counted].sum())

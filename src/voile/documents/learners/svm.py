@@ -20,15 +20,15 @@ Labels = NDArray[np.int16]
 class SVM:
     """Linear support vector machine, one type against the rest, decided from left to right.
 
-    A token's columns include the classes of the `window` tokens before it: not the true ones, which
-    would be trusted too much, but those given to subjects that the machine had not seen, dealt to
-    `folds` parts (1 takes the true ones). Marks are harmless tokens there.
+    A token's columns include the classes of the `window` tokens before it. True classes would be
+    trusted too much. So the SVM uses classes given to subjects that the machine had not seen, dealt
+    to `folds` parts (1 takes the true ones). Marks are harmless tokens there.
 
     C : weight of the errors against the width of the margin, above 0.
     cost_sensitive : weigh an identifier's error with its cost.
 
-    Cost: O(ones in the matrix) a round of dual coordinate descent, about 30 rounds; with two folds
-    twice that. 200,000 tokens take 1.3 s on one core for each type.
+    Cost: O(ones in the matrix) a round of dual coordinate descent, about 30 rounds. With two folds
+    it is twice that. 200,000 tokens take 1.3 s on one core for each type.
     """
 
     C: float = 0.1

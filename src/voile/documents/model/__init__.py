@@ -1,1 +1,1 @@
-"""What a kit stores, and what finds identifiers without learning from the user's text."""
+"""Contents of a kit, and finders of identifiers that need no training on the user's text."""

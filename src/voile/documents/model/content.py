@@ -1,4 +1,4 @@
-"""What a documents kit holds, between memory and the kit's tables and facts."""
+"""The content of a documents kit, between memory and the kit's tables and facts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KIND = "documents"
 
 @dataclass(frozen=True, eq=False)
 class DocumentsContent(DocumentsPolicies):
-    """A fitted family: committees for several costs, and what each leaves and removes."""
+    """A fitted family: committees for several costs, and the errors of each."""
 
     reading: DocumentReader  # which columns were read, and who was held out
     committees: Mapping[float, TokenCommittee]  # for each miss_cost

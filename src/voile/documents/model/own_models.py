@@ -35,7 +35,7 @@ def with_models(committee: TokenCommittee, given: Iterable[Any]) -> TokenCommitt
 
 
 def describe_models(models: Iterable[tuple[str, ModelFolder]]) -> list[dict[str, Any]]:
-    """Return what a kit says of its models, each once: not where they lie."""
+    """Return a kit's description of its models, each once, without their places."""
     return [
         {
             "name": name,
@@ -50,7 +50,7 @@ def describe_models(models: Iterable[tuple[str, ModelFolder]]) -> list[dict[str,
 
 
 def publish_models(committee: TokenCommittee) -> list[dict[str, Any]]:
-    """Return what a recipient may know of a committee's models.
+    """Return the public facts about a committee's models.
 
     These are the hashes of weights, tokenizer and configuration. The names of files are the data
     holder's, and a hash of a few phrases would confirm a guess.

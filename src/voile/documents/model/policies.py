@@ -38,8 +38,11 @@ FACTS = (
 UNMARKED = ("marks", "unknown", "start", "default_policy", "default_means", "caveat", "language")
 """More facts, of a kit that was learnt from text that nobody annotated."""
 MODELS, CLUSTERS, READER = "models", "clusters", "reader"
-"""One of a kit with models of the user's own: what they are called, and their hashes; one of a kit
-whose learners saw clusters of words: their name; one of a kit on a reader: its hash and layer."""
+"""Keys of a kit's facts.
+
+A kit with models of the user's own has their names and hashes. A kit whose learners saw clusters of
+words has the clusters' name. A kit on a reader has the reader's hash and layer.
+"""
 NOVELTY = "novelty"
 """A kit's words, and how many of a note are new: see `NoveltyCheck`."""
 UNLISTED = "voile does not list the reader's weights, and has not tested them"
@@ -53,7 +56,7 @@ UNCHECKED = {
     PROPOSED: "against proposals that nobody checked",
     REVIEWED: "against proposals, of which reviewers checked some lines",
 }
-"""What figures of text are held against that nobody annotated."""
+"""The marks that figures are compared with if nobody annotated the text."""
 WHOLE = (
     "the policy has no pass: the committee removes nothing, and names stay but for what patterns "
     "and lists find"

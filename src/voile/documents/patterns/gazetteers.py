@@ -14,7 +14,7 @@ from voile.documents.words.tokens import LINE, Tokeniser, tokenise
 
 
 def read_gazetteers(given: Iterable[Any]) -> dict[str, list[str]]:
-    """Read each NAME=FILE, and take what is phrases already: the phrases by the list's name."""
+    """Read each NAME=FILE, or take the phrases as given: the phrases by the list's name."""
     return {name: read_phrases(phrases) for one in given for name, phrases in named_phrases(one)}
 
 
@@ -23,7 +23,7 @@ def gazetteer_words(
 ) -> dict[str, frozenset[str]]:
     """Split the phrases of lists into words as a text has them, in small letters.
 
-    Of a phrase with capitals the words in small letters are left out, since they stand everywhere.
+    If a phrase has capitals, its words in small letters are left out, since they stand everywhere.
     """
     return {name: frozenset(_words(phrases, tokeniser)) for name, phrases in lists.items()}
 

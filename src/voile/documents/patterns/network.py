@@ -1,7 +1,8 @@
 """Addresses on a network: e-mail, URL, IP and MAC.
 
-Each pattern looks for a character that it cannot lack (an @, a dot, a colon) and from there to both
-sides, so that a text without any costs next to nothing, and no text more than a pass.
+Each pattern looks for a character that it cannot lack (an @, a dot, a colon), and from there to
+both sides. So a text without such a character costs next to nothing, and no text costs more than a
+pass.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def emails(plain: str) -> Iterator[Slice]:
 
 
 def urls(plain: str) -> Iterator[Slice]:
-    """Find what has a scheme, begins with www., or is a host of the oldest generic domains."""
+    """Find links with a scheme, with www. first, or on a host of the oldest generic domains."""
     yield from _links(plain, _SCHEME, _BEFORE_SCHEME, _AFTER_SCHEME)
     for start, end in _links(plain, _HOST, _BEFORE_HOST, _AFTER_HOST):
         if plain[start - 1 : start] != "@":  # else an e-mail address

@@ -19,15 +19,15 @@ class PatternFinder(Protocol):
 
     @property
     def by(self) -> RemovalReason:
-        """Say why what is found goes."""
+        """Give the reason for removing a match."""
 
     @property
     def checked(self) -> bool:
-        """Return whether a checksum distinguishes what is found from look-alikes."""
+        """Return whether a checksum distinguishes a match from look-alikes."""
 
     @property
     def label(self) -> str:
-        """Name the type of what is found."""
+        """Name the type of a match."""
 
     def slices(self, plain: str) -> Iterable[Slice]:
         """Find the (start, end) of each in a text that is normalised already."""
@@ -52,11 +52,11 @@ class TextPattern:
 
 
 def find(text: str, finders: Iterable[PatternFinder]) -> list[TextRemoval]:
-    """Return what any of the finders finds, in the order of the text and apart. Cost: O(characters)
-    each.
+    """Return the matches of all finders, in the order of the text and apart.
 
-    Where findings overlap, the longest has its characters; of equally long ones the one that starts
-    first, then that of the finder named first (see `settle_spans`).
+    If matches overlap, the longest has its characters. If some are equally long, the one that
+    starts first has them, then that of the first finder (see `settle_spans`). Cost: O(characters)
+    each.
     """
     plain = normalise(text)
     found = [

@@ -1,14 +1,16 @@
 """Telephone and fax numbers.
 
-A number's form alone says little: every country groups digits its own way, and made-up or
-mistyped numbers keep to no plan. A run of digits counts as a telephone number if it has
+A number's form alone says little: every country groups digits its own way, and made-up or mistyped
+numbers keep to no plan. A run of digits counts as a telephone number in three cases:
 
-- a country's calling code after + or 00 (ITU-T E.164) and 7 to 15 digits in all; or
-- six digits or more, no form of a date, and a word such as phone, Tel., móvil or call close
-  before it, or office, mobile or fax close after it, or such a number just before it; or
-- a form that is a telephone's in some country and hardly anything else's: an area code in
-  brackets, a leading 0 and groups, 3-3-4 (North America), nine digits from 6 on whole or in
-  Spain's groups; but in a row of other figures, a table's, or as an amount of money.
+- It has a country's calling code after + or 00 (ITU-T E.164) and 7 to 15 digits in all.
+- It has six digits or more, no form of a date, and a cue. The cue is a word such as phone, Tel.,
+  móvil or call close before it. It may also be office, mobile or fax close after it, or such a
+  number just before it.
+- It has a form that is a telephone's in some country and hardly anything else's. The form is an
+  area code in brackets, a leading 0 and groups, or 3-3-4 (North America). It may also be nine
+  digits from 6 on, whole or in Spain's groups. It does not count in a row of other figures, such as
+  a table's, or as an amount of money.
 
 An extension (x12, ext. 12) goes with its number.
 """

@@ -20,7 +20,7 @@ _TOKEN = re.compile(r"[^\W_]+|\S")
 def read_phrases(given: str | PathLike[str] | Sequence[str]) -> list[str]:
     """Read a list from a text file in UTF-8, one phrase a line; empty ones are left out.
 
-    What is a list already is taken as it is.
+    A list is taken as it is.
     """
     if not isinstance(given, str | PathLike):
         if not (phrases := [phrase for phrase in given if phrase.strip()]):
@@ -40,8 +40,8 @@ def read_phrases(given: str | PathLike[str] | Sequence[str]) -> list[str]:
 class PhraseList:
     r"""Find phrases of a list: whole tokens, whatever blanks separate them.
 
-    A token is a run of letters and digits or any other single character, so that Ann is not found
-    in Anne but in Ann-Marie and Ann_2020. One pass finds all phrases, the longest that begins at a
+    A token is a run of letters and digits or any other single character. So Ann is not found in
+    Anne but in Ann-Marie and Ann_2020. One pass finds all phrases, the longest that begins at a
     place.
 
     >>> denied = PhraseList(["Ann Lee", "tardis"], label="NAME")

@@ -12,10 +12,10 @@ A format is read character by character:
 | any other character | itself, in either case |
 
 So `MRN-######` finds MRN-004711, and `@@999` finds ab123. Only whole words are found: a seventh
-digit, or a letter just before, and it is another number; a word ends at an underscore. What a
-format cannot say is a regular expression between slashes, such as `/MRN:? ?[0-9]{5,8}/`. It must
-not take long on any text: `*`, `+`, `{5,}` and back-references are refused, and so is one that a
-text could match in more than `MOST_WAYS` ways from one place.
+digit, or a letter just before, makes it another number. A word ends at an underscore. For other
+forms, give a regular expression between slashes, such as `/MRN:? ?[0-9]{5,8}/`. It must not take
+long on any text: `*`, `+`, `{5,}` and back-references are refused. So is one that a text could
+match in more than `MOST_WAYS` ways from one place.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Build an encoder's ONNX graph, cut after the layer that is read, with 8-bit weights.
 
-A linear part multiplies whole numbers: its input is quantised to 8 bits as the text goes through,
-its weights beforehand, with a scale for each output. Weights have 7 bits. The processor's sums of
-two products then stay within 16 bits, so that all processors give the same sums. The embeddings
-have 8 bits, with a scale for each word piece. Positions are an input, since some versions of ONNX
-Runtime fuse a graph that counts them wrongly.
+A linear part multiplies whole numbers. Its input is quantised to 8 bits as the text goes through.
+Its weights are quantised beforehand, with a scale for each output. Weights have 7 bits. The
+processor's sums of two products then stay within 16 bits, so that all processors give the same
+sums. The embeddings have 8 bits, with a scale for each word piece. Positions are an input, since
+some versions of ONNX Runtime fuse a graph that counts them wrongly.
 """
 
 from __future__ import annotations

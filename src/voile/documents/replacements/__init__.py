@@ -1,1 +1,1 @@
-"""What comes in the place of what was removed: marks, categories or surrogates."""
+"""Replacements of removed text: marks, categories or surrogates."""

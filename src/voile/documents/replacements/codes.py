@@ -67,8 +67,9 @@ def _scramble_pieces(pieces: list[str], stream: int) -> str:
 
 
 def disguise(draws: SurrogateDraws, value: str) -> str:
-    """Replace every letter and digit of what has no better surrogate, whatever its length; what has
-    neither becomes three digits.
+    """Replace every letter and digit of a value without a better surrogate, whatever its length.
+
+    A value with neither becomes three digits.
     """
     value = clean(value)
     parts = [value[start : start + _LONGEST] for start in range(0, len(value), _LONGEST)]

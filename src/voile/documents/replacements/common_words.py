@@ -1,4 +1,4 @@
-"""Words that are not a name: what keeps a sentence readable where one of them was removed."""
+"""Words that are not a name: they keep a sentence readable if one of them was removed."""
 
 from __future__ import annotations
 

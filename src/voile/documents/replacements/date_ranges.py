@@ -60,7 +60,7 @@ def move_dates(
 
 
 def _moved_range(text: str, offset: int, read: _Read) -> str | None:
-    """Move the dates of a range, of which the second may hold what the first leaves out."""
+    """Move the dates of a range. The second may supply parts that the first leaves out."""
     for to in _TO.finditer(text):
         left, right = text[: to.start()], text[to.end() :]
         for parted, write in _RANGES:

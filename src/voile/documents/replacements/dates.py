@@ -1,12 +1,18 @@
 """Dates as they are written, moved by a subject's one offset, in the form they had.
 
-The grammar is strict and its own: days as 12/03/1999 (in a stated order), 1999-03-12, 12 March
-1999, March 12th, 1999, 12 de marzo de 1999, 12-mar-99, each with or without a weekday before and
-a time of day after; months as June 2006, marzo de 2007, 06/2006, marzo-09; years; and ranges of
-all these (`date_ranges`). What it does not read is not guessed.
+The grammar is strict and its own. It reads:
+
+- days as 12/03/1999 (in a stated order), 1999-03-12, 12 March 1999, March 12th, 1999, 12 de marzo
+  de 1999, 12-mar-99;
+- such days with a weekday before, a time of day after, or both;
+- months as June 2006, marzo de 2007, 06/2006, marzo-09;
+- years;
+- ranges of all these (`date_ranges`).
+
+It does not guess the meaning of other forms.
 
 A day moves by the offset, so that intervals are kept to the day. A month moves by the offset in
-whole months and a year by it in whole years, never by none: intervals between months, and
+whole months and a year by it in whole years, never by none. So intervals between months, and
 between years, are kept, and no day is revealed. Years of two digits are those of 1969 to 2068.
 """
 
@@ -50,7 +56,7 @@ _SPELLINGS = {"sept": "sep", "set": "sep", "setiembre": "septiembre"} | {
 
 @dataclass(frozen=True, slots=True)
 class CalendarWord:
-    """What a word of the calendar means: the month or day, from 0, and how it is written."""
+    """The meaning of a calendar word: the month or day, from 0, and how it is written."""
 
     number: int
     language: Language
@@ -81,7 +87,7 @@ class CalendarWords:
         return fold(word) in self._meanings
 
     def read_word(self, word: str, language: Language) -> CalendarWord:
-        """Return what a word that `pattern` matches means, in this language if it has it."""
+        """Return the meaning of a word that `pattern` matches, in this language if it has it."""
         meanings = self._meanings[fold(word)]
         return meanings.get(language) or next(iter(meanings.values()))
 
@@ -128,7 +134,7 @@ _TIME = (
 
 @dataclass(frozen=True, slots=True)
 class WrittenDate:
-    """A date with its form: the pieces of its text, what each of them says, and what it means."""
+    """A date with its form: the pieces of its text, their meanings, and the date itself."""
 
     # (what, text); `what` is "year", "month", "name", "day", "suffix" or "weekday", or empty for
     # what stays as it is

@@ -38,7 +38,7 @@ _AGES: Mapping[Language, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class RemovedValue:
-    """What is removed somewhere, with what stands before it."""
+    """A value that is removed somewhere, with the text before it."""
 
     kind: str
     text: str
@@ -61,7 +61,7 @@ class SurrogateSettings:
     days: int
     keep_ages: bool
     own_names: Callable[[str], Mapping[str, str]] = lambda _: {}
-    """What the folded words of a subject's own name become, in every document."""
+    """The surrogates of the folded words of a subject's own name, in every document."""
 
     def candidates(self, kind: str) -> Sequence[str]:
         return self.lists.get(kind) or self.list_shipped(kind)
@@ -138,7 +138,7 @@ class _SurrogateDocument:
         return self._draw_name(value)
 
     def _name(self, text: str, before: str) -> str | None:
-        """Rename a person; of what is not a name its words: "@anna" may become "@tracy"."""
+        """Rename a person, or the words of a text that is no name: "@anna" may become "@tracy"."""
         return self._people.rename(read_mention(text, before)) or rename_phrase(
             text, frozenset(), self._draws, lambda run: self._people.rename(read_mention(run))
         )

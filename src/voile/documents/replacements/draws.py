@@ -15,10 +15,10 @@ _ATTEMPTS = 48
 
 @dataclass(frozen=True)
 class SurrogateDraws:
-    """Draws surrogates for one subject; what a document removes is never drawn for it.
+    """Draws surrogates for one subject, and never a value that the document removes.
 
-    Nor is what was drawn for another of its values, so that two people stay two. What comes first
-    keeps its surrogate: give values in an order of their own, not in that of the text.
+    No surrogate is drawn for two of its values, so that two people stay two. The first value keeps
+    its surrogate: give values in an order of their own, not in that of the text.
     """
 
     # secret, subject: as in `voile.keys.pseudonyms`

@@ -1,4 +1,4 @@
-"""What kind of identifier each type is, whatever a corpus calls it."""
+"""The kind of identifier of each type, by any corpus's name for it."""
 
 from __future__ import annotations
 
@@ -120,8 +120,8 @@ def safe_label(label: str) -> str:
 def kind_of(label: str) -> str:
     """Return the kind of identifier that a label means, else "other".
 
-    A label of no known corpus is read word by word, in English and Spanish: split at a sign, digits
-    or a capital, or before name, number, address and code.
+    A label of no known corpus is read word by word, in English and Spanish. It is split at a sign,
+    digits or a capital, or before name, number, address and code.
     """
     return KIND_OF.get(safe_label(label)) or _kind_by_words(label)
 

@@ -1,9 +1,10 @@
 """Dates that no strict grammar reads, moved as far as they can be understood.
 
-Nothing that stands for a date becomes a mark, which would show that the dates beside it are made
-up. What is understood moves by the subject's offset: a numeric date in the usual order of its
-language, a day without its year, a weekday, a month's name. Intervals to these are not exact. Other
-digits become others; what holds any other word becomes a season.
+A mark in the place of a date would show that the dates next to it are made up. So dates never
+become marks. A date that voile understands moves by the subject's offset. Examples are a numeric
+date in the usual order of its language, a day without its year, a weekday, or a month's name.
+Intervals to these are not exact. Other digits become others. A text with any other word becomes a
+season.
 """
 
 from __future__ import annotations

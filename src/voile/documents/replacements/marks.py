@@ -1,4 +1,4 @@
-"""Marks in the place of what was removed: `[NAME]`."""
+"""Marks in the place of removed text: `[NAME]`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voile.documents.text.document import Document
 
 
 def mark(label: str) -> str:
-    """Return the mark that stands for what has this label: one token to every learner."""
+    """Return the mark for text with this label: one token to every learner."""
     return f"[{safe_label(label)}]"
 
 

@@ -1,4 +1,4 @@
-"""Notes that are JSON or other markup: what replaces an identifier leaves them as valid."""
+"""Notes that are JSON or other markup: a replacement of an identifier leaves them as valid."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from voile.documents.replacements.published import PublishedText, replace_remova
 from voile.documents.replacements.removal import TextRemoval
 
 MARKUP = (
-    "the notes are markup (JSON, XML or HTML): names of fields and attributes stay as they are; "
-    "a column of plain text for each field gives better results"
+    "the notes are markup (JSON, XML or HTML): names of fields and attributes stay as they "
+    "are. A column of plain text for each field gives better results"
 )
 _LOOKED_AT = 200
 _ELEMENT = re.compile(r"<(?:\?xml|!doctype|[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?)>", re.IGNORECASE)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Language = Literal["english", "spanish"]
 LANGUAGES: tuple[Language, ...] = ("english", "spanish")
 BUILT_IN = "built in"
-"""What a private manifest calls voile's own lists of surrogate names."""
+"""The private manifest's name for voile's own lists of surrogate names."""
 
 # Small words within surnames: they are neither a name by themselves nor distinguished from one.
 _PARTICLES = "de del la las los san santa da das do dos di du le van von der den ter zu al el ibn"
@@ -52,7 +52,7 @@ def fold(word: str) -> str:
 
 
 class _BareCharacters(dict[int, int | None]):
-    """What is left of each character without marks; looked up once."""
+    """Each character without its marks, looked up once."""
 
     def __missing__(self, point: int) -> int | None:
         self[point] = None if unicodedata.combining(chr(point)) else point
@@ -81,7 +81,7 @@ class NameLists:
         for what in ("female", "male", "surnames"):
             if len({fold(name) for name in getattr(self, what)}) < 2:
                 raise RequestError(
-                    "a list of names holds fewer than two", where=what, instead="give more of them"
+                    "a list of names has fewer than two", where=what, instead="give more of them"
                 )
 
     @classmethod
@@ -113,7 +113,7 @@ def builtin_pool(language: Language) -> NamePool:
 
 
 class NamePool:
-    """The names that surrogates are drawn from, and what a word's ending makes of it.
+    """The names that surrogates are drawn from, and the role of a word by its ending.
 
     Whether a word is on a list never counts: the lists are public, and would point out the rare
     names, which are on none.

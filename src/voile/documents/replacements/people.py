@@ -22,10 +22,10 @@ class RenamedPeople:
 
     Each word of a name becomes one name, of the role that the document gives it (`roles`): "Anna
     Smith", "Smith, Anna", "Mrs SMITH" and "A. Smith" stay one person, and two stay two. Commas,
-    hyphens, capitals, possessives and titles stay; particles go with their surname ("de la Torre"
-    may become "Romero", and "Torre" "de la Fuente"). An initial becomes that of the word it is
-    short for, if the document removes such a word, else one of its own. `own` : the words of which
-    it is known what they become.
+    hyphens, capitals, possessives and titles stay. Particles go with their surname ("de la Torre"
+    may become "Romero", and "Torre" "de la Fuente"). An initial becomes that of its word's
+    surrogate, if the document removes such a word, else one of its own. `own` : words with
+    surrogates that are already known.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class RenamedPeople:
             self._initials.setdefault(word[0], word)
 
     def rename(self, mention: NameMention) -> str | None:
-        """Return a name of the same form; None for what is not a name."""
+        """Return a name of the same form; None if the mention is not a name."""
         value = mention.value
         if not _NAME.fullmatch(value) or not (parts := parts_of(mention, self._language)):
             return None

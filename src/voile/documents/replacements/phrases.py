@@ -1,4 +1,4 @@
-"""Streets and organisations: what kind they are stays, their names become others."""
+"""Streets and organisations: their kind stays, and their names become others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document as published: what stands in the place of what."""
+"""A document as published: its text, and its replacements in place of the source's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PublishedDocument(Document):
 def publish(
     document: Document, removals: Sequence[TextRemoval], put: RemovalReplacer
 ) -> PublishedDocument:
-    """Replace what is removed, and carry over the spans that are left."""
+    """Replace the removed text, and carry over the spans that are left."""
     made: PublishedText = keep_json(document.text, put(document, removals))
     return PublishedDocument(
         made.text,

@@ -1,4 +1,4 @@
-"""What is to go from a text, before it is said what comes in its place."""
+"""A removal from a text, before its replacement is known."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voile.core.errors import RequestError
 
 
 class RemovalReason(NamedTuple):
-    """Why characters go: what kind of remover found them, and which one."""
+    """Why characters are removed: the kind of remover that found them, and its name."""
 
     kind: Literal[
         "pass", "pattern", "list", "repeat", "known", "possible", "rule", "starter", "reader"

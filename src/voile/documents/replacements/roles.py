@@ -1,8 +1,8 @@
 """Which words of a document's names are given names, and which are surnames.
 
-How they are written says so: the order, a comma, a title, a field's name before. Where nothing
-does, the word's last letters decide. Whether it is on a list of names never counts, since an
-adversary who has the lists could then find the rare names, which are on none.
+Their form shows it: the order, a comma, a title, a field's name before. If nothing shows it, the
+word's last letters decide. Whether the word is on a list of names never counts. An adversary who
+has the lists could then find the rare names, which are on none.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class MentionPart:
 
 @lru_cache(maxsize=4096)
 def parts_of(mention: NameMention, language: Language) -> tuple[MentionPart, ...]:
-    """Say what each word of a mention is."""
+    """Return the role of each word of a mention."""
     found = list(WORD.finditer(mention.value))
     parts = tuple(_part(mention, number, found, language) for number in range(len(found)))
     if any(part.what in {"name", "initial"} for part in parts):

@@ -21,8 +21,8 @@ def settle_spans(text: str, *sources: Iterable[TextRemoval]) -> list[TextRemoval
 
     A source has its spans before the sources after it, and a longer span of a source before a
     shorter one. The later span keeps the characters that no earlier one has, from word to word. It
-    gives them to the earlier span if both have one label, or if only signs lie between, so that no
-    word or number is cut. An organisation or a street that contains a name whole has the name, too.
+    gives them to the earlier span if both have one label, or if only signs lie between. So no word
+    or number is cut. An organisation or a street that contains a name whole has the name, too.
 
     Cost: O(m log m), m spans.
 
@@ -125,7 +125,7 @@ class _SettledSpans:
     def _part_between(
         self, one: TextRemoval, left: TextRemoval | None, right: TextRemoval | None
     ) -> TextRemoval | None:
-        """Return what of a span has words between two others, None for the span's own ends.
+        """Return a span's words between two others, None for the span's own ends.
 
         It belongs to a neighbour that only signs separate from it.
         """
@@ -162,7 +162,7 @@ def _unite_spans(spans: Sequence[TextRemoval]) -> list[TextRemoval]:
 
 
 def _is_name_within(inner: TextRemoval, outer: TextRemoval) -> bool:
-    """Return whether a span is a person's name within what is called after a person."""
+    """Return whether a span is a person's name within a kind that is named after persons."""
     within = outer.start <= inner.start and inner.end <= outer.end
     return within and kind_of(inner.label) == "name" and kind_of(outer.label) in _CALLED_AFTER
 

@@ -1,4 +1,4 @@
-"""Surrogates in the place of what was removed: other names, moved dates, other numbers."""
+"""Surrogates in the place of removed text: other names, moved dates, other numbers."""
 
 from __future__ import annotations
 
@@ -39,17 +39,23 @@ _BEFORE = 40
 class Surrogates:
     """Put a surrogate in the place of each run of removals.
 
-    A subject's value becomes the same in all its documents: names part by part (`people`), dates by
-    the subject's one offset (`date_ranges`, `loose_dates`), ages over 89 as one group (`ages`),
-    numbers, mail, pages and addresses by keyed ones (`codes`), streets and organisations by their
-    names alone (`phrases`), other kinds by an entry of their list. Words that are not a name become
-    such words (`common_words`). A document without a subject is one of its own.
+    A subject's value becomes the same in all its documents:
+
+    - names part by part (`people`);
+    - dates by the subject's one offset (`date_ranges`, `loose_dates`);
+    - ages over 89 as one group (`ages`);
+    - numbers, mail, pages and addresses by keyed ones (`codes`);
+    - streets and organisations by their names alone (`phrases`);
+    - other kinds by an entry of their list.
+
+    Words that are not a name become such words (`common_words`). A document without a subject is
+    one of its own.
 
     No surrogate depends on whether the value is on a list: the lists are public.
 
-    All of it is pseudonymous: the holder of the secret can find what stood there by trying each
-    value, and one true date reveals all dates of its subject. A missed name stands out less among
-    surrogates than among marks, but an adversary with the lists can look for names on none. A moved
+    All of it is pseudonymous. The holder of the secret can find the original values by trying each
+    value, and one true date reveals all dates of its subject. A missed name is less visible among
+    surrogates than among marks. But an adversary with the lists can look for names on none. A moved
     birthday still reveals an age over 89.
 
     Parameters
@@ -58,17 +64,18 @@ class Surrogates:
     language : "english" or "spanish": of names, and of words that are both.
     names : lists of names, joined; None takes voile's of this language.
     lists : kind -> two surrogates or more, for kinds of `LISTED`, before voile's own.
-    kinds : label -> kind, where a corpus's labels are not those of `kinds`, or mean another.
-    date_order : "dmy" or "mdy", of dates in numbers. None: "dmy" in Spanish, in English what a date
-        can be, "mdy" first.
+    kinds : label -> kind, if a corpus's labels are not those of `kinds`, or mean another.
+    date_order : "dmy" or "mdy", for dates in numbers. With None it is "dmy" in Spanish. In English
+        it is the only possible order, or "mdy" if both are possible.
     days : dates move by up to as many, 1 to 36,500.
     ages : "keep" leaves ages up to 89, "mark" puts a mark there.
 
-    Guarantees: no removal stays as it was, but for ages that are kept, the titles, "and" and
-    punctuation within a name, and the words of `phrases` that streets and organisations share. No
-    part of a surrogate name is a word that the same document removes. No two names, places and the
-    like of a document share a surrogate; in different documents of a subject two words meet with a
-    chance of one in the length of their list. Cost: O(length + removals).
+    Guarantees: no removal stays as it was, except ages that are kept, the titles, "and" and
+    punctuation within a name, and words of `phrases`. The last are words that streets and
+    organisations share. No part of a surrogate name is a word that the same document removes. No
+    two names, places and the like of a document share a surrogate. In different documents of a
+    subject two words meet with a chance of one in the length of their list. Cost: O(length +
+    removals).
 
     >>> replacer = Surrogates(Secret(bytes(32)))
     >>> removals = [TextRemoval(0, 14, "NAME"), TextRemoval(22, 33, "DATE")]
@@ -105,9 +112,9 @@ class Surrogates:
         )
 
     def knowing(self, own_names: Callable[[str], Mapping[str, str]]) -> Surrogates:
-        """Return the same with what the folded words of each subject's own name become.
+        """Return a copy that knows the surrogates of the folded words of each subject's own name.
 
-        Of these no promise is made that a document does not remove them for another.
+        There is no guarantee that a document does not remove these surrogates as another value.
         """
         other = copy(self)
         other._settings = replace(self._settings, own_names=own_names)
@@ -151,6 +158,6 @@ def _checked_lists(lists: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, .
             raise RequestError(f"{kind} {what}", where="lists", instead=nearest(kind, LISTED))
         if len({fold_value(entry) for entry in entries}) < 2:
             raise RequestError(
-                f"the list of {kind} holds fewer than two", where="lists", instead="give more"
+                f"the list of {kind} has fewer than two", where="lists", instead="give more"
             )
     return {kind: tuple(entries) for kind, entries in lists.items()}

@@ -1,1 +1,1 @@
-"""A person reads what was proposed: the order of lines, the store of answers, the local page."""
+"""A person reads the proposals: the order of lines, the store of answers, the local page."""

@@ -1,4 +1,4 @@
-"""What holds of a line that several reviewers answered, and what a further one must decide."""
+"""The valid answer for a line with several reviewers, and the disputes for a further one."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _types(answer: ReviewAnswer) -> frozenset[tuple[int, int, str]]:
 
 
 def _dispute(line: ReviewLine, answers: Sequence[ReviewAnswer]) -> ReviewLine:
-    """Return a line that shows what every reviewer marked; what not all did is doubtful."""
+    """Return a line that shows every reviewer's marks. A mark that not all set is doubtful."""
     by: dict[tuple[int, int, str], list[str]] = defaultdict(list)
     for answer in answers:
         for one in answer.spans:

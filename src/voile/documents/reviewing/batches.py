@@ -24,7 +24,7 @@ class ReviewBatches:
 
     Parameters
     ----------
-    notify : told, as a sentence, what could not be done.
+    notify : gets a sentence about each failure.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What stands beside a line: as much as fits, cut between words, with a sign where it is cut."""
+"""The text before and after a line, cut to fit between words, with a sign at each cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reviewer sees, and what each key does to it; every one is saved before the next."""
+"""A reviewer's view, and the effect of each key. Every key is saved before the next."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ SHEET = 12
 
 @dataclass(frozen=True)
 class KeyStroke:
-    """What a key asks for.
+    """A stroke of a key on the page.
 
     Parameters
     ----------
-    line, key : what the page showed when it was pressed: the line, and the last stroke on it.
-    words : of the line, from the first to before the last, that it is about.
+    line, key : the line that the page showed when the key was pressed, and the last stroke on it.
+    words : the words of the line that the stroke is about, from the first to before the last.
     label : the type, of `mark`.
     until : the last line that the page showed, of `sheet`.
     """
@@ -56,12 +56,13 @@ class LineView:
 
 
 class ReviewDesk:
-    """Hand out lines of a store, one at a time to each reviewer, and save what becomes of them.
+    """Hand out lines of a store, one at a time to each reviewer, and save the answers.
 
     Parameters
     ----------
-    more : called when none waits; adds further lines to the store, and says whether it did. It goes
-        on from what was answered before: that is neither undone nor adjudicated, all of it counts.
+    more : called when no line waits. It adds further lines to the store, and returns whether it
+        did. It goes on from the earlier answers. They are neither undone nor adjudicated, and all
+        of them count.
     """
 
     def __init__(
@@ -93,8 +94,11 @@ class ReviewDesk:
         return self._look(line, reviewer)
 
     def sheet(self, look: LineView, reviewer: str) -> list[LineView]:
-        """Return the looks of what is read beside an open line: the next ones, as long as nothing
-        is marked in them. None where each line is read as a whole."""
+        """Return the looks of the lines that are read with an open line.
+
+        They are the next ones, as long as nothing is marked in them. There are none if each line is
+        read as a whole.
+        """
         following: list[ReviewLine] = []
         if look.line.purpose in BLIND:
             given = (SHEET - 1, self._of_others(reviewer))
@@ -121,11 +125,11 @@ class ReviewDesk:
         return 0 if self._more is None else max(map(self.store.last_batch, self._own))
 
     def strike(self, reviewer: str, stroke: KeyStroke) -> str:
-        """Do what a key asks for, and save it; return what to say of it.
+        """Do the action of a key, save it, and return a message about it.
 
         Raises
         ------
-        StaleError : the page showed something else than what is open to this reviewer.
+        StaleError : the page showed another line than the one open to this reviewer.
         """
         if stroke.act == "undo":
             return self._undo(reviewer)

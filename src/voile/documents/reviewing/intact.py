@@ -18,7 +18,7 @@ RANGES = {
     " OR final NOT IN (0, 1) OR unsure NOT IN (0, 1) OR seconds NOT BETWEEN 0 AND 1e9",
     "never": "word = '' OR reviewer = ''",
 }
-"""What no row may be, by its table, beside what its columns' types say."""
+"""Invalid rows, by their table, which the types of the columns do not exclude."""
 
 
 def is_intact(file: OwnDatabase, tables: str) -> bool:

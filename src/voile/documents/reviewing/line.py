@@ -1,4 +1,4 @@
-"""What a reviewer reads, and what a reviewer answered."""
+"""Lines for a reviewer, and a reviewer's answers."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class ReviewLine:
     ----------
     number : of the store, from 1; 0 of a line that is not yet in one.
     batch : in which it is read.
-    purpose : what its answer is for.
-    document : its number, from 0, in the order of the notes; in that of the release's rows where a
-        release is read. -1 where planted text has none.
-    start, end : its characters in the source; -1 where planted text has none.
-    before, text, after : the neighbours and the line; `text` may hold a planted identifier.
-    proposals : what is shown as an identifier until the reviewer says otherwise.
-    why : why this line, as a sentence; no word of the text.
+    purpose : the use of its answer.
+    document : its number, from 0, in the order of the notes. If a release is read, it is the order
+        of the release's rows. It is -1 if planted text has none.
+    start, end : its characters in the source; -1 if planted text has none.
+    before, text, after : the neighbours and the line; `text` may contain a planted identifier.
+    proposals : spans that are shown as identifiers until the reviewer changes them.
+    why : the reason for this line, as a sentence, without a word of the text.
     extra : JSON of the purpose's own, never shown.
     """
 
@@ -59,7 +59,7 @@ class ReviewLine:
 
 @dataclass(frozen=True, slots=True)
 class ReviewAnswer:
-    """What a reviewer last said of a line: `spans` are its identifiers, all others are harmless."""
+    """A reviewer's last answer for a line: `spans` are its identifiers, all others are harmless."""
 
     line: int
     reviewer: str

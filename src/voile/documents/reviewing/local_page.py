@@ -13,7 +13,7 @@ COMMON = ("NAME", "DATE", "PHONE", "ADDRESS", "ID", "EMAIL", "AGE", "HOSPITAL", 
 
 
 def page_server() -> Callable[..., None]:
-    """Return what serves the page, and prints its addresses.
+    """Return the function that serves the page and prints its addresses.
 
     Raises RequestError: its libraries are not installed.
     """

@@ -1,8 +1,8 @@
-"""Which lines are read next: those on which deciding by what is known so far costs most.
+"""Choose the next lines to read: those for which deciding without an answer costs most.
 
-A token that identifies somebody with probability p costs p L in expectation if it is left, and
-1 - p if it is removed; the better decision costs the less of the two, most of it near the cut. A
-line is worth what its tokens cost, for the tokens that its reader must read. A word that the batch
+Let a token identify somebody with probability p. It costs p L in expectation if it is left, and 1 -
+p if it is removed. The better decision costs the less of the two, most of it near the cut. A line's
+worth is its tokens' cost, divided by the tokens that its reader must read. A word that the batch
 has already teaches less each time it comes again.
 """
 
@@ -27,7 +27,7 @@ Ints = NDArray[np.intp]
 LONGEST = 60
 """Tokens of a line; a longer one is read in pieces, cut at the ends of sentences."""
 GLANCE = 5
-"""What a line costs its reader beside its tokens, in tokens."""
+"""The cost of a line to its reader on top of its tokens, in tokens."""
 NEAR = 200
 """Characters of a line's neighbours."""
 CLOSE = 0.5
@@ -38,14 +38,14 @@ SURE = frozenset({"known", "pattern"})
 
 @dataclass(frozen=True, eq=False)
 class RankedTokens:
-    """What is known so far of the n tokens of some documents.
+    """The known facts about the n tokens of some documents.
 
     Parameters
     ----------
     documents, tokens : the texts, and their tokens.
     probability : (n, T), of identifying somebody, by type.
     miss_cost : (T,), of each type left, in harmless tokens removed.
-    proposals : of each document, what would be removed now.
+    proposals : for each document, the removals as of now.
     """
 
     documents: Sequence[Document]
@@ -120,10 +120,10 @@ def _any_in(flags: NDArray[np.bool_], first: Ints, end: Ints) -> NDArray[np.bool
 def _greedily(
     tokens: TextTokens, cost: Floats, first: Ints, end: Ints, size: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the line that is worth most beside those before it, until they have enough tokens.
+    """Yield the line that is worth most given those before it, until they have enough tokens.
 
-    What a line is worth only falls while others are taken: one that is still the best when it is
-    valued anew is the best of all.
+    A line's worth only falls while others are taken. So a line that is still the best when it is
+    valued again is the best of all.
     """
     total = np.concatenate([[0], np.cumsum(cost)])
     most = (total[end] - total[first]) / (end - first + GLANCE)  # as if no word came twice
@@ -144,7 +144,7 @@ def _greedily(
 
 @njit(cache=True, nogil=True)
 def _worth(forms: NDArray[np.int32], cost: Floats, seen: NDArray[np.int64]) -> float:
-    """Return what a line saves for each token that is read, beside words seen so often."""
+    """Return the saving of a line for each token that is read, given how often words were seen."""
     total = 0.0
     for place in range(len(forms)):
         total += cost[place] / (1 + seen[forms[place]])
@@ -170,7 +170,7 @@ def _line(ranked: RankedTokens, cost: Floats, a: int, b: int) -> ReviewLine:
 
 
 def _show_proposals(ranked: RankedTokens, number: int, start: int, end: int) -> Iterator[ShownSpan]:
-    """Yield what is proposed in a line, with its doubt: none where a value or a form is sure."""
+    """Yield the proposals in a line, with their doubt: none if a value or a form is sure."""
     tokens = ranked.tokens
     own = slice(*tokens.first[number : number + 2])
     for one in ranked.proposals[number]:

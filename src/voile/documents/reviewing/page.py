@@ -27,7 +27,7 @@ class ReviewPage:
     ----------
     batches : gives further lines; None where there are no others.
     types : of identifiers, in the order of the digits that set them.
-    notify : told what went wrong, in a sentence without a word of the text.
+    notify : gets each failure, as a sentence without a word of the text.
     leave : ends the server.
     """
 

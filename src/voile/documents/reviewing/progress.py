@@ -19,11 +19,11 @@ PAUSE = 60.0
 
 @dataclass(frozen=True)
 class ReviewStanding:
-    """What is done and what is left, in tokens and lines.
+    """The finished and remaining work, in tokens and lines.
 
     Parameters
     ----------
-    read, goal : tokens; the goal is what the store holds where none was set, or it holds more.
+    read, goal : tokens. The goal is the store's size if none was set, or if the store is larger.
     lines : that wait for this reviewer.
     minutes : to the goal, at the pace until now; 0 while that is unknown.
     agreed, compared : lines on which all their reviewers agree, of how many with several.

@@ -19,15 +19,15 @@ LATER = 10  # of niceness: a key is answered first
 
 @dataclass(frozen=True)
 class ReviewState:
-    """What has been read.
+    """The lines and answers of a review so far.
 
     Parameters
     ----------
     lines : all that were handed out, read or not; none of them is handed out again.
-    answers : what holds of a line, by its number.
-    never : words that reviewers called harmless wherever they stand.
-    batch : the number of the batch that is asked for, from 1.
-    tokens : about how many it is to have; 0 when only the answers are to be learnt from.
+    answers : the valid answer for a line, by its number.
+    never : words that reviewers called harmless everywhere.
+    batch : the number of the requested batch, from 1.
+    tokens : about how many it is to have; 0 if the call only learns from the answers.
     """
 
     lines: Sequence[ReviewLine]
@@ -38,8 +38,11 @@ class ReviewState:
 
 
 Refit: TypeAlias = Callable[[ReviewState], Sequence[ReviewLine]]
-"""Learn from what has been read, and return the lines of the next batch in their order; none when
-no line is worth reading. It runs in a process of its own, which it may slow down and fill."""
+"""Learn from the answers, and return the lines of the next batch in their order.
+
+It returns none if no line is worth reading. It runs in a process of its own, which it may slow down
+and fill.
+"""
 
 
 class RefitProcess:

@@ -1,4 +1,4 @@
-"""What the page is sent, and what it sends: JSON of its own, with offsets counted in words."""
+"""The messages to and from the page: JSON of its own, with offsets counted in words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from voile.documents.reviewing.words import Place
 KNOWN = "known "
 """How `ShownSpan.by` begins for a value in a column next to the notes."""
 BESIDE = 40
-"""Characters of what stands before and after, of a line that is shown beside another."""
+"""Characters before and after a line that is shown next to another."""
 
 
 class _SentAnswer(BaseModel):
@@ -33,11 +33,11 @@ class _SentAnswer(BaseModel):
 
 
 def stroke_of(raw: bytes, types: Sequence[str]) -> KeyStroke:
-    """Read what a page sent.
+    """Read a message of the page.
 
     Raises
     ------
-    RequestError : it is none of ours.
+    RequestError : the message is not of the page's form.
     """
     try:
         sent = _SentAnswer.model_validate_json(raw)

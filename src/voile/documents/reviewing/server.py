@@ -43,14 +43,14 @@ def serve(
     purposes : whose lines are read; disagreements on them are adjudicated.
     reviewers : each gets an address, which works once.
     types : of identifiers, in the order of the digits that set them.
-    goal : tokens to read in all; 0 for what is in the store.
-    prepare : gives what learns from the answers and finds the next lines of the first purpose; it
-        runs in a process of its own between batches, and here once at the end.
-    more : called when nothing waits for a reviewer; adds further lines to the store, and says
-        whether it did. What was answered before then holds.
+    goal : tokens to read in all; 0 for those in the store.
+    prepare : returns the function that learns from the answers and finds the next lines of the
+        first purpose. It runs in a process of its own between batches, and here once at the end.
+    more : called when nothing waits for a reviewer. It adds further lines to the store, and returns
+        whether it did. Earlier answers are then final.
     port : 0 for one that is free.
     browser : open the address of the first reviewer.
-    notify : gets the addresses, and what goes wrong; never a word of the text.
+    notify : gets the addresses, and descriptions of failures, never a word of the text.
 
     Raises
     ------

@@ -20,7 +20,7 @@ __all__ = ["ReviewAnswer", "ReviewLine", "ReviewStore", "ShownSpan"]
 FORMAT = "1"
 DAMAGED = (
     "is damaged, or holds no answers of voile's",
-    "put a backup back, or remove it and read anew",
+    "put a backup back, or remove it and read again",
 )
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -50,8 +50,8 @@ AND (SELECT count(*) FROM finals WHERE finals.line = lines.number)
 class ReviewStore(OwnDatabase):
     """Lines to read and what reviewers answered.
 
-    Each stroke of a key is a row: what the line looks like to its reviewer after it, and whether
-    that is final. The last row of a line and reviewer holds; to undo is to delete the last stroke.
+    Each stroke of a key is a row: the line's new look to its reviewer, and whether that is final.
+    The last row of a line and reviewer is valid. To undo is to delete the last stroke.
 
     Guarantee: on a kill at any moment (tested) every stroke that was returned from is there whole.
     """
@@ -64,7 +64,7 @@ class ReviewStore(OwnDatabase):
     def create(cls, path: str | os.PathLike[str], *, meta: Mapping[str, str]) -> ReviewStore:
         """Make a store with facts of its own: the notes' fingerprint, the goal.
 
-        Of `meta`, `readers` says how many reviewers read each line [1].
+        `readers` in `meta` is the number of reviewers who read each line [1].
 
         Raises
         ------
@@ -90,7 +90,7 @@ class ReviewStore(OwnDatabase):
         DamagedError : the file is damaged, cut short or no store.
         """
         if not Path(path).is_file():
-            remedy = "put a backup back, or remove its folder and begin anew"
+            remedy = "put a backup back, or remove its folder and begin again"
             raise RequestError("there are no answers", where=str(path), instead=remedy)
         store = cls(Path(path))
         try:
@@ -316,7 +316,7 @@ class ReviewStore(OwnDatabase):
             raise RequestError(
                 "holds answers of another version of voile",
                 where=str(self.path),
-                instead="use that version, or remove it and read anew",
+                instead="use that version, or remove it and read again",
             )
         if "format" not in self.meta or not is_intact(self, TABLES):
             raise self.describe_damage()

@@ -43,8 +43,8 @@ class Corpus(Sequence[Document]):
         Parameters
         ----------
         format : a name in `voile.documents.text.formats.FORMATS`; recognised unless given.
-        encoding : of text; without one it is UTF-8, or what a byte order mark says.
-        subject : the field or column that says whom a document is about, instead of `subject`.
+        encoding : of text. Without one it is UTF-8, or the encoding of a byte order mark.
+        subject : the field or column with the document's subject, instead of `subject`.
 
         Raises
         ------

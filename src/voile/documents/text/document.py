@@ -21,7 +21,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text with what is known of it.
+    """One text with its annotations.
 
     Parameters
     ----------
@@ -31,14 +31,15 @@ class Document:
     subject : whom it is about; documents without one are subjects of their own, but for
         copies of a text, which are one.
     pos : (start, end, tag) of each word whose part of speech is given.
-    annotated : whether identifiers were annotated: then what is in no span is harmless, but for
+    annotated : whether identifiers were annotated. Text outside spans is then harmless, except the
+        text of `unknown`.
     unknown : (start, end) of the characters of which nobody knows whether they identify; apart
         from each other, kept in their order. Where a span lies over them, the span counts.
 
     Raises
     ------
-    RequestError : a span or unknown characters that are empty, outside the text or over others of
-        their kind; the message holds offsets and no words.
+    RequestError : a span or unknown characters are empty, outside the text or over others of their
+        kind. The message contains offsets and no words.
     """
 
     text: str
@@ -94,7 +95,7 @@ def only_annotated(documents: Iterable[Document]) -> list[Document]:
 
 
 CHARACTERS = 1 << 19
-"""Of documents that are looked at together: what a committee says of their tokens is in memory."""
+"""The most characters of documents processed together: their tokens' margins are in memory."""
 
 
 def in_parts(documents: Iterable[Document]) -> Iterator[list[Document]]:

@@ -73,8 +73,8 @@ class DocumentReader(BriefRepr):
     def documents(self, batch: pa.RecordBatch, first: int, *, annotated: bool) -> list[Document]:
         """Return a batch's documents: row after row, and in a row a text column after the other.
 
-        The texts of a row without a subject are one person's, identified by what they say: so
-        copies of a row are one person, wherever they stand.
+        The texts of a row without a subject are one person's, identified by the texts themselves.
+        So copies of a row are one person, wherever they stand.
         """
         if not batch.num_rows:
             return []
@@ -162,7 +162,7 @@ def count_controls(column: pa.Array) -> int:
 
 
 def has_lost_characters(column: pa.Array) -> NDArray[np.bool_]:
-    """Return which cells beside a text hold characters that were lost in decoding, (n,)."""
+    """Return which cells next to a text contain characters that were lost in decoding, (n,)."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not pa.types.is_string(kind) and not pa.types.is_large_string(kind):
         return np.zeros(len(column), dtype=np.bool_)

@@ -50,15 +50,15 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
 
     Parameters
     ----------
-    thing : what `voile.data.open_source` takes; or a folder, file or pattern of CoNLL columns,
-        brat, i2b2's XML, JSON, FHIR, .txt, .docx, .pdf, .eml or HTML files, or of several of the
-        unannotated ones. A format before it is taken as said:
+    thing : anything that `voile.data.open_source` takes, or documents. Documents are a folder, file
+        or pattern of CoNLL columns, brat, i2b2's XML, JSON or FHIR. They may also be .txt, .docx,
+        .pdf, .eml or HTML files, or several of the unannotated formats. A prefix sets the format:
         "brat:notes", "conll-sentences:tweets.txt", "presidio:synthetic.jsonl".
     table : of a database. encoding : of text that is not UTF-8.
 
     Raises
     ------
-    RequestError : there is no such file, table or format; a folder holds several formats.
+    RequestError : there is no such file, table or format, or a folder contains several formats.
     SourceError : a file is empty, damaged, or not text.
     """
     if not isinstance(thing, str | os.PathLike):
@@ -85,7 +85,7 @@ def _open_table(path: str, table: str | None, encoding: str | None) -> Source:
     except DecodingError as error:
         source = data.open_source(path, table=table, encoding=encoding, errors="replace")
         remedy = "" if error.instead is None else "; if all of it is none, say its --encoding"
-        said = f"{error.where}: {error.what}; rows with what is not text are set aside{remedy}"
+        said = f"{error.where}: {error.what}; rows that are not text are rejected{remedy}"
         warn(said, UnreadWarning)
         return source
 

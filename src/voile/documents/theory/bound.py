@@ -1,4 +1,4 @@
-"""What a lemma or a theorem says of a run's own numbers."""
+"""A lemma or a theorem, applied to a run's own numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TheoryBound:
 
     @property
     def verdict(self) -> str:
-        """What it says of the run, without its name and statement."""
+        """The result for the run, without its name and statement."""
         if not self.applies:
             return f"does not apply: {self.reason}"
         numbers = ""

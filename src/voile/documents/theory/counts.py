@@ -1,4 +1,4 @@
-"""What a classifier does on tokens whose truth is known, counted."""
+"""The counts of a classifier's decisions on tokens with known truth."""
 
 from __future__ import annotations
 

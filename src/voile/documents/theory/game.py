@@ -1,4 +1,4 @@
-"""The game: what the publisher loses, what the attacker gains, and where the publisher stops."""
+"""The game: the publisher's loss, the attacker's gain, and the point where the publisher stops."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def _worth(identifiers: Sequence[int], costs: Sequence[float | Fraction]) -> Fra
 def is_local_optimum(attacker: TokenConfusion, miss_cost: float | Fraction) -> bool:
     """Return whether adding the attacker's own classifier h_A does not lower T (Definition 4.1).
 
-    With several types, each at its own L/C, T changes by FP_A less the sum of L/C TP_A: a local
-    optimum for that sum is one for the smallest L/C as well, and that is the ratio to give.
+    With several types, each at its own L/C, T changes by FP_A less the sum of L/C TP_A. A local
+    optimum for that sum is one for the smallest L/C as well. Give this smallest ratio.
     """
     published = cost(missed=attacker.identifiers, lost=0, miss_cost=miss_cost)
     without_positives = cost(missed=attacker.fn, lost=attacker.fp, miss_cost=miss_cost)
@@ -51,10 +51,10 @@ def utility(
     miss_cost: float | Fraction = 1,
     first: Literal["positives", "negatives", "random"] = "positives",
 ) -> Fraction:
-    """Return what an attacker expects to gain, L for each identifier inspected (eq. 1).
+    """Return an attacker's expected gain, L for each identifier inspected (eq. 1).
 
-    By default predicted identifiers are inspected first, then, with inspections left, the others;
-    within both, in random order.
+    By default predicted identifiers are inspected first. The others follow if inspections are left.
+    The order within both groups is random.
     """
     if not 0 <= inspections <= attacker.n:
         raise RequestError(

@@ -1,7 +1,7 @@
-"""What a classifier gains an attacker who may inspect B tokens: Lemmas 2 and 3, Theorem 4.
+"""The gain from a classifier for an attacker who inspects B tokens: Lemmas 2 and 3, Theorem 4.
 
-U* is what she expects where she inspects predicted identifiers first, U where she inspects at
-random. All three take B from TP_A + FP_A up, and, which the print leaves out, to n.
+U* is her expected gain if she inspects predicted identifiers first, and U if she inspects at
+random. All three results take B from TP_A + FP_A up to n. The print leaves out this upper limit.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _not_worth_prioritising(attacker: TokenConfusion, inspections: int) -> str |
             ),
             (
                 rich,
-                "what the classifier marks is poorer in identifiers than the rest "
+                "the tokens that the classifier marks are poorer in identifiers than the rest "
                 "(TP_A TN_A < FP_A FN_A)",
             ),
         ]

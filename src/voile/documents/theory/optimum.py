@@ -1,4 +1,4 @@
-"""What a local optimum is worth: Lemma 1, Theorems 1, 2 and 3."""
+"""The worth of a local optimum: Lemma 1, Theorems 1, 2 and 3."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ NO_OPTIMUM = "adding the attacker's classifier would cost less (P is not a local
 def lemma_1(
     found: Sequence[int], lost: Sequence[int], missed: tuple[int, int], gone: tuple[int, int]
 ) -> tuple[TheoryBound, TheoryBound]:
-    """Compare what classifiers removed, one after the other, with what is left (Lemma 1).
+    """Compare the removals of classifiers, one after the other, with the tokens left (Lemma 1).
 
-    `found` and `lost` are TP(h, P(H)) and FP(h, P(H)) of each; `missed` is FN(H) before the first
-    and after the last, `gone` FP(H). Both parts of the lemma, summed over the classifiers.
+    `found` and `lost` are TP(h, P(H)) and FP(h, P(H)) of each classifier. `missed` is FN(H) before
+    the first and after the last, and `gone` is FP(H). The result has both parts of the lemma,
+    summed over the classifiers.
     """
     return (
         TheoryBound(
@@ -43,7 +44,7 @@ def theorem_1(changes: Sequence[Fraction], tokens: int, identifiers: int) -> The
     """Bound the iterations of GreedySanitize by the tokens of the training data (Theorem 1).
 
     `changes` are those of T, one for each classifier added; one more iteration ended the loop. The
-    print leaves out that some token must be harmless: where all are identifiers and each pass
+    print leaves out that some token must be harmless. If all tokens are identifiers and each pass
     finds one, the iteration that finds nothing is the |X| + 1st.
     """
     name, statement = "Theorem 1", "Algorithm 1 ends after at most |X| iterations"

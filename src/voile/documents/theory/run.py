@@ -1,4 +1,4 @@
-"""All that theory says of one run."""
+"""All results of the theory for one run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def bounds_of_run(
     training: TokenConfusion | None = None,
     within: float | Fraction | None = None,
 ) -> tuple[TheoryBound, ...]:
-    """Return Theorems 2-4 and Lemmas 2-3 for what was published, and 4-6 from its training data.
+    """Return Theorems 2-4 and Lemmas 2-3 for the published text, and 4-6 from its training data.
 
     >>> for bound in bounds_of_run(TokenConfusion(tp=2, fp=6, tn=91, fn=1), 10, miss_cost=3):
     ...     print(bound)

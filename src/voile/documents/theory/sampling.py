@@ -1,11 +1,11 @@
-"""From the training data to what is published: lambda of eq. 5, Lemma 4, Theorems 5 and 6.
+"""From the training data to the published text: lambda of eq. 5, Lemma 4, Theorems 5 and 6.
 
-The publisher sees a local optimum on m training tokens. Where they were drawn independently from
-the law that P follows, the share of errors of the last classifier there is above that of the
-attacker's on P by at most lambda, with probability 1 - delta. Tokens of one document are not
-independent: with few documents, read m as the number of documents. The paper takes P to be so
-large that it stands for its law, and of m tokens (its footnote 2); in shares, as here, the proof
-needs the first of these alone.
+The publisher sees a local optimum on m training tokens. Let these be drawn independently from the
+law that P follows. Compare the error share of the last classifier there with that of the attacker's
+on P. The first is above the second by at most lambda, with probability 1 - delta. Tokens of one
+document are not independent: with few documents, read m as the number of documents. The paper takes
+P to be so large that it stands for its law, and of m tokens (its footnote 2). In shares, as here,
+the proof needs only the first of these two.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def deviation(delta: float, m: int, dimension: int) -> float:
 
 
 def refuse_outside(delta: float, m: int, size: int, name: str) -> None:
-    """Refuse what no deviation is defined for."""
+    """Refuse parameters for which no deviation is defined."""
     if not 0 < delta < 1:
         raise RequestError(f"delta is {delta}, and must be between 0 and 1")
     if m < 1 or size < 1:
@@ -86,7 +86,7 @@ def lemma_4(
 
 
 def theorem_5(attacker: TokenConfusion, ratio: TheoryBound) -> TheoryBound:
-    """Bound what the attacker's classifier finds, as Theorem 3, by Lemma 4 (Theorem 5)."""
+    """Bound the finds of the attacker's classifier, as Theorem 3, by Lemma 4 (Theorem 5)."""
     name = "Theorem 5"
     statement = "TP_A <= r (1 + 1/s) (1 - alpha) n / ((1 + 1/p) q L/C - lambda)"
     if ratio.value is None:

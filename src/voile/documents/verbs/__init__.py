@@ -1,1 +1,1 @@
-"""What the wing hands the ground floor: a file a verb."""
+"""The verbs that the wing gives the ground floor: a file a verb."""

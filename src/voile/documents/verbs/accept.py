@@ -50,9 +50,9 @@ from voile.release.own_verbs import EndedVerb, VerbReporter
 from voile.release.scoring import private_manifest_of
 
 SURE = frozenset({"known", "list"})
-"""Kinds of reasons that know what they remove for an identifier."""
+"""Kinds of reasons that remove only certain identifiers."""
 LOCK = "acceptance.lock"
-"""Of the command that goes on with a reading, from its first look at it to its last."""
+"""The lock of the command that goes on with a reading, from its first look to its last."""
 
 
 def accept(
@@ -97,7 +97,7 @@ def accept(
 
 @dataclass(frozen=True, eq=False)
 class _AcceptScene:
-    """A release, what made it, and what it was made of."""
+    """A release, with its kit, policy and source."""
 
     release: StoredRelease
     kit: StoredKit
@@ -228,7 +228,7 @@ class _GoingReading:
             return False  # raised again once the page is closed
 
     def mend(self, facts: Mapping[str, Any], public: Mapping[str, Any] | None) -> None:
-        """Write the release without what was found so far, and with these facts of the reading."""
+        """Write the release without the finds so far, and with these facts of the reading."""
         scene, found = self.scene, self.course.removals()
         given = (facts, public, self._key_file, asdict(self.state.goal), scene.writer)
         attacked = [one for one in find_evidence(scene.release, self.secret) if one.attack != READ]
@@ -352,12 +352,12 @@ def _report_plan(
 
 
 def _clear(folder: Path) -> None:
-    """Remove what a run left that ended before it had begun; never an answer."""
+    """Remove the files of a run that ended before its reading began, but never an answer."""
     if _is_answered(folder):
         raise DamagedError(
             "there is a reading without its state",
             where=str(folder),
-            instead="remove the folder, and begin anew",
+            instead="remove the folder, and begin again",
         )
     for place in folder.glob(f"{LINES}*"):
         place.unlink()

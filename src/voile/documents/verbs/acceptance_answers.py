@@ -1,4 +1,4 @@
-"""The answers to what waits in an acceptance, from a function or a file instead of the page."""
+"""The answers to waiting lines of an acceptance, from a function or a file, not the page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write_waiting(lines: Sequence[ReviewLine], folder: Path, reporter: VerbRepor
 
 
 def take_answers(store: ReviewStore, answers: object, types: Sequence[str]) -> None:
-    """Take what is answered without the page. types : that a file of answers may set."""
+    """Take answers given without the page. types : the types that a file of answers may set."""
     waiting = list_unanswered(store)
     if callable(answers):
         for line in waiting:

@@ -1,7 +1,7 @@
-"""The reading of one release, on disk: a folder beside it, private, from which it goes on.
+"""The reading of one release, on disk: a private folder next to it, from which it goes on.
 
-What was drawn is never stored as a plan: the seed, the answers and the release as it was first give
-the same reading again, and what the store says was shown is held to it.
+The random draws are never stored as a plan. The seed, the answers and the first release give the
+same reading again. The lines that the store lists as shown must match it.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from voile.documents.reviewing.store import ReviewStore
 STATE, LINES = "acceptance.json", "reading.sqlite"
 VERSION = 2
 UNSURE = "OTHER"
-"""The type of what a reader was unsure of: it is removed as well."""
+"""The type of text that a reader was unsure of: it is removed as well."""
 
 
 @dataclass(frozen=True)
 class ReadingState:
-    """What a reading goes on from.
+    """The facts from which a reading goes on.
 
     Parameters
     ----------
     first, now : the hash of the release as it was first, and as it is now.
     source, kit : the hash of the source, and the kit's id.
-    seed : of what is drawn. recall : of the readers, as the plan expects it.
+    seed : of the random draws. recall : of the readers, as the plan expects it.
     tries : how many were begun.
     """
 
@@ -74,14 +74,14 @@ class ReadingState:
                 raise RequestError(
                     "is of another version of voile",
                     where=str(place),
-                    instead="go on with that version, or remove the folder and read anew",
+                    instead="go on with that version, or remove the folder and read again",
                 )
             return TypeAdapter(cls).validate_python(data)
         except (KeyError, TypeError, AttributeError, ValidationError):
             raise DamagedError(
                 "the state of the reading is damaged",
                 where=str(place),
-                instead="put a backup of the folder back, or remove it and read anew",
+                instead="put a backup of the folder back, or remove it and read again",
             ) from None
 
 
@@ -90,9 +90,10 @@ class ReadingCourse:
 
     Parameters
     ----------
-    pairs : the documents as they are released now. pool : identifiers to plant from.
-    cut : the score above which the committee removes. frozen : the last try before whose sample
-        the release was mended. least : tokens of the census at least.
+    pairs : the documents as they are released now. pool : identifiers to plant from. cut : the
+        score above which the committee removes.
+    frozen : the last try that had the release mended before its sample.
+        least : the fewest tokens of the census.
     """
 
     def __init__(
@@ -148,12 +149,12 @@ class ReadingCourse:
             self._waiting = None
 
     def must_freeze(self, due: AcceptanceVerdict | DueTokens) -> bool:
-        """Say whether what the census found is to be removed before the sample is drawn."""
+        """Return whether the census's finds must be removed before the sample is drawn."""
         is_sample = isinstance(due, DueTokens) and due.purpose == "sample"
         return is_sample and self._frozen < self.reading.number
 
     def _lines(self, due: DueTokens) -> list[ReviewLine]:
-        """Return the screens of what is due; put them into the store where they are not yet."""
+        """Return the screens of the due tokens, and put new ones into the store."""
         self._batch += 1
         plants, hard = draw_plants(self._pool, due.planted, self._cut, self._rng)
         self._pool = [one for one in self._pool if one not in plants]
@@ -167,7 +168,7 @@ class ReadingCourse:
             raise DamagedError(
                 "the lines that were read are not those of this release",
                 where=str(self._store.path),
-                instead="remove the folder, and read the release anew",
+                instead="remove the folder, and read the release again",
             )
         return known
 
@@ -213,7 +214,7 @@ class ReadingCourse:
         ]
 
     def removals(self) -> dict[int, list[TextRemoval]]:
-        """Return what readers found so far, by document, in whole tokens."""
+        """Return the readers' finds so far, by document, in whole tokens."""
         types = self._types()
         found: dict[int, list[TextRemoval]] = {}
         for place in np.flatnonzero(self.reading.found).tolist():
@@ -235,7 +236,7 @@ class ReadingCourse:
 
 
 def _strip_line(line: ReviewLine) -> ReviewLine:
-    """Return a line without what mending changes beside it."""
+    """Return a line without the parts that mending the text around it changes."""
     return replace(line, number=0, batch=0, before="", after="", why="")
 
 

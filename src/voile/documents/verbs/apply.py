@@ -84,7 +84,7 @@ WHAT = {
 def prepare(
     kit: StoredKit, chosen: Chosen, source: Source, options: ApplyOptions
 ) -> _DocumentsApplying:
-    """Make ready what is removed of documents, and what comes in its place.
+    """Prepare the removals from documents and their replacements.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def _refuse_true_dates(figures: Mapping[str, float]) -> None:
 
 
 def _released_roles(roles: Roles, options: ApplyOptions) -> Roles:
-    """Return what each column of the release is: pseudonyms are identifiers in any kit."""
+    """Return the role of each column in the release: pseudonyms are identifiers in any kit."""
     if not options.pseudonyms or roles.subject is None:
         return roles
     return roles.corrected({roles.subject: "identifier"})
@@ -172,10 +172,12 @@ def _jobs(asked: int) -> int:
 
 @dataclass(frozen=True)
 class WorkedDocuments:
-    """What is noted of documents that are released, each counted.
+    """Counts of the released documents.
 
-    counts : of `UNITS`, and the documents that the kit learnt from. by : who removed what; labels :
-    of what types. failures : why texts that are not blank failed; None counts those that did not.
+    counts : of `UNITS`, and the documents that the kit learnt from.
+    by : the reasons of removals.
+    labels : the types of removals.
+    failures : why texts that are not blank failed. None counts those that did not.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -196,7 +198,7 @@ class WorkedDocuments:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
-    """Publish the text columns without what is removed, and the kept columns as they are."""
+    """Publish the text columns with their removals made, and the kept columns as they are."""
 
     stating = STATING
     searches_values = True
@@ -236,7 +238,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         return self.content.reading.texts
 
     def batches(self, piece: Source | None = None, first: int = 0) -> Iterator[SourceBatch]:
-        """Yield rows beside why a file could not be read, which other processes do not learn."""
+        """Yield rows with the reason of a failed read, which other processes do not learn."""
         for batch in super().batches(piece, first):
             rows = batch.rows
             if isinstance(self.source, FilesSource):
@@ -321,7 +323,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         documents: Sequence[Document],
         done: Mapping[int, PublishedDocument],
     ) -> Mapping[int, DocumentCells | str]:
-        """Return what is in the files of each document, or why it has none; it has one text."""
+        """Return the contents of each document's files, or why it has none; it has one text."""
         files = self.files
         if files is None:
             return {}
@@ -381,7 +383,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
     def _notes(
         self, documents: Sequence[Document], released: Mapping[int, PublishedDocument]
     ) -> WorkedDocuments:
-        """Count what is released, and who removed what of it."""
+        """Count the released documents, and their removals by reason."""
         notes = self.nothing()
         for place, one in released.items():
             found = (1, len(one.text), len(re.findall(MARK, one.text)))
@@ -397,7 +399,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         return bool(np.searchsorted(seen, number) < np.searchsorted(seen, number, "right"))
 
     def measure(self, written: WrittenRelease[WorkedDocuments]) -> tuple[GateFinding, ...]:
-        """Count what was written, and compare it with what was made."""
+        """Count the written documents, and compare them with those that were made."""
         if not written.tally.released:  # some formats cannot be read back without a row
             return find_no_documents()
         texts = self.texts if self.files is None else [TEXT]

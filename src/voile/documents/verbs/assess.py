@@ -1,4 +1,4 @@
-"""The wing's sixth verb: assess texts that voile did not redact, beside their originals."""
+"""The wing's sixth verb: assess texts that voile did not redact, against their originals."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def assess(
     seed: int | None,
     progress: ProgressHook,
 ) -> ReleaseAssessment:
-    """Align texts with their originals, and count what is left and what was removed.
+    """Align texts with their originals, and count the identifiers left and the tokens removed.
 
-    With annotations of the original: identifiers left by type, and harmless tokens removed. With
-    tables beside it: how many of the values that the original holds are left. With neither only
-    lengths and marks are known. Nothing is drawn: `seed` changes nothing.
+    With annotations of the original, it counts identifiers left by type, and harmless tokens
+    removed. With tables next to it, it counts the original's values that are left. With neither it
+    knows only lengths and marks. Nothing is drawn: `seed` changes nothing.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def _align_texts(
         edits = align(source.text, one.text)
         if not is_of(source, one.text, edits):
             raise RequestError(
-                f"text {number} is not the original's, but for what was replaced",
+                f"text {number} differs from the original's in more than the replacements",
                 where=where,
                 instead="give the originals of these texts, in their order",
             )
@@ -132,9 +132,9 @@ def _count_remaining(pairs: list[Pair]) -> Evidence:
         attack="what is left",
         heading="singling out",
         story=Note(
-            "The reader of the released texts finds every identifier that was not replaced. Texts "
-            "were aligned word by word with their originals, since no record says what was "
-            "replaced."
+            "The reader of the released texts finds every identifier that was not replaced. "
+            "Texts were aligned word by word with their originals, since no record lists the "
+            "replacements."
         ),
         knows=(),
         findings=findings,
@@ -156,9 +156,9 @@ def _known_left(pairs: Sequence[Pair], known: KnownValues, by: str | None) -> Ev
         attack="known values left",
         heading="singling out",
         story=Note(
-            "The reader of the released texts finds every name, number, day and address that "
-            "stands in the tables beside the original and that was not replaced. Texts were "
-            "aligned word by word with their originals."
+            "The reader of the released texts finds every name, number, day and address of the "
+            "known tables that was not replaced. Texts were aligned word by word with their "
+            "originals."
         ),
         knows=(),
         findings=(

@@ -1,4 +1,4 @@
-"""What the report shows of texts that voile did not redact."""
+"""The report's part on texts that voile did not redact."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from voile.report.wording import estimate, share, size
 
 UNANNOTATED = (
     "Nobody annotated the original: how many identifiers are left is not known, only the "
-    "lengths and the marks."
+    "lengths and the marks are."
 )
 KNOWN_ALONE = (
-    "Nobody annotated the original: of its identifiers only those are judged that stand in the "
-    "tables beside it."
+    "Nobody annotated the original: only its identifiers from the known tables are counted."
 )
 OWN_LIMITS = (
-    "What was replaced was found by aligning words: where much was removed at once, a common word "
-    "may be taken for left or for gone.",
+    "Replacements were found by aligning words. Where much was removed at once, a common word "
+    "may be taken for left or for removed.",
     *LIMITS[:1],
     *LIMITS[2:],
 )
 
 
 def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> tuple[Section, ...]:
-    """Say what is left, of what is annotated; then the marks that stand in the texts."""
+    """Describe the annotated identifiers that are left, then the marks in the texts."""
     facts, figures = assessment.facts, assessment.figures
     said = [
         f"{size(figures['documents'], audience)} texts; "

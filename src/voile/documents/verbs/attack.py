@@ -53,8 +53,8 @@ UNSCORED = Note(
     "Nobody annotated the truth: the identifiers left were not counted, and nothing was inspected."
 )
 KNOWN = Note(
-    "Guesses of names are scored by the names in known columns, beside those annotated: a name "
-    "that stands in no column is not counted."
+    "Guesses of names are scored by the annotated names and the names in known columns. A name "
+    "in neither is not counted."
 )
 UNLEARNT = "The truth has types that the committee never learnt: {types}."
 
@@ -69,11 +69,12 @@ def attack(
 ) -> tuple[Evidence, ...]:
     """Attack a release in every way that its truth can score.
 
-    The adversary has the release. ``truth``, the source with its spans, or with known columns
-    beside it, and the private folder score the attack.
+    The adversary has the release. The private folder and ``truth`` score the attack. ``truth`` is
+    the source with its spans, or with known columns next to it.
 
-    Raises RequestError: no private folder to score against, another truth than the release's, no
-    identifier in it, foreign labels without a corpus, lists or tables that cannot be read.
+    Raises RequestError: there is no private folder to score against, the truth belongs to another
+    release, or it has no identifier. Also: foreign labels come without a corpus, or lists or tables
+    cannot be read.
     """
     release.check_hash()
     scene = _DocumentsScene.of(release, truth, options)
@@ -94,7 +95,7 @@ def _inspect(
     seed: int | None,
     step: ProgressSteps,
 ) -> Iterator[Evidence]:
-    """Yield what inspections find, for each source of labels."""
+    """Yield the finds of inspections, for each source of labels."""
     lists = read_gazetteers(options.lists)
     foreign = None if options.foreign is None else _foreign(options.foreign)
     for number, labels in enumerate(sources):
@@ -125,7 +126,7 @@ def _learners(options: AttackOptions) -> tuple[str, ...]:
 
 
 def _guess(scene: _DocumentsScene, seed: int | None, step: ProgressSteps) -> Iterator[Evidence]:
-    """Yield what guessing finds, where there is a name to guess or guesses alone are scored."""
+    """Yield the finds of guessing, if there is a name to guess or guesses alone are scored."""
     step("guessing names that are ordinary words")
     found = guess_ordinary_names(
         scene.published,
@@ -220,7 +221,7 @@ def _roles_of(source: Source) -> Roles:
 
 
 def _plain(found: Evidence, scene: _DocumentsScene, more: tuple[Finding, ...] = ()) -> Evidence:
-    """Return it as the ground floor's, with what must be said of this release."""
+    """Return it as the ground floor's evidence, with the notes on this release."""
     own = {one.name: getattr(found, one.name) for one in fields(Evidence)}
     own |= {"findings": (*found.findings, *more), "notes": (*found.notes, *scene.notes)}
     return Evidence(**own)
@@ -261,8 +262,8 @@ class _DocumentsScene:
                 "no identifier is marked in the truth",
                 where=truth.name,
                 instead="name the column of its annotations with --spans and --text, or in "
-                "--roles; where nobody annotated, --known scores guesses of names, and voile "
-                "documents accept proves what is left",
+                "--roles. If nobody annotated, --known scores guesses of names, and voile "
+                "documents accept bounds the identifiers left",
             )
         every = list(pair_documents(release, released, source))
         pairs = [
@@ -339,10 +340,10 @@ def _figures(
     yield Finding(
         LEFT,
         Rate.from_clusters(left.tolist(), np.maximum(total, left).tolist()),
-        meaning="Of the source's identifier tokens, the share that is left.",
+        meaning="The share of the source's identifier tokens that are left.",
     )
     yield Finding(
         REMOVED,
         Rate.from_clusters(lost.tolist(), harmless.tolist()),
-        meaning="Of the source's other tokens, the share that was removed, by whatever means.",
+        meaning="The share of the source's other tokens that were removed, by whatever means.",
     )

@@ -8,7 +8,7 @@ from voile.release.kit import StoredKit
 
 
 def choose(kit: StoredKit, choice: Choice) -> Chosen:
-    """Pick one policy of a kit's frontier, with what it leaves and removes.
+    """Pick one policy of a kit's frontier, with its figures of missed and removed tokens.
 
     Raises
     ------

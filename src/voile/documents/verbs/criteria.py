@@ -1,4 +1,4 @@
-"""Which findings on released text answer what a determination judges."""
+"""Findings on released text that answer the criteria of a determination."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AcceptedShare:
     def read_measurements(
         self, public: Mapping[str, Any], _: Sequence[Evidence], __: Bounds
     ) -> Iterator[CriterionMeasurement]:
-        """Yield what was proved, and under which condition; nothing where it allows everybody."""
+        """Yield the proved bound with its condition, or nothing if it allows all subjects."""
         proof = public.get(ACCEPTANCE)
         if proof is None or (most := proof["share_of_subjects_at_most"]) >= 1:
             return

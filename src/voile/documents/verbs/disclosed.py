@@ -1,4 +1,4 @@
-"""What a release of documents discloses, in words that a ledger may hold: none of the texts'."""
+"""The disclosures of a release of documents, in words for a ledger: none of the texts'."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from voile.keys.pseudonyms import purpose_of
 from voile.ledger.ledger import LedgerKeys
 
 SAYS = {
-    "mark": "the types of what was removed",
-    "category": "the categories of what was removed",
+    "mark": "the types of removed text",
+    "category": "the categories of removed text",
     "surrogate": "the days between dates of one subject",
 }
 AGES, LEFT = "ages up to 89", "whatever no classifier, pattern or list removed"

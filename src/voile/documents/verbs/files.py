@@ -1,4 +1,4 @@
-"""A release as files: which documents become which files of a folder, and what is in each."""
+"""A release as files: the file of each document in a folder, and its contents."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NO_TEXT = "no text of which a file could be made"
 NO_NAME = "no file can be called so"
 
 
-TOLD = "what was removed of the text is in the name of its file"
+TOLD = "removed text is in the name of its file"
 
 
 NO_WORD = "is not a Word file, to be written again"
@@ -48,7 +48,7 @@ LEAST = 3  # letters of a removed word that is looked for in a name
 
 
 class DocumentCells(NamedTuple):
-    """What the files of one document hold, and what they are called."""
+    """The contents of one document's files, and their name."""
 
     file: str | None
     text: str | bytes
@@ -85,21 +85,21 @@ class DocumentFiles:
 
     @classmethod
     def of(cls, options: ApplyOptions, roles: Roles, source: Source) -> DocumentFiles | None:
-        """Return how files are written; None where a table is.
+        """Return how files are written; None if a table is written.
 
-        Raises RequestError: there is more to write than a file holds, or nothing to write it from.
+        Raises RequestError: a file cannot contain all that is released, or its source is missing.
         """
         if options.files is None:
             return None
         texts, names = roles.of("text"), options.file_names
         if kept := {*roles.of(*KEPT)} - {names, roles.subject}:
             raise RequestError(
-                f"files hold no columns beside the text, and {min(kept)} is kept",
+                f"files have no columns next to the text, and {min(kept)} is kept",
                 instead="give --text with the text alone, or write a table",
             )
         if len(texts) > 1:
             raise RequestError(
-                "a file holds one text of a row, and there are columns " + ", ".join(texts),
+                "a file has one text of a row, and there are columns " + ", ".join(texts),
                 instead="name one with --text, or write a table",
             )
         if options.files == WORD and not isinstance(source, FilesSource):
@@ -169,7 +169,7 @@ class DocumentFiles:
     def make(
         self, rows: pa.RecordBatch, place: int, source: Document, one: PublishedDocument
     ) -> DocumentCells | str:
-        """Return what the files of a document hold, or why there can be none."""
+        """Return the contents of a document's files, or why there can be none."""
         if not rows.column(self.text)[place].is_valid:
             return NO_TEXT
         name = None

@@ -37,11 +37,12 @@ def forecast(
     lefts = options.left or tuple(times * 1000 * goal.at_most / goal.per for times in TIMES)
     found = plan_for(words, signs, goal, lefts, options.recall)
     reporter.say(
-        f"{tokens:,} tokens; to prove {goal}, {goal.confidence:.0%} confidence, a person who finds "
-        f"{options.recall:.0%} of the identifiers reads as many of them as the table says"
+        f"{tokens:,} tokens. The table lists how many of them a person must read to prove "
+        f"{goal}, {goal.confidence:.0%} confidence. The person finds {options.recall:.0%} of "
+        "the identifiers"
     )
     if any(one.plan is None for one in found):
-        reporter.say("where it says nothing, no amount of reading proves it")
+        reporter.say("where the table is empty, no amount of reading proves it")
     reporter.say("proves: the chance that such a reading proves it")
     reporter.say("how many are left is assumed here, and nobody knows it before a release is read")
     result = {"tokens": tokens, **asdict(goal), "forecast": [_data(one) for one in found]}

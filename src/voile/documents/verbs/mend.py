@@ -1,7 +1,7 @@
-"""A new version of a release, without what its readers found: repaired, not fitted again.
+"""A new version of a release, without its readers' finds: repaired, not fitted again.
 
-Only the documents in which something was found are written anew; the rows keep their places. The
-release and its private folder change together or not at all, and are sealed as apply seals them.
+Only the documents with finds are written again, and the rows keep their places. The release and its
+private folder change together or not at all, and are sealed as apply seals them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from voile.release.writing import Manifests, ReleaseParts, write_release
 WRITTEN_ANEW = frozenset({REMOVALS, PRIVATE_MANIFEST, SEAL, EVIDENCE, EVIDENCE_SEAL})
 
 Found = Mapping[int, Sequence[TextRemoval]]
-"""What readers found, by the number of the document: characters of its source."""
+"""The readers' finds, by the number of the document: characters of its source."""
 
 
 def mend(
@@ -63,22 +63,22 @@ def mend(
     goal: Mapping[str, Any],
     writer: Callable[[RemovalReplacer], RemovalReplacer] | None = None,
 ) -> StoredRelease:
-    """Write the release without what was found, and with what its manifests are to say.
+    """Write the release without the finds, and with the new facts of its manifests.
 
     Evidence is of a release's bytes: it stays where these do.
 
     Parameters
     ----------
-    source : what it was made of. texts : the columns of text. pairs : every document as released,
-        row after row and in a row column after column, with its own.
-    facts, public_facts : what the private manifest says of the acceptance, and the public one.
-    goal : what was to be proved, as options of `accept`. writer : makes of the release's replacer
-    the one that wrote it, where apply had another.
+    source : of the release. texts : the columns of text. pairs : every document as released, with
+        its own. They go row after row, and within a row column after column.
+    facts, public_facts : the facts of the acceptance for the private manifest, and the public one.
+    goal : of the proof, as options of `accept`. writer : turns the release's replacer into the one
+    that wrote the release, if apply had another.
 
     Raises
     ------
-    RequestError : surrogates came from lists of the user's own, or their secret is not at hand; a
-        Word file cannot be written without what was found.
+    RequestError : surrogates came from lists of the user's own, or their secret is not at hand.
+        Also: a Word file cannot be written without the finds.
     """
     new = {number: _new(pairs[number], found[number]) for number in sorted(found)}
     put = _replacer(release, key_file) if any(new.values()) else LabelMarks()
@@ -118,13 +118,13 @@ def mend(
 
 
 def _new(pair: Pair, found: Sequence[TextRemoval]) -> list[TextRemoval]:
-    """Return those that nothing stands for yet."""
+    """Return those without a replacement so far."""
     edits = [(edit.source_start, edit.source_end) for edit in pair[0].edits]
     return [one for one in found if not any(a <= one.start and one.end <= b for a, b in edits)]
 
 
 def _replacer(release: StoredRelease, key_file: Path | None) -> RemovalReplacer:
-    """Return what apply put in the place of identifiers; categories are labels by now."""
+    """Return apply's replacements of identifiers; categories are labels by now."""
     if release.public["policy"]["replace"] != "surrogate":
         return LabelMarks()
     private = private_manifest_of(release)
@@ -132,7 +132,8 @@ def _replacer(release: StoredRelease, key_file: Path | None) -> RemovalReplacer:
     if "names" in given:
         raise RequestError(
             "the release has surrogates of your own lists of names, which are not at hand here",
-            instead="apply again with a deny-list of what was found, and accept that release",
+            instead="apply again with a deny-list of the identifiers found, and accept that "
+            "release",
         )
     known = {name: value for name, value in given.items() if value is not None}
     asked = {**known, **({"key_file": str(key_file)} if key_file else {})}
@@ -191,7 +192,7 @@ def _write_rows(
 
 
 def _kind_of_files(release: StoredRelease) -> str | None:
-    """Return what a release's files are, as apply was asked for them; None where it is a table."""
+    """Return the kind of a release's files, as apply's options set it; None if it is a table."""
     found: str | None = private_manifest_of(release)[OPTIONS]["apply"].get("files")
     return found
 
@@ -203,16 +204,16 @@ def _write_files(
     pairs: Sequence[Pair],
     made: Mapping[int, PublishedDocument],
 ) -> None:
-    """Write every file of a release into a folder, in its order: as it is, or as it is made now.
+    """Write every file of a release into a folder, in its order, changed or as it is.
 
     Parameters
     ----------
-    source : what the release was made of: a Word file is written again from its original.
+    source : of the release: a Word file is written again from its original.
     pairs : every document as released, with its own. made : those that changed, by their number.
 
     Raises
     ------
-    RequestError : a Word file cannot be written without what is to go.
+    RequestError : a Word file cannot be written without the removed text.
     """
     kind = _kind_of_files(release)
     assert kind is not None
@@ -266,7 +267,7 @@ def _write_removals(
     texts: Sequence[str],
     made: Mapping[int, PublishedDocument],
 ) -> None:
-    """Write who removed what; of the documents that changed, anew."""
+    """Write the removals with their reasons, with new rows for the documents that changed."""
     numbers, width = rows_shown(release), len(texts)
     changed = {(numbers[one // width], texts[one % width]) for one in made}
     rows = [

@@ -16,8 +16,8 @@ from voile.release.choice import Chosen
 LOOKED_AT = 300
 """Notes by which a kit is held to fit, the first ones."""
 UNLIKE = (
-    "the notes are unlike the kit's: in half of them {share:.0%} of the words or more are new, and "
-    "in 95% of the kit's own notes under {high:.0%}; {instead}"
+    "the notes are unlike the kit's: in half of them {share:.0%} of the words or more are new. "
+    "In 95% of the kit's own notes under {high:.0%} are new; {instead}"
 )
 BY_RULES = (
     "rules and the pretrained model find identifiers instead of its default policy; make a kit of "

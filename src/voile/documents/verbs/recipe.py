@@ -1,4 +1,4 @@
-"""What `apply` was asked for, made ready to work: who removes, and what comes instead."""
+"""The options of `apply`, ready to work: the finders of removals, and the replacements."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from voile.documents.text.document import Document
 from voile.documents.verbs.replacer import language_of, make_replacer_of
 
 NAMELESS = (
-    "no type of the policy is known to be a name, so that further mentions of what is removed "
-    "stay: say which is one with --kind TYPE=name, or --no-repeats"
+    "no type of the policy is known to be a name, so further mentions stay: set one with "
+    "--kind TYPE=name, or use --no-repeats"
 )
 
 
@@ -37,9 +37,9 @@ class NamelessWarning(UserWarning):
 def make_recipe(
     content: DocumentsContent, policy: DocumentsPolicy, options: ApplyOptions
 ) -> RemovalRecipe:
-    """Return what is removed under a policy with these options, and what comes in its place.
+    """Return the removals under a policy with these options, and their replacements.
 
-    Warns where repeats are asked for, and no type of the policy is a name.
+    Warns if repeats are asked for, and no type of the policy is a name.
     """
     finders: tuple[PatternFinder, ...] = _patterns(options, options.record)
     if options.deny is not None:
@@ -73,11 +73,12 @@ def _rules(
     committee: TokenCommittee,
     options: ApplyOptions,
 ) -> Proposing | None:
-    """Return what rules find beside the committee.
+    """Return the rules that find identifiers in addition to the committee.
 
-    For a kit of notes that nobody marked, rules find what they are sure of; without a pass of the
-    policy they and the pretrained model find all that they propose. For another kit with surrogates
-    they find dates: one true date of a person reveals how far all of them have moved.
+    For a kit of notes that nobody marked, rules find the identifiers that they are sure of. If the
+    policy has no pass, they and the pretrained model find all that they propose. For another kit
+    with surrogates they find dates. One true date of a person reveals how far all of them have
+    moved.
     """
     hinter = committee.hinter
     if hinter is not None and "start" in content.found:
@@ -92,7 +93,7 @@ def _rules(
 
 @dataclass(frozen=True)
 class FormProposals:
-    """Find what has one of several forms."""
+    """Find text that has one of several forms."""
 
     forms: tuple[PatternFinder, ...]
 
@@ -146,6 +147,6 @@ def _patterns(options: ApplyOptions, records: Sequence[str]) -> tuple[TextPatter
 
 
 def pattern_names(options: ApplyOptions) -> list[str]:
-    """Name what is removed by its form, but not the user's own formats."""
+    """Name the patterns of removals, but not the user's own formats."""
     built_in = [pattern.name for pattern in _patterns(options, ())]
     return [*built_in, *(["record numbers"] if options.record else [])]

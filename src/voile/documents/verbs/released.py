@@ -1,4 +1,4 @@
-"""Released documents beside their sources, with what stands for what."""
+"""Released documents with their sources and replacements."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pair_documents(
     removals : the file of its edits, where these are not the private folder's.
     """
     table = open_source(removals or release.folder / REMOVALS).read()
-    with fitting(f"the table of what was removed, {REMOVALS},", removals):
+    with fitting(f"the table of removals, {REMOVALS},", removals):
         edits = edits_by_place(table)
     shown = release.rows().read()
     numbers, called = rows_shown(release), released_names(release)
@@ -44,7 +44,7 @@ def pair_documents(
 
 
 def released_names(release: StoredRelease) -> Mapping[str, str]:
-    """Return what a release calls the columns of its source."""
+    """Return a release's names for the columns of its source."""
     return {one.get("from", one["column"]): one["column"] for one in release.public["columns"]}
 
 

@@ -1,4 +1,4 @@
-"""The private table of what was removed: which characters, by whom, and what stands for them."""
+"""The private table of removals: their characters, their reasons, and their replacements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes in the place of what is removed, as the options ask."""
+"""The replacements of removed text, by the options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def language_of(content: DocumentsContent, options: ApplyOptions) -> Language:
 
 
 def make_replacer_of(options: ApplyOptions, language: Language) -> RemovalReplacer:
-    """Return what comes in the place of what is removed."""
+    """Return the replacer of removed text."""
     kinds = check_kinds(options.kinds())
     if options.replace != "surrogate":
         return make_replacer(options.replace, categories=kinds)

@@ -1,4 +1,4 @@
-"""The wing's part of the report: what was measured on a release, then what its fit expected."""
+"""The wing's part of the report: the findings on a release, then the predictions of its fit."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ PUTS = {"mark": "a mark", "category": "a mark of its category", "surrogate": "a 
 LIMITS = (
     "Text also identifies people by what happened to them: rare diseases, events and places "
     "remain unless they were annotated as identifiers.",
-    "The figures hold for text like the annotated text. In text of other authors, years or forms "
-    "more identifiers may remain: annotate some of it, and attack its release.",
+    "The figures are valid for text like the annotated text. In text of other authors, years "
+    "or forms more identifiers may remain: annotate some of it, and attack its release.",
     "Identifiers that the annotators missed were never learnt, and count as harmless.",
     "A mark reveals that an identifier of its type stood there. Surrogates hide that, and make "
     "missed identifiers look made up, but link the documents of one person.",
@@ -69,15 +69,15 @@ LIMITS = (
 UNMARKED_LIMITS = (
     "Text also identifies people by what happened to them: rare diseases, events and places remain "
     "unless something proposed them as identifiers.",
-    "In text of other authors, years or forms than what was learnt from, more identifiers may "
-    "remain.",
+    "In text of other authors, years or forms than the training text, more identifiers may remain.",
     "Identifiers that nothing proposed, and no reviewer marked, were never learnt, and count as "
     "harmless.",
     *LIMITS[3:],
 )
 OWN_MODELS = (
     "Token classifiers that were trained elsewhere took part. They are known by the hashes of "
-    "their files alone: what they learnt from, and what they were made to miss, is not known here."
+    "their files alone. Their training text is not known here, nor whether they were made to "
+    "miss names."
 )
 TAKES = "annotated text (--original)"
 TO_MEASURE = (
@@ -93,7 +93,7 @@ TAKES_UNMARKED = (
 def sections(
     subject: StoredKit | StoredRelease, evidence: Sequence[Evidence], *, audience: Audience
 ) -> tuple[Section, ...]:
-    """Return what a report shows of a kit or a release; words of the text for the holder alone."""
+    """Return a report's sections on a kit or release, with words of the text for the holder."""
     data, public, private = facts_for(audience, subject, _gather_data, STATING)
     marks = _marks(data, public)
     exact, *_ = facts_for("internal", subject, _gather_data, STATING)  # what is proven is of these
@@ -151,7 +151,7 @@ def _summary(
 
 
 def _show_proof(public: Mapping[str, Any]) -> Iterator[Figure]:
-    """Yield what reading proved of this release."""
+    """Yield the bound that reading proved for this release."""
     if found := public.get(ACCEPTANCE):
         value = f"at most {found['at_most']:g} per {found['per']:,} tokens"
         sure = f"{found['confidence']:.0%} confidence"
@@ -166,8 +166,8 @@ def _figures(
 ) -> Iterator[Figure]:
     """Yield the key figures: those that an attack measured on this release, else the fit's.
 
-    A recipient has no `data`, and knows the figures of the `public` manifest. What is held against
-    proposals measures nothing.
+    A recipient has no `data`, and has the figures of the `public` manifest. Figures against
+    proposals measure nothing.
     """
     is_unchecked = bool(held_against(data))
     known = public if is_unchecked else data.get("chosen") or public
@@ -186,7 +186,7 @@ def _figures(
         yield _show_measured("Identifiers left", measured[LEFT], expected, audience)
     elif "risk" in known:
         value, interval = report_fit.risk_at_fit(known, whole, audience)
-        meaning = f"of all identifiers; predicted by the fit, {judged_on(data)}"
+        meaning = f"share of all identifiers; predicted by the fit, {judged_on(data)}"
         yield Figure("Identifiers left", value, meaning, interval)
     elif is_unchecked:
         yield Figure("Identifiers left", "not measured", TO_MEASURE)
@@ -252,15 +252,15 @@ def _strongest(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Fig
 def _policy(public: Mapping[str, Any]) -> list[str]:
     asked, also = public["policy"], public["constraints"]
     passes = format_count(asked["passes"], "pass", "passes")
-    learning = ", each learning from what the ones before had left" * (asked["passes"] > 1)
+    learning = ", each trained on the text that the ones before had left" * (asked["passes"] > 1)
     lines = [
         f"The policy weighs a missed identifier as {in_tokens(asked['miss_cost'])}. "
         f"The committee of classifiers made {passes}{learning}. "
-        f"{PUTS[asked['replace']].capitalize()} replaces what was removed. {TOKENS}"
+        f"{PUTS[asked['replace']].capitalize()} replaces removed text. {TOKENS}"
     ]
     more = []
     if also.get("known"):
-        more.append("the values of the columns beside the notes")
+        more.append("the values of the columns next to the notes")
     if patterns := also["patterns"]:
         more.append(f"what patterns find ({', '.join(patterns)})")
     if also["repeats_in_figures"]:

@@ -1,4 +1,4 @@
-"""What the report shows of a frontier and of the policy chosen on it, as plain data."""
+"""The report's facts about a frontier and its chosen policy, as plain data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from voile.documents.model.policies import DocumentsPolicies
 
 ACCEPTANCE = "acceptance"
-"""What both manifests call what was proved of a release by reading it."""
+"""Both manifests' name for the proof about a release by reading it."""
 IN_SAMPLE = Note(
     "The committee learnt from documents of this release, and misses less in them than in text "
     "that it has not seen. For an unbiased figure, attack a release of other annotated documents."
@@ -36,9 +36,9 @@ SHOWN = (
 
 
 def report_data(policies: DocumentsPolicies, number: int | None) -> dict[str, Any]:
-    """Gather what a report shows, so that it can be written later without the kit.
+    """Gather the facts for a report, so that it can be written later without the kit.
 
-    Of the policy applied, `number`, it holds words of the text, for the data holder alone.
+    For the applied policy, `number`, it has words of the text, for the data holder alone.
     """
     figures, rows = policies.figures.select(SHOWN).to_pydict(), policies.passes.to_pylist()
     data: dict[str, Any] = {
@@ -73,17 +73,17 @@ def judged_on(data: Mapping[str, Any]) -> str:
 
 
 def held_against(data: Mapping[str, Any]) -> str:
-    """Say what the figures of the fit are held against, if not against annotated text."""
+    """Describe the marks that the fit's figures are compared with, if they are not annotations."""
     return UNCHECKED.get(data["found"].get("marks", ANNOTATED), "") if data else ""
 
 
 def added_passes(data: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
-    """Return what each pass of the policy's loop added, by its number."""
+    """Return the row of the classifier that each pass added, by the pass's number."""
     return {row["pass"]: row for row in data["passes"] if row["taken"]}
 
 
 def in_tokens(miss_cost: float) -> str:
-    """Write what a missed identifier is worth."""
+    """Write the worth of a missed identifier."""
     return f"{miss_cost:g} harmless token{'s' * (miss_cost != 1)}"
 
 

@@ -1,4 +1,4 @@
-"""What the fit expected of its policies: the frontier, what is left, false positives, context."""
+"""Predictions of the fit for its policies: the frontier, identifiers left, errors, context."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _describe_policy(row: Mapping[str, Any], whole: int, audience: Audience, pro
 def _details(
     rows: Sequence[Mapping[str, Any]], data: Mapping[str, Any], audience: Audience
 ) -> Iterator[Detail]:
-    """Yield what is known of each policy, then of the chosen one; older releases do not say."""
+    """Yield the facts of each policy, then of the chosen one; older releases lack them."""
     if "learners" not in data:
         return
     whole, number = data["found"]["identifiers"], data.get("chosen", {}).get("number")
@@ -97,7 +97,7 @@ def _details(
 def _detail(
     row: Mapping[str, Any], learners: Sequence[str], whole: int, audience: Audience
 ) -> Detail:
-    """Return what is known of a policy; few identifiers left would follow from all that is kept."""
+    """Return the facts about a policy. The share kept is withheld if it would reveal few left."""
     left, interval = risk_at_fit(row, whole, audience)
     passes = [f"{number}: {learner}" for number, learner in enumerate(learners, 1)]
     facts = [
@@ -126,7 +126,7 @@ def _hide_small_counts(data: Mapping[str, Any], audience: Audience) -> Mapping[s
 
 
 def left_section(data: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Show what is published unchanged, what is left of each type, and what inspections find."""
+    """Show the text published unchanged, identifiers left by type, and the inspections' finds."""
     chosen, found = data.get("chosen"), data.get("found")
     if not chosen or not found:
         return None
@@ -148,7 +148,7 @@ def left_section(data: Mapping[str, Any], audience: Audience) -> Section | None:
 
 
 def _types(data: Mapping[str, Any]) -> Iterator[Block]:
-    """Show what is left of each type; types of which none is left share a sentence."""
+    """Show the identifiers left of each type. Types without any share a sentence."""
     chosen, found = data["chosen"], data["found"]
     columns = (chosen[f"{name}_by_type"] for name in ("left", "subjects", "deff"))
     rows = list(zip(found["labels"], found["types"], *columns, strict=True))
@@ -165,7 +165,7 @@ def _types(data: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _show_inspections(data: Mapping[str, Any], audience: Audience) -> Iterator[Grid]:
-    """Show what as many inspections as identifiers are left find, unless that reveals few."""
+    """Show the finds of as many inspections as identifiers are left, unless that reveals few."""
     rates = [Rate(*map(data["chosen"].get, columns)) for columns in (AS_LEFT, ONE_PERCENT)]
     lines = tuple(
         (f"{found.trials:,}", rate(found, audience))
@@ -176,7 +176,7 @@ def _show_inspections(data: Mapping[str, Any], audience: Audience) -> Iterator[G
         yield Grid(
             ("inspections", "of them identifiers"),
             lines,
-            "Found by inspecting what the committee alone leaves of the text learnt from, in the "
+            "Found by inspecting the training text as the committee alone leaves it, in the "
             f"order of the most accurate classifier, {judged_on(data)}",
             (0, 1),
         )
@@ -214,7 +214,7 @@ def context_section(data: Mapping[str, Any]) -> Section | None:
     rules = format_count(chosen["context_rules"], "rule", "rules")
     public = (
         f"Words left with a subject point to {share(chosen['context_share'])} of the values "
-        f"removed of that subject, by {rules} across subjects: an adversary who knows some "
+        f"removed of that subject, by {rules} across subjects. An adversary who knows some "
         "values can guess others. --context on apply removes the words of these rules."
     )
     words = f"The words: {join_names(chosen['context'])}."

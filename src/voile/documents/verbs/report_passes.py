@@ -1,4 +1,4 @@
-"""What each pass removed, what other learners would have removed, and what is proven of the end."""
+"""The removals of each pass, those of other learners, and the proofs about the end."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ IN_WORDS = {
     "Lemma 1 (2)": "Harmless tokens lost add up over the passes.",
     "Theorem 1": "The loop ends after at most as many passes as there are tokens.",
     "Theorem 2": (
-        "Removing what the adversary's best classifier marks would cost more in harmless tokens "
-        "than the identifiers among them are worth."
+        "Removing the tokens that the adversary's best classifier marks would cost more in "
+        "harmless tokens than the identifiers among them are worth."
     ),
     "Theorem 3": "That classifier finds few identifiers: at most the harmless tokens over L/C.",
-    "Lemma 2": "To inspect what it marks first is no worse than to inspect at random.",
+    "Lemma 2": "Inspecting the tokens that it marks first is no worse than inspecting at random.",
     "Lemma 3": "How many times more it then finds than at random, at most, by its own counts.",
     "Theorem 4": "The same, by the number of tokens and L/C alone.",
     "Lemma 4": "Theorem 2 for text like the annotated text, with 95% confidence.",
@@ -39,7 +39,7 @@ IN_WORDS = {
 
 
 def passes_section(data: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Show what each pass removed, and what the other learners would have removed."""
+    """Show the removals of each pass, and those that the other learners would have made."""
     if not data.get("passes"):
         return None
     taken = added_passes(data)
@@ -65,7 +65,7 @@ def passes_section(data: Mapping[str, Any], audience: Audience) -> Section | Non
         (_describe_end(data, len(taken)), *_describe_repeats(data, identifiers, harmless), *few)
     )
     blocks = (grid, said) if taken else (said,)
-    return Section("passes", "What each pass removed", (*blocks, *_learners(data["passes"])))
+    return Section("passes", "Removals of each pass", (*blocks, *_learners(data["passes"])))
 
 
 def _columns(data: Mapping[str, Any], audience: Audience) -> tuple[list[str], list[str]]:
@@ -88,7 +88,7 @@ def _columns(data: Mapping[str, Any], audience: Audience) -> tuple[list[str], li
 def _shares(parts: Sequence[int], left: int, whole: int, audience: Audience) -> list[str]:
     """Write the parts of a whole; small counts are withheld, with secondary suppression.
 
-    What is `left` is in the report's headline, unless it is few itself.
+    The figure `left` is in the report's headline, unless it is few itself.
     """
     hidden: frozenset[int] | None = frozenset()
     if audience == "public":
@@ -131,7 +131,7 @@ def _describe_end(data: Mapping[str, Any], taken: int) -> str:
 
 
 def _learners(rows: Sequence[Mapping[str, Any]]) -> Iterator[BarChart]:
-    """Draw what each learner would remove in each pass; not a pass in which none removes any."""
+    """Draw each learner's removals in each pass, but no pass in which none removes any."""
     tried = [row for row in rows if not row["attacker"] and row["before"]]
     groups = tuple(
         (
@@ -144,17 +144,17 @@ def _learners(rows: Sequence[Mapping[str, Any]]) -> Iterator[BarChart]:
         yield BarChart(
             drawn,
             "share of the identifiers left before the pass",
-            "What each learner would remove of what is left",
+            "Identifiers that each learner would remove",
             "internal",
         )
 
 
 def theory_section(data: Mapping[str, Any]) -> Section | None:
-    """Say what the theorems state of this run, or why they do not apply."""
+    """Describe the theorems' bounds for this run, or why they do not apply."""
     chosen = data.get("chosen")
     if not chosen:
         return None
-    title = "Appendix: what is proven"
+    title = "Appendix: proofs"
     if chosen["attacker_tp"] is None or not chosen["optimum"]:
         why = (
             "The theorems do not apply: they are about a local optimum, and this policy stops "
@@ -179,8 +179,8 @@ def _scope(data: Mapping[str, Any]) -> str:
     """Say of which text and whom the theorems speak."""
     context = " Words associated with identifiers count as identifiers here, as in the loop."
     return (
-        "These results are about the annotated text as the committee alone publishes it, and "
-        "about the most accurate classifier tried, which decides by its own rule "
+        "These results are about the annotated text as the committee alone publishes it. "
+        "They are about the most accurate classifier tried, which decides by its own rule "
         f"({data['chosen']['attacker_learner']}). Adding it as another pass would cost more than "
         f"it removes, as estimated {judged_on(data)}."
         f"{context * bool(is_context(data['found']['labels']).any())}"
@@ -223,5 +223,5 @@ def _verdict(bound: theory.TheoryBound) -> str:
     if not bound.applies:
         return f"does not apply: {why}"
     if bound.vacuous:
-        return "says nothing here: the bound is above what is possible"
+        return "proves nothing here: the bound is above the possible values"
     return ("holds" if bound.holds else "does not hold") + f": {why}" * bool(why)

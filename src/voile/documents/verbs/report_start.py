@@ -1,4 +1,4 @@
-"""What the report says of a release that was learnt from text that nobody annotated."""
+"""The report's part on a release that was learnt from text that nobody annotated."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ MEANS = (
 UNKNOWN = ": that is unknown here."
 PROVED = (
     ". Proved by reading: at most {at_most:g} identifiers are left per {per:,} tokens, with "
-    "{confidence:.0%} confidence{if_so}. Of what is left, nothing else was measured on this "
-    "release."
+    "{confidence:.0%} confidence{if_so}. Nothing else was measured about the identifiers left "
+    "in this release."
 )
 PUBLIC = (
-    "On a public corpus of clinical notes, learnt so and tested on other notes, 98.9% of the "
-    "tokens of names were removed with all columns known, and as many with 60% of the staff known. "
-    "Of the notes of another hospital more may be left."
+    "The same method was trained on a public corpus of clinical notes and tested on other "
+    "notes. It removed 98.9% of the tokens of names with all columns known, and as many with "
+    "60% of the staff known. In the notes of another hospital more may be left."
 )
 """As docs/benchmarks/documents_start.md has it, rounded down."""
 THIRD = (
-    "Of people in no known column (staff whom no list has, relatives, others who are mentioned) "
-    "99.4% of the tokens of names were removed in those notes, which name them in fields and by "
-    "titles, and 87% in English sentences and mails, which do not. Words for relatives, such as "
-    "mother, stay. How many such people are named in the notes of this release is unknown here."
+    "Some people are in no known column: staff on no list, relatives, and other people. The notes "
+    "of that corpus name them in fields and by titles, and 99.4% of the tokens of their names were "
+    "removed. English sentences and mails do not, and 87% were removed. Words for relatives, such "
+    "as mother, stay. How many such people are named in the notes of this release is unknown here."
 )
 """As its section on people in no table has it."""
 STRANGERS = (
-    "Of {proposed:,} names that were proposed in the notes learnt from, {unmet:,} stand in no "
-    "known column: people whom no table has, and words that are not names."
+    "{unmet:,} of the {proposed:,} proposed names are in no known column. They are people whom "
+    "no table has, and words that are not names."
 )
 NEXT = (
-    "To know what is left in these notes, a person has to read a sample of the release: voile "
-    "documents accept plans how much, and states a bound."
+    "A person has to read a sample of the release to measure the identifiers left in these "
+    "notes. The command voile documents accept plans how much, and states a bound."
 )
 
 
 def start_section(
     marks: str, data: Mapping[str, Any], acceptance: Mapping[str, Any] | None, audience: Audience
 ) -> Section | None:
-    """Say what it means that nobody marked the notes, and what was proposed in them.
+    """Explain that nobody marked the notes, and list the proposals in them.
 
-    acceptance : what the public manifest says of a release that was accepted.
+    acceptance : the public manifest's facts about a release that was accepted.
     """
     if marks not in UNCHECKED:
         return None
@@ -61,7 +61,7 @@ def start_section(
     start = data.get("found", {}).get("start", {}) if data else {}
     if proposed := start.get("proposed"):
         rows = tuple((why, f"{times:,}") for why, times in proposed.items())
-        title = "What was proposed in the notes learnt from, by what proposed it"
+        title = "Proposals in the notes learnt from, by source"
         blocks.append(Grid(("proposed by", "times"), rows, title, (1,), "internal"))
     if names := start.get("names"):
         blocks.append(Prose((STRANGERS.format_map(names),), "internal"))

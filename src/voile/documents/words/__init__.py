@@ -1,1 +1,1 @@
-"""From text to what a classifier sees: tokens with offsets, their attributes, sparse features."""
+"""From text to a classifier's input: tokens with offsets, their attributes, sparse features."""

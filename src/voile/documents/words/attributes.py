@@ -11,7 +11,7 @@ WORD, AFFIX, SHAPE = 1, 2, 4
 
 MARK = "mark"
 CLASSES = ("mark", "X", "Xx", "x", "0", "mixed", "other")
-"""What tokens are, by the look of their forms."""
+"""Attributes of tokens, by the look of their forms."""
 AFFIXES = 4
 _RUNS = re.compile(r"(.)\1+")
 

@@ -39,8 +39,8 @@ SIGN = 0.2
 def join_tokens(tokens: TextTokens) -> Bools:
     """Return which tokens belong to the unit of the token before, (n,).
 
-    A unit is a run of words that signs join without blanks: a date in figures, a double name, the
-    initials J.R., an address on a network. A possessive s is no part of it.
+    A unit is a run of words that signs join without blanks. Examples are a date in figures, a
+    double name, the initials J.R., or an address on a network. A possessive s is no part of it.
     """
     return _join(tokens.known.looks[tokens.form], tokens.gap)
 
@@ -61,10 +61,14 @@ def decode_types(
 ) -> tuple[NDArray[np.int16], Floats]:
     """Return each token's type and the probability of its unit to identify.
 
-    The removals minimise the expected cost: `costs` for each identifier that stays, one for each
-    token that goes and is not of its span's type, `OPENING` for each span, `SIGN` for each sign.
+    The removals minimise the expected cost:
+
+    - `costs` for each identifier that stays;
+    - one for each token that is removed and is not of its span's type;
+    - `OPENING` for each span, and `SIGN` for each sign.
+
     A unit stays or goes as a whole, by the highest probability of its parts. A span ends at a line
-    break, at the end of a sentence, at a guarded word, and begins and ends with a word.
+    break, at the end of a sentence, or at a guarded word. It begins and ends with a word.
 
     Parameters
     ----------

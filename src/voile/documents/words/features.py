@@ -1,10 +1,10 @@
 """Sparse features of tokens, gathered from tables of their forms.
 
-A *channel* gives each token a number, and each number its attributes: words, their places, the
-shapes around them, parts of speech, hints of a
-classifier from elsewhere. A *view* looks from a token at a channel. A *column* is an
-attribute seen in a view. Strings are touched once for each distinct form; all else is gathered by
-numbers, which makes a committee of many classifiers about as fast as one.
+A *channel* gives each token a number, and each number its attributes. These are words, their
+places, the shapes around them, parts of speech, and hints of a classifier from elsewhere. A *view*
+looks from a token at a channel. A *column* is an attribute seen in a view. Strings are touched once
+for each distinct form. All else is gathered by numbers, which makes a committee of many classifiers
+about as fast as one.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ BLOCKS: tuple[tuple[str, str, int], ...] = (
     ("hints", "before", ALL),
     ("hints", "after", ALL),
 )
-"""What is seen: the channel, the view, and the kinds of attributes taken."""
+"""The blocks of features: the channel, the view, and the kinds of attributes taken."""
 
 NAMED = (2, 3, 5, 6)
 """The classes, from 1, that are looked up elsewhere in their document."""
@@ -219,7 +219,7 @@ class FeatureExtractor:
 
 @dataclass(frozen=True, eq=False)
 class TokenFeatures:
-    """What is seen from each of n tokens."""
+    """The features seen from each of n tokens."""
 
     extractor: FeatureExtractor
     tokens: TextTokens
@@ -270,7 +270,7 @@ class TokenFeatures:
         return np.where(view >= 0, numbers[view], np.int32(nothing)).astype(np.int32)
 
     def numbers(self, block: int) -> Ints:
-        """Return what each token sees in a block: a number of its channel or NOWHERE, (n,)."""
+        """Return each token's number in a block: a number of its channel or NOWHERE, (n,)."""
         view, numbers = self.sight(block)
         return numbers if BLOCKS[block][1] == "here" else self._look_up_view(numbers, view, NOWHERE)
 

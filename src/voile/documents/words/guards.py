@@ -1,8 +1,12 @@
 """Words that look like names and are none where they stand: labels, degrees, eponyms, units.
 
-The lists are closed sets of the language of notes: degrees and licences of clinicians as US and UK
-registers abbreviate them; eponyms of the index of Stedman's and Dorland's dictionaries that are
-commonest in discharge notes; units of UCUM; abbreviations of vital signs and laboratory panels.
+The lists are closed sets of the language of notes:
+
+- degrees and licences of clinicians as US and UK registers abbreviate them;
+- eponyms of the index of Stedman's and Dorland's dictionaries that are commonest in discharge
+  notes;
+- units of UCUM;
+- abbreviations of vital signs and laboratory panels.
 """
 
 from __future__ import annotations
@@ -51,7 +55,7 @@ BARE_EPONYMS = _words(
     mcburney rovsing coombs papanicolaou gram ziehl neelsen giemsa doppler holter achilles
     eustachian fallopian"""
 )
-"""Guarded also alone, where no title and no other name stands beside them."""
+"""Guarded also alone, if neither a title nor another name is next to them."""
 AFTER_EPONYM = _words(
     """
     disease syndrome lymphoma sarcoma dementia palsy sign test score scale scoring catheter
@@ -95,7 +99,7 @@ MEASURES = _words(
     BP HR RR Temp T P Pulse SpO2 SPO2 O2 Wt Ht BMI FiO2 MAP CVP Apgar Gleason GCS ECOG NYHA
     ASA EF PSA INR"""
 )
-"""What a number stands after that measures something."""
+"""Words before a number that measures something."""
 TITLES = _words(
     """
     dr mr mrs ms miss prof professor doctor sir dra sr sra"""

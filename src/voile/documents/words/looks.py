@@ -1,10 +1,13 @@
-"""What a token looks like to the decoder: a word, a number, an initial, or one of the signs."""
+"""A token's look to the decoder: a word, a number, an initial, or one of the signs."""
 
 from __future__ import annotations
 
 WORD, LOWER, INITIAL, POSSESSIVE, NUMBER = range(5)
-"""Looks of tokens with a letter or a digit: LOWER has small letters alone, NUMBER has a digit,
-INITIAL is one capital or a word that a full stop follows within a name, POSSESSIVE is an s."""
+"""Looks of tokens with a letter or a digit.
+
+LOWER has small letters alone, NUMBER has a digit, and POSSESSIVE is an s. INITIAL is one capital,
+or a word with a full stop after it within a name.
+"""
 HYPHEN, APOSTROPHE, DOT, SLASH, COLON, COMMA, INNER, BARRIER = range(5, 13)
 """Looks of signs: INNER may stand within an identifier, BARRIER may not."""
 FIRST_SIGN = HYPHEN

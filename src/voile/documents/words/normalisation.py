@@ -1,8 +1,8 @@
 """Text as a reader sees it: hidden characters and look-alikes undone, with the way back.
 
-A copy from a PDF or a web page, or an adversary, may put a zero-width space into a name, or spell
-it with Cyrillic letters or in mathematical bold, which hides it from a classifier or a list. All of
-these look at the normalised text and answer in places of the original.
+A copy from a PDF or a web page, or an adversary, may put a zero-width space into a name. A name may
+also be in Cyrillic letters or in mathematical bold. Both hide it from a classifier or a list. So
+voile's classifiers and lists look at the normalised text, and answer in places of the original.
 """
 
 from __future__ import annotations
@@ -70,17 +70,19 @@ class NormalisedText:
 def normalise(text: str) -> NormalisedText:
     r"""Return the text as a reader sees it, and where each character comes from.
 
-    - Format characters (Unicode's Cf: zero-width, bidirectional, soft hyphens), variation
-    selectors, fillers and control characters are dropped. Line breaks and tabs stay. - Any other
-    blank is a space, any other line separator a line feed. - A letter and its combining marks are
-    one letter (NFC); marks, Hebrew and Arabic points that make no letter of Unicode's are dropped.
-    Marks that other scripts write with stay. - A character that stands for others (NFKC:
-    full-width, mathematical, circled letters, ligatures, º, ²) becomes these, if they are one
-    character, all letters or all digits, so that no word begins or ends inside it. Digits of any
-    script are ASCII's; hyphens, en dashes and apostrophes are one each. - Cyrillic, Greek and
-    Armenian letters that look Latin become Latin in a word that has a Latin letter, and in a word
-    that wholly looks Latin, in a text with more Latin letters than others that cannot be Latin.
-    Other words stay: Greek stays Greek, and one Greek letter is a symbol.
+    - Format characters are dropped (Unicode's Cf: zero-width, bidirectional, soft hyphens). So are
+      variation selectors, fillers and control characters. Line breaks and tabs stay.
+    - Any other blank is a space, any other line separator a line feed.
+    - A letter and its combining marks are one letter (NFC). Marks, Hebrew and Arabic points that
+      make no letter of Unicode's are dropped. Marks that other scripts write with stay.
+    - A character that means others becomes these (NFKC: full-width, mathematical, circled letters,
+      ligatures, º, ²). They must be one character, all letters or all digits, so that no word
+      begins or ends inside it. Digits of any script are ASCII's. Hyphens, en dashes and apostrophes
+      are one each.
+    - Cyrillic, Greek and Armenian letters that look Latin become Latin in a word that has a Latin
+      letter. In a text with more Latin letters than others that cannot be Latin, they also do in a
+      word that wholly looks Latin. Other words stay: Greek stays Greek, and one Greek letter is a
+      symbol.
 
     Cost: O(characters). ASCII is only looked at.
 
@@ -173,9 +175,10 @@ def _refold_clusters(
 
 @lru_cache(maxsize=1 << 14)
 def _fold_cluster(cluster: str) -> tuple[str, list[tuple[int, int, int]]]:
-    """Fold a cluster that may have hidden characters, and give the runs in what it becomes: how
-    many characters come from as many neighbours in the cluster, and where the first of these starts
-    and ends.
+    """Fold a cluster that may have hidden characters, and return the runs of the result.
+
+    A run is (count, start, end). So many characters come from as many neighbours in the cluster.
+    The first of these neighbours has the places from start to end.
     """
     shown = [(place, one) for place, one in enumerate(cluster) if not _is_hidden(one)]
     kept = "".join(one for _, one in shown)

@@ -23,8 +23,8 @@ _HIGH, _FLOOR = 0.95, 0.1
 class NoveltyCheck:
     """The words of a kit's notes, in numbers, and the share that is new in each note of its own.
 
-    usual, high : the median and the 95th percentile of the shares of words, capitals counted, that
-        stand in no other fold of the kit's own notes.
+    usual, high : the median and the 95th percentile of the notes' shares of new words. A word is
+        new if it is in no other fold of the kit's own notes, capitals counted.
     """
 
     words: NDArray[np.uint32]

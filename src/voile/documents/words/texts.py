@@ -1,4 +1,4 @@
-"""Texts put together again from their tokens, for what reads text."""
+"""Texts put together again from their tokens, for models that read text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from voile.documents.words.tokens import BLANK
 
 GAPS = ("", " ", "\n", "\n\n")
-"""What is put before a token, by what stood there."""
+"""The text put before a token, by the gap that it had."""
 
 
 def rebuild_texts(

@@ -1,8 +1,8 @@
 """Tokens with offsets, by one rule.
 
-A token is a mark such as `[NAME]`, a run of letters with their signs, digits and underscores, or
-any other single character that is not a blank. The rule looks at the normalised text, so that
-invisible characters do not split a word; offsets are of the original.
+A token is a mark such as `[NAME]`, a run of letters with their signs, digits and underscores, or a
+single character. The single character is any other that is not a blank. The rule looks at the
+normalised text, so that invisible characters do not split a word. Offsets are of the original.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MARK = r"\[[0-9_]*+[A-Z][A-Z0-9_]*+\]"
 RULE = re.compile(rf"{MARK}|\w[\w{SIGNS}]*|[^\w\s]")
 HAS_MARK = re.compile(MARK)
 BLANKS, OTHER, WORDS, RARE = range(4)
-"""Kinds of characters; what a sign belongs to depends on what stands before it."""
+"""Kinds of characters. A sign's kind depends on the characters before it."""
 KINDS = np.full(0x110000, RARE, np.uint8)
 KINDS[:0x10000] = [
     WORDS if one.isalnum() or one == "_" else BLANKS if one.isspace() else OTHER
@@ -47,7 +47,7 @@ BATCH = 1 << 20
 """Characters of texts that are cut together."""
 NOWHERE = -1
 GLUED, BLANK, LINE, PARAGRAPH = range(4)
-"""What stands before a token: nothing, blanks, a line break, an empty line or the beginning."""
+"""The gap before a token: nothing, blanks, a line break, an empty line or the beginning."""
 
 
 V = TypeVar("V", np.uint8, np.uint16)
@@ -141,7 +141,7 @@ class TokenLayout:
 
     @cached_property
     def head(self) -> Ints:
-        """Where the first token of each one's line stands, (n,); NOWHERE for itself."""
+        """The place of the first token on each token's line, (n,); NOWHERE for the first itself."""
         here = np.arange(len(self.gap), dtype=np.int32)
         heads = np.maximum.accumulate(np.where(self.gap >= LINE, here, 0))
         return np.where(heads == here, NOWHERE, heads).astype(np.int32)
@@ -181,7 +181,7 @@ class TextTokens:
 
     @property
     def gap(self) -> NDArray[np.uint8]:
-        """What stands before each token, (n,): GLUED, BLANK, LINE or PARAGRAPH."""
+        """The gap before each token, (n,): GLUED, BLANK, LINE or PARAGRAPH."""
         return self.layout.gap
 
     @property
@@ -209,15 +209,15 @@ Tokeniser: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 
 
 class TokenHinter(Protocol):
-    """Says of tokens what was learnt elsewhere: a classifier that knows no text of the user's."""
+    """Gives each token a level of its own: a classifier that has seen no text of the user's."""
 
     @property
     def name(self) -> str:
-        """What a kit calls it."""
+        """Its name in a kit."""
 
     @property
     def lists(self) -> Lists:
-        """The words of public lists, which learners can see beside its levels."""
+        """The words of public lists, which learners can see in addition to its levels."""
 
     def levels(self, tokens: TextTokens) -> Ints:
         """Return each token's level, (n,), from 0 to `HINTS` - 1."""
@@ -239,7 +239,7 @@ HINTS = 12
 
 
 def add_hints(tokens: TextTokens, hinter: TokenHinter | None) -> TextTokens:
-    """Return the tokens with what a hinter says of them."""
+    """Return the tokens with a hinter's levels."""
     return tokens if hinter is None else replace(tokens, hint=hinter.levels(tokens))
 
 
@@ -276,7 +276,7 @@ class _CutTokens(NamedTuple):
 
 
 def _by_rule(texts: Iterable[str]) -> Iterator[_CutTokens]:
-    """Cut texts by the rule, many at once: a step for each would cost more than what it does."""
+    """Cut texts by the rule, many at once: a call for each would cost more than the cutting."""
     batch: list[NormalisedText] = []
     size = 0
     for text in texts:

@@ -118,7 +118,7 @@ def test_several_files_name_their_documents(tmp_path):
     [
         ("a\tO\nQwertz\tuiop\tO", "line 2 has 3 columns, and line 1 has 2"),
         ("a O\nQwertz uiop O", "line 2 has 3 columns, and line 1 has 2"),
-        ("Qwertzuiop\n", "line 1 has 1 column, and no tag beside the token"),
+        ("Qwertzuiop\n", "line 1 has 1 column, and no tag next to the token"),
         ("a O\nQwertzuiop B", "line 2 has a tag without a type"),
         ("a O\nQwertzuiop I-", "line 2 has a tag without a type"),
         ("Qwertzuiop\tO\n\tB-X", "line 2 tags a token that is empty"),

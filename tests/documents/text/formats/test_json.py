@@ -125,7 +125,7 @@ def test_positions_that_count_something_else_are_refused(tmp_path):
     text, name = "😀 Qwertzuiop", "Qwertzuiop"  # UTF-16 has the name at 3
     span = {"entity_type": "A", "entity_value": name, "start_position": 3, "end_position": 12}
     path = put(tmp_path / "a.json", json.dumps([{"full_text": text, "spans": [span]}]))
-    with pytest.raises(SourceError, match="document 1: at 3 to 12 the text is not") as refused:
+    with pytest.raises(SourceError, match="document 1: at 3 to 12 the text differs") as refused:
         Corpus.read(path)
     assert name not in str(refused.value)
 

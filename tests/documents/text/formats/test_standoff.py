@@ -168,8 +168,8 @@ def test_pieces_are_spans_and_the_same_span_twice_is_one(tmp_path):
     [
         ("T1\tNAME 0 3;2 6\tQwe ertz", "the spans 0 to 3 and 2 to 6 overlap"),
         ("T1\tNAME 5 99\tQwert", "the span 5 to 99 is not inside the text"),
-        ("T1\tNAME 1 4\tQwe", "document a: at 1 to 4 the text is not"),
-        ("T1\tNAME 0 3;6 7\tQwe t", "document a: at 0 to 3 the text is not"),
+        ("T1\tNAME 1 4\tQwe", "document a: at 1 to 4 the text differs"),
+        ("T1\tNAME 0 3;6 7\tQwe t", "document a: at 0 to 3 the text differs"),
         ("T1 NAME 0 3 Qwe", "a.ann: line 1 is not an annotation"),
         ("T1\tNAME 0 Qwe", "a.ann: line 1 is not an annotation"),
         ("Qwertzuiop", "a.ann: line 1 is not an annotation"),
@@ -185,11 +185,11 @@ def test_wrong_annotations_are_refused(tmp_path, content, message):
 
 def test_half_a_pair_is_refused(tmp_path):
     put(tmp_path / "a.txt", "a")
-    with pytest.raises(SourceError, match=r"a.txt: has no .ann file beside it"):
+    with pytest.raises(SourceError, match=r"a.txt: has no .ann file next to it"):
         Corpus.read(tmp_path, "brat")
     put(tmp_path / "b.ann", "")
     for asked in (tmp_path, tmp_path / "b.ann"):
-        with pytest.raises(SourceError, match=r"b.ann: has no .txt file beside it"):
+        with pytest.raises(SourceError, match=r"b.ann: has no .txt file next to it"):
             Corpus.read(asked)
 
 

@@ -1,4 +1,4 @@
-"""Words left in a release that point to what was removed."""
+"""Words left in a release that point to removed values."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def find_pointing_words(
 ) -> PointingWords:
     """Find the words left that point to a value removed.
 
-    An adversary who knows some of the subjects, or another release of these values, learns which
-    words go with which value, and guesses the values of other subjects. Cost: O(words x values) a
-    subject.
+    An adversary may know some of the subjects, or another release of these values. Such an
+    adversary learns which words go with which value, and guesses the values of other subjects.
+    Cost: O(words x values) a subject.
     """
     left = outside_removals(corpus, removals)
     values: dict[Target, int] = {}

@@ -13,7 +13,7 @@ from scipy import sparse
 from voile.core.errors import RequestError
 
 Target: TypeAlias = tuple[str, ...]
-"""What a word is associated with: a type, or a type and a value."""
+"""The target of a word's association: a type, or a type and a value."""
 
 ONES = 20_000_000
 """Pairs of a word and a target that one product holds at once, about 250 MB."""
@@ -21,7 +21,7 @@ ONES = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class RuleThresholds:
-    """What a rule must reach to count."""
+    """The thresholds that a rule must reach to count."""
 
     # who have both the word and the target, >= 1. A word of one subject alone points to all that
     # this subject has: at 1, every rare word is a rule
@@ -96,9 +96,9 @@ def mine_rules(
 ) -> ContextRules:
     """Find all rules from one word to one target.
 
-    With targets dealt out anew, the subjects of a word who have the target follow a hypergeometric
-    law; rules are kept at a false discovery rate (Benjamini, Hochberg, 1995). Cost: O(words x
-    targets) a subject; memory for `ONES` pairs at once.
+    If the targets are shuffled, the number of a word's subjects with the target follows a
+    hypergeometric law. Rules are kept at a false discovery rate (Benjamini, Hochberg, 1995). Cost:
+    O(words x targets) a subject; memory for `ONES` pairs at once.
     """
     from scipy.stats import hypergeom  # a second to import
 

@@ -16,8 +16,8 @@ from voile.documents.text.reader import DocumentReader, is_usable, text_hash
 def read_learning_corpus(reader: DocumentReader, source: Source) -> Corpus:
     """Return the annotated documents to learn from, without those held out; one pass.
 
-    Neither a subject's copies of a document nor the order of rows changes what is learnt. Left out
-    are empty and unusable texts and, with a warning, those without annotations.
+    Neither a subject's copies of a document nor the order of rows changes the result. Empty and
+    unusable texts are left out. Texts without annotations are left out with a warning.
     """
     return in_order(only_annotated(filter(is_usable, reader.read_documents(source))))
 
@@ -29,5 +29,5 @@ def in_order(documents: Iterable[Document]) -> Corpus:
 
 
 def text_hashes(corpus: Iterable[Document], key: bytes) -> NDArray[np.int64]:
-    """Return a keyed number for each text, so that a kit knows what it learnt from, (d,)."""
+    """Return a keyed number for each text, (d,), by which a kit recognises its training texts."""
     return np.array([text_hash(one.text, key) for one in corpus], dtype=np.int64)

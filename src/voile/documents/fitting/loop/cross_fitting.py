@@ -1,4 +1,4 @@
-"""What is decided of text that a learner has not seen."""
+"""Decisions about text that a learner has not seen."""
 
 from __future__ import annotations
 

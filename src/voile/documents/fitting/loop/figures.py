@@ -1,4 +1,4 @@
-"""What a committee leaves and removes, counted out of fold: the figures of the wing's policies."""
+"""The figures of the wing's policies: tokens that a committee leaves and removes, out of fold."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def policy_figures(
     """Yield the figures of each policy, a committee up to each of its passes, and of no pass.
 
     Words that are only associated with an identifier are harmless, though the loop learnt them.
-    Unknown tokens are neither left nor lost; the shares published unchanged are of all the text.
-    With `repeats` further mentions go as well, as `apply` does by default; T, the attacker and what
-    is proved are the loop's, without.
+    Unknown tokens are neither left nor lost. The shares published unchanged are of all the text.
+    With `repeats` further mentions are removed as well, as `apply` does by default. T, the
+    attacker's figures and the proved figures are the loop's, without further mentions.
     """
     identifiers, tokens = _identifiers(training), training.tokens
     harmless = ~identifiers & ~training.unknown
@@ -116,7 +116,7 @@ def _cost(training: TrainingText, loop: GreedyLoop, removed: NDArray[np.bool_]) 
 def _false(training: TrainingText, removed: NDArray[np.bool_]) -> dict[str, Any]:
     """Count the harmless tokens removed by their kind, and name those removed most.
 
-    What one subject alone has is not named: it may be what was missed of a name.
+    Words of one subject alone are not listed: they may be missed parts of a name.
     """
     form = training.tokens.form[removed]
     kinds = np.bincount(training.classes[form], minlength=len(CLASSES) + 1)[1:]
@@ -163,7 +163,7 @@ def _removals(training: TrainingText, removed: NDArray[np.int16]) -> list[list[T
 def _check_theorems(
     training: TrainingText, loop: GreedyLoop, passes: int, removed: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """Return what Lemma 1 and Theorems 4 to 6 need of a committee at a local optimum."""
+    """Return the figures for Lemma 1 and Theorems 4 to 6 of a committee at a local optimum."""
     if loop.stopped != "finished" or passes < len(loop.committee.members):
         return dict.fromkeys(("training", "missed", "lost"))
     learnt = loop.learnt
@@ -175,7 +175,7 @@ def _check_theorems(
 
 
 def _count_attacker_finds(turn: LoopPass | None) -> dict[str, Any]:
-    """Return what the attacker of a pass finds; nulls where the loop ended before it."""
+    """Return the finds of a pass's attacker, with nulls if the loop ended before it."""
     names = ("learner", "tp", "fp", "fn", "tn")
     if turn is None:
         return dict.fromkeys((*AS_LEFT, *ONE_PERCENT, *(f"attacker_{name}" for name in names)))
@@ -199,10 +199,11 @@ def _share_untouched(removed: NDArray[np.bool_], of: NDArray[np.intp]) -> float:
 
 
 def pass_rows(training: TrainingText, cost: float, loop: GreedyLoop) -> Iterator[dict[str, Any]]:
-    """Yield what each learner would have removed in each pass.
+    """Yield the tokens that each learner would have removed in each pass.
 
-    `removed` of `before` are identifiers, and `harmless` all else; `tp` to `tn` count as the loop,
-    to which words associated with an identifier are identifiers as well.
+    `removed` counts the removed identifiers of `before`, and `harmless` all other removed tokens.
+    `tp` to `tn` count as the loop does. To the loop, words associated with an identifier are
+    identifiers as well.
     """
     own = ~is_context(training.labels)
     before = count_identifiers(training)

@@ -1,4 +1,4 @@
-"""Fits of learners to what is left, each done once.
+"""Fits of learners to the remaining tokens, each done once.
 
 Loops for several costs share their first pass; an interrupted loop resumes from a folder.
 """
@@ -39,11 +39,11 @@ FIT = OutputKind("a finished fit", {"": Path.is_file})
 
 
 class StoredFits:
-    """The fits of learners to a training corpus, by what was left of it.
+    """The fits of learners to a training corpus, by the tokens that were left of it.
 
-    With a `folder`, mode 0700 since it reveals the text, finished fits are stored; what is damaged
-    there, or does not identify itself by its repr, is fitted anew. Without `folds` learners are
-    judged on the text that they learnt from.
+    With a `folder`, finished fits are stored there. Its mode is 0700, since it reveals the text. A
+    fit is done again if the stored one is damaged, or if the learner's repr does not identify it.
+    Without `folds` learners are judged on the text that they learnt from.
     """
 
     MOST_BYTES = 2**30
@@ -75,7 +75,7 @@ class StoredFits:
         removed: Types,
         fitted: Callable[[int, int], None] = lambda done, total: None,
     ) -> dict[str, OutOfFold]:
-        """Return every learner's margins on what is left after `removed`, (n,)."""
+        """Return every learner's margins on the tokens that are left after `removed`, (n,)."""
         keys = {name: self._key(name, "margins", examples, removed) for name in self.learners}
         known = {name: self._margins[key] for name, key in keys.items() if key in self._margins}
         new = [name for name in keys if name not in known]
@@ -132,7 +132,7 @@ class StoredFits:
         return self.folder / f"{key}.npz" if self.folder is not None and is_distinct else None
 
     def read_stored(self, name: str, key: str, read: Callable[[Stored], T]) -> T | None:
-        """Return what is stored under a key, if it can be read."""
+        """Return the result that is stored under a key, if it can be read."""
         path = self._path(name, key)
         if path is None or not path.exists():
             return None
@@ -175,7 +175,7 @@ class _FoldParts:
 
 
 def _digest_of(training: TrainingText) -> bytes:
-    """Return what distinguishes a training corpus from others."""
+    """Return a digest that distinguishes a training corpus from others."""
     tokens, space = training.tokens, training.space
     lists = sorted((name, sorted(words)) for name, words in space.lists.items())
     tags = None if tokens.tags is None else tokens.tags.known_words

@@ -1,4 +1,4 @@
-"""GreedySanitize (Algorithm 1): learn on what is left, remove, until another pass does not pay."""
+"""GreedySanitize (Algorithm 1): learn on the text left, and remove while another pass pays."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LEAST_LEFT = 300
 
 @dataclass(frozen=True)
 class LearnerAttempt:
-    """What a learner would remove of what is left."""
+    """The tokens that a learner would remove in a pass."""
 
     # learner, decision: who, and how
     learner: str
@@ -94,12 +94,13 @@ def sanitize_greedily(
 ) -> GreedyLoop:
     """Build a committee.
 
-    In each pass every learner looks, out of fold, at what is left; the one that lowers T most is
-    added. When none does, the attacker's classifier, the most accurate by its own rule, is added if
-    it lowers T. The end is a local optimum (Definition 4.1) among the classifiers tried.
+    In each pass every learner is tried, out of fold, on the tokens left. The one that lowers T most
+    is added. If none lowers T, voile tries the attacker's classifier, the most accurate by its own
+    rule. It is added if it lowers T. The end is a local optimum (Definition 4.1) among the
+    classifiers tried.
 
-    A pass after the first is added only if what one half of the folds would choose lowers T on the
-    other half: of many attempts some lower T by chance, and raise it on other text.
+    A pass after the first is added only if the choice of each half of the folds lowers T on the
+    other half. Some of many attempts lower T by chance, and raise it on other text.
     """
     if decision not in get_args(Decision):
         raise RequestError(f"there is no decision {decision}", instead="use cost or accuracy")
@@ -229,7 +230,7 @@ def _turn(
 def _is_confirmed(
     tried: Sequence[Types], examples: LabelledExamples, fold: NDArray[np.intp]
 ) -> bool:
-    """Return whether what each half of the folds would choose lowers T on the other half."""
+    """Return whether the choice of each half of the folds lowers T on the other half."""
     if not fold.any():  # one fold: judged on the text that it learnt from, as the paper
         return True
     halves = [replace(examples, counted=examples.counted & (fold % 2 == half)) for half in (0, 1)]
@@ -291,10 +292,10 @@ def _of_types(examples: LabelledExamples, labels: Types) -> NDArray[np.int64]:
 
 
 def check_left(removed: Types, least: int) -> None:
-    """Refuse when too little is left to judge what an attacker would find."""
+    """Refuse if too few tokens are left to estimate an adversary's finds."""
     left = int((removed == 0).sum())
     if left < least:
         raise InfeasibleError(
-            f"only {left} tokens are left, too few to judge what an adversary would find",
+            f"only {left} tokens are left, too few to estimate an adversary's finds",
             instead=f"publish nothing, or annotate more text; {least} must be left",
         )

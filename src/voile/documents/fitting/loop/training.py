@@ -62,7 +62,7 @@ class TrainingText:
         return cls(tokens, truth, labels, subjects, space, unknown, tokeniser, hinter)
 
     def examples(self, removed: Types, costs: NDArray[np.float64]) -> LabelledExamples:
-        """Return what is left after `removed`, (n,), with marks in its place; costs (T,)."""
+        """Return the tokens left after `removed`, (n,), and marks for the others; costs (T,)."""
         tokens = put_marks(self.tokens, removed, number_marks(self.tokens.known, self.labels))
         left = removed == 0
         return LabelledExamples(

@@ -1,8 +1,8 @@
-"""Learn the starters anew: `python -m voile.documents.fitting.starter.learn DATA`.
+"""Train the starters: `python -m voile.documents.fitting.starter.learn DATA`.
 
-DATA is a folder of the corpora that SOURCES.md names. What is learnt reveals no one person:
-an attribute is kept if `MANY` documents of two corpora have it, and a word only if it is written in
-small letters more often than not, so that it is nobody's name.
+DATA is a folder of the corpora that SOURCES.md lists. The learnt attributes reveal no one person.
+An attribute is kept if `MANY` documents of two corpora have it. A word is kept only if it is
+written in small letters more often than not, so that it is nobody's name.
 """
 
 from __future__ import annotations

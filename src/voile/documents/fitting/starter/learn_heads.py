@@ -46,7 +46,7 @@ TYPES: Mapping[str, str] = {
     "INSTITUCION": ORG,
     "CENTRO_SALUD": ORG,
 }
-"""What the corpora call the types; MEDDOCAN's names begin with NOMBRE."""
+"""The corpora's names of the types. MEDDOCAN's types of names begin with NOMBRE."""
 
 
 @dataclass(frozen=True)

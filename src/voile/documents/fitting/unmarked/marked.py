@@ -1,9 +1,11 @@
 """Notes as proposals, a machine and reviewers mark them: identifiers, harmless and unknown tokens.
 
-Of a doubtful proposal that is no identifier nobody knows, if a machine doubts it too. Nor does
-anybody know of a token that this machine, which took it for harmless with all the rest, still
-thinks may identify: an unmatched doctor stands where other doctors stand. Nor of a proposal that is
-mostly wrong, as reviewers said of others like it.
+Tokens are unknown in three cases:
+
+- A proposal is doubtful and no identifier, and a machine doubts it too.
+- The machine took a token for harmless with all the rest, but still thinks that it may identify. An
+  unmatched doctor stands where other doctors stand.
+- A proposal is mostly wrong, by the answers of reviewers about others like it.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 ELSEWHERE = 0.5
-"""Of the places of a form that may be doubted: where as many are, all are."""
+"""The share of a form's places that may be doubted. If so many are doubted, all are."""
 SUSPECT = 0.1
 """The probability of being part of an identifier from which nobody knows of an unmarked token."""
 BELIEVED = 0.3
@@ -38,7 +40,7 @@ right, and few names are left to learn from."""
 
 @dataclass(frozen=True, eq=False)
 class MarkedTokens:
-    """The n tokens of all notes, by what is known of them; unknown ones may identify or not."""
+    """The n tokens of all notes, as known. Unknown ones may identify or not."""
 
     corpus: Corpus  # with identifiers as spans
     identifiers: Bools  # (n,)
@@ -48,18 +50,18 @@ class MarkedTokens:
 
 @dataclass(frozen=True, eq=False)
 class MarkedNotes:
-    """Notes with what is proposed, and a quick look at them.
+    """Notes with their proposals, and a quick look at them.
 
-    What no answer of a reviewer changes is made once.
+    Results that do not depend on a reviewer's answer are computed once.
     """
 
     marks: ProposedMarks
     look: QuickLook
 
     def corpus(self, reviewed: Sequence[ReviewedSpan] = ()) -> Corpus:
-        """Return the documents with identifiers as spans, and what nobody knows.
+        """Return the documents with identifiers as spans, and with the unknown tokens.
 
-        What was reviewed is known, whatever was proposed there; what reviewers refused is not
+        Reviewed text is known, whatever was proposed there. Spans that reviewers refused are not
         learnt from elsewhere either. Cost: a quick look.
 
         Raises
@@ -103,7 +105,7 @@ class MarkedNotes:
         return MarkedTokens(half, identifiers, doubted | unsure, believed)
 
     def _list_disbelieved(self, believed: Floats) -> Iterator[ReviewedSpan]:
-        """Yield, as what nobody knows, the runs of tokens whose proposals are hardly believed."""
+        """Yield, as unknown, the runs of tokens whose proposals are hardly believed."""
         tokens = self.look.tokens
         places = np.flatnonzero(believed < BELIEVED)
         ends = (np.diff(places) > 1) | (np.diff(tokens.document[places]) > 0)
@@ -113,7 +115,7 @@ class MarkedNotes:
 
     @cached_property
     def _source(self) -> NDArray[np.int16]:
-        """What proposes each doubted token, (n,)."""
+        """The source of the proposal of each doubted token, (n,)."""
         in_doubt = [[*filterfalse(is_sure, one)] for one in self.marks.proposed_removals]
         return sources_of(self.look.tokens, self.marks.documents, in_doubt)
 
@@ -123,7 +125,7 @@ def refuse_unmarked(corpus: Corpus) -> None:
     if not corpus.labels:
         raise RequestError(
             "nothing in the notes looks like an identifier",
-            instead="give the columns beside them with --known, or mark some notes and use fit",
+            instead="give tables of known values with --known, or mark some notes and use fit",
         )
 
 

@@ -1,4 +1,4 @@
-"""What several proposers say of the same notes, joined, and what reviewers say of it.
+"""Proposals of several proposers for the same notes, joined, and the reviewers' answers.
 
 A known value or a checked number is an identifier. So is a doubtful proposal that is mostly right:
 a title, a field, a form; of other doubtful ones nobody knows.
@@ -24,7 +24,7 @@ from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 
 NEARLY_ALL = 0.9
-"""Of the names that are mostly right: if as many are known anyway, the rest are errors."""
+"""The share of the mostly right names that are known. With so many known, the rest are errors."""
 SURE_RULES = frozenset(
     (*(rule.name for rule in RULES if rule.sure or rule.label != NAME), *FORM_NAMES)
 )
@@ -34,7 +34,7 @@ CHECKED = frozenset(name for name, one in PATTERNS.items() if one.checked)
 
 @dataclass(frozen=True)
 class ReviewedSpan:
-    """What a reviewer said of characters of a document: all but the spans there are harmless."""
+    """A reviewer's answer for characters of a document: all but the spans there are harmless."""
 
     document: int  # its number, from 0
     start: int
@@ -45,11 +45,11 @@ class ReviewedSpan:
 
 @dataclass(frozen=True, eq=False)
 class ProposedMarks:
-    """Notes, and what is proposed of each.
+    """Notes, and the proposals for each.
 
     sure, doubtful : (d,) removals of each document, in its order and apart.
 
-    What no answer of a reviewer changes is made once.
+    Results that do not depend on a reviewer's answer are computed once.
     """
 
     documents: tuple[Document, ...]
@@ -62,8 +62,9 @@ class ProposedMarks:
     ) -> ProposedMarks:
         """Ask every proposer.
 
-        Where several propose the same, one that is mostly right gives the type before others: of a
-        street that is called as a doctor, the rule of streets. Among equals the first does.
+        If several propose the same text, a proposal that is mostly right gives the type before
+        others. A street with a doctor's name gets its type from the rule of streets. Among equals
+        the first proposal gives the type.
         """
         plain = [replace(one, spans=(), unknown=()) for one in documents]
         proposed = list(zip(*(one.propose(plain) for one in proposers), strict=True))
@@ -76,16 +77,16 @@ class ProposedMarks:
 
     @cached_property
     def proposed_removals(self) -> Sequence[list[TextRemoval]]:
-        """All that is proposed of each document, what is sure first."""
+        """All proposals for each document, the sure ones first."""
         texts = (one.text for one in self.documents)
         return [*starmap(settle_spans, zip(texts, self.sure, self.doubtful, strict=True))]
 
     def _taught(self) -> Mapping[str, Callable[[TextRemoval], bool]]:
         """Return for each type which of its doubtful proposals are identifiers nevertheless.
 
-        Those that are mostly right, as of dates, of which columns have the birth alone, and of
-        doctors whom no table has; no name where tables have nearly all of these; where nothing is
-        sure or mostly right, all.
+        Proposals that are mostly right are identifiers: dates if columns have only the birth, and
+        doctors whom no table has. No name is one if tables have nearly all names. If no proposal of
+        a type is sure or mostly right, all of them are identifiers.
         """
         kinds: dict[str, Callable[[TextRemoval], bool]] = {
             removal.label: _always for one in self.doubtful for removal in one
@@ -97,7 +98,7 @@ class ProposedMarks:
         return kinds | {NAME: _never} if self._knows_all_names() else kinds
 
     def _knows_all_names(self) -> bool:
-        """Return whether what is sure has nearly all names that are mostly right."""
+        """Return whether the sure proposals cover nearly all names that are mostly right."""
         known = []
         for sure, rest in zip(self.sure, self.doubtful, strict=True):
             ends = [one.end for one in sure]
@@ -108,7 +109,7 @@ class ProposedMarks:
         return bool(known) and sum(known) >= NEARLY_ALL * len(known)
 
     def counts(self) -> Mapping[RemovalReason, int]:
-        """Count what is proposed, by what proposes it."""
+        """Count the proposals by their reasons."""
         proposed = chain.from_iterable((*self.sure, *self.doubtful))
         return Counter(reason for removal in proposed for reason in removal.by)
 
@@ -119,7 +120,7 @@ class ProposedMarks:
         return len(names), len(names) - met
 
     def join_reviews(self, reviewed: Sequence[ReviewedSpan]) -> Corpus:
-        """Return the documents with identifiers as spans, and of what nobody knows."""
+        """Return the documents with identifiers as spans, and with unknown text."""
         lines: dict[int, list[ReviewedSpan]] = {}
         for line in reviewed:
             lines.setdefault(line.document, []).append(line)
@@ -130,7 +131,7 @@ class ProposedMarks:
 
     @cached_property
     def _unread(self) -> Sequence[Document]:
-        """The documents as they are where nobody has read."""
+        """The documents without the reviewers' answers."""
         taught = self._taught()
         documents = []
         for document, sure, rest in zip(self.documents, self.sure, self.doubtful, strict=True):
@@ -143,14 +144,14 @@ class ProposedMarks:
 
 
 def is_sure(removal: TextRemoval) -> bool:
-    """Return whether known values or a checksum say so, and no look alone."""
+    """Return whether known values or a checksum confirm it, and no look alone."""
     return any(
         one.kind == "known" or (one.kind == "pattern" and one.name in CHECKED) for one in removal.by
     )
 
 
 def _doubtful(text: str, proposed: Iterable[Sequence[TextRemoval]]) -> list[TextRemoval]:
-    """Join what is proposed and not sure of a document, by its proposers."""
+    """Join the proposals for a document that are not sure, by their proposers."""
     rest = [[*filterfalse(is_sure, one)] for one in proposed]
     trusted = (filter(is_trusted, one) for one in rest)
     return settle_spans(text, *trusted, *(filterfalse(is_trusted, one) for one in rest))
@@ -178,7 +179,7 @@ def is_trusted(removal: TextRemoval) -> bool:
 
 
 def _apply_review(document: Document, lines: Sequence[ReviewedSpan]) -> Document:
-    """Put what reviewers said in the place of what was proposed there."""
+    """Put the reviewers' answers in the place of the proposals there."""
     kept = [*document.spans]
     doubted = [Span(start, end, "") for start, end in document.unknown]
     for line in lines:
@@ -193,7 +194,7 @@ def _apply_review(document: Document, lines: Sequence[ReviewedSpan]) -> Document
 
 
 def _without(spans: Iterable[Span], line: ReviewedSpan) -> Iterator[Span]:
-    """Yield what of some spans lies outside a line."""
+    """Yield the parts of some spans that lie outside a line."""
     for span in spans:
         if span.end <= line.start or line.end <= span.start:
             yield span

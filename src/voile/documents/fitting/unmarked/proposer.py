@@ -1,4 +1,4 @@
-"""What proposes identifiers in text that nobody has marked."""
+"""Proposers of identifiers in text that nobody has marked."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class RemovalProposer(Protocol):
 
 
 class PatternProposer:
-    """Propose what patterns find by its form."""
+    """Propose the matches of patterns."""
 
     def __init__(self, patterns: Sequence[TextPattern]) -> None:
         self._patterns = tuple(patterns)
 
     def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Return what the patterns find in each document. Cost: O(characters) a pattern."""
+        """Return the matches of the patterns in each document. Cost: O(characters) a pattern."""
         return [find(document.text, self._patterns) for document in documents]

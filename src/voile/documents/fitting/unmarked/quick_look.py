@@ -22,7 +22,7 @@ Bools = NDArray[np.bool_]
 
 FOLDS = 2
 RIDGE = 5.0
-"""What a token's own multiplier costs: 1 / (2 C), C as of the SVM among the learners."""
+"""The penalty on a token's own multiplier: 1 / (2 C), with C as in the SVM learner."""
 SWEEPS, ROUNDS = 2, 6
 """Over all tokens, and after each over those that it moved."""
 
@@ -30,12 +30,13 @@ SWEEPS, ROUNDS = 2, 6
 class QuickLook:
     """Estimate each token's probability of being part of an identifier, whatever its type.
 
-    Tokens, features and folds are made once, so that a look at other marks costs one fit of a
-    linear support vector machine a fold, by dual coordinate descent (Hsieh et al., 2008).
+    Tokens, features and folds are made once. A look at other marks then costs one fit of a linear
+    support vector machine a fold, by dual coordinate descent (Hsieh et al., 2008).
 
-    Guarantee: a subject's tokens are judged by a machine that learnt from other subjects, where
-    there are two (tested); the same marks give the same probabilities, whatever was asked before.
-    Cost: O(ones in the features); 540,000 tokens 0.35 s, once 2.2 s for the features, on one core.
+    Guarantees: a subject's tokens are judged by a machine that learnt from other subjects, if there
+    are two subjects (tested). The same marks give the same probabilities, whatever was asked
+    before. Cost: O(ones in the features). A look at 540,000 tokens takes 0.35 s, and the features
+    2.2 s once, on one core.
     """
 
     def __init__(self, documents: Sequence[Document], *, seed: int = 0) -> None:
@@ -82,7 +83,7 @@ Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
 class _FoldLesson(NamedTuple):
-    """What a fold's machine learns from, in the order in which it does: memory is read forwards."""
+    """The lesson of a fold's machine, in the order of learning: memory is read forwards."""
 
     rows: Rows  # of each token the columns that two subjects or more have
     tokens: NDArray[np.int64]

@@ -1,8 +1,9 @@
-"""How far proposals are believed where nobody has read them.
+"""How far proposals are believed if nobody has read them.
 
-A rule that takes a word too many does so in every note, and a machine that learns from what it
-proposes is as sure of the error as the rule. Only readers know better: what they said of a source's
-proposals holds for its others, and what they said of a word there for that word before all.
+A rule that takes one word too many does so in every note. A machine that learns from these
+proposals is as sure of the error as the rule. Only readers know better. Their answers about a
+source's proposals apply to its other proposals. Their answers about the same word from that source
+weigh most.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ Bools = NDArray[np.bool_]
 SOURCE, WORD = 5.0, 0.5
 """How many tokens a source weighs before any is read, and a word of it."""
 SYSTEMATIC = 0.1
-"""The chance that a source is wrong of a word of which nobody has read any."""
+"""The chance that a source is wrong about a word if nobody has read any of its places."""
 
 
 def sources_of(
     tokens: TextTokens, documents: Sequence[Document], proposed: Sequence[Sequence[TextRemoval]]
 ) -> NDArray[np.int16]:
-    """Return what proposes each token, and as which type, by number from 1; 0 of nothing, (n,)."""
+    """Return each token's source and type of proposal, by number from 1; 0 without one, (n,)."""
     spans = [[Span(one.start, one.end, _source(one)) for one in own] for own in proposed]
     pairs = zip(documents, spans, strict=True)
     corpus = Corpus(replace(document, spans=tuple(own)) for document, own in pairs)
@@ -37,7 +38,7 @@ def sources_of(
 
 
 def _source(removal: TextRemoval) -> str:
-    """Name what proposes; of several the first."""
+    """Name the source of a proposal, the first of several."""
     return " ".join((removal.label, *map(str, removal.by[:1])))
 
 
@@ -48,7 +49,7 @@ def trust(tokens: TextTokens, source: NDArray[np.int16], read: Bools, right: Boo
 
     Parameters
     ----------
-    source : (n,) what proposes each token; 0 where nothing does, and the trust is 1.
+    source : (n,) the source of each token's proposal; 0 without one, and the trust is 1.
     read, right : (n,) which tokens were read, and which identify.
     """
     seen = read & (source > 0)
@@ -62,7 +63,7 @@ def trust(tokens: TextTokens, source: NDArray[np.int16], read: Bools, right: Boo
 def _share(
     group: NDArray[np.integer], seen: Bools, right: Bools, unread: Floats, weight: float
 ) -> Floats:
-    """Return the share of each token's group that is right, `unread` where none is seen, (n,)."""
+    """Return the share of each token's group that is right, `unread` if none is seen, (n,)."""
     every = np.bincount(group[seen], minlength=int(group.max(initial=0)) + 1)
     found = np.bincount(group[seen & right], minlength=len(every))
     return np.asarray((weight * unread + found[group]) / (weight + every[group]))

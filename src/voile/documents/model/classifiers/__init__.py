@@ -1,1 +1,1 @@
-"""What learners have learnt: classifiers of tokens, as kits hold them."""
+"""Classifiers of tokens that learners have trained, as kits store them."""

@@ -21,10 +21,10 @@ class IsotonicCalibration:
 
     `fit_calibration` makes it of margins of tokens that the classifier did not learn from.
 
-    Guarantee (one type; proved, since the stretches are those of the lower convex hull): removing
-    where the probability is above 1 / (1 + L) makes T = L FN + FP on the tokens of the fit as small
-    as any cut of the margin does, for every L above 1 and below the number of harmless tokens whose
-    margin is below every identifier's.
+    Guarantee (one type; proved, since the stretches are those of the lower convex hull): remove
+    the tokens with a probability above 1 / (1 + L). Then T = L FN + FP on the tokens of the fit is
+    as small as with any cut of the margin. L must be above 1. It must be below the number of
+    harmless tokens with a margin below every identifier's.
     """
 
     knots: Floats  # (k,) margins, rising within a type; between two of them the curve is straight

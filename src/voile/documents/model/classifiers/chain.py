@@ -15,7 +15,7 @@ Firsts = NDArray[np.intp]
 
 
 LEAST = 1e-100
-"""No label is made less likely than this beside another, so that no sum is ever zero."""
+"""The least likelihood of a label relative to another, so that no sum is ever zero."""
 
 
 MOST = 200.0
@@ -57,8 +57,8 @@ def log_odds(
 ) -> NDArray[np.float64]:
     """Return the log-odds of each label's marginal probability, (n, labels). Cost: O(n labels^2).
 
-    Forward and backward in the scale of each token; odds are against the sum of the other labels,
-    so that they are exact where a probability rounds to 1.
+    It computes forward and backward in the scale of each token. Odds are against the sum of the
+    other labels, so that they are exact even if a probability rounds to 1.
     """
     n, size = scores.shape
     odds = np.zeros((n, size))

@@ -1,7 +1,7 @@
-"""What a classifier of tokens is, and what it is shown.
+"""The protocol of a classifier of tokens, and the view of the text that it gets.
 
-A classifier gives *margins*: a number for each token and type, higher where the token is more
-surely of that type, above 0 where the classifier's own rule says so.
+A classifier gives *margins*, a number for each token and type. The margin is higher if the token is
+more surely of that type. It is above 0 if the classifier's own rule takes the token for that type.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class TokenSight(Protocol):
 
     @property
     def gap(self) -> NDArray[np.uint8]:
-        """What stands before each token, (n,): see `words.tokens.Layout`; empty where unknown."""
+        """The gap before each token, (n,): see `words.tokens.Layout`; empty where unknown."""
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return ``matrix @ weights``, (n, outputs); the same array object each time is quick."""
 
 
 class TokenClassifier(Protocol):
-    """What a learner has learnt."""
+    """A trained classifier of tokens."""
 
     def margins(self, sight: TokenSight) -> Margins:
         """Return each token's margin for each type, (n, T)."""

@@ -1,4 +1,4 @@
-"""What several learners have learnt as one, and what they say of the same word elsewhere."""
+"""A classifier that joins several learners and compares the same word elsewhere in the document."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ REGRESSORS = 5
 def regressors(sums: Margins, form: NDArray[np.int32], first: NDArray[np.intp]) -> Floats:
     """Return the regressors of each token for each type, (n, T, 5). Cost: O(n log n).
 
-    Its own sum; if its form stands elsewhere in the document the mean and the highest of the sums
-    there, 1, and its own sum once more; else zeros.
+    The first is the token's own sum. The others are zeros, unless its form stands elsewhere in the
+    document. Then they are the mean and the highest of the sums there, 1, and its own sum.
     """
     sums = np.clip(sums, -FAR, FAR)
     number, mean, highest = compare_same_form(sums, form, first)
@@ -87,8 +87,10 @@ class ConsensusClassifier:
 def compare_same_form(
     values: Floats, form: NDArray[np.int32], first: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """Return of each token's form elsewhere in its document how often it stands, (n,), and the mean
-    and the highest value there, (n, T); 0 where it does not. Cost: O(n log n + n T).
+    """Return the count, mean and highest value of each token's form elsewhere in its document.
+
+    The count is (n,). The mean and the highest value are (n, T), and 0 if the form stands nowhere
+    else. Cost: O(n log n + n T).
     """
     document = np.repeat(np.arange(len(first) - 1), np.diff(first))
     key = document * (int(form.max(initial=0)) + 1) + form

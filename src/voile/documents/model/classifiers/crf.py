@@ -1,4 +1,4 @@
-"""What a conditional random field has learnt."""
+"""The classifier that a conditional random field trains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voile.documents.model.classifiers.classifier import Arrays, Margins, TokenS
 
 @dataclass(frozen=True, eq=False)
 class CrfClassifier:
-    """What a conditional random field has learnt; its margins are log-odds of marginals."""
+    """A trained conditional random field. Its margins are log-odds of marginals."""
 
     saved_as: ClassVar[str] = "chain"
 

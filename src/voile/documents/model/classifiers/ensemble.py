@@ -1,4 +1,4 @@
-"""What an ensemble of two steps has learnt: a CRF's candidates, and an SVM's answers."""
+"""The classifier that an ensemble of two steps trains: a CRF's candidates, and an SVM's answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEAR = 6.0
 
 
 BELOW = 20.0
-"""How far the margin of what is no candidate lies below its log-odds, and so below candidates'."""
+"""Other tokens' margins lie so far below their log-odds, and so below candidates' margins."""
 
 
 def neighbours(

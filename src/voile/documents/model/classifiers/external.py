@@ -1,4 +1,4 @@
-"""What a trained model of the user's own says, weighed by the user's own text."""
+"""The predictions of a trained model of the user's own, weighed by the user's own text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ModelClassifier:
         return replace(self, model=replace(self.model, folder=folder))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what was learnt, and the model's place and hashes; the model stays where it is."""
+        """Return the learnt weights, and the model's place and hashes. The model stays in place."""
         names, hashes = zip(*self.model.files, strict=True)
         place = {"folder": np.array(self.model.folder), "model": np.array(self.model.kind)}
         files = {"files": np.array(names), "hashes": np.array(hashes)}

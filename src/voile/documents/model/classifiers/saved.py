@@ -43,7 +43,7 @@ def _find_type(name: str) -> type[SaveableClassifier] | None:
 
 
 def saved_name(classifier: TokenClassifier) -> str | None:
-    """Return the name under which a kit holds a classifier of this type; None: it cannot."""
+    """Return the name of a classifier's type in a kit; None if a kit cannot store it."""
     if not isinstance(classifier, SaveableClassifier):
         return None
     is_own = type(classifier) is _find_type(classifier.saved_as)
@@ -51,7 +51,7 @@ def saved_name(classifier: TokenClassifier) -> str | None:
 
 
 def saved_type(name: str) -> type[SaveableClassifier]:
-    """Return the type of the classifiers that a kit holds under this name."""
+    """Return the type of the classifiers that have this name in a kit."""
     if (found := _find_type(name)) is None:
         raise DamagedError("a classifier of the kit is of no known kind")
     return found

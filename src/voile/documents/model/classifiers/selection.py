@@ -25,7 +25,7 @@ KINDS: tuple[type[SaveableClassifier], ...] = (
     LinearClassifier,
     EnsembleClassifier,
 )
-"""What a kit can hold of the learners chosen from, by the numbers that it uses."""
+"""The learners to choose from that a kit can store, by the numbers that it uses."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,1 +1,1 @@
-"""Committees at work: what they remove, and what is published."""
+"""Committees at work: the tokens that they remove, and the text that is published."""

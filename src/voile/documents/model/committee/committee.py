@@ -1,4 +1,4 @@
-"""H, a committee of token classifiers, each of which saw what the ones before it left."""
+"""H, a committee of token classifiers, each trained on the text that the earlier ones left."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SURE = 2 / 3
 
 
 class DecidedTokens(NamedTuple):
-    """What goes of some tokens."""
+    """The decision about some tokens: which are removed, and how surely."""
 
     types: Types  # (n,) as which type each is removed, 0 where it stays
     sure: NDArray[np.bool_]  # (n,) whether it is an identifier at all `SURE`ly, of those that go
@@ -87,7 +87,7 @@ def types_by_own_rule(margins: Margins) -> Types:
 
 @dataclass(frozen=True, eq=False)
 class TokenCommittee(BriefRepr):
-    """A policy of the wing: what the members remove is removed, one after the other."""
+    """A policy of the wing: the members remove tokens, one after the other."""
 
     labels: tuple[str, ...]  # (T,) types of identifiers
     # (T,) harmless tokens that a missed identifier of each type is worth
@@ -161,7 +161,7 @@ class TokenRemover:
         return words.add_hints(tokens, self._committee.hinter)
 
     def of(self, tokens: words.TextTokens) -> TokenRemovals:
-        """Return what is removed of tokens that number their forms as this remover does."""
+        """Return the removals of tokens that number their forms as this remover does."""
         types = np.zeros(len(tokens), dtype=np.int16)
         member = np.full(len(tokens), -1, dtype=np.int16)
         sure = np.zeros(len(tokens), dtype=np.bool_)
@@ -213,7 +213,7 @@ def put_marks(tokens: words.TextTokens, types: Types, marks: NDArray[np.int32]) 
 
 @dataclass(frozen=True, eq=False)
 class CommitteeSight:
-    """What a committee shows its classifiers; see `learners.learner.Sight`."""
+    """A committee's view of the tokens for its classifiers; see `learners.learner.Sight`."""
 
     features: TokenFeatures
     remover: TokenRemover
@@ -239,7 +239,7 @@ class CommitteeSight:
 
     @property
     def gap(self) -> NDArray[np.uint8]:
-        """What stands before each token, (n,)."""
+        """The gap before each token, (n,)."""
         return self.features.tokens.gap
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""From what a committee removes to the text that may be published."""
+"""From a committee's removals to the text that may be published."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _publish_documents(
 
 
 def removals_by_text(remover: TokenRemover, removed: TokenRemovals) -> Iterator[list[TextRemoval]]:
-    """Yield for each text what a committee removes of it, a token each."""
+    """Yield for each text a committee's removals, a token each."""
     tokens, labels = removed.tokens, remover.labels
     passes = [(RemovalReason("pass", name, n),) for n, name in enumerate(remover.learners, 1)]
     gone = np.flatnonzero(removed.type)

@@ -1,4 +1,4 @@
-"""What a committee removes of tokens."""
+"""A committee's removals of tokens."""
 
 from __future__ import annotations
 

@@ -70,10 +70,10 @@ def find_mentions(
 ) -> NDArray[np.int16]:
     """Return as which type of name each further mention is found, (n,), 0 of all other tokens.
 
-    A mention is a token with a word that was surely removed as a name elsewhere in its document,
-    both written as names (see `_names_in`); case and accents aside. A name of `LONG` letters or
-    more may differ in one: added, left out, another, or changed with the next. So is an initial of
-    such a name, beside one. `names` says which types are names.
+    A mention is a token with a word that was surely removed as a name elsewhere in its document.
+    Both must be written as names (see `_names_in`), apart from case and accents. A name of `LONG`
+    letters or more may differ in one: added, left out, another, or changed with the next. An
+    initial of such a name next to a mention is one too. `names` lists which types are names.
     """
     seen = NameWords() if seen is None else seen
     seen.look(removed.tokens.known)
@@ -171,12 +171,15 @@ def _add_initials(
 
 @lru_cache(maxsize=1 << 16)
 def _names_in(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return a token's words that are names where it was removed, and where it was left.
+    """Return a token's words that are names if it was removed, and if it was left.
 
-    A word is a run of letters: Ruiz in Ruiz_2020. A name is a word of three letters or more with a
-    capital, compared without case and accents; Wu, a capital and a small letter, compared as it is;
-    three letters of a script without capitals, or two ideographs. Words joined to another need no
-    capital where they were left.
+    A word is a run of letters: Ruiz in Ruiz_2020. A name is one of these:
+
+    - a word of three letters or more with a capital, compared without case and accents;
+    - a capital and a small letter, such as Wu, compared as it is;
+    - three letters of a script without capitals, or two ideographs.
+
+    Words joined to another need no capital if they were left.
     """
     words = [] if is_mark(form) else [word for word in _APART.split(form) if word]
     named = [name for word in words if (name := _name_of(word))]

@@ -1,4 +1,4 @@
-"""A policy at work: the committee, patterns, lists, repeats, and what comes instead."""
+"""A policy at work: the committee, patterns, lists, repeats, and the replacements."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from voile.documents.text.document import Document, in_parts
 from voile.documents.words.decoder import unit_places
 
 Proposing = Callable[[Sequence[Document]], list[list[TextRemoval]]]
-"""Find what goes by whose document it is: one list for each document, in its order and apart."""
+"""Find the removals by the documents' subjects: one list a document, in its order and apart."""
 
 
 @dataclass(frozen=True)
 class JoinedProposals:
-    """Proposes what several find; where they overlap, the first one's type holds."""
+    """Proposes the finds of several; if they overlap, the first one's type counts."""
 
     several: Sequence[Proposing]
 
     def __call__(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Find what goes of each document, in order and apart."""
+        """Find the removals of each document, in order and apart."""
         texts = [one.text for one in documents]
         found = (one(documents) for one in self.several)
         return [settle_spans(*own) for own in zip(texts, *found, strict=True)]
@@ -47,7 +47,7 @@ class JoinedProposals:
 
 @dataclass(frozen=True, eq=False)
 class RemovalRecipe:
-    """What is removed of a text, and what comes in its place."""
+    """The finders of a text's removals, and the replacements."""
 
     committee: TokenCommittee  # the policy
     finders: tuple[PatternFinder, ...]  # patterns and deny-lists
@@ -68,7 +68,7 @@ class DocumentFailure:
 
     @classmethod
     def of(cls, error: Exception) -> DocumentFailure:
-        """Name what went wrong, and where in the program."""
+        """Name the error, and its place in the program."""
         if isinstance(error, VoileError):
             return cls(str(error), is_expected=False)
         frames = extract_tb(error.__traceback__)

@@ -1,1 +1,1 @@
-"""What is proposed as an identifier before anybody has marked any."""
+"""Proposals of identifiers before anybody has marked any."""

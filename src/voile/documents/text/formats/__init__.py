@@ -63,10 +63,10 @@ def read_documents(
 ) -> Iterator[Document]:
     """Stream the documents that `Corpus.read` reads; memory follows one of them, or one file.
 
-    Where a file is a document, `aside` takes the name of each that cannot be read, and why, and the
-    others are still read; and of each part of a file that is not read. Without it, and in the other
-    formats, the first error ends it, and of parts is warned. With it, links are not followed out of
-    a folder.
+    If a file is a document, `aside` gets the name of each unreadable one with the reason, and the
+    others are still read. It also gets each part of a file that is not read. Without it, and in the
+    other formats, the first error ends the reading, and a warning lists such parts. With it, links
+    are not followed out of a folder.
 
     pattern : says whom documents are about by the names of their files.
     """

@@ -1,7 +1,7 @@
-"""brat's standoff files: NAME.txt, and NAME.ann beside it.
+"""brat's standoff files: NAME.txt, with NAME.ann next to it.
 
-Offsets count the characters of the text. A discontinuous annotation is a span for each piece: what
-stands between them is not part of it. Relations, events, attributes and notes are left.
+Offsets count the characters of the text. A discontinuous annotation is a span for each piece,
+without the text between them. Relations, events, attributes and notes are left.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def read_pair(file: TextFile) -> Iterator[Document]:
     text, notes = find_beside(file.path, ".txt"), find_beside(file.path, ".ann")
     for path, end in ((text, ".txt"), (notes, ".ann")):
         if path is None:
-            raise SourceError(f"has no {end} file beside it", where=file.path.name)
+            raise SourceError(f"has no {end} file next to it", where=file.path.name)
     assert text is not None
     assert notes is not None
     source = replace(file, path=text)

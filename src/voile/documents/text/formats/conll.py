@@ -1,10 +1,10 @@
 """CoNLL columns: a token a line, its tag last; an empty line ends a sentence.
 
-Columns stand apart by tabs, or else by blanks. With three of them or more the second is the part
+Columns are separated by tabs, or else by blanks. With three of them or more the second is the part
 of speech. The text is rebuilt: tokens joined by blanks, sentences by line ends. A line without a
 token is left out.
 
-With a header, columns stand apart by tabs: `token` (word, form), `doc` (document, doc_id), `pos`
+With a header, columns are separated by tabs: `token` (word, form), `doc` (document, doc_id), `pos`
 (upos, xpos), `subject`; the tag is last.
 """
 
@@ -23,7 +23,7 @@ BOUNDARY = "-DOCSTART-"
 
 
 def read_documents(file: TextFile) -> Iterator[Document]:
-    """Read documents that -DOCSTART- lines stand between; without them the file is one."""
+    """Read documents that -DOCSTART- lines separate. Without these the file is one document."""
     numbered = ((document, tokens) for document, _, tokens in _sentences(file))
     for number, (_, found) in enumerate(groupby(numbered, key=itemgetter(0)), 1):
         yield _document(file, number, [tokens for _, tokens in found])
@@ -85,7 +85,7 @@ def rows(file: TextFile) -> Iterator[tuple[int, list[str]]]:
 
 
 def _refuse(file: TextFile, at: int, found: int, first: int, expected: int) -> None:
-    what = f"and line {first} has {expected}" if at != first else "and no tag beside the token"
+    what = f"and line {first} has {expected}" if at != first else "and no tag next to the token"
     columns = "column" if found == 1 else "columns"
     raise SourceError(f"line {at} has {found} {columns}, {what}", where=file.path.name)
 

@@ -21,7 +21,7 @@ class UnreadWarning(UserWarning):
 
 @dataclass(frozen=True)
 class UnreadPart:
-    """A part of a file that is not read: what it is called, for the data holder, and why."""
+    """A part of a file that is not read: its name, for the data holder, and the reason."""
 
     name: str
     why: str
@@ -115,7 +115,7 @@ def report_unreadable(path: Path) -> Iterator[None]:
 
 
 def check_file(path: Path, root: Path | None) -> None:
-    """Refuse what is not a file, such as a pipe, and a link that leads out of a folder `root`."""
+    """Refuse a path that is no file, such as a pipe, and a link that leads out of `root`."""
     if root and path.is_symlink() and root.is_dir() and not _is_below(path, root):
         raise SourceError(
             "links that lead out of the folder are not read",

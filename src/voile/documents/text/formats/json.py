@@ -36,7 +36,7 @@ def read_objects(file: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _object_over_lines(file: TextFile) -> dict[str, Any] | None:
-    """Return the one object that a file holds over several lines, if that is what it holds."""
+    """Return the one object of a file with several lines; None if the file has anything else."""
     text = file.text().strip()
     try:
         found = json.loads(text) if "\n" in text else None
@@ -103,7 +103,7 @@ PRESIDIO_KEYS = ("start_position", "end_position", "entity_type")
 
 
 def read_presidio(file: TextFile) -> Iterator[Document]:
-    """Read documents; each span's value has to be what the text holds there."""
+    """Read documents; each span's value must be the text at its place."""
     return read_annotated(file, "full_text", _presidio_quotes)
 
 

@@ -1,6 +1,7 @@
 """E-mail (.eml): the headers that people read, and the text; attachments are not read.
 
-Of alternatives the plain text is taken, else HTML. A forwarded mail is read with its headers.
+The plain text is the first choice of alternatives, then HTML. A forwarded mail is read with its
+headers.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class _MailAside(NamedTuple):
 
 
 def read_mail(file: TextFile) -> Iterator[Document | UnreadPart]:
-    """Read one mail as one document; what is attached follows as not read, each by its number."""
+    """Read one mail as one document. Its attachments follow as not read, each by its number."""
     try:
         mail = message_from_bytes(file.content())
         if not _headers(mail):

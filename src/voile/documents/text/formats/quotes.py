@@ -1,4 +1,4 @@
-"""Annotations beside the text: where they stand, checked by what they quote."""
+"""Annotations next to the text: their places, checked by their quotes."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ def place_quotes(
 ) -> tuple[Span, ...]:
     """Turn quotes into spans of the text; a quote in several pieces is several spans.
 
-    Some tools count a Windows line end as two characters, some as one, as XML does; some count a
-    byte order mark (`marked`). What is quoted decides, else `returns` (two). Of ways that fit, one
-    with all spans inside the text goes first.
+    Some tools count a Windows line end as two characters, some as one, as XML does. Some count a
+    byte order mark (`marked`). The quoted text decides, else `returns` (two). If several ways fit,
+    one with all spans inside the text goes first.
     """
     ways = [_as_it_is, _without_returns(text)] if "\r\n" in text else [_as_it_is]
     ways = ways if returns else ways[::-1]
@@ -98,7 +98,7 @@ def place_quotes(
     if not fits:
         assert wrong[0] is not None
         raise AnnotationError(
-            f"at {wrong[0].start} to {wrong[0].end} the text is not what the annotation quotes",
+            f"at {wrong[0].start} to {wrong[0].end} the text differs from the annotation's quote",
             where=where,
             instead="count Unicode characters from 0 on",
         )

@@ -69,7 +69,7 @@ def recognise(
 
 
 def _are_plain(formats: list[str]) -> bool:
-    """Say whether some formats are read here, and nobody annotated what these hold."""
+    """Return whether some formats are read here, and nobody annotated their files."""
     read = [format for format in formats if format != "table"]
     return bool(read) and all(SINGLE_FORMATS[format].plain for format in read)
 
@@ -77,7 +77,7 @@ def _are_plain(formats: list[str]) -> bool:
 def list_files(path: Path) -> Iterator[Path]:
     """Yield the files of a folder and those below it, of a pattern, or the one file, by name.
 
-    What is not a file is yielded as well, such as a link that leads nowhere or to a folder.
+    Paths that are no files are yielded as well, such as a link that leads nowhere or to a folder.
     """
     if path.is_dir():
         for one in sorted(path.rglob("*")):
@@ -106,7 +106,7 @@ def format_of(path: Path, encoding: str | None) -> str | None:
         return BY_NAME[end]
     if end == ".ann" or (end == ".txt" and find_beside(path, ".ann")):
         if find_beside(path, ".txt") is None:
-            raise SourceError("has no .txt file beside it", where=path.name)
+            raise SourceError("has no .txt file next to it", where=path.name)
         return "brat"
     if end in _BY_CONTENT:
         with report_unreadable(path):

@@ -41,7 +41,7 @@ SINGLE_FORMATS: Mapping[str, TextFormat] = {
     "conll-header": TextFormat(
         conll.read_with_header, "columns with names", (".tsv",), subject=True
     ),
-    "brat": TextFormat(brat.read_pair, ".txt with .ann beside it", (".txt",), single=True),
+    "brat": TextFormat(brat.read_pair, ".txt with .ann next to it", (".txt",), single=True),
     "i2b2-2006": TextFormat(i2b2.read_2006, "XML with PHI elements in the text", (".xml",)),
     "i2b2-2014": TextFormat(i2b2.read_2014, "XML with TEXT and TAGS", (".xml",), single=True),
     "txt": TextFormat(office.read_plain, "plain text", (".txt",), single=True, plain=True),

@@ -1,8 +1,9 @@
 """Documents in the columns of a table: Parquet, CSV, a database, a frame, by their roles.
 
-A column with the role `text` holds documents, and its setting `spans` names the column, with the
-role `label`, that holds their spans: as JSON text, or as lists of objects with start, end, label.
-Its setting `pos` may name one that holds parts of speech, with tag in the place of label.
+A column with the role `text` contains documents. Its setting `spans` is the name of the column with
+their spans, which has the role `label`. Spans are JSON text, or lists of objects with start, end,
+label. Its setting `pos` may be the name of a column with parts of speech, with tag in the place of
+label.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ def is_tag(tag: str) -> bool:
 def join_tagged(tokens: Iterable[tuple[int, int, str]]) -> list[Span]:
     """Join the tokens of a sentence to spans.
 
-    A span continues with I, M, E and L of its type, and with a type that stands alone (IO); any
-    other type begins one, so that no tagged token is left out.
+    A span continues with I, M, E and L of its type, and with a type that stands alone (IO). Any
+    other type begins a span, so that no tagged token is left out.
     """
     spans: list[Span] = []
     going = None

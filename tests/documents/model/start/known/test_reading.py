@@ -82,7 +82,7 @@ def test_a_kind_or_column_that_is_none_is_refused(said, sentence):
 
 def test_a_table_of_patients_needs_the_column_that_links_it():
     table = pa.table({"pid": ["1"], "first": ["Zoe"]})
-    with pytest.raises(RequestError, match="no column says whose notes a row is about"):
+    with pytest.raises(RequestError, match="no column gives the subject of each row"):
         read(table, None)
     with pytest.raises(RequestError, match="there is no column patient"):
         read(table, "patient")
@@ -95,7 +95,7 @@ def test_a_table_without_rows_is_refused():
 
 
 def test_a_table_without_known_values_is_refused():
-    with pytest.raises(RequestError, match="no column holds names, dates or numbers of people"):
+    with pytest.raises(RequestError, match="no column contains names, dates or numbers of people"):
         read(pa.table({"who": ["1"], "sex": ["f"]}), "who")
 
 

@@ -31,7 +31,7 @@ PATTERNS = ".jsonl"
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """A model by its place and content; a kit holds this, and no weight of it."""
+    """A model by its place and content. A kit stores this, and no weight of the model."""
 
     folder: str
     kind: Kind
@@ -58,7 +58,7 @@ class ModelFolder:
         return cls(folder, kind, tuple((name, sha256_of(place / name)) for name in sorted(names)))
 
     def parts(self) -> list[tuple[Part, str, str]]:
-        """Return what each file is of the model, its name in the folder, and its SHA-256."""
+        """Return for each file its part in the model, its name in the folder, and its SHA-256."""
         return sorted((_part_of(name), name, sha256) for name, sha256 in self.files)
 
     def check(self) -> None:
@@ -85,7 +85,7 @@ def open_reader(model: ModelFolder) -> ModelReader:
 
 
 class _RememberingReader:
-    """A model that remembers what it said: a loop shows it the same text in each fold and pass."""
+    """A model that remembers its answers: a loop shows it the same text in each fold and pass."""
 
     MOST_BYTES = 2**27
 
@@ -111,7 +111,7 @@ class _RememberingReader:
 
 
 def _part_of(file: str) -> Part:
-    """Return what a file is of a model.
+    """Return a file's part in a model.
 
     >>> [_part_of(name) for name in ("model.onnx", "vocab/strings.json", "ruler/patterns.jsonl")]
     ['weights', 'tokenizer', 'patterns']

@@ -43,7 +43,7 @@ def files_of(folder: Path) -> list[str]:
 def open_folder(folder: Path) -> OnnxReader:
     """Open a model.
 
-    Raises RequestError: a file is absent or not what it should be, a library is not installed.
+    Raises RequestError: a file is absent or of the wrong form, or a library is not installed.
     """
     runtime, tokenizers = library("onnxruntime", "onnx"), library("tokenizers", "onnx")
     labels, window = _read_config(folder / CONFIG)
@@ -158,7 +158,7 @@ class OnnxReader:
         if scores.shape != (1, len(numbers), len(self.labels)):
             raise self._misfit("the model does not give a number for each word piece and label")
         if not np.isfinite(scores).all():
-            raise self._misfit("the model gives what is not a finite number")
+            raise self._misfit("the model gives a score that is not a finite number")
         odds = np.exp(scores[0] - scores[0].max(axis=1, keepdims=True))
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 

@@ -29,7 +29,7 @@ VARINT, EIGHT, SIZED, FOUR = 0, 1, 2, 5
 
 
 def outside_files(model: Path) -> list[str]:
-    """Return the files beside a model that it reads weights from, by their names in its folder.
+    """Return the files next to a model that contain its weights, by their names in its folder.
 
     Raises RequestError: it is not an ONNX model, or names a file outside of its folder.
     """
@@ -44,7 +44,7 @@ def outside_files(model: Path) -> list[str]:
             raise RequestError(
                 "the model reads weights from outside of its folder",
                 where=str(model),
-                instead="put them beside it, and export it so",
+                instead="put them next to it, and export it so",
             )
     return sorted(named)
 

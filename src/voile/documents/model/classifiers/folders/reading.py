@@ -1,4 +1,4 @@
-"""What an open model says of a text, whatever kind of folder it comes from."""
+"""The predictions of an open model for a text, from any kind of folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARKS: dict[Kind, str] = {"onnx": "model.onnx", "spacy": "config.cfg"}
 
 @dataclass(frozen=True, eq=False)
 class ModelPieces:
-    """What a model says of p parts of a text, of its own K types."""
+    """The predictions of a model for p parts of a text, in its own K types."""
 
     # starts, ends: (p,) characters
     starts: NDArray[np.intp]
@@ -34,4 +34,4 @@ class ModelReader(Protocol):
         """The K types that it knows, by name; not "O", which is none of them."""
 
     def read_text(self, text: str) -> ModelPieces:
-        """Return what it says of a text."""
+        """Return the predictions for a text."""

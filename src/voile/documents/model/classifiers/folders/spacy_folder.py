@@ -1,9 +1,10 @@
 """spaCy pipelines that find entities, from a folder (the extra `spacy`).
 
-What spaCy loads is data: JSON, msgpack and NumPy arrays without pickles. But its config.cfg names
-functions to be called, components to be made by any installed package, and other pipelines to be
-imported. So it is read before anything is made of it, and only what is spaCy's own, and needed to
-find entities, is loaded: components of other kinds of spaCy's are left out, all else is refused.
+spaCy loads only data: JSON, msgpack and NumPy arrays without pickles. But a pipeline's config.cfg
+lists functions to call, components that any installed package makes, and other pipelines to import.
+So voile checks it before spaCy makes anything of it. voile loads only spaCy's own components, and
+only those needed to find entities. It leaves out spaCy's components of other kinds, and refuses all
+else.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def files_of(folder: Path) -> list[str]:
 def open_folder(folder: Path) -> SpacyReader:
     """Load a pipeline.
 
-    Raises RequestError: it names what is not spaCy's own, or is none; spaCy is not installed.
+    Raises RequestError: the folder is no pipeline, or has parts that are not spaCy's own, which the
+    error lists. Or spaCy is not installed.
     """
     config, loaded, left_out = _checked_config(folder)
     util = library("spacy", "spacy").util
@@ -84,7 +86,7 @@ def _labels(component: Any) -> tuple[str, ...]:
 def _checked_config(folder: Path) -> tuple[Any, list[str], list[str]]:
     """Return a configuration that calls spaCy's own alone, and the components loaded and left out.
 
-    What is checked is what is loaded: all variables are put in first.
+    The checked configuration is the loaded one: all variables are put in first.
     """
     util = library("spacy", "spacy").util
     try:
@@ -129,7 +131,7 @@ def _refuse_pipeline(folder: Path, why: str) -> RequestError:
 
 @dataclass(frozen=True, eq=False)
 class SpacyReader:
-    """A pipeline; it is sure of what it finds, and of what it does not."""
+    """A pipeline. It gives no chances: it is sure of its entities, and that all else is none."""
 
     nlp: Any
     types: tuple[str, ...]

@@ -1,1 +1,1 @@
-"""Values of columns beside the notes: names, numbers, days, places, in all their forms."""
+"""Values of columns next to the notes: names, numbers, days, places, in all their forms."""

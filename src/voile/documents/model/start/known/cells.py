@@ -24,7 +24,7 @@ SCHEMA = pa.schema(
     ]
 )
 LONGEST = 200
-"""Characters between semicolons; what is longer is a text and no value that a note would repeat."""
+"""The most characters between semicolons: a longer cell is a text that no note would repeat."""
 _LISTED = re.compile(r"[;|]")
 _SEVERAL = re.compile(r"\s*[;|\n]\s*")
 _BLANKS = re.compile(r"\s+")
@@ -40,12 +40,12 @@ def read_values(
     numbers: Iterator[int],
     called: Mapping[str, str],
 ) -> Iterator[pa.RecordBatch]:
-    """Stream the values of the columns that have a kind, each once a row; by null subjects none.
+    """Stream the values of the columns that have a kind, each once a row; none of null subjects.
 
     Parameters
     ----------
-    by : the column that says whose values a row holds; None for people known to every document.
-    numbers : of rows. called : how reasons call a column, where not by its name.
+    by : the column with the subject of each row. None for people known to every document.
+    numbers : of rows. called : the name of a column in reasons, if it is not the column's own.
     """
     for batch in source.batches(dict.fromkeys([*([by] if by else []), *kinds])):
         whose = batch.column(by).to_pylist() if by else None
@@ -64,7 +64,7 @@ def read_values(
 
 
 def _list_forms(kind: str, cell: object) -> Iterable[str]:
-    """Yield the values of a cell; days as 19631003, in either order where it is not said."""
+    """Yield the values of a cell; days as 19631003, in either order if the order is unknown."""
     for text in texts_of(cell):
         yield from sorted(map(str, read_days(text))) if kind == "date" else [text]
 

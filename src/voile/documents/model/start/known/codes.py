@@ -12,7 +12,7 @@ from voile.documents.model.start.known.parts import TokenParts, code_of
 from voile.documents.patterns.phones import CALLING_CODE
 
 SHORTEST = 3
-"""Characters of a code, without leading zeros; what is shorter is in every note."""
+"""The fewest characters of a code, without leading zeros: a shorter one is in every note."""
 SURE = 5
 """Characters of a code that is no other number by accident."""
 PARTS = 8  # that a code may be in
@@ -26,7 +26,7 @@ _LEAST_PHONE = 6
 
 
 def codes_of(kind: str, value: str) -> Iterator[str]:
-    """Yield what a note may have of a value: the code, and what is left of it without its prefix.
+    """Yield the forms of a value in a note: the code, and the code without its prefix.
 
     >>> sorted(codes_of("phone", "+34 91 234 56 78 ext. 9"))
     ['34912345678', '912345678']
@@ -57,7 +57,7 @@ def _phone(value: str) -> Iterator[str]:
 def find_codes(
     parts: TokenParts, values: OwnedKeys, whose: Longs, codes: Mapping[int, str]
 ) -> Iterable[FoundValue]:
-    """Find the codes of each document's people; `codes` has what the items of `values` are."""
+    """Find the codes of each document's people; `codes` maps items of `values` to codes."""
     at = np.arange(len(parts.token))
     total = parts.code
     for more in range(PARTS):

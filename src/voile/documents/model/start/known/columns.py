@@ -1,4 +1,4 @@
-"""What kind of known value each column of a table holds, by its name and its values."""
+"""The kind of known value in each column of a table, by its name and its values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from voile.documents.patterns import PATTERNS
 Kind = Literal["name", "date", "phone", "email", "id", "address", "place", "organisation"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 NOTHING = "none"
-"""What a user calls the kind of a column that is not to be looked for."""
+"""The user's name for the kind of a column that is not looked for."""
 
 LOOKED_AT = 500  # values of a column
 MOSTLY = 0.5  # of them
@@ -74,15 +74,15 @@ def column_kinds(source: Source, by: str | None, said: Mapping[str, str]) -> dic
         raise RequestError("the table of known columns has no rows", where=source.name)
     if not found:
         raise RequestError(
-            "no column holds names, dates or numbers of people",
+            "no column contains names, dates or numbers of people",
             where=source.name,
-            instead="say what a column holds with --known-kind COLUMN=KIND",
+            instead="give the kind of a column with --known-kind COLUMN=KIND",
         )
     return found
 
 
 def columns_left_out(source: Source, by: str | None, said: Mapping[str, str]) -> list[str]:
-    """Return the columns that nothing is looked for of, though nobody said so.
+    """Return the columns with no values to look for, although no option excludes them.
 
     >>> from voile.data import open_source
     >>> columns_left_out(open_source({"born": ["1963-10-10"], "sex": ["f"]}), None, {})
@@ -120,7 +120,7 @@ def kind_of_column(name: str, cells: pa.Array) -> Kind | None:
 
 
 def _is_measured(cells: pa.Array) -> bool:
-    """Return whether a column holds numbers that are not whole; one with gaps may be a float."""
+    """Return whether a column has fractions. A column of whole numbers with gaps may be a float."""
     floats = cells.to_pylist() if pa.types.is_floating(cells.type) else []
     return any(one is not None and not one.is_integer() for one in floats)
 

@@ -18,14 +18,15 @@ from voile.documents.words.tokens import GLUED, TextTokens
 LABELS = 0.5
 FEW_TEXTS = 2
 SHARE = 0.1
-"""Of a word's occurrences: as many in small letters, and it is an ordinary word."""
+"""The share of a word's occurrences in small letters from which it is an ordinary word."""
 
 
 @dataclass(frozen=True)
 class WordGuard:
-    """What the notes use as words, so that it is not a known value for sure.
+    """The words of the notes' own language: such a word is not a known value for sure.
 
-    Learnt from the notes, a subject's own values aside. Months and days of the week are ordinary.
+    They are learnt from the notes, without a subject's own values. Months and days of the week are
+    ordinary.
     """
 
     ordinary: frozenset[str] = frozenset()

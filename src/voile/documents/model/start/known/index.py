@@ -1,4 +1,4 @@
-"""The known values of some people, by what a note is looked up for."""
+"""The known values of some people, indexed by the words and codes to look up in a note."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voile.documents.model.start.known.phrases import ValuePhrase
 from voile.documents.model.start.known.vocabulary import ValueVocabulary
 
 Entries = list[int]
-"""Owner, key, and the number of what is found under it, again and again."""
+"""Owner, key, and the number of the item under it, again and again."""
 
 
 class ValueCode(NamedTuple):

@@ -1,4 +1,4 @@
-"""Values of columns beside the notes, found in the notes in all their forms."""
+"""Values of columns next to the notes, found in the notes in all their forms."""
 
 from __future__ import annotations
 
@@ -36,15 +36,16 @@ class KnownValuesWarning(UserWarning):
 
 
 class KnownValues:
-    """Find what the columns beside the notes say of their people.
+    """Find values of the columns next to the notes that are about the notes' people.
 
-    A note is searched for the values of its own subject, and of the people known to all notes;
-    never for another patient's. Names are found whole, in any order, by initials, and by a first or
-    last name alone; numbers, however they are grouped; days in any form; words also with one typo.
+    A note is searched for the values of its own subject, and of the people known to all notes. It
+    is never searched for another patient's values. Names are found whole, in any order, by
+    initials, and by a first or last name alone. Numbers are found in any grouping, and days in any
+    form. Words are also found with one typo.
 
-    A removal is *sure* unless what was found may be something else: a name that the notes use as a
-    word (May, Rose) stands alone, a typo makes another name. Its reason is then ``possible`` in the
-    place of ``known``; both name the columns.
+    A removal is *sure* unless the match may be something else. A name that the notes use as a word
+    (May, Rose) may stand alone, and a typo may make another name. The reason is then ``possible``
+    in the place of ``known``. Both reasons give the columns.
 
     Parameters
     ----------
@@ -83,18 +84,18 @@ class KnownValues:
 
         Parameters
         ----------
-        by : the column of `patients` that holds the subject of the notes.
-        kinds : of columns, where their names and values say something else: name, date, phone,
-            email, id, address, place, organisation, or none.
+        by : the column of `patients` with the subject of the notes.
+        kinds : of columns with misleading names and values. A kind is name, date, phone, email, id,
+            address, place, organisation, or none.
 
         Raises
         ------
-        RequestError : there is no such column or kind, or no column holds a known value.
+        RequestError : there is no such column or kind, or no column contains a known value.
         """
         whose, everyone = _several(patients), _several(people)
         if whose and by is None:
             raise RequestError(
-                "no column says whose notes a row is about",
+                "no column gives the subject of each row",
                 where=whose[0].name,
                 instead="name it with --by",
             )
@@ -114,7 +115,7 @@ class KnownValues:
 
     @property
     def kinds(self) -> Mapping[str, str]:
-        """What each column holds."""
+        """The kind of each column."""
         pairs = self._values.group_by(["column", "kind"]).aggregate([])
         return dict(zip(pairs["column"].to_pylist(), pairs["kind"].to_pylist(), strict=True))
 
@@ -125,7 +126,7 @@ class KnownValues:
 
     @staticmethod
     def sure(removal: TextRemoval) -> bool:
-        """Return whether a known value was found, and nothing that may be something else."""
+        """Return whether a known value was found that can be nothing else."""
         return any(reason.kind == "known" for reason in removal.by)
 
     def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:

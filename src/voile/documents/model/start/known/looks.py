@@ -1,4 +1,4 @@
-"""What a single value is by its looks: an identifier of some form, a person's name."""
+"""The look of a single value: an identifier of some form, or a person's name."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ class PeopleNames:
             yield run
 
     def _go_on(self, page: TokenPlaces, one: NameHit, other: NameHit) -> bool:
-        """Return whether two hits are of one name, by what stands between them."""
+        """Return whether two hits are of one name, by the text between them."""
         if not 1 < other.token - one.token <= _BETWEEN:
             return other.token - one.token == 1 and page.near(other.token)
         if not all(page.near(at) for at in range(one.token + 1, other.token + 1)):
@@ -187,7 +187,7 @@ class PeopleNames:
     def _is_together(
         self, page: TokenPlaces, run: Sequence[NameHit], first: int, last: int
     ) -> bool:
-        """Return whether words, none of which is a name by itself, are one beside each other."""
+        """Return whether words that are no names by themselves are a name next to each other."""
         initials = (first, last) != (run[0].token, run[-1].token)
         return initials or page.is_titled(first) or any(starmap(_of_both, pairwise(run)))
 
@@ -239,9 +239,9 @@ class PeopleNames:
     def _is_other_word(
         self, page: TokenPlaces, at: int, edge: int, people: set[int], written: int
     ) -> bool:
-        """Return whether a word beside a hit is another of that name, with a typo.
+        """Return whether a word next to a hit is another word of that name, with a typo.
 
-        It has a capital, unless the hit, `written` so, has none, and is not a word of the notes.
+        It has a capital, unless the hit has none (`written`), and it is not a word of the notes.
         """
         if not page.near(edge) or len(people) > _LOOKED_AT:
             return False

@@ -38,7 +38,7 @@ class FoundValue(NamedTuple):
 
 
 class OwnedKeys:
-    """Look up what an owner has under a key.
+    """Look up an owner's items under a key.
 
     Parameters
     ----------

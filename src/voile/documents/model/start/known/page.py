@@ -25,7 +25,7 @@ from voile.documents.words.tokens import BLANK, LINE, PARAGRAPH, TextTokens
 TITLES = frozenset(fold(one) for language in LANGUAGES for one in vocabulary(language).titles)
 """Folded words before a name."""
 NOTHING, PERHAPS, SURE = range(3)
-"""What a word by itself is of a known value."""
+"""Verdicts on a single word: it is no known value, perhaps one, or surely one."""
 SHORTEST_SURE = 3
 ACRONYM = 4
 """Letters of a word in capitals that may be an acronym: ANA, MAR."""
@@ -61,7 +61,7 @@ class TokenForm(NamedTuple):
 
 
 class TokenPlaces:
-    """What stands where, by the number of a token.
+    """The tokens at their places, by number.
 
     Behind the last token, and so before the first at -1, is one without letters that nothing is
     near to.
@@ -85,7 +85,7 @@ class TokenPlaces:
         return self._gap_at[at] < gap
 
     def is_titled(self, at: int) -> bool:
-        """Return whether a title stands before a token."""
+        """Return whether there is a title before a token."""
         before = at - 1
         if self.near(at) and self[before].text == "." and self.near(before):
             before -= 1
@@ -94,11 +94,11 @@ class TokenPlaces:
     def judge(
         self, at: Longs, typo: Bools, own: Bools, named: Bools | bool = False
     ) -> NDArray[np.int8]:
-        """Return what words by themselves are, (n,): a known value for sure, perhaps, or `NOTHING`.
+        """Judge words by themselves, (n,): a known value for sure, perhaps, or `NOTHING`.
 
-        `own` says that it is a value of the note's subject: one word of people known to all notes
-        may as well be somebody else's, or an eponym. With a typo it may be any frequent word,
-        unless the text has more of its person's name: `named`.
+        `own` marks values of the note's subject. One word of people known to all notes may as well
+        be somebody else's, or an eponym. A word with a typo may be any frequent word, unless the
+        text has more of its person's name (`named`).
         """
         numbers, form = np.unique(self._form[at], return_inverse=True)
         looks = [
@@ -141,14 +141,14 @@ class TokenPlaces:
         return before | after
 
     def _begins(self, at: Longs) -> Bools:
-        """Return which begin a line or a sentence, so that their capital says nothing."""
+        """Return which begin a line or a sentence, so that their capital has no meaning."""
         return (self._gap[at] >= LINE) | self._are(at - 1, ".!?:")
 
     def _are(self, at: Longs, signs: str) -> Bools:
         return np.isin(self._form[at], [self._tokens.known.find(one) for one in signs])
 
     def _is_shouted(self, at: int) -> bool:
-        """Return whether a token beside is in capitals too."""
+        """Return whether a neighbour of a token is in capitals too."""
         beside = [one for one, edge in ((at - 1, at), (at + 1, at + 1)) if self.near(edge)]
         return any(self[one].written == CAPITALS for one in beside)
 

@@ -1,4 +1,4 @@
-"""Digits and letters of tokens, as numbers that can be joined: what codes and days are made of."""
+"""Digits and letters of tokens, as numbers that can be joined: the parts of codes and days."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def pieces_of(form: str) -> tuple[FormPiece, ...]:
 
 
 def code_of(text: str) -> str:
-    """Return what makes up a code: capitals and digits, without leading zeros.
+    """Return the characters of a code: capitals and digits, without leading zeros.
 
     >>> code_of("00-12 345/z")
     '12345Z'
@@ -151,7 +151,7 @@ class TokenParts:
         return linked
 
     def list_found(self, first: Longs, last: Longs, items: Longs) -> Iterator[FoundValue]:
-        """Yield what was found in some parts, from one to another each, by its characters."""
+        """Yield the values found from a first to a last part each, by their characters."""
         tokens, begin, end = self._tokens, self.token[first], self.token[last]
         start, stop = tokens.starts[begin], tokens.ends[end]
         # a token that stands for other characters goes as a whole

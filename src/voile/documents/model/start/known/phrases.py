@@ -119,7 +119,7 @@ class MetPhrase(NamedTuple):
 
     @property
     def judged_tokens(self) -> list[int]:
-        """The tokens that decide by what they are by themselves whether it is the phrase."""
+        """The tokens that decide by themselves whether the match is the phrase."""
         if self.phrase.kind in ("email", "id"):
             return [*self.places.values()] if len(self.places) == 1 else []
         if self.phrase.kind == "address":
@@ -191,7 +191,7 @@ def _same(word: str, wanted: str) -> bool:
 
 
 def _is_sure(phrase: ValuePhrase, places: dict[int, int], verdicts: Sequence[int]) -> bool | None:
-    """Return whether what was met is the phrase for sure; None where it is not enough."""
+    """Return whether the match is the phrase for sure; None if it is not enough."""
     if phrase.kind == "address":
         whole = len(places) > 1 and places.keys() >= set(phrase.strong)
         return True if whole else _is_part_of_address(phrase, places)

@@ -78,7 +78,7 @@ class ValueSearch:
         return WordGuard.learn(self._tokens, self._look, own)
 
     def find(self) -> Iterator[Removals]:
-        """Find all values, what is sure first."""
+        """Find all values, the sure ones first."""
         page = TokenPlaces(self._tokens, self._look, self._guard, self._one_case)
         yield self._numbers()
         ranked: dict[tuple[bool, int], list[ValueMatch]] = {}

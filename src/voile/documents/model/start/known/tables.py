@@ -17,7 +17,7 @@ def read_known(
     opened: Callable[[Any], Source] = open_source,
     say: Callable[[str], None] = lambda said: None,
 ) -> KnownValues | None:
-    """Return the values of the tables; None where none is given. `say` hears what is left out.
+    """Return the values of the tables; None if none is given. `say` gets notes on left-out columns.
 
     Raises RequestError: a table or a column is not there, or --by stands alone.
     """

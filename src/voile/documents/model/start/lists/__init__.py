@@ -1,4 +1,4 @@
-"""Public lists of names, places and words; README.md says where they are from."""
+"""Public lists of names, places and words; README.md lists their sources."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def frequent_words() -> frozenset[str]:
 
 
 def name_clusters(language: Language) -> str:
-    """Return what a kit calls a language's clusters; it tells their versions apart."""
+    """Return the name of a language's clusters in a kit; it distinguishes their versions."""
     return f"{language} {digest_of_clusters(language)[:16]}"
 
 
@@ -81,7 +81,7 @@ def find_clusters(name: str) -> Mapping[str, frozenset[str]]:
     if language is None:
         raise RequestError(
             "the kit learnt with another version of the clusters of words",
-            instead="apply it with the voile that made it, or fit anew",
+            instead="apply it with the voile that made it, or fit again",
         )
     return clusters_of(language)
 

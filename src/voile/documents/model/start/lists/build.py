@@ -24,7 +24,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _PLACES = re.compile("countr|state|cit|municip|province|region|department|count")
 _WORDS = ("lorem", "job", "company", "color", "currency")
 _TIERS = (1, 2, 6)
-"""Of how many countries' lists a name of each tier is, at least."""
+"""The fewest countries whose lists contain a name of each tier."""
 
 
 def build(folder: Path) -> None:

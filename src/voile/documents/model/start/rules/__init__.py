@@ -37,7 +37,7 @@ RULE_NAMES = (*(rule.name for rule in RULES), REPEAT.name)
 
 
 class LanguageRules:
-    """Propose what the rules of a language find, and further mentions of names found surely.
+    """Propose the finds of a language's rules, and further mentions of names found surely.
 
     >>> rules = LanguageRules("english")
     >>> note = Document("Seen by Dr. Ossk. Ossk wrote.")
@@ -58,7 +58,7 @@ class LanguageRules:
 
     @cached_property
     def name(self) -> str:
-        """What a kit calls them; it tells their versions apart."""
+        """The name of the rules in a kit; it distinguishes their versions."""
         return f"{KIT_NAME} {self.language} {_version(self.language)}"
 
     @property
@@ -67,7 +67,7 @@ class LanguageRules:
         return clusters_of(self.language)
 
     def levels(self, tokens: TextTokens) -> NDArray[np.int32]:
-        """Return what the rules of names find of each token, (n,); see `Hinter`."""
+        """Return the level of each token by the rules of names, (n,); see `Hinter`."""
         level = np.full(len(tokens), NO_NAME, dtype=np.int32)
         for one in sorted(self.find(tokens), key=lambda one: one.is_sure):
             if one.rule.label == NAME:
@@ -96,7 +96,7 @@ class LanguageRules:
         return removals_by_document(tokens, found, [one.text for one in documents])
 
     def find(self, tokens: TextTokens) -> list[RuleFind]:
-        """Return what the rules find, in their order, then further mentions."""
+        """Return the finds of the rules, in their order, then further mentions."""
         found = []
         for alphabet in self._alphabets:
             reading = TokenText(tokens, alphabet)
@@ -121,7 +121,7 @@ def find_rules(name: str) -> LanguageRules:
     if rules.name != name:
         raise RequestError(
             "the kit learnt with another version of the rules",
-            instead="apply it with the voile that made it, or make it anew",
+            instead="apply it with the voile that made it, or make it again",
         )
     return rules
 

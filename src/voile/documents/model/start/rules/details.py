@@ -1,21 +1,23 @@
 """Dates, ages, numbers, addresses and institutions that their form or a label gives away.
 
-The alphabet of the letters, for what stands in a text:
+The alphabet of letters for the words and signs of a text:
 
-    1 t 2  a number of one digit, two digits up to 12, up to 31: a month, a day
-    0 3    another number of two digits, of three
-    4 5    a year of four digits, any longer number
-    x      a word with digits: A12
-    M D    a month, a day of the week
-    C I p  another word with a capital, a single one, a small word that joins words with one: de
-    w      a word in small letters
-    b n    a label of a record's number: MRN; what may follow it: no
-    a l z  a label of an address, of a place, of a postal code: Domicilio, Country, CP
-    g y u  a label of an age, a year of one, what ends it: Age, years, old
-    G P    an age as one word, a person of an age: 57yo, woman
-    S      a street: Avenue
-    O N    an institution, before its name, after it: Instituto, Clinic
-    s      what a year stands after: since
+    - ``1``, ``t``, ``2``: a number of one digit, two digits up to 12, up to 31: a month, a day
+    - ``0``, ``3``: another number of two digits, of three
+    - ``4``, ``5``: a year of four digits, any longer number
+    - ``x``: a word with digits: A12
+    - ``M``, ``D``: a month, a day of the week
+    - ``C``, ``I``: another word with a capital, a single capital
+    - ``p``: a small word that joins words with one: de
+    - ``w``: a word in small letters
+    - ``b``, ``n``: a label of a record's number: MRN; a word that may follow it: no
+    - ``a``, ``l``, ``z``: a label of an address, of a place, of a postal code: Domicilio, Country,
+      CP
+    - ``g``, ``y``, ``u``: a label of an age, a year of one, a word that ends it: Age, years, old
+    - ``G``, ``P``: an age as one word, a person of an age: 57yo, woman
+    - ``S``: a street: Avenue
+    - ``O``, ``N``: an institution, before its name, after it: Instituto, Clinic
+    - ``s``: a word before a year: since
 
 Other signs stand for themselves; see `JOINED` for those within words.
 """
@@ -38,7 +40,7 @@ _DAY, _IN_YEAR, _YEAR = "[1t2]", "[1t]", "(?:4|[t20](?!:))"
 _NUMBER = "[1t203456x]"
 _VALUE = rf"(?:[wCIb]h)?{_NUMBER}(?:[ho/]?{_NUMBER}){{0,7}}(?:hI)?"
 _LONG = "(?=(?:[wCIb]h)?(?:[1t206][ho/]?){0,2}[345x])"
-"""What a number begins with that has three digits together."""
+"""The beginning of a number that has three digits together."""
 _NO = r"n[.o]?\??"
 _LABELS = (
     r"b(?:[.o]?[bnw]){0,2}[.o]?(?:[:#]{1,2}|(?=[35x]))",
@@ -48,7 +50,7 @@ _LABELS = (
     rf"[bC][.o]?h{_NO}:?{_LONG}",
     "(?:I[.o]){1,4}I?[.o]?:(?=[1t2063][ho/]?[5x]|[5x])",
 )
-"""MRN: or MRN A17; Colegiado nº; Nº de colegiado; N° Lic.:; Fall-Nr.:; N.A.S.S.:"""
+"""MRN: or MRN A17, Colegiado nº, Nº de colegiado, N° Lic.:, Fall-Nr.:, N.A.S.S.:"""
 _ANY = "[a-zA-Z0-9]"
 _HOST = f"{_ANY}(?:[ohq]{_ANY}){{0,8}}"
 EMAIL = "EMAIL"
@@ -57,7 +59,7 @@ _PLACES = f"{_PLACE}(?:p{{0,3}}{_PLACE}){{0,4}}"
 
 
 def letters_of(words: RuleVocabulary) -> Callable[[str], str]:
-    """Return what gives each form its letter."""
+    """Return the function that gives each form its letter."""
     details = {word: letter for letter, of in words.details.items() for word in of}
 
     def letter(form: str) -> str:

@@ -1,4 +1,4 @@
-"""What rules find, as proposals and as parts of speech that a classifier sees."""
+"""Finds of rules, as proposals and as parts of speech that a classifier sees."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RuleFind(NamedTuple):
 def removals_by_document(
     tokens: TextTokens, found: Sequence[RuleFind], texts: Sequence[str]
 ) -> list[list[TextRemoval]]:
-    """Return what rules and forms find in each text, in its order and apart.
+    """Return the finds of rules and forms in each text, in its order and apart.
 
     Guarded words at the ends of a find are left out. Where findings overlap, the first rule whose
     finds are no names comes before others: a street or a hospital is called after somebody.

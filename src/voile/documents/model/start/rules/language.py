@@ -52,7 +52,7 @@ def check_language(language: Language, texts: Iterable[str], instead: str) -> No
 
 
 def guess_language(texts: Iterable[str]) -> Language:
-    """Return the language that texts seem to be in; English where nothing says.
+    """Return the language that texts seem to be in; English if nothing shows it.
 
     >>> guess_language(["El paciente niega dolor y fiebre en los pies"])
     'spanish'

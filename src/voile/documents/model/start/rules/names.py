@@ -1,16 +1,16 @@
 """Names of persons that the words and signs around them give away.
 
-The alphabet of the letters, for what stands in a text:
+The alphabet of letters for the words and signs of a text:
 
-    g s b  a given name, a surname, either, by the lists
-    m      a given name that is a word of its own: May
-    C A    another word with a capital, all in capitals
-    W w    a common word with a capital, any in small letters
-    I p y  an initial, a particle, the end of an initial: J, de, M.a
-    T L    a title, a relative: Dr, wife
-    B R    what stands before a colon and a name, before recipients: Patient, To
-    H K    what opens a letter, what ends it: Dear, Yours
-    0 x ?  a number, a word with digits or signs, a sign that is not ASCII
+    - ``g``, ``s``, ``b``: a given name, a surname, either, by the lists
+    - ``m``: a given name that is a word of its own: May
+    - ``C``, ``A``: another word with a capital, all in capitals
+    - ``W``, ``w``: a common word with a capital, any in small letters
+    - ``I``, ``p``, ``y``: an initial, a particle, the end of an initial: J, de, M.a
+    - ``T``, ``L``: a title, a relative: Dr, wife
+    - ``B``, ``R``: a word before a colon and a name, before recipients: Patient, To
+    - ``H``, ``K``: a word that opens a letter, that ends it: Dear, Yours
+    - ``0``, ``x``, ``?``: a number, a word with digits or signs, a sign that is not ASCII
 
 Other signs stand for themselves; see `JOINED` for those within words.
 """
@@ -31,13 +31,13 @@ _PARTICLES = "(?:p{1,3})"
 _MORE = f"(?:{_INITIALS})?{_PARTICLES}?{_WORD}"
 _RUN = f"{_MORE}(?:{_MORE}){{0,3}}"
 _LONG_RUN = f"{_MORE}(?:{_MORE}|hw){{0,6}}"
-"""Of a field, which holds a name and nothing else: Aboul-hosn, and six words."""
+"""The name in a field that contains nothing else: Aboul-hosn, and six words."""
 _TURNED = f"{_PARTICLES}?{_WORD}(?:[sCA]|I[.o])?(?:[,k]?C[.o])?[,k]"
 """A surname and its comma; Smith Jr., John."""
 
 
 def letters_of(words: RuleVocabulary) -> Callable[[str], str]:
-    """Return what gives each form its letter."""
+    """Return the function that gives each form its letter."""
     first = (
         ("T", words.titles),
         ("H", words.greetings),

@@ -17,7 +17,7 @@ from voile.documents.model.start.rules.rule import LetterRule
 from voile.documents.words.tokens import GLUED, LINE, PARAGRAPH, TextTokens, TokenNumbers
 
 BREAK, END = "\n", "\x1e"
-"""What stands for the end of a line, and around each text; an empty line is two breaks."""
+"""The sign for the end of a line, and around each text; an empty line is two breaks."""
 JOINED = {"-": "h", "'": "q", ".": "o", ",": "k", "@": "e"}
 """Letters of signs that stand between two tokens without blanks."""
 

@@ -1,4 +1,4 @@
-"""A rule: what it is called, what it finds, and whether that is sure."""
+"""A rule: its name, its finds, and whether they are sure."""
 
 from __future__ import annotations
 

@@ -52,9 +52,9 @@ _BEFORE = 40
 class TownForm:
     """Find listed towns.
 
-    A town of several words, or of one that is no word and no common name, is found wherever it
-    stands alone; a word or a name is a town after a word such as `in`, and a word of a dictionary
-    after `lives in` and the like.
+    A town of several words is found wherever it stands alone. So is a town of one word that is
+    neither a word nor a common name. A town that is a word or a name is found after a word such as
+    `in`. A town that is a word of a dictionary is found after `lives in` and the like.
     """
 
     name = "town"

@@ -12,7 +12,7 @@ from voile.documents.model.start.lists import TIERS, public_lists
 from voile.documents.replacements.names import PARTICLES, Language
 
 NUMBERED_LABEL = re.compile(r"N[or][A-Z]\w+")
-"""Nº and what is numbered, as one word: NºCol, whose º is an o by now."""
+"""Nº and the numbered word, as one: NºCol, whose º is an o by now."""
 
 
 @dataclass(frozen=True)
@@ -172,8 +172,11 @@ _WORDS: dict[Language, dict[str, str]] = {"english": _ENGLISH, "spanish": _SPANI
 
 
 _LEAST_TIER: dict[Language, int] = {"english": 2, "spanish": 3}
-"""How common a name of the lists must be: with a capital most English words are names of something,
-and most Spanish ones of persons stand after a title or a label."""
+"""How common a name of the lists must be.
+
+With a capital, most English words are names of something. Most Spanish names of persons follow a
+title or a label.
+"""
 
 
 @cache

@@ -1,1 +1,1 @@
-"""What was learnt from public text and comes with voile: how likely a token is part of a name."""
+"""A classifier that was trained on public text and comes with voile: it scores parts of names."""

@@ -28,12 +28,12 @@ HEADS_ON_READER = ("reader-english", "reader-spanish")
 """The starters on the reader."""
 FORMAT = 1
 DIGITS = 12
-"""Behind the point of what a file holds, but for weights."""
+"""Digits after the point in a file's numbers, apart from weights."""
 
 
 @cache
 def load_starter(name: str) -> PretrainedStarter:
-    """Load a starter that comes with voile; its name tells its versions apart."""
+    """Load a starter that comes with voile. Its name distinguishes its versions."""
     data = starter_bytes(name)
     return read_starter(data, f"{name} {hashlib.sha256(data).hexdigest()[:16]}")
 
@@ -44,7 +44,7 @@ def find_starter(name: str) -> PretrainedStarter:
     if starter.name != name:
         raise RequestError(
             "the kit learnt with another version of the starter",
-            instead="apply it with the voile that made it, or make it anew",
+            instead="apply it with the voile that made it, or make it again",
         )
     return starter
 

@@ -36,9 +36,11 @@ from voile.documents.words.tokens import (
 MISS_COST = 10.0
 """Harmless tokens that a missed token of an identifier is worth where tokens are proposed."""
 LIKELY = 0.2
-"""A proposal is unlikely if no token of it has a larger chance. It is made as a miss costs so much,
-but is mostly harmless: to learn that it is a name, and to cut at that cost again, would weigh the
-cost twice."""
+"""A proposal is unlikely if no token of it has a larger chance.
+
+It is made because a miss costs so much, but it is mostly harmless. To learn that it is a name, and
+to cut at that cost again, would weigh the cost twice.
+"""
 LIKELY_ODDS = float(np.log(LIKELY / (1 - LIKELY)))
 _LOWEST, _HIGHEST = -6.0, 5.0
 BY, UNLIKELY = (RemovalReason("starter"),), (RemovalReason("starter", "unlikely"),)
@@ -52,11 +54,11 @@ HEADS = (NAME, PLACE, ORG)
 
 
 class PretrainedStarter:
-    """Propose names by the chances that a classifier gives, and what rules find surely.
+    """Propose names by a classifier's chances, and the sure finds of rules.
 
     On the reader it proposes places and organisations, too.
 
-    Its chances are not calibrated probabilities of another text: they order its tokens, learners
+    Its chances are not calibrated probabilities of another text: they order its tokens. Learners
     take their level as a feature, and `propose` decodes spans at `MISS_COST`.
     """
 
@@ -150,7 +152,7 @@ class PretrainedStarter:
 
 
 class _StarterSight:
-    """What the classifier is shown; see `learners.learner.Sight`."""
+    """The classifier's view of the tokens; see `learners.learner.Sight`."""
 
     def __init__(self, features: TokenFeatures, scorer: TokenScorer) -> None:
         self._features, self._scorer = features, scorer
