@@ -47,6 +47,7 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/words.py
+	$(BIN)/python .ci/language.py
 	$(BIN)/python .ci/reach.py
 	$(BIN)/python .ci/layers.py --check
 

@@ -23,8 +23,10 @@ from voile.documents.fitting.work import UnmarkedWork
 from voile.documents.model.content import DocumentsContent
 from voile.documents.model.policies import UncheckedWarning
 from voile.documents.module import DOCUMENTS
+from voile.documents.options import ApplyOptions
 from voile.documents.text.formats.file import UnreadWarning
 from voile.documents.verbs.new_notes import NoveltyWarning
+from voile.documents.verbs.recipe import known_values
 from voile.documents.words.features import BLOCKS
 from voile.release.found_values import VALUES_FOUND
 from voile.release.kit import StoredKit
@@ -199,8 +201,9 @@ def test_known_values_need_a_kit_that_knows_words():
 def test_damaged_known_values_are_refused():
     kit = StoredKit.load(made() / "work")
     tables = {**kit.tables, "known": kit.tables["known"].drop(["kind"])}
-    with pytest.raises(DamagedError):
-        DocumentsContent.of(StoredKit(kit.kind, kit.visibility, kit.facts, tables))
+    content = DocumentsContent.of(StoredKit(kit.kind, kit.visibility, kit.facts, tables))
+    with pytest.raises(DamagedError, match="known values"):
+        known_values(content, ApplyOptions())
 
 
 def test_the_same_seed_gives_the_same_kit():

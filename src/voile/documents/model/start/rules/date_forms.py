@@ -23,11 +23,11 @@ _IN_YEAR, _DAY = "(?:0?[1-9]|1[0-2])", "(?:0?[1-9]|[12][0-9]|3[01])"
 _YEAR = "(?:19|20)[0-9]{2}"
 _ORDINAL = f"{_DAY}(?:st|nd|rd|th)?"
 _TIME = r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:\.[0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
-_CUES = (
-    "on since from until till through thru dated date by before after due again visit appt f/u "
-    "fu followup follow-up seen admit admitted adm d/c discharged disch started began placed "
-    "returned scheduled resulted collected drawn received last next"
-)
+_CUES = """
+on since from until till through thru dated date by before after due again visit appt f/u fu
+followup follow-up seen admit admitted adm d/c discharged disch started began placed returned
+scheduled resulted collected drawn received last next
+"""
 _CUE = f"(?:{'|'.join(map(re.escape, _CUES.split()))})"
 _SHORT = f"{_IN_YEAR}[/-]{_DAY}"
 _FULL_MONTH = (
