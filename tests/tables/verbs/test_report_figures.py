@@ -37,7 +37,7 @@ def test_nothing_asked_for_or_nothing_proved_is_no_bound():
 
 def test_what_is_proved_of_some_weights_is_said_and_the_others_are_named():
     said, (grid,) = told(proof([0.02, None, 0.03]))
-    assert "less than the best one found by more than 3.0%" in said
+    assert "below the best found value by more than 3.0%" in said
     assert "For 1 more weights there is no bound" in said
     assert "at least 0.03100" in said  # an area is proved by some weights as well
     assert grid.rows[1][1:] == ("not proved", "0.50000", "", "")
@@ -56,7 +56,7 @@ def test_of_many_weights_the_rows_are_a_few_and_the_gap_is_that_of_all():
 
 def test_the_chosen_policy_stands_beside_what_is_proved_of_its_risk():
     said, _ = told(proof([0.0]), chosen=[0.1, 0.4, 12.0], least_loss=0.3)
-    assert "loses less than 30%; the chosen one loses 40%" in said
+    assert "The chosen policy loses 40%. No policy of its risk or less loses less than 30%." in said
 
 
 def test_an_attack_alone_has_no_such_part():

@@ -247,7 +247,7 @@ def test_where_no_policy_can_be_chosen_the_difference_says_why(how, tmp_path):
     left = county((20, 1, 10), FIRST[1])
     kit = vt.fit(left, ROLES, family="global", method="exhaustive", k=K, seed=1)
     place = {"after": how["ledger"], "key_file": how["key_file"], "releases": [tmp_path]}
-    with pytest.raises(InfeasibleError, match="by the policy that is out, the difference shows 1"):
+    with pytest.raises(InfeasibleError, match="under the published policy, the difference shows 1"):
         kit.choose(**place, source=left)
 
 
