@@ -297,7 +297,7 @@ def test_as_many_columns_as_people_have_are_fitted_by_trees_and_said_not_to_be_s
     [
         (
             ["age"],
-            "covers 1 of 3 quasi-identifiers: age; risk counts people with equal values of this one",
+            "covers 1 of 3 quasi-identifiers: age; risk counts people with equal values of this",
         ),
         (["age", "sex"], "covers 2 of 3 quasi-identifiers: age and sex; risk counts people with"),
         (["age", "sex", "zip"], None),
