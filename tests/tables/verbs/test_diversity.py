@@ -232,7 +232,7 @@ def test_a_column_that_comes_back_uncountable_is_refused():
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"entropy_l": 2.9}, "every group holds at least 2.9 effective sensitive values"),
+        ({"entropy_l": 2.9}, "every group has at least 2.9 effective sensitive values"),
         ({"t_closeness": 0.01}, "no group's sensitive values are farther than 0.01 from"),
     ],
 )

@@ -24,8 +24,8 @@ from voile.tables.verbs.person_records import PROMISED_PEOPLE
 from voile.tables.verbs.promises import least_of
 
 PROMISES = {
-    "l_diversity": "every group holds at least {} sensitive values",
-    "entropy_l": "every group holds at least {} effective sensitive values",
+    "l_diversity": "every group has at least {} sensitive values",
+    "entropy_l": "every group has at least {} effective sensitive values",
     "t_closeness": "no group's sensitive values are farther than {} from everybody's",
 }
 LEFT = "not counted again: it takes the population, or the source, which the kit has"
@@ -124,7 +124,7 @@ def _promises(
     constraints, stated = public["constraints"], public["figures"]
     k = constraints["k"]
     one = {"people": "person", "rows": "row"}[unit] if k == 1 else unit
-    yield ReleaseCheck(f"every group holds at least {k} {one}", found["k"] >= k >= 1)
+    yield ReleaseCheck(f"every group has at least {k} {one}", found["k"] >= k >= 1)
     if "k" in stated:
         yield ReleaseCheck(
             f"every group has as many {unit} as the manifest states", found["k"] >= stated["k"]

@@ -117,9 +117,9 @@ def received(finely):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"k": 2}, "every group holds at least 2 people"),
-        ({"k": 0}, "every group holds at least 0 people"),
-        ({"l_diversity": 3}, "every group holds at least 3 sensitive values"),
+        ({"k": 2}, "every group has at least 2 people"),
+        ({"k": 0}, "every group has at least 0 people"),
+        ({"l_diversity": 3}, "every group has at least 3 sensitive values"),
     ],
 )
 def test_verify_fails_when_more_is_promised_than_is_kept(received, asked, said):
@@ -136,7 +136,7 @@ def test_a_check_states_the_unit_that_it_counted(kit, patients, key_file, tmp_pa
     if not private:
         shutil.rmtree(release.folder)
         release = StoredRelease.open(out)
-    assert dict(verify(release))[f"every group holds at least 1 {unit}"]
+    assert dict(verify(release))[f"every group has at least 1 {unit}"]
 
 
 def test_verify_holds_a_release_to_no_constraint_that_its_manifest_does_not_name(received):
@@ -154,8 +154,8 @@ def test_a_promise_is_kept_to_the_last_person_and_value(values, holds):
     asked = {"k": 1, "max_risk": 1.0, "l_diversity": 2}
     found = {"k": 1, **{f"distinct_l({name})": n for name, n in values.items()}}
     checks = dict(_promises({"constraints": asked, "figures": {}, "columns": columns}, found))
-    assert checks["every group holds at least 1 person"]
-    assert checks.get("every group holds at least 2 sensitive values") is holds
+    assert checks["every group has at least 1 person"]
+    assert checks.get("every group has at least 2 sensitive values") is holds
 
 
 @pytest.mark.parametrize(("asked", "checked"), [(1, False), (2, True)])
@@ -163,14 +163,14 @@ def test_sensitive_values_are_counted_only_where_several_were_promised(received,
     public = received.public
     other = {**public, "constraints": {**public["constraints"], "l_diversity": asked}}
     checks = dict(verify(StoredRelease(received.path, other)))
-    assert ("every group holds at least 2 sensitive values" in checks) is checked
+    assert ("every group has at least 2 sensitive values" in checks) is checked
     assert any("sensitive values" in name for name in checks) is checked
 
 
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ({"k": 2}, ["every group holds as many people as the manifest says"]),
+        ({"k": 2}, ["every group has as many people as the manifest states"]),
         ({"k": 1}, []),
         ({"max_risk": 0.51}, ["the largest risk stated is at most 0.5"]),
         ({"max_risk": 0.5}, []),
