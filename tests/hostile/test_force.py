@@ -207,7 +207,7 @@ def test_a_private_folder_with_anything_else_in_it_stays(voile: Any, world: Worl
         fit(world, world["kit"] / "kit"),
         apply(world, private / "x.csv"),
     ):
-        assert "which contains the files of" in refused(voile, world, words)
+        assert "which may contain only the files of" in refused(voile, world, words)
     assert voile(*apply(world, world["r.csv"]), "--force").code == 0
     for name, put in {
         "notes": lambda at: at.write_text("the officer's own"),

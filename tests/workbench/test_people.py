@@ -49,7 +49,7 @@ def test_each_person_has_an_address_and_only_their_own_buttons(table: Path) -> N
             status, said = other.post("/act", act="roles.save", form={"roles": {"city": "drop"}})
             assert (status, f"not the {name.lower()}" in said["error"]) == (400, True)
         status, text, _ = other.ask("GET", "/reading/screen")
-        assert (status, "public figures alone" in text) == (400, True)
+        assert (status, "only public figures" in text) == (400, True)
         assert other.post("/stop")[0] == 400
         assert "voile inspect" in holder.get("/history")["shell"]
 

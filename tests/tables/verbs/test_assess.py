@@ -250,7 +250,7 @@ def test_keyed_hashes_and_pseudonyms_are_recognised_and_no_key_is_claimed(form):
     found = vt.assess(many, coded.sample(frac=1, random_state=3), OF_PEOPLE, seed=1)
     assert found.facts["pseudonyms"] == {"code": form}
     assert not found.facts["keys"]
-    assert any(said.startswith(f"Column code holds codes ({form})") for said in found.summary)
+    assert any(said.startswith(f"Column code has codes ({form})") for said in found.summary)
     assert not any("No figure counts" in said for said in found.summary)
 
 
