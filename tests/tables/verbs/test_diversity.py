@@ -225,7 +225,7 @@ def test_numbers_that_come_back_as_names_are_all_equally_far():
 
 def test_a_column_that_comes_back_uncountable_is_refused():
     pay = pa.array(people(1)["pay"].to_numpy(zero_copy_only=False).astype(float))
-    with pytest.raises(InfeasibleError, match="pay of this source cannot be counted"):
+    with pytest.raises(InfeasibleError, match="cannot measure pay of this source"):
         applied(fitted(t_closeness=0.3), people().set_column(3, "pay", pay))
 
 
