@@ -254,10 +254,10 @@ FAULTS = [
     InjectedFault(f"{EVALUATOR}.rules", replacing(least_l=0), ("global",), "fit"),
     InjectedFault(f"{EVALUATOR}.is_close_to_released", always(True), ("global",), "fit"),
     InjectedFault(
-        "voile.tables.fitting.kernels.cells:CellRules.of", replacing(most_t=1.0), ROWS, "fit"
+        "voile.tables.fitting.kernels.cells:CellRules.of", replacing(most_t=1.0), ROWS, "fit", False
     ),
-    InjectedFault(f"{LOSSES}:losses", each_times(0.5), FAMILIES, "fit"),
-    InjectedFault(f"{LOSSES}:hidden_by_column", times(0), FAMILIES, "fit"),
+    InjectedFault(f"{LOSSES}:losses", each_times(0.5), FAMILIES, "fit", False),
+    InjectedFault(f"{LOSSES}:hidden_by_column", times(0), FAMILIES, "fit", False),
     InjectedFault(f"{LOSSES}:distribution_of_all", times(2), FAMILIES, "fit"),
     InjectedFault(f"{LOSSES}:CombinationGrouping.widths", times(3), FAMILIES, "fit"),
     InjectedFault(f"{SPACE}.find_allowed", allow_classes, ROWS, "fit"),
