@@ -217,8 +217,8 @@ def test_whole_numbers_are_ordered_without_the_values_between_them(tmp_path):
 
 
 BAD = [
-    ("zip,n\n03601,1\n37010,2\n", "nothing is said of 6 of the 8 values of the data; add a line"),
-    ("zip,n\n" + "".join(f"{z},\n" for z in PEOPLE), "nothing is said of 8 of the 8 values"),
+    ("zip,n\n03601,1\n37010,2\n", "the file lacks 6 of the 8 values of the data; add a line"),
+    ("zip,n\n" + "".join(f"{z},\n" for z in PEOPLE), "the file lacks 8 of the 8 values"),
     ("zip,n\n03601,1\n03601,1\n", "row 3 names a value again"),
     ("zip,n\n37010,2\n03601,x\n", "row 3, column n: not a number"),
     ("zip,n\n03601,nan\n", "row 2, column n: not a number"),
@@ -245,7 +245,7 @@ def test_a_file_of_numbers_that_does_not_fit_is_refused_in_one_sentence(tmp_path
         ("zip,latitude,longitude", "03601,91,0", r"column latitude: outside \[-90, 90\]"),
         ("zip,latitude,longitude", "03601,9,-180.5", r"longitude: outside \[-180, 180\]"),
         ("zip,latitude,longitude", "03601,9,here", "row 2, column longitude: not a number"),
-        ("zip,latitude,longitude", "03601,9,", "nothing is said of 8 of the 8 values"),
+        ("zip,latitude,longitude", "03601,9,", "the file lacks 8 of the 8 values"),
         ("zip,latitude,longitude,latitude", "03601,9,9,9", "has 2 columns latitude"),
         ("zip,latitud,longitude", "03601,9,9", "no column latitude; did you mean latitud"),
     ],

@@ -188,7 +188,7 @@ def test_bounds_that_read_as_a_missing_value_are_refused():
 
 def test_a_cell_that_is_no_interval_is_tampered_with():
     assert CODED.released_codes([pa.array(["under 18", "18 and over"])]).tolist() == [0, 1]
-    with pytest.raises(TamperedError, match="column age: row 2 holds none"):
+    with pytest.raises(TamperedError, match="column age: row 2 has none"):
         CODED.released_codes([pa.array(["under 18", "18-98"])])
     with pytest.raises(TamperedError, match="row 1"):
         CODED.released_codes([pa.array([None, "under 18"], pa.string())])
