@@ -219,7 +219,7 @@ def test_readings_whose_course_alone_tells_the_class_are_fitted_for_sessions(how
     """One reading of each tells nothing; the trend, or the swing, tells the class entirely."""
     options = FitOptions.model_validate({"method": ["normal"], "strength": [1], "time": "when"})
     with pytest.warns(
-        SignalsWarning, match=r"the course of a subject's readings reveals (0\.[4-9]|1).*sessions"
+        SignalsWarning, match=r"The course of a subject's readings reveals (0\.[4-9]|1).*sessions"
     ):
         kit = fit(open_source(of_time(**how)), roles(), options, seed=1, progress=silent)
     content = SignalsContent.of(kit)

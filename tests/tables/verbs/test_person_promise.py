@@ -223,13 +223,13 @@ def test_the_advice_of_a_refused_release_runs(tmp_path):
     kit = fit(table, promise="row", suppress=0.05, family="global")
     with pytest.raises(InfeasibleError) as refused:
         released(kit, table, tmp_path)
-    assert "with promise person and without suppress and family global; apply" in str(refused.value)
+    assert "with promise person and without suppress and family global, " in str(refused.value)
     again = fit(table, promise="person")
     released(again, table, tmp_path)
     released(kit, table, tmp_path, no_pseudonyms=True)
     released(kit, table, tmp_path, one_row=True)
     with pytest.raises(
-        InfeasibleError, match="drop for each column that joins rows; apply with one_row"
+        InfeasibleError, match="drop for each column that joins rows, apply with one_row"
     ):
         keep_a_joining_column(table, tmp_path)
     released(kit, table, tmp_path, accept_risk="a recipient under contract")
@@ -248,7 +248,7 @@ def test_a_promised_risk_in_a_population_holds_for_all_rows_of_a_person(tmp_path
     kit = vt.fit(table, roles, promise=None, seed=1, **given)
     with pytest.raises(InfeasibleError, match=r"fewer than 10 people share.*choose one") as refused:
         released(kit, table, tmp_path)
-    assert "with promise person and without population; apply with" in str(refused.value)
+    assert "with promise person and without population, " in str(refused.value)
     released(kit, table, tmp_path, no_pseudonyms=True)
     released(kit, table, tmp_path, one_row=True)
     released(vt.fit(table, roles, promise="person", max_risk=0.1, seed=1), table, tmp_path)
