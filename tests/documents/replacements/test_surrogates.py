@@ -160,7 +160,8 @@ def test_another_secret_gives_other_surrogates():
 
 PINNED = """
 from voile.documents.text.document import Document
-from voile.documents.replacements import TextRemoval, Surrogates
+from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.surrogates import Surrogates
 from voile.keys.secret import Secret
 text = "Anna Smith, 12 March 1999, 0113 496 0101, anna@clinic.test"
 removals = [TextRemoval(0, 10, "NAME"), TextRemoval(12, 25, "DATE"), TextRemoval(27, 40, "PHONE"),
