@@ -29,7 +29,7 @@ from voile.tables.people.counts import CombinationCounts, Constraints
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.scoring.losses import CombinationGrouping
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.verbs.report_losses import grouped_rows
+from voile.tables.verbs.report_data import grouped_rows
 
 WEIGHTS = (1.0, 0.75, 0.5, 0.25, 0.0)
 KS = (5, 25)

@@ -17,7 +17,7 @@ from voile.tables.fitting.search import search
 from voile.tables.people.counts import CombinationCounts, row_keys
 from voile.tables.scoring.group_measures import GroupMeasure, information, weigh_losses
 from voile.tables.scoring.losses import CombinationGrouping, losses
-from voile.tables.verbs.report_losses import grouped_rows
+from voile.tables.verbs.report_data import grouped_rows
 
 METHODS = ("steepest", "quick", "best")
 COLUMNS = (

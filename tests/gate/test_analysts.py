@@ -14,7 +14,7 @@ from voile.gate.finding import figures_of
 from voile.gate.losses import PlacedRows
 from voile.tables.people.counts import CombinationCounts
 from voile.tables.scoring.losses import CombinationGrouping
-from voile.tables.verbs.report_losses import grouped_rows
+from voile.tables.verbs.report_data import grouped_rows
 
 CODES = np.array(list(product(range(4), range(20))), dtype=np.int32)
 
