@@ -184,6 +184,11 @@ def test_general_options_stand_anywhere(voile: Any, words: list[str]) -> None:
     assert "nothing.csv" in ran.json["error"]["what"] + ran.json["error"]["where"]
 
 
+def test_a_general_option_is_proposed(voile: Any) -> None:
+    ran = voile("verify", "r.csv", "--jsno")
+    assert ran.err == "voile verify: no such option: --jsno; did you mean --json?\n"
+
+
 def test_a_word_after_two_dashes_is_no_general_option(voile: Any) -> None:
     ran = voile("verify", "--", "--json")
     assert ran.code == 2

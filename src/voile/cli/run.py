@@ -10,13 +10,14 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 import click
 
 from voile.cli.app import command
 from voile.cli.interrupt import INTERRUPTED, leave
-from voile.cli.parameters import split_general
+from voile.cli.parameters import GENERAL, split_general
 from voile.cli.screen import SHOW_CURSOR, CommandScreen, tell
 from voile.core.errors import VoileError, printable
 from voile.core.interruption import acknowledge_interruption, ctrl_c
@@ -108,7 +109,9 @@ def _mistake(error: click.UsageError) -> CommandProblem:
     path = error.ctx.command_path if error.ctx else "voile"
     if found := _explain_removed(error, path):
         return CommandProblem(WRONG_REQUEST, found[0], instead=found[1])
-    near = getattr(error, "possibilities", None)
+    near = [*(getattr(error, "possibilities", None) or ())]
+    if isinstance(error, click.NoSuchOption):
+        near += get_close_matches(error.option_name, GENERAL)
     said = error.message if near else error.format_message()
     said = " ".join(said.split()).rstrip(".").replace("Choose from", "choose from")
     remedy = f"did you mean {' or '.join(near)}?" if near else f"see {path} --help"

@@ -145,13 +145,13 @@ def test_every_search_announces_fewer_evaluations_than_one_chain_has(small_space
         search(small_space(1), method=method, evaluations=0)
     space, general = small_space(1), None
     for evaluations in (1, 3, 6):
-        with pytest.warns(FewFoundWarning, match="and 7 policies lead"):
+        with pytest.warns(FewFoundWarning, match=r"length of one chain of policies \(7\)"):
             found = search(space, method=method, evaluations=evaluations)
         assert found.evaluations == evaluations
         general = found.frontier.policies[0] if general is None else general
         assert (found.frontier.policies[0] == general).all()
     assert not general.any()
-    with pytest.warns(FewFoundWarning, match="is 4 evaluations, and 5 policies"):
+    with pytest.warns(FewFoundWarning, match=r"\(4\) is below .* \(5\)"):
         search(small_space(1, **some_cuts(0)), method=method, evaluations=4)
     assert search(small_space(1, **some_cuts(0)), method=method, evaluations=5).evaluations == 5
 

@@ -251,6 +251,8 @@ OF_CUT = ROLES.corrected({"age": {"role": "quasi", "keep_cuts": [40]}})
     [
         ({"roles": OF_CUT}, "trees keep none everywhere"),
         ({"lower_bound_seconds": 1}, "global policies alone"),
+        ({"evaluations": 50}, "only trees are requested"),
+        ({"seconds": 1.0}, "only trees are requested"),
         ({"k": 1000}, "k is 1,000"),
     ],
 )

@@ -40,6 +40,12 @@ def check_method(options: FitOptions) -> None:
             f"an order of chains is given, and the method is {_name_search(options)}",
             instead=f"take --method {', '.join(CHAINED)}, or leave it out",
         )
+    if options.family == "tree" and (options.evaluations or options.seconds):
+        raise RequestError(
+            "evaluations and seconds limit the search of global policies, and only trees are "
+            "requested",
+            instead="omit these limits, or take --family both or global",
+        )
     if options.lower_bound_seconds is not None and options.family != "global":
         raise RequestError(
             "a lower bound is proved for global policies alone", instead="take --family global"

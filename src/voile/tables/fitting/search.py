@@ -160,8 +160,8 @@ def _warn_of_few(evaluator: PolicyEvaluator, evaluations: int | None) -> None:
     chain = int((~evaluator.required & ~evaluator.forbidden).sum()) + 1
     if evaluations < chain:
         warn(
-            f"few policies were scored: the limit is {evaluations:,} evaluations, and {chain:,} "
-            f"policies lead from the most general to the most detailed (allow {chain:,} or more)",
+            f"few global policies were scored: the limit of evaluations ({evaluations:,}) is below "
+            f"the length of one chain of policies ({chain:,}); allow {chain:,} or more",
             FewFoundWarning,
         )
 

@@ -108,7 +108,9 @@ class FitOptions(voile.release.options.FitOptions):
         None, description="kit of the same columns and values, with whose policies to start"
     )
     evaluations: int | None = Field(None, ge=1, description="limit of global policies scored")
-    seconds: float | None = Field(None, gt=0, description="time limit of the search in seconds")
+    seconds: float | None = Field(
+        None, gt=0, description="time limit of the search of global policies, in seconds"
+    )
     lower_bound_seconds: float | None = Field(
         None, gt=0, description="time limit for computing a lower bound, in seconds"
     )

@@ -86,19 +86,8 @@ def risks(
         return None
 
     def cell(name: str, side: Mapping[str, float]) -> str:
-        value = side.get(name)
-        if value is None:
-            return "–"
-        if name in RISKS:
-            return share_and_odds(value)
-        is_promised = side is figures and name in PROMISED and 1 < least <= value < FEW
-        if is_promised and audience == "public":
-            return f"{least} to {FEW - 1}" if least < FEW - 1 else f"{least}"
-        if name in COUNTS:
-            return format_people(value, audience)
-        if name == "share_under_11":
-            return share_of(value, _people(data, side), audience)
-        return format_expected(value) if name == "expected_matches" else f"{value:,.0f}"
+        promised = least if side is figures and name in PROMISED else 1
+        return _write_measure(name, side.get(name), _people(data, side), audience, promised)
 
     # discernibility follows each person
     measures = ROWS if audience == "public" else (*ROWS, "discernibility")
@@ -138,6 +127,23 @@ def risks(
             said.append(_estimated_uniques(uniques, after["sample_uniques"], audience))
         blocks.append(Prose((*said, ASSUMPTION)))
     return Section("risk", "Risk before and after", tuple(blocks))
+
+
+def _write_measure(
+    name: str, value: float | None, people: float, audience: Audience, promised: int
+) -> str:
+    """Write a measure. promised : the k that it is certified to reach; 1 if there is none."""
+    if value is None:
+        return "–"
+    if name in RISKS:
+        return share_and_odds(value)
+    if audience == "public" and 1 < promised <= value < FEW:
+        return f"{promised} to {FEW - 1}" if promised < FEW - 1 else f"{promised}"
+    if name in COUNTS:
+        return format_people(value, audience)
+    if name == "share_under_11":
+        return share_of(value, people, audience)
+    return format_expected(value) if name == "expected_matches" else f"{value:,.0f}"
 
 
 def _contributions(figures: Mapping[str, float]) -> Iterator[Grid | Prose]:
