@@ -192,28 +192,52 @@ class ReleasedGroups:
         )
         return PeopleAtRisk(found["held"], found["n"], found["r"])
 
-    def people_without(self, column: str) -> PeopleAtRisk:
-        """Count people by the smallest group of their rows, with groups that ignore one label."""
+    def without_each_label(self) -> Iterator[tuple[str, PeopleAtRisk]]:
+        """Yield each label, and people by the smallest group of their rows if it is ignored.
+
+        Memory: 16 bytes for each group of a person with several groups.
+        """
+        if not self.label_names:
+            return
+        held, shared, person = self._read_pairs()
+        for column in self.label_names:
+            wider = self._ignore(column)
+            group = wider[shared]
+            most = len(wider)
+            pairs = np.sort(person * most + group)
+            distinct = pairs[np.diff(pairs, prepend=-1) > 0] % most
+            size = np.bincount(wider, held, most) + np.bincount(distinct, minlength=most)
+            begins = np.flatnonzero(np.diff(person, prepend=-1))
+            least = np.minimum.reduceat(size[group], begins) if len(person) else size[:0]
+            people = np.concatenate([held, np.ones(len(least))])
+            smallest = np.concatenate([size[wider], least])
+            yield column, PeopleAtRisk(people[people > 0], *(smallest[people > 0],) * 2)
+
+    def _read_pairs(self) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+        """Return the people of each group alone, and each group of people with several groups.
+
+        The people with several groups have numbers from 0, in their order.
+        """
+        if not self._has_people:
+            return self.people, *(np.zeros(0, np.int64),) * 2
+        lone = self._fetch(
+            "SELECT g - 1 AS g, count(*) AS n FROM persons WHERE groups = 1 GROUP BY g"
+        )
+        held = np.zeros(len(self.people))
+        held[lone["g"]] = lone["n"]
+        found = self._fetch(
+            "SELECT pairs.g - 1 AS g, person FROM pairs JOIN persons USING (person) "
+            "WHERE groups > 1 ORDER BY person"
+        )
+        person = found["person"]
+        return held, found["g"], np.cumsum(np.diff(person, prepend=person[:1]) != 0)
+
+    def _ignore(self, column: str) -> NDArray[np.int64]:
+        """Return for each group the number of the wider group that ignores a label."""
         keys = [k for k, name in zip(self._keys, self.label_names, strict=False) if name != column]
         others = ", ".join(keys) or "0"
-        groups = f"SELECT g, min(g) OVER (PARTITION BY {others}) AS w, people FROM groups"
-        lone = (
-            "SELECT g, count(*) AS held FROM persons WHERE groups = 1 GROUP BY g"
-            if self._has_people
-            else "SELECT g, people AS held FROM groups"
-        )
-        several = "SELECT pairs.g, person FROM pairs JOIN persons USING (person) WHERE groups > 1"
-        found = self._fetch(
-            f"WITH wider AS ({groups}), lone AS (SELECT w, sum(held) AS held FROM ({lone}) "
-            "JOIN wider USING (g) GROUP BY w), several AS (SELECT DISTINCT w, person FROM "
-            f"({several}) JOIN wider USING (g)), "
-            "sizes AS (SELECT w, sum(n) AS n FROM (SELECT w, held AS n FROM lone UNION ALL "
-            "SELECT w, count(*) FROM several GROUP BY w) GROUP BY w), "
-            "each AS (SELECT held, n FROM lone JOIN sizes USING (w) UNION ALL "
-            "SELECT 1, min(n) FROM several JOIN sizes USING (w) GROUP BY person) "
-            "SELECT sum(held)::DOUBLE AS held, n::DOUBLE AS n FROM each GROUP BY n ORDER BY n"
-        )
-        return PeopleAtRisk(found["held"], found["n"], found["n"])
+        sql = f"SELECT dense_rank() OVER (ORDER BY {others}) - 1 AS w FROM groups ORDER BY g"
+        return self._fetch(sql)["w"]
 
     def by_value(self, column: str) -> ValueCounts:
         """Count people by group and by value of a column.

@@ -106,8 +106,7 @@ def _of_journalist(at_risk: PeopleAtRisk) -> Iterator[GateFinding]:
 
 def _without_each_label(groups: ReleasedGroups) -> Iterator[GateFinding]:
     """Yield the mean risk of people to an adversary who knows all labels but one."""
-    for column in groups.label_names:
-        at_risk = groups.people_without(column)
+    for column, at_risk in groups.without_each_label():
         mean = float((at_risk.people / at_risk.group).sum()) / max(at_risk.subjects, 1)
         adversary = StatedAdversary(f"{ONE_ROW.knows}, except {column}")
         yield adversary.finds(RISK_WITHOUT, mean, "probability", of=column)
