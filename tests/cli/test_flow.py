@@ -359,4 +359,4 @@ def test_a_kit_with_a_proof_is_applied_and_the_report_says_what_was_proved(
     report = ["report", out, "--out", page]
     for words in ([*files.fit(kit), *proof], choose, apply, report):
         assert voile(*words).code == 0
-    assert "No policy of the chosen one&#39;s risk or less loses less than" in page.read_text()
+    assert "No policy of its risk or less loses less than" in page.read_text()
