@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 
 def place_windows(pieces: int, room: int) -> Iterator[tuple[slice, slice]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from voile.documents.model.content import DocumentsContent
 from voile.documents.options import ApplyOptions
@@ -13,9 +12,6 @@ from voile.documents.replacements.published import RemovalReplacer
 from voile.documents.replacements.replacer import make_replacer
 from voile.documents.replacements.surrogates import Surrogates
 from voile.keys.pseudonyms import Secret
-
-if TYPE_CHECKING:
-    pass
 
 
 def language_of(content: DocumentsContent, options: ApplyOptions) -> Language:
