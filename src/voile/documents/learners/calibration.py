@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.documents.learners.learner import LabelledExamples
-from voile.documents.model.classifiers.calibration import Floats, IsotonicCalibration, _finite
+from voile.documents.model.classifiers.calibration import Floats, IsotonicCalibration, check_finite
 from voile.documents.model.classifiers.classifier import Margins
 
 
@@ -22,7 +22,7 @@ def fit_calibration(
     """
     if not counted.any():
         raise RequestError("no token to learn probabilities from", instead="give more text")
-    seen, labels = _finite(margins[counted]), labels[counted]
+    seen, labels = check_finite(margins[counted]), labels[counted]
     curves = [_curve(seen[:, t], labels == t + 1) for t in range(seen.shape[1])]
     none = np.zeros(0)
     return IsotonicCalibration(

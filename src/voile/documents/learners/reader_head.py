@@ -17,7 +17,7 @@ from voile.documents.model.classifiers.reader_head import (
     NEIGHBOURS,
     ReaderClassifier,
     Weights,
-    _follows,
+    find_followers,
     score_windows,
 )
 from voile.documents.reader.encoder import standardise
@@ -157,7 +157,7 @@ class _JointRegression:
 
     def _slope_windows(self, slope: Weights) -> Weights:
         """Return the slope of the windows' weights: each neighbour's slope moved to it."""
-        inside = _follows(self._first, len(slope))[1:, None]
+        inside = find_followers(self._first, len(slope))[1:, None]
         moved = np.zeros((len(slope), NEIGHBOURS, slope.shape[1]), np.float32)
         moved[:-1, 0] = np.where(inside, slope[1:], 0)
         moved[:, 1] = slope

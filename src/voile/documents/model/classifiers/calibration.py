@@ -38,7 +38,7 @@ class IsotonicCalibration:
                 f"margins of {margins.shape[1]} types where {len(self.first) - 1} were learnt",
                 instead="use the classifier that was calibrated",
             )
-        margins, found = _finite(margins), np.zeros(margins.shape)
+        margins, found = check_finite(margins), np.zeros(margins.shape)
         for kind in range(margins.shape[1]):
             part = slice(*self.first[kind : kind + 2])
             found[:, kind] = np.interp(margins[:, kind], self.knots[part], self.chances[part])
@@ -64,8 +64,8 @@ class IsotonicCalibration:
         return cls(knots, chances, first)
 
 
-def _finite(margins: Margins) -> Margins:
-    """Refuse a margin that compares with nothing: its token would be kept."""
+def check_finite(margins: Margins) -> Margins:
+    """Refuse margins that are not finite: their tokens would stay."""
     if not np.isfinite(margins).all():
         raise RequestError("a margin is not a finite number", instead="correct the classifier")
     return margins

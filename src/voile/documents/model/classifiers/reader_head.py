@@ -84,14 +84,14 @@ def score_windows(dense: Weights, windows: Weights, first: NDArray[np.intp]) -> 
     each = dense @ windows.transpose(1, 0, 2).reshape(dense.shape[1], NEIGHBOURS * types)
     before, found, after = (each[:, k * types : (k + 1) * types] for k in range(NEIGHBOURS))
     found = found.copy()
-    inside = _follows(first, len(dense))
+    inside = find_followers(first, len(dense))
     found[1:] += np.where(inside[1:, None], before[:-1], 0)
     found[:-1] += np.where(inside[1:, None], after[1:], 0)
     return np.asarray(found)
 
 
-def _follows(first: NDArray[np.intp], n: int) -> NDArray[np.bool_]:
-    """Return which tokens follow one of their own document, (n,)."""
+def find_followers(first: NDArray[np.intp], n: int) -> NDArray[np.bool_]:
+    """Return for each token whether a token of the same document precedes it, (n,)."""
     found = np.ones(n, dtype=np.bool_)
     begins = first[:-1]
     found[begins[begins < n]] = False
