@@ -110,6 +110,12 @@ def review(window: Window) -> None:
     expect(window.page.locator("h1")).to_have_text("What is each column?", timeout=PATIENCE)
 
 
+IS_ANSWERED = """(before) => {
+    const [desk, standing] = ["desk", "standing"].map((id) => document.getElementById(id));
+    return desk.hidden || (desk.ariaBusy !== "true" && standing.innerText !== before);
+}"""
+
+
 def accept(window: Window, project: Path) -> None:
     """Confirm what voile shows of the release until the proof is there."""
     words = window.page.locator("#main .figures .big").all_inner_texts()
@@ -121,9 +127,9 @@ def accept(window: Window, project: Path) -> None:
     expect(window.page.locator("#line .word").first).to_be_visible(timeout=PATIENCE)
     check_looks(window)
     while window.page.locator("#desk").is_visible():
-        with window.page.expect_response("**/reading/stroke"):
-            window.page.keyboard.press("Shift+Enter")
-        window.page.wait_for_function("document.getElementById('desk').ariaBusy !== 'true'")
+        before = window.page.locator("#standing").inner_text()
+        window.page.keyboard.press("Shift+Enter")
+        window.page.wait_for_function(IS_ANSWERED, arg=before, timeout=PATIENCE)
     window.page.keyboard.press("Enter")
     expect(window.page.locator("#job")).to_be_hidden(timeout=PATIENCE)
 

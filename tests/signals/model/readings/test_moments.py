@@ -55,9 +55,11 @@ def test_ticks_go_as_ranks_do(times):
 def test_dates_are_not_taken_for_numbers():
     weeks, numbers = TimeUnit(7 * DAY, DAY), TimeUnit(1000, 1000)
     assert np.diff(weeks.count([pa.array(WEEKS)], "day")).tolist() == [1, 1, 2]
-    with pytest.raises(RequestError, match="times are numbers, and dates in what the map was"):
+    with pytest.raises(RequestError, match="times are numbers, but the map was fitted to dates"):
         weeks.count([pa.array([1, 2])], "day")
-    with pytest.raises(RequestError, match="column day: times are dates, and numbers in what"):
+    with pytest.raises(
+        RequestError, match="column day: times are dates, but the map was fitted to numbers"
+    ):
         numbers.count([pa.array(WEEKS)], "day")
 
 
