@@ -43,10 +43,9 @@ class ParquetSource(Source):
 
     def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         with _open_parquet(self.path) as file:
-            own = self.groups or range(file.num_row_groups)
-            # elsewhere one at a time: what is fetched ahead is all that is asked for
-            for groups in [[one] for one in own] if isinstance(self.path, StorePath) else [own]:
-                for batch in file.iter_batches(rows, groups, columns):
+            for group in self.groups or range(file.num_row_groups):
+                # one group at a time: Arrow buffers all requested groups
+                for batch in file.iter_batches(rows, [group], columns):
                     batch.validate(full=True)
                     yield batch.select(columns)
 
