@@ -27,7 +27,9 @@ def _demo(
     --omop, from an export with notes to a study of it.
     """
     if fhir and omop:
-        raise RequestError("--fhir and --omop", instead="give one of them")
+        raise RequestError(
+            "--fhir and --omop exclude each other", instead="give one of the two options"
+        )
     if fhir or omop:
         _prepare_clinic(screen, out, "fhir" if fhir else "omop", patients, force=force)
         return _run(screen, _study_commands(out), force=force)

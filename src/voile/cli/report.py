@@ -42,7 +42,10 @@ def _report(
     secret = Secret.find(key_file)
     shown = _open(Path(subject), secret)
     if isinstance(shown, StoredKit) and evidence:
-        raise RequestError("evidence is about a release", instead="report the release")
+        raise RequestError(
+            "the path is a kit, and evidence belongs to a release",
+            instead="give the path of the release",
+        )
     found = () if isinstance(shown, StoredKit) else find_evidence(shown, secret, evidence or None)
     audience: Audience = "internal" if internal else "public"
     report_of(shown, find_module(shown.kind), found, audience, Path(subject).name).save(

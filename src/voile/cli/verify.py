@@ -46,8 +46,8 @@ def _verify(
         given = {"signers": signers, "release": release, "ledger": ledger, "last": last}
         return _determination(screen, subject, {**given, "key_file": key_file}, out, force=force)
     if any(one is not None for one in (signers, release, ledger, last, out)):
-        raise RequestError("is a release; --signers, --release, --ledger, --last and --out go with "
-                           "a determination", where=subject)  # fmt: skip
+        raise RequestError("the path is a release, but --signers, --release, --ledger, --last and "
+"--out need a determination", where=subject, instead="leave these options out")  # fmt: skip
     from voile.determination.subject import is_study, open_subject
     from voile.keys.secret import Secret
     from voile.opening import open_release

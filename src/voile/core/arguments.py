@@ -74,7 +74,9 @@ def _misfit(
         remedy = "name the rest" if has_named else "give no more"
         return RequestError(said, where=where, instead=remedy)
     if twice := [name for name in placed[: len(args)] if name in given]:
-        return RequestError(f"{twice[0]} is given twice", where=where, instead="give it once")
+        return RequestError(
+            f"the argument {twice[0]} is given twice", where=where, instead=f"give {twice[0]} once"
+        )
     missing = [p.name for p in plain[len(args) :] if _is_required(p) and p.name not in given]
     *others, last = missing
     if others:

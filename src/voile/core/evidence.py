@@ -47,7 +47,7 @@ class Rate:
 
     def __post_init__(self) -> None:
         if not 0 <= self.successes <= self.trials:
-            raise ValueError(f"{self.successes} successes of {self.trials} trials")
+            raise ValueError(f"{self.successes} successes of {self.trials} trials are not a rate")
         if not (self.deff >= 1 and math.isfinite(self.deff)):
             raise ValueError(f"a design effect of {self.deff}")
         least = min(self.trials, 1)
@@ -197,9 +197,11 @@ class Note:
                 if conversion or not _FORMATS.fullmatch(form or ""):
                     raise ValueError("a note's value is written in a form that there is not")
                 if form and isinstance(self.values.get(name), Count | str):
-                    raise ValueError("a note's count or text is written in a form of its own")
+                    raise ValueError(
+                        "the evidence file contains a note with a malformed count or text"
+                    )
         if names != self.values.keys():
-            raise ValueError("the values of a note differ from the names in its text")
+            raise ValueError("the names in a note's text differ from the names of its values")
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,9 @@ class Frontier(NotebookDrawing):
         0.75
         """
         if not 0 < least_risk < 1:
-            raise RequestError("least_risk must be between 0 and 1")
+            raise RequestError(
+                "least_risk must be between 0 and 1", instead="give a risk between 0 and 1"
+            )
         x = self.risk
         if log:
             x = 1 - np.log10(np.maximum(x, least_risk)) / np.log10(least_risk)
@@ -160,7 +162,9 @@ class Frontier(NotebookDrawing):
         np.str_('b')
         """
         if not len(self):
-            raise InfeasibleError("an empty frontier has no knee")
+            raise InfeasibleError(
+                "an empty frontier has no knee", instead="fit again with weaker constraints"
+            )
         across, down = self.risk[-1] - self.risk[0], self.loss[0] - self.loss[-1]
         below = across * (self.loss[0] - self.loss) - down * (self.risk - self.risk[0])
         return self.point(int(np.argmax(below)))
@@ -189,7 +193,11 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
         raise RequestError(f"{name} must have one dimension, not {numbers.ndim}")
     wrong = ~((numbers >= 0) & (numbers <= 1))
     if wrong.any():
-        raise RequestError(f"{name} is NaN or outside [0, 1]", where=f"point {wrong.argmax()}")
+        raise RequestError(
+            f"{name} is NaN or outside [0, 1]",
+            where=f"point {wrong.argmax()}",
+            instead=f"give a {name} between 0 and 1",
+        )
     return numbers + 0.0  # a copy, and -0.0 becomes 0.0
 
 

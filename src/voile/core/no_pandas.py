@@ -12,7 +12,9 @@ class _NoPandas:
     def find_spec(name: str, *_: object) -> None:
         """Say that there is no pandas, unless a library that needs it is there."""
         if name == "pandas" and NEED_PANDAS.isdisjoint(sys.modules):
-            raise ModuleNotFoundError("no command needs pandas", name=name)
+            raise ModuleNotFoundError(
+                "voile's commands run without pandas, and a package tried to import it", name=name
+            )
 
 
 def leave_pandas_out() -> None:

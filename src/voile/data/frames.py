@@ -113,7 +113,7 @@ def _columns(columns: Mapping[str, Any], name: str) -> pa.Table:
             raise SourceError(
                 f"column {column} is not a list of values",
                 where=name,
-                instead="give a list or array",
+                instead=f"give column {column} as a list or an array",
             ) from None
     lengths = {len(array) for array in arrays.values()}
     if len(lengths) > 1:

@@ -241,7 +241,9 @@ def open_source(
     if not path.exists() and glob.has_magic(str(path)):
         paths = [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
         if not paths:
-            raise RequestError("no file matches this pattern", where=str(path))
+            raise RequestError(
+                "no file matches this pattern", where=str(path), instead="correct the pattern"
+            )
         from voile.data.formats.several import SeveralFiles
 
         return SeveralFiles(path.name, [_open(one, given) for one in paths])
@@ -368,7 +370,7 @@ def _open_stored(path: StorePath, asked: dict[str, str]) -> Source:
     path.check_exists()
     known = find_format(path)
     if not path.size() and not path.is_web:
-        raise SourceError("is empty", where=path.name)
+        raise SourceError("the file is empty", where=path.name, instead="choose a file with rows")
     if path.suffix.lower() == PARQUET and path.is_seekable():
         return _by(known, path, asked)
     from voile.data.stores.copies import copy_of
@@ -403,11 +405,13 @@ def _check_file(path: Path) -> None:
             "there is no such file", where=str(path), instead=_nearby(path)
         ) from None
     except OSError as error:
-        raise RequestError(f"cannot be opened ({error.strerror})", where=str(path)) from None
+        raise RequestError(
+            f"the file cannot be opened ({error.strerror})", where=str(path)
+        ) from None
     if path.is_dir():
         _check_folder(path)
     elif not size:
-        raise SourceError("is empty", where=path.name)
+        raise SourceError("the file is empty", where=path.name, instead="choose a file with rows")
 
 
 def _check_folder(path: Path) -> None:

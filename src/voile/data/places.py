@@ -46,7 +46,9 @@ class RowsPlace(_GivenPlace):
             return thing
         if frame_kind(thing) is not None:
             return thing
-        raise ValueError(f"{name_kind(thing)} is not a source: give a path, a table, {KNOWN}")
+        raise ValueError(
+            f"{name_kind(thing)} is not a source of data: give a path, a table, {KNOWN}"
+        )
 
 
 class DescribedPlace(_GivenPlace):

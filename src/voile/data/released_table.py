@@ -66,7 +66,11 @@ def open_table(path: Path, find: Callable[[TablePointer], Source]) -> Source:
     pointer = TablePointer.read_file(path)
     table = find(pointer)
     if hash_rows(table.schema(), table.batches()) != pointer.sha256:
-        raise TamperedError("the table's rows differ from the released rows", where=table.name)
+        raise TamperedError(
+            "the table's rows differ from the released rows",
+            where=table.name,
+            instead="apply the policy again",
+        )
     return table
 
 

@@ -67,7 +67,7 @@ def _split_change(change: str, columns: Mapping[str, Any]) -> tuple[str, Any]:
         key, equals, value = (part.strip() for part in setting.partition("="))
         if not key or not equals:
             raise RequestError(
-                f"{setting.strip()} is no setting", where="--set", instead="write SETTING=VALUE"
+                f"{setting.strip()} is not a setting", where="--set", instead="write SETTING=VALUE"
             )
         table[key] = _value_of(value)
     return name, table

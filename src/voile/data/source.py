@@ -389,7 +389,7 @@ def unreadable(name: str, kind: str) -> Iterator[None]:
         if error.errno == errno.ENOSPC:
             raise
         if error.errno is not None:
-            raise SourceError(f"cannot be read: {error.strerror}", where=name) from None
+            raise SourceError(f"the file cannot be read: {error.strerror}", where=name) from None
         raise damaged from None
     except pa.ArrowCancelled:
         raise KeyboardInterrupt from None

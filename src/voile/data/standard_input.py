@@ -55,7 +55,11 @@ def keep_pipe(path: Path) -> Path:
     with _open_input(path) as pipe:
         about = os.fstat(pipe.fileno())
         if os.isatty(pipe.fileno()):
-            raise RequestError("is a terminal", where="standard input", instead="pipe a file in")
+            raise RequestError(
+                "standard input is a terminal",
+                where="standard input",
+                instead="pipe a file into the command",
+            )
         key = (about.st_dev, about.st_ino)
         if key not in _kept:
             _kept[key] = _keep(pipe, "standard input" if str(path) in NAMES else path.name)
@@ -68,13 +72,17 @@ def _open_input(path: Path) -> BinaryIO:
             return os.fdopen(os.dup(0), "rb")
         return path.open("rb")
     except OSError as error:
-        raise RequestError(f"cannot be opened ({error.strerror})", where=str(path)) from None
+        raise RequestError(
+            f"the file cannot be opened ({error.strerror})", where=str(path)
+        ) from None
 
 
 def _keep(pipe: BinaryIO, name: str) -> Path:
     head = pipe.read(HEAD)
     if not head:
-        raise SourceError("is empty", where=name)
+        raise SourceError(
+            "the input is empty", where=name, instead="pipe a file with rows into the command"
+        )
     if stat.S_ISCHR(os.fstat(pipe.fileno()).st_mode):
         raise RequestError("is a device, which may never end", where=name, instead="give a file")
     path = private_folder() / f"{name}{_suffix(head)}"

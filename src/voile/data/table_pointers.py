@@ -16,7 +16,11 @@ def open_released(path: Path) -> Source:
     def beside(pointer: TablePointer) -> Source:
         database = path.parent / Path(pointer.database).name
         if not database.is_file():
-            raise SourceError("its database is not next to it", where=path.name)
+            raise SourceError(
+                "the database of this pointer file is not in the same folder",
+                where=path.name,
+                instead="move the database next to the pointer file",
+            )
         return DuckDBSource(database, table=pointer.table)
 
     return open_table(path, beside)

@@ -94,7 +94,9 @@ def utf8_chunks(path: Path, encoding: str, errors: str = "strict") -> Iterator[b
 
 
 def _no_text(path: Path, offset: int, encoding: str) -> DecodingError:
-    return DecodingError(f"byte {offset} is not {encoding} text", where=path.name, instead=SAVED)
+    return DecodingError(
+        f"byte {offset} is not valid {encoding} text", where=path.name, instead=SAVED
+    )
 
 
 def check_text(path: Path, *, encoding: str | None = None) -> None:
@@ -105,7 +107,7 @@ def check_text(path: Path, *, encoding: str | None = None) -> None:
     head = next(raw_chunks(path), b"")[:HEAD]
     if found := find_signature(head):
         raise SourceError(
-            f"is {found.format}, but has the name of a text file",
+            f"the file contains {found.format}, but has the name of a text file",
             where=path.name,
             instead=found.remedy,
         )
@@ -176,7 +178,7 @@ def known_encoding(name: str) -> str:
         known = ""
     if not known or known in ESCAPES:
         raise RequestError(
-            f"there is no encoding {name}", instead="utf-8, utf-16 or windows-1252 are usual"
+            f"there is no encoding {name}", instead="use utf-8, utf-16 or windows-1252"
         )
     return known
 

@@ -53,7 +53,11 @@ def read_allowed_signers(path: Path) -> tuple[AllowedSigner, ...]:
     except (FileNotFoundError, NotADirectoryError):
         raise RequestError("no such file of allowed signers", where=str(path)) from None
     except UnicodeDecodeError:
-        raise RequestError("not a file of allowed signers", where=str(path)) from None
+        raise RequestError(
+            "the file is not a list of allowed signers",
+            where=str(path),
+            instead="write lines as ssh-keygen does: NAME ssh-ed25519 KEY",
+        ) from None
     found = []
     for number, line in enumerate(map(str.strip, lines), start=1):
         if line and not line.startswith("#"):

@@ -166,7 +166,9 @@ class Context(StrictModel):
         try:
             data = context if isinstance(context, Mapping) else read_toml(Path(context))
         except (FileNotFoundError, NotADirectoryError):
-            raise RequestError("no such context file", where=where) from None
+            raise RequestError(
+                "the context file does not exist", where=where, instead="write one with --template"
+            ) from None
         found = list(_beyond_fields(data, today))
         try:
             read = cls.model_validate(data)

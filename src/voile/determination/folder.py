@@ -50,7 +50,11 @@ class DeterminationFolder:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         if not is_determination(self.path):
-            raise RequestError("this is not a determination", where=str(self.path))
+            raise RequestError(
+                "the folder is not a determination",
+                where=str(self.path),
+                instead="give the folder that voile determine wrote",
+            )
 
     @property
     def index(self) -> Mapping[str, str]:
@@ -58,7 +62,11 @@ class DeterminationFolder:
         place = self.path / DETERMINATION_INDEX
         found = read_json(place, "the list of files").get("files")
         if not isinstance(found, dict) or not all(is_plain(name) for name in found):
-            raise DamagedError("the list of files is damaged", where=str(place))
+            raise DamagedError(
+                "the determination's list of files is damaged",
+                where=str(place),
+                instead="make the determination again",
+            )
         return {name: str(sha256) for name, sha256 in found.items()}
 
     @property

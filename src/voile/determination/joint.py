@@ -71,8 +71,9 @@ def joint_figure(
     ]
     if None in joint:
         raise InfeasibleError(
-            "no figure bounds the releases of this ledger together",
-            instead="leave --ledger out, and say in the context why that is accepted",
+            "no figure limits the joint risk of this ledger's releases",
+            instead="leave --ledger out, and explain in the context why you accept the unknown "
+            "risk",
         )
     most = min(1.0, max(joint))
     evidence = f"{FROM_LEDGER}lines to {lines[-1].number}"

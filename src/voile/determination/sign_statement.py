@@ -81,11 +81,15 @@ def sign(
     if wrong := [*own.list_changed(), *own.strangers()]:
         raise TamperedError(f"{', '.join(wrong)}: not as written", where=str(own.path))
     if decision not in DECISIONS:
-        raise RequestError(f"{decision} is not a decision", instead=f"use {', '.join(DECISIONS)}")
+        raise RequestError(
+            f"{decision} is not a decision", instead=f"use one of {', '.join(DECISIONS)}"
+        )
     one, before = own.determination, [PersonStatement.read_file(path) for path in own.statements()]
     for path in own.statements():
         if not signature_of(path).exists():
-            raise RequestError("has no signature yet", where=str(path), instead=signing(path))
+            raise RequestError(
+                "the statement has no signature yet", where=str(path), instead=signing(path)
+            )
     statement = PersonStatement(
         number=len(before) + 1,
         decision=decision,

@@ -48,7 +48,7 @@ class PublicKey:
         """The 32 bytes. Raises ValueError: it is a key of another type, or none."""
         kind, raw = _strings(self.blob, 2)
         if kind != KEY_TYPE or len(raw) != 32:
-            raise ValueError("no Ed25519 key")
+            raise ValueError("the key is not an Ed25519 key")
         return raw
 
     @property
@@ -71,17 +71,17 @@ class SshSignature:
         """Read a signature file. Raises ValueError: it is none by an Ed25519 key."""
         found = _ARMOUR.fullmatch(text)
         if len(text) > LONGEST or found is None:
-            raise ValueError("no SSH signature")
+            raise ValueError("the signature is not an SSH signature")
         blob = base64.b64decode(found[1].replace("\n", ""), validate=True)
         if not blob.startswith(MAGIC + struct.pack(">I", VERSION)):
-            raise ValueError("no SSH signature of version 1")
+            raise ValueError("the SSH signature does not have version 1")
         key, namespace, reserved, name, signature = _strings(blob[len(MAGIC) + 4 :], 5)
         kind, raw = _strings(signature, 2)
         if kind != KEY_TYPE or len(raw) != 64 or reserved or name.decode() not in HASHES:
-            raise ValueError("no signature by an Ed25519 key")
+            raise ValueError("the signature was not made with an Ed25519 key")
         own = cls(PublicKey(key), namespace.decode(), name.decode(), raw)
         if own.key.raw and own.write_armour() != text:
-            raise ValueError("no SSH signature as one is written")
+            raise ValueError("the signature file is not a well-formed SSH signature")
         return own
 
     def write_armour(self) -> str:
@@ -137,7 +137,9 @@ def load_key(path: Path) -> Ed25519PrivateKey:
     try:
         key = load_ssh_private_key(read_bytes(path), password=None)
     except (FileNotFoundError, NotADirectoryError):
-        raise RequestError("no such key", where=str(path)) from None
+        raise RequestError(
+            "the key file does not exist", where=str(path), instead="correct the path of the key"
+        ) from None
     except (TypeError, ValueError, UnsupportedAlgorithm) as error:
         is_encrypted = "password" in str(error).lower() or isinstance(error, TypeError)
         what = (
@@ -149,7 +151,7 @@ def load_key(path: Path) -> Ed25519PrivateKey:
     raise RequestError(
         "the key is not an Ed25519 key",
         where=str(path),
-        instead="make one: ssh-keygen -t ed25519",
+        instead="make an Ed25519 key: ssh-keygen -t ed25519",
     )
 
 
@@ -159,7 +161,7 @@ def read_signature(path: Path) -> SshSignature:
         return SshSignature.parse(read_bytes(path).decode("ascii"))
     except (OSError, ValueError, binascii.Error, struct.error):
         raise DamagedError(
-            "this is not an SSH signature by an Ed25519 key", where=str(path)
+            "the file is not an SSH signature by an Ed25519 key", where=str(path)
         ) from None
 
 

@@ -140,7 +140,11 @@ def write_signed_page(
     if place.suffix == ".html":
         return write_text(place, signed, REPORT, force=force)
     if place.suffix != ".pdf":
-        raise RequestError("is no page", where=str(place), instead="write FILE.html or FILE.pdf")
+        raise RequestError(
+            "the page's name does not end in .html or .pdf",
+            where=str(place),
+            instead="write FILE.html or FILE.pdf",
+        )
     with tempfile.TemporaryDirectory(prefix="voile-") as scratch:
         made = Path(scratch) / PAGE
         made.write_text(signed, encoding="utf-8")

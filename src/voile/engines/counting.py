@@ -181,8 +181,9 @@ def _check(
     for field in source.schema([weight] if weight is not None else []):
         if not (_is_number(field.type) or pa.types.is_string(field.type)):
             raise RequestError(
-                f"is {field.type}, and a weight is a whole number",
+                f"the column is {field.type}, and a weight must be a whole number",
                 where=f"{source.name}, column {field.name}",
+                instead="convert the column to integers",
             )
 
 
@@ -190,13 +191,13 @@ def _check_key(field: pa.Field, name: str, floats: Collection[str]) -> None:
     where = f"{name}, column {field.name}"
     if pa.types.is_floating(field.type) and field.name not in floats:
         raise RequestError(
-            "is a float, and floats cannot be counted exactly",
+            "the column is a float, and floats cannot be counted exactly",
             where=where,
             instead="use an integer, a decimal or bins",
         )
     if pa.types.is_nested(field.type):
         raise RequestError(
-            f"is {field.type}, and cannot be counted",
+            f"the column is {field.type}, which voile cannot count",
             where=where,
             instead="select its parts in a view, or drop it",
         )

@@ -174,7 +174,8 @@ def policy_of(given: object) -> Chosen:
     if isinstance(given, str | PathLike):
         return Chosen.read(Path(given))
     raise RequestError(
-        f"{name_kind(given)} is not a policy", instead="give the policy from choose, or its file"
+        f"{name_kind(given)} is not a policy",
+        instead="give the policy that choose returned, or its file",
     )
 
 

@@ -95,13 +95,15 @@ class Release(PlainRelease):
             raise RequestError(
                 f"a release of {self.kind} has no intervals to expand",
                 where=self.path.name,
-                instead="use its frame as it is",
+                instead="use release.frame",
             )
         self.check_hash()
         asked = (columns,) if isinstance(columns, str) else columns
         if not isinstance(asked, list | tuple):
             raise RequestError(
-                f"{name_kind(asked)} names no columns", where="columns", instead="give a list"
+                f"{name_kind(asked)} is not a list of columns",
+                where="columns",
+                instead="give a list of column names",
             )
         return to_frame(expand(self, tuple(asked), weight=weight, row=row), like=self.like)
 
@@ -209,6 +211,8 @@ def _one_original(original: object, truth: object) -> object:
     """Return the original source under the name that was given; `truth` is the older one."""
     if (original is None) == (truth is None):
         raise RequestError(
-            "an attack is scored by one original source", where="original", instead="give it once"
+            "an attack needs exactly one original source",
+            where="original",
+            instead="give the original source once",
         )
     return truth if original is None else original

@@ -126,7 +126,7 @@ def _load(
     assert row is not None
     rows, without, wrong_rows = map(int, row)
     if wrong_rows:
-        raise TamperedError("a cell of the release is not a message")
+        raise TamperedError("a cell of the release is not a message of the policy")
     return rows, without
 
 

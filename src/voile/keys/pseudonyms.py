@@ -297,7 +297,7 @@ def _canonical(subject: Subject) -> str:
     if not subject.strip():
         raise RequestError("the subject is blank", instead=_NO_SUBJECT)
     if any("\ud800" <= character <= "\udfff" for character in subject):
-        raise RequestError("the subject is not valid Unicode", instead="read it as UTF-8")
+        raise RequestError("the subject is not valid Unicode", instead="read the source as UTF-8")
     return unicodedata.normalize("NFC", subject)
 
 

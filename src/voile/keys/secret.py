@@ -129,7 +129,7 @@ def read_private(path: str | os.PathLike[str], name: str, most: int) -> bytes:
         raise RequestError(
             f"{name} cannot be read ({error.strerror})",
             where=where,
-            instead="name a file that you may read",
+            instead="give a file that you have permission to read",
         ) from None
     if os.name == "posix" and stat.S_IMODE(mode) & 0o066:
         raise RequestError(

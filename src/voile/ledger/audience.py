@@ -39,7 +39,10 @@ class LedgerAudience(BriefRepr):
     def __post_init__(self) -> None:
         for one, other in self.apart:
             if one == other or not one.strip() or not other.strip():
-                raise RequestError("two recipients that cannot share data have two names")
+                raise RequestError(
+                    "--apart gives two names to the same recipient",
+                    instead="use one name for the recipient",
+                )
         if len(self.names) > MOST:
             raise RequestError(f"--apart names more than {MOST} recipients")
 

@@ -74,7 +74,11 @@ class Ledger(BriefRepr):
         chain = read_chain(raw, path)
         first = chain.lines[0].content if chain.lines else {}
         if first.get("format") != LEDGER_FORMAT:
-            raise RequestError("this is not a ledger", where=str(path))
+            raise RequestError(
+                "the file is not a ledger",
+                where=str(path),
+                instead="give the file that voile ledger init wrote",
+            )
         if first.get("version") != VERSION:
             raise RequestError(
                 "the ledger has another version", where=str(path), instead="use a newer voile"
@@ -284,7 +288,9 @@ def open_ledger(path: Path, key_file: Path | None, *, clock: Clock = now) -> Ite
     try:
         held = lock.acquire()
     except OSError:
-        raise RequestError("its folder may not be written to", where=str(path)) from None
+        raise RequestError(
+            "you have no permission to write to the ledger's folder", where=str(path)
+        ) from None
     if not held:
         raise RequestError("another run uses this ledger", where=str(path), instead="wait for it")
     try:
@@ -324,7 +330,11 @@ def write_line(path: Path, line: LedgerLine) -> None:
             raise VoileError(said, where=str(path), instead="nothing was released") from None
         if written != len(data):
             file.truncate(size)
-            raise VoileError("the disk is full", where=str(path), instead="nothing was released")
+            raise VoileError(
+                "the disk is full, and voile released nothing",
+                where=str(path),
+                instead="free space, and run again",
+            )
 
 
 def _cut_torn(path: Path, torn: int) -> bool:

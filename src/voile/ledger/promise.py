@@ -54,11 +54,11 @@ class LedgerPromise:
                 instead="give --expected-matches, --joint-risk or --k",
             )
         if self.expected_matches is not None and not self.expected_matches > 0:
-            raise RequestError("--expected-matches is more than 0")
+            raise RequestError("--expected-matches must be more than 0")
         if self.joint_risk is not None and not 0 < self.joint_risk <= 1:
-            raise RequestError("--joint-risk is more than 0 and at most 1")
+            raise RequestError("--joint-risk must be more than 0 and at most 1")
         if self.k < 1:
-            raise RequestError("--k is 1 or more")
+            raise RequestError("--k must be 1 or more")
 
     def broken_by(self, found: JointFigures) -> Iterator[str]:
         """Yield in words each limit that figures exceed."""

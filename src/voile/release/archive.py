@@ -70,7 +70,9 @@ def erase(opened: OpenLedger, subjects: Sequence[str], reason: str) -> NDArray[n
     import pyarrow as pa
 
     if not subjects or any(not name.strip() for name in subjects):
-        raise RequestError("a subject is blank", instead="name one subject a line")
+        raise RequestError(
+            "a line of the subjects file is blank", instead="write one subject per line"
+        )
     named = list(dict.fromkeys(canonical_of(pa.array(subjects, pa.string()))))
     tokens = opened.keys.tokens("subject", named)
     known = opened.ledger.erased_hashes

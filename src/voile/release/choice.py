@@ -109,8 +109,8 @@ class Choice:
             return beating(self.beats)
         if self.joint_risk is not None:
             raise RequestError(
-                "a joint risk is about all releases of a ledger",
-                instead="name the ledger with --after",
+                "a joint risk needs a ledger of earlier releases",
+                instead="give the ledger with --after",
             )
         if self.knee:
             return frontier.knee().index

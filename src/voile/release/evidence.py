@@ -148,7 +148,8 @@ def default_place(release: StoredRelease) -> Path:
     folder = release.folder
     if isinstance(folder, MemoryPath):
         raise RequestError(
-            "the release is in memory", instead="save it with its evidence: save(path, evidence)"
+            "the release is in memory and has no evidence file",
+            instead="save it with its evidence: save(path, evidence)",
         )
     return folder / EVIDENCE
 
@@ -225,7 +226,7 @@ def find_evidence(
         return given
     if not isinstance(given, Iterable) or isinstance(given, Mapping | Evidence):
         raise RequestError(
-            f"{name_kind(given)} is not evidence", instead="give the result of attack"
+            f"{name_kind(given)} is not evidence", instead="give the result of release.attack()"
         )
     parts = [find_evidence(release, secret, one) for one in given]
     return AttackResults(
@@ -245,7 +246,11 @@ def read_evidence(place: Path, release: StoredRelease, secret: Secret | None) ->
     try:
         found = TypeAdapter(_EvidenceFile).validate_json(read_bytes(place), strict=True)
     except (FileNotFoundError, NotADirectoryError):
-        raise RequestError("no such evidence file", where=str(place)) from None
+        raise RequestError(
+            "the evidence file does not exist",
+            where=str(place),
+            instead="correct the path, or attack the release first",
+        ) from None
     except ValidationError as error:
         problems = {".".join(map(str, one["loc"])): plainly(one) for one in error.errors()}
         raise _refuse_evidence(problems, place) from None
@@ -266,10 +271,16 @@ def _of_another(release: StoredRelease, place: Path | None) -> RequestError:
 def _refuse_evidence(problems: Mapping[str, str], place: Path) -> RequestError:
     """Say in one sentence why a file is not evidence; `problems` has a message by field."""
     if "" in problems or "format" in problems:
-        return RequestError("not an evidence file", where=str(place))
+        return RequestError(
+            "the file is not an evidence file",
+            where=str(place),
+            instead="give the file that attack wrote",
+        )
     if "version" in problems:
         return RequestError(
-            "evidence of another version", where=str(place), instead="attack the release again"
+            "the evidence file has another version",
+            where=str(place),
+            instead="attack the release again",
         )
     field, message = next(iter(problems.items()))
     return DamagedError(f"the evidence is damaged: {field}: {message}", where=str(place))

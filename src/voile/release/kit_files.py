@@ -78,7 +78,7 @@ def read_index(path: Path, kind: str | None) -> tuple[bytes, KitIndex]:
     if version == 1:
         raise RequestError("an older voile wrote this kit", where=str(path), instead="fit again")
     if version != KIT_VERSION:
-        raise DamagedError("the kit's index has no version", where=str(path))
+        raise DamagedError("the kit's index has no version", where=str(path), instead="fit again")
     index = check_model(KitIndex, data, "the kit's index", path)
     if kind is not None and index.kind != kind:
         raise RequestError(
@@ -107,9 +107,13 @@ def _open_table(place: Path, entry: IndexEntry) -> pq.ParquetFile:
     try:
         raw = place.read_bytes()
     except OSError:
-        raise DamagedError("the kit lacks a file of its index", where=str(place)) from None
+        raise DamagedError(
+            "the kit lacks a file that its index lists", where=str(place), instead="fit again"
+        ) from None
     if hashlib.sha256(raw).hexdigest() != entry.sha256:
-        raise TamperedError("the file does not match the kit's index", where=str(place))
+        raise TamperedError(
+            "the file does not match the kit's index", where=str(place), instead="fit again"
+        )
     with _whole(place):
         return pq.ParquetFile(pa.BufferReader(raw))
 

@@ -51,7 +51,11 @@ def _made_under(ledger: Ledger, path: Path) -> ReleaseCheck:
     try:
         manifest = read_json(path, "the manifest")
     except (FileNotFoundError, NotADirectoryError):
-        raise RequestError("no such manifest", where=str(path)) from None
+        raise RequestError(
+            "the manifest does not exist",
+            where=str(path),
+            instead="correct the path of the release",
+        ) from None
     place = manifest.get("ledger") if isinstance(manifest, dict) else None
     if not isinstance(place, dict) or place.get("id") != ledger.id:
         return ReleaseCheck(f"{name} was made under this ledger", False)

@@ -222,7 +222,7 @@ class StoredRelease(BriefRepr):
         if not isinstance(path, MemoryPath):
             if (table := DatabaseAddress.parse(path)) is not None:
                 raise RequestError(
-                    "a release in a database is opened by its small file",
+                    "a release in a database is opened by its pointer file",
                     instead=f"open {table.file}",
                 )
             path, _ = split_output(path)
@@ -365,7 +365,7 @@ def _read_manifest(path: AnyPath | StorePath, parts: frozenset[str]) -> dict[str
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise DamagedError("this is not a release's manifest", where=str(path))
     if not isinstance(manifest.get("version"), int):
-        raise DamagedError("the manifest has no version", where=str(path))
+        raise DamagedError("the manifest has no version", where=str(path), instead="apply again")
     if manifest["version"] > VERSION:
         raise RequestError(
             f"the manifest has version {manifest['version']} and this voile reads up to {VERSION}",
@@ -373,7 +373,9 @@ def _read_manifest(path: AnyPath | StorePath, parts: frozenset[str]) -> dict[str
             instead="use a newer voile",
         )
     if absent := sorted(parts - manifest.keys()):
-        raise DamagedError(f"the manifest lacks {', '.join(absent)}", where=str(path))
+        raise DamagedError(
+            f"the manifest lacks {', '.join(absent)}", where=str(path), instead="apply again"
+        )
     for part in parts:
         if not isinstance(manifest[part], PARTS[part]):
             raise DamagedError(f"the manifest's {part} is not one", where=str(path))

@@ -173,7 +173,11 @@ class ApplyOptions(Options):
     def begin(self) -> None:
         """Start the engine's session, before opening a source would start it."""
         if self.spark_conf and self.engine != "spark":
-            raise RequestError("is of --engine spark", where="--spark-conf")
+            raise RequestError(
+                "--spark-conf applies only to Spark",
+                where="--spark-conf",
+                instead="add --engine spark, or leave --spark-conf out",
+            )
         if self.engine == "spark":
             from voile.data.spark.session import open_session
 

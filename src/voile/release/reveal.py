@@ -31,11 +31,15 @@ def read_subjects(path: Path) -> list[str]:
     except FileNotFoundError:
         raise RequestError("no such file of subjects", where=str(path)) from None
     except UnicodeDecodeError:
-        raise RequestError("the subjects are not UTF-8", where=str(path)) from None
+        raise RequestError(
+            "the file of subjects is not UTF-8", where=str(path), instead="save the file as UTF-8"
+        ) from None
     blank = [number for number, name in enumerate(names, 1) if not name.strip()]
     if blank or not names:
         where = f"{path}, line {blank[0]}" if blank else str(path)
-        raise RequestError("no subject is named", where=where, instead="name one subject a line")
+        raise RequestError(
+            "the file contains no subject", where=where, instead="write one subject per line"
+        )
     return names
 
 
@@ -61,7 +65,7 @@ def reveal(
     import pyarrow as pa
 
     if not reason.strip():
-        raise RequestError("no reason is given", instead="say why with --reason")
+        raise RequestError("the command needs a reason", instead="give the reason with --reason")
     secret = Secret.from_file(key_file)
     names = pseudonyms_of(secret, pa.array(subjects, pa.string()), purpose=purpose).to_pylist()
     found = sorted({name for name, own in zip(subjects, names, strict=True) if own == pseudonym})

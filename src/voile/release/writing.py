@@ -202,7 +202,7 @@ def check_lists(out: Path, columns: Sequence[str]) -> None:
     """Refuse to write lists where they would be read back as text, and not be certified."""
     if columns and out.suffix.lower() in NO_LISTS:
         raise RequestError(
-            f"column {columns[0]} holds lists, which {out.suffix} cannot contain",
+            f"column {columns[0]} contains lists, which {out.suffix} cannot contain",
             where=out.name,
             instead="write .parquet or .jsonl, or .dat if it is the only column",
         )

@@ -47,7 +47,7 @@ def drawn_evidence(title: str, evidence: Sequence[Evidence]) -> str:
 @singledispatch
 def html_of(thing: Any) -> str:
     """Draw a value of `core`, which knows of no report: `voile.core.drawn`."""
-    raise TypeError(f"a {type(thing).__name__} has no drawing")
+    raise TypeError(f"voile cannot draw a {type(thing).__name__}")
 
 
 @html_of.register

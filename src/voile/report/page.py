@@ -104,7 +104,7 @@ def replace_section(page: str, section: Section) -> str:
     """
     own = re.compile(rf'<section id="{re.escape(section.key)}" .*?</section>\n', re.DOTALL)
     if len(own.findall(page)) != 1:
-        raise ValueError(f"the page has no one section {section.key}")
+        raise ValueError(f"the page needs exactly one section {section.key}")
     [kept] = readable_sections([section], "public")
     made = visible(str(_templates().get_template("section.html.j2").module.part(kept)))  # type: ignore[attr-defined]  # a macro
     return own.sub(lambda _: made, page)

@@ -127,7 +127,7 @@ def read_id(resource: Resource, place: str) -> str:
     """
     found = resource.get("id")
     if not isinstance(found, str) or not re.fullmatch(_ID, found):
-        raise SourceError("has no valid id", where=place)
+        raise SourceError("the resource has no valid id", where=place)
     return found
 
 

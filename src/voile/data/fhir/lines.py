@@ -97,7 +97,7 @@ def _parse_object(line: bytes, place: str) -> dict[str, Any]:
     try:
         found, _ = read_document(line.decode(), decoder=UNIQUE)
     except ValueError:
-        raise SourceError("is not valid JSON", where=place) from None
+        raise SourceError("the line is not valid JSON", where=place) from None
     if not isinstance(found, dict):
         raise SourceError("is not a JSON object", where=place)
     return found
@@ -137,7 +137,7 @@ def report_broken(place: str) -> Iterator[None]:
     try:
         yield
     except BrokenJsonError:
-        raise SourceError("is not FHIR in JSON", where=place) from None
+        raise SourceError("the file is not FHIR in JSON", where=place) from None
 
 
 class ShuffledLines:

@@ -73,7 +73,7 @@ class ObservationElement:
         if "valueQuantity" not in self.members:
             raise RequestError("the value is not a Quantity", where=self.place)
         if self.find_mark():
-            raise RequestError("the value is encoded already", where=self.place)
+            raise RequestError("the observation's value is encoded already", where=self.place)
         quantity = take_object(self.get("valueQuantity"))
         if "comparator" in quantity:
             raise RequestError("the value is a bound, no reading", where=self.place)

@@ -68,7 +68,7 @@ def _field(name: str, given: Mapping[str, Any] | None, where: str) -> ReadingFie
         raise RequestError(f"column {name} has no code and unit", where=where, instead=remedy)
     if not all(isinstance(given[key], kind) for key, kind in known.items() if key in given):
         raise RequestError(
-            f"column {name} has a code, unit or decimals of a wrong type", where=where
+            f"the code, unit or decimals of column {name} have the wrong type", where=where
         )
     return ReadingField(name, **given)
 

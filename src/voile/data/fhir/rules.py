@@ -176,7 +176,9 @@ def parse_rule(kind: str, data: Any, place: str) -> TypeRule:
         _find_ways(kind, path, None, place)
     if not rule.person and kind != "Patient" and {SHIFT, NOTES} & {*_list_operations(tree)}:
         raise RequestError(
-            "shift and notes need the patient", where=place, instead='name it: person = "subject"'
+            "the operations shift and notes need the patient's element",
+            where=place,
+            instead='name the element, for instance person = "subject"',
         )
     persons = tuple(tuple(path.split(".")) for path in rule.person)
     withheld = frozenset(rule.withheld_codes)

@@ -95,7 +95,11 @@ class Staging:
         with _failures(self.out):
             self._check_own()
             if not self._lock.acquire():
-                raise RequestError("another run is writing this output", where=str(self.out))
+                raise RequestError(
+                    "another run is writing this output",
+                    where=str(self.out),
+                    instead="wait for that run to end",
+                )
             try:
                 self._check_own()  # another's may have come between
                 yield restore(self._folder, self.out.name)
@@ -347,7 +351,11 @@ def _failures(out: Path) -> Iterator[None]:
     try:
         yield
     except PermissionError:
-        raise RequestError("its folder may not be written to", where=str(out)) from None
+        raise RequestError(
+            "you have no permission to write to the output's folder",
+            where=str(out),
+            instead="write to another folder",
+        ) from None
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             raise RequestError("its name is too long", where=str(out)) from None

@@ -140,7 +140,7 @@ def check_outside(out: Path) -> None:
         else:
             continue
         raise RequestError(
-            f"is in {folder.name}, which may contain only {contents}",
+            f"the output is in {folder.name}, which may contain only {contents}",
             where=str(out),
             instead="write to another folder",
         )

@@ -133,7 +133,11 @@ def _open(mapped: pa.MemoryMappedFile, name: str) -> tuple[pa.Schema, Iterator[p
         file = pa.ipc.open_file(mapped)
         return file.schema, (file.get_batch(i) for i in range(file.num_record_batches))
     if head.startswith(b"FEA1"):
-        raise SourceError("is of Feather version 1", where=name, instead="save it as version 2")
+        raise SourceError(
+            "the file has the format Feather version 1",
+            where=name,
+            instead="save the file as Feather version 2",
+        )
     mapped.seek(0)
     stream = pa.ipc.open_stream(mapped)
     return stream.schema, iter(stream)

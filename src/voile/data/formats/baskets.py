@@ -59,7 +59,9 @@ class BasketSource(FileSource):
                 baskets = [_items_of(fields) for fields in islice(lines, rows)]
             except csv.Error as error:
                 where = f"{self.name}, line {lines.line_num}"
-                raise SourceError(f"cannot be read as a basket: {error}", where=where) from None
+                raise SourceError(
+                    f"the line cannot be read as a basket: {error}", where=where
+                ) from None
             if not baskets:
                 return
             items = pa.array(baskets, TEXT_LISTS)
@@ -104,7 +106,8 @@ class BasketWriter(BatchWriter):
             items = basket or []
             if any(not item or item != item.strip() for item in items):
                 raise RequestError(
-                    "an item is empty, or has blanks around it, which baskets do not keep",
+                    "an item is empty, or begins or ends with a blank, which the basket format "
+                    "loses",
                     where=self._name,
                     instead="write .parquet or .jsonl",
                 )

@@ -51,7 +51,7 @@ class DeltaSource(SeveralFiles):
         self._keys = list(table.metadata().partition_columns)
         files = {path / str(place): keys for place, keys in _list_files(table, self._keys, name)}
         if not files:
-            raise SourceError("holds no rows", where=name)
+            raise SourceError("the Delta table contains no rows", where=name)
         self._path, self._name = path, name
         self._files = self._states_of(files)
         self._tables = _parts(files)
@@ -150,9 +150,9 @@ def _check_plain(table: Any, name: str) -> None:
         )
     if table.metadata().configuration.get(MAPPING, "none") != "none":
         raise RequestError(
-            "its columns have other names in its files (column mapping)",
+            "the Delta table uses column mapping, which voile does not read",
             where=name,
-            instead="write it as Parquet",
+            instead="write the table as Parquet",
         )
     if pa.table(table.deletion_vectors()).num_rows:
         raise RequestError(
@@ -171,7 +171,9 @@ def _list_files(
         place = PurePosixPath(unquote(listed))
         if place.is_absolute() or "://" in listed or ".." in place.parts:
             raise RequestError(
-                "its log names files outside of its folder", where=name, instead="copy the table"
+                "the Delta table's log lists files outside the table's folder",
+                where=name,
+                instead="copy the table with all its files",
             )
         row = actions.slice(number, 1)
         said = {key: row[KEY + key].combine_chunks() for key in keys}

@@ -46,7 +46,11 @@ class JsonLinesSource(FileSource):
                 for name in dict.fromkeys(name for row in batch for name in row):
                     kinds[name].add([row.get(name) for row in batch])
         if not kinds:
-            raise SourceError("is empty: it has no line with an object", where=path.name)
+            raise SourceError(
+                "the file is empty and has no line with a JSON object",
+                where=path.name,
+                instead="choose a file with rows",
+            )
         schema = pa.schema([(name, kind.arrow()) for name, kind in kinds.items()])
         super().__init__(path, "json lines", schema, [f"encoding {self._encoding}"])
 
@@ -123,7 +127,11 @@ def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str
         except (RecursionError, ValueError):  # lists in lists without end, a number of a book
             raise SourceError(f"row {number} is JSON beyond reading", where=name) from None
         if not isinstance(row, dict):
-            raise SourceError(f"row {number} is not a JSON object", where=name)
+            raise SourceError(
+                f"row {number} is not a JSON object",
+                where=name,
+                instead='write each row as {{"column": value}}',
+            )
         return row
 
     return parse

@@ -62,9 +62,9 @@ class SeveralFiles(Source):
 def _check_same(first: Source, other: Source) -> None:
     if other.kind != first.kind:
         raise RequestError(
-            f"is {other.kind}, and {first.name} is {first.kind}",
+            f"the file is {other.kind}, but {first.name} is {first.kind}",
             where=other.name,
-            instead="let the pattern match one format",
+            instead="write a pattern that matches files of one format",
         )
     for name in [*first.columns, *other.columns]:
         here, there = other.columns.get(name), first.columns.get(name)

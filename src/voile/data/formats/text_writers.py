@@ -104,7 +104,7 @@ def _check_flat(field: pa.Field) -> None:
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise RequestError(
-            f"column {field.name} is {kind}, which CSV cannot hold",
+            f"column {field.name} is {kind}, which the CSV format cannot contain",
             instead="write .parquet, or drop the column",
         )
 
@@ -144,7 +144,7 @@ class JsonLinesWriter(BatchWriter):
         for field in schema:
             if pa.types.is_binary(plain(field.type)):
                 raise RequestError(
-                    f"column {field.name} is bytes, which JSON cannot hold",
+                    f"column {field.name} contains bytes, which JSON cannot represent",
                     instead="write .parquet, or drop the column",
                 )
         self._file = path.open("w", encoding="utf-8", newline="\n")

@@ -115,7 +115,11 @@ def _check(raw: bytes, name: str) -> None:
                 if _is_macro(one.filename, part):
                     raise SourceError("holds macros", where=name, instead="save it without them")
                 if any(mark in part for mark in _DOCTYPES):
-                    raise SourceError("declares a document type in its XML", where=name)
+                    raise SourceError(
+                        "the document's XML declares a document type",
+                        where=name,
+                        instead="save the document again in Word",
+                    )
     except (BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
         if isinstance(error, VoileError):
             raise

@@ -153,9 +153,9 @@ def _stored_field(field: pa.Field) -> pa.Field:
     """Give a column the type that the server gives back. Refuse a type that the server lacks."""
     if len(field.name.encode()) > LONGEST_NAME or not field.name:
         raise RequestError(
-            f"a column's name has 1 to {LONGEST_NAME} bytes in PostgreSQL",
+            f"the column's name must have 1 to {LONGEST_NAME} bytes in PostgreSQL",
             where=f"column {field.name}",
-            instead="rename it",
+            instead="rename the column",
         )
     kind = plain(field.type)
     if pa.types.is_timestamp(kind):

@@ -133,7 +133,7 @@ def _connect(address: DatabaseAddress) -> Connection:
         from adbc_driver_postgresql import dbapi
     except ImportError:
         raise RequestError(
-            "reading and writing PostgreSQL needs its ADBC driver",
+            "PostgreSQL needs its ADBC driver, which is not installed",
             instead=install("postgres"),
         ) from None
     try:
@@ -163,7 +163,7 @@ def _explain_refusal(words: str, address: DatabaseAddress) -> SourceError:
     return SourceError(
         "the database cannot be reached",
         where=address.database,
-        instead="check host and port, and that its server runs",
+        instead="check the host and the port, and that the server runs",
     )
 
 

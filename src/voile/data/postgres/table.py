@@ -107,7 +107,9 @@ def find_table(session: DatabaseSession, asked: str | None) -> DatabaseTable:
     columns = [_column(*row) for row in session.run(_COLUMNS.format(oid=oid))]
     name = session.address.name
     if not columns:
-        raise RequestError("has no columns", where=name)
+        raise RequestError(
+            "the table has no columns", where=name, instead="name a table with columns"
+        )
     unread = {column.name: column.shown for column in columns if column.arrow is None}
     read = [column for column in columns if column.arrow is not None]
     if not read:

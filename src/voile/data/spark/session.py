@@ -97,7 +97,11 @@ def _is_not_of_ctrl_c(record: LogRecord) -> bool:
 def _setting(text: str) -> tuple[str, str]:
     name, mark, value = text.partition("=")
     if not (name and mark):
-        raise RequestError("is not a setting of Spark", where="--spark-conf", instead="NAME=VALUE")
+        raise RequestError(
+            "the value is not a setting of Spark",
+            where="--spark-conf",
+            instead="write --spark-conf NAME=VALUE",
+        )
     return name, value
 
 

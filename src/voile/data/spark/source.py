@@ -194,7 +194,9 @@ def _copying(schema: pa.Schema, place: Path) -> Any:
                     file.write(conform(batch, schema))
                     rows += len(batch)
         except (pa.ArrowException, OSError) as error:  # its words may quote a row
-            raise RuntimeError(f"a copy failed: {type(error).__name__}") from None
+            raise RuntimeError(
+                f"Spark's copy of the table failed: {type(error).__name__}"
+            ) from None
         if rows:
             yield pa.RecordBatch.from_pydict({"part": pa.array([part], pa.int32()), "name": [name]})
 

@@ -33,7 +33,9 @@ def copy(path: StorePath, place: Path) -> None:
         raise
     except OSError as error:
         why = error.strerror or type(error).__name__
-        raise SourceError(f"cannot be copied to this machine: {why}", where=str(path)) from None
+        raise SourceError(
+            f"the object cannot be copied to this machine: {why}", where=str(path)
+        ) from None
 
 
 def copy_release(path: StorePath) -> Path:

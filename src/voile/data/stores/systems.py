@@ -162,4 +162,4 @@ def store_failures(where: str) -> Iterator[None]:
             if re.search(pattern, text):
                 raise SourceError(what, where=where, instead=instead) from None
         code = f" ({found[1]})" if found[1] else ""
-        raise SourceError(f"the store answers with an error{code}", where=where) from None
+        raise SourceError(f"the store returned an error{code}", where=where) from None

@@ -29,7 +29,7 @@ def _system() -> Any:
         from fsspec.implementations.http import HTTPFileSystem
     except ImportError:
         raise RequestError(
-            "the reader of web addresses is not installed", instead=install("https")
+            "the reader for web addresses is not installed", instead=install("https")
         ) from None
 
     async def redirected(session: object, context: object, given: Any) -> None:

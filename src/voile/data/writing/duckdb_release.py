@@ -68,9 +68,9 @@ def _fill(connection: duckdb.DuckDBPyConnection, named: tuple[str, str], rows: A
     same = (conform(batch, rows.schema()) for batch in given)
     if hash_rows(rows.schema(), same) != rows.fingerprint():
         raise VoileError(
-            "DuckDB does not give back the written rows",
+            "DuckDB returns other rows than voile wrote, so voile released nothing",
             where=".".join(named),
-            instead="nothing was released; write a file",
+            instead="write the release to a file",
         )
 
 
@@ -109,7 +109,7 @@ def _check_target(database: Path, table: str, *, force: bool) -> None:
     if not database.exists():
         return
     if not os.access(database, os.W_OK):
-        raise RequestError("its database may not be written to", where=where)
+        raise RequestError("you have no permission to write to the database", where=where)
     named = _split_name(table)
     stored, comment = _find_table(database, *named)
     ours = comment in (MARK, None)
@@ -149,7 +149,8 @@ def _stored_schema(schema: pa.Schema) -> pa.Schema:
             return connection.execute("SELECT * FROM batch").to_arrow_table().schema
         except duckdb.Error:
             raise RequestError(
-                "a column is of a type that DuckDB does not have", instead="drop the column"
+                "a column has a type that DuckDB does not have",
+                instead="drop that column in the roles",
             ) from None
 
 

@@ -64,7 +64,7 @@ def open_writer(
             f"{suffix or 'a name without suffix'} cannot be written" if table is None
             else f"{suffix} holds no tables",
             where=file.name,
-            instead=f"use {', '.join(WRITERS)}",
+            instead=f"write to a file that ends in {', '.join(WRITERS)}",
         )  # fmt: skip
     return WRITERS[suffix](file, schema)
 

@@ -133,9 +133,9 @@ class SpreadRun(ReleaseRun[Notes, Known]):
             raise RequestError("workers write to a folder", instead="name the release")
         if parts.release.suffix or parts.rows != parts.release:
             raise RequestError(
-                "workers write a folder of Parquet files",
+                "workers write a folder of Parquet files, and the output's name has a suffix",
                 where=parts.release.name,
-                instead="give a name without an end",
+                instead="give a name without a suffix",
             )
         for name in {*applying.roles.of("identifier")} & {*applying.source.folder_columns()}:
             raise RequestError(
@@ -182,7 +182,9 @@ class SpreadRun(ReleaseRun[Notes, Known]):
             sums: PartSums = staged.load(f"{PARTS}/{name}{SUMS}")
             if (sums.part, sums.tail) != (hash_file(part), hash_file(tail)):
                 raise DamagedError(
-                    "does not match the bytes that a worker wrote", where=name, instead="run again"
+                    "the file does not match the bytes that a worker wrote",
+                    where=name,
+                    instead="run again",
                 )
             found = 0
             for batch in open_source(tail).batches():
