@@ -47,7 +47,7 @@ def connect(
             yield connection
         except duckdb.OutOfMemoryException:
             raise RequestError(
-                f"the count does not fit in {memory / 1000000000.0:.1f} GB of memory",
+                f"the count does not fit in {memory / 1e9:.1f} GB of memory",
                 instead="give more memory, or fewer columns",
             ) from None
         finally:

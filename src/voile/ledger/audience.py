@@ -40,8 +40,8 @@ class LedgerAudience(BriefRepr):
         for one, other in self.apart:
             if one == other or not one.strip() or not other.strip():
                 raise RequestError(
-                    "--apart gives two names to the same recipient",
-                    instead="use one name for the recipient",
+                    "two recipients who cannot share data need two different names",
+                    instead="give a name of its own to each recipient",
                 )
         if len(self.names) > MOST:
             raise RequestError(f"--apart names more than {MOST} recipients")

@@ -130,7 +130,7 @@ def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str
             raise SourceError(
                 f"row {number} is not a JSON object",
                 where=name,
-                instead='write each row as {{"column": value}}',
+                instead='write each row as {"column": value}',
             )
         return row
 
