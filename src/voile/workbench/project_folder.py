@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 PROJECT, ROLES, CONTEXT, POLICY = "project.toml", "roles.toml", "context.toml", "policy.toml"
 STUDY = "study.toml"
-SMALL_FILES = (PROJECT, ROLES, CONTEXT, POLICY, STUDY)
+LETTER = "erasure-letter.txt"
+SMALL_FILES = (PROJECT, ROLES, CONTEXT, POLICY, STUDY, LETTER)
 KEY, DETERMINATION = "private/key", "determination"
 FORMAT, VERSION = "voile-project", 1
 DATA = (".csv", ".jsonl", ".ndjson", ".parquet")

@@ -10,6 +10,7 @@ from voile.workbench.history import SHELL
 from voile.workbench.project_folder import KEY, POLICY
 from voile.workbench.project_view import ProjectView, StepState
 from voile.workbench.step_screens.blocks import make_note
+from voile.workbench.step_screens.register import make_letter, make_register, plan_letter
 
 NAME, TITLE = "again", "Again"
 
@@ -35,6 +36,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
         f"sh {shlex.quote(f'../{name}/{SHELL}')}",
     ]
     blocks = [
+        *make_register(view),
+        make_letter(view),
         {
             "block": "commands",
             "title": "Make this project again",
@@ -65,4 +68,4 @@ def _list_commands(view: ProjectView) -> list[str]:
     return [format_command(["voile", *words]) for words in commands]
 
 
-ACTS: dict[str, Any] = {}
+ACTS = {"letter": plan_letter}

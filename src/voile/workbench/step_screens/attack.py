@@ -18,6 +18,7 @@ from voile.workbench.step_screens.blocks import (
     make_note,
 )
 from voile.workbench.step_screens.lookups import list_known_words
+from voile.workbench.step_screens.register import make_log, plan_log
 from voile.workbench.step_screens.study import plan_attack
 from voile.workbench.study_view import StudyView
 
@@ -50,6 +51,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     blocks.append(
         make_form([], [make_action("attack.run", label, why=why, primary=state.state != "done")])
     )
+    if view.manifest is not None:
+        blocks.append(make_log(view))
     why_next = "" if state.state == "done" else "Attack the release first."
     blocks.append(make_next("decide", "Next: decide", why=why_next))
     lede = (
@@ -110,4 +113,4 @@ def _plan_run(view: ProjectView, form: Form) -> Sequence[Move]:
     return (VerbCall(tuple(words), f"{view.release}.private/evidence.json"),)
 
 
-ACTS = {"run": _plan_run}
+ACTS = {"run": _plan_run, "log": plan_log}

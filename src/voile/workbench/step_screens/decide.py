@@ -18,6 +18,7 @@ from voile.workbench.step_screens.blocks import (
     make_note,
     read_text,
 )
+from voile.workbench.step_screens.register import make_tasks, plan_tasks
 from voile.workbench.step_screens.study import plan_determine
 from voile.workbench.study_view import StudyView
 
@@ -68,6 +69,8 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     blocks.append(
         make_form([], [make_action("decide.determine", label, why=why, primary=one is None)])
     )
+    if view.manifest is not None:
+        blocks.append(make_tasks(view))
     if one is not None:
         blocks.append(_signatures(view))
         blocks.append(_form(view, state))
@@ -164,4 +167,4 @@ def _is_preparer(view: ProjectView, signer: str) -> bool:
     return str(told.get("prepared_by") or "").strip().casefold() == signer.casefold()
 
 
-ACTS = {"determine": _plan_determine, "sign": _plan_sign}
+ACTS = {"determine": _plan_determine, "sign": _plan_sign, "tasks": plan_tasks}
