@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from voile.documents.replacements.elements import spare_elements
+from voile.documents.replacements.markup import spare_elements
 from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.replacer import make_replacer

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from voile.documents.replacements.elements import replace_in_elements
-from voile.documents.replacements.markup import keep_json
+from voile.documents.replacements.markup import keep_json, replace_in_elements
 from voile.documents.replacements.published import PublishedEdit, RemovalReplacer
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.text.document import Document
