@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -113,10 +114,10 @@ def builtin_pool(language: Language) -> NamePool:
 
 
 class NamePool:
-    """The names that surrogates are drawn from, and the role of a word by its ending.
+    """The names that surrogates are drawn from, the role of a word and the gender of a given name.
 
-    Whether a word is on a list never counts: the lists are public, and would point out the rare
-    names, which are on none.
+    The role comes from the ending alone. A role from public lists would point out the rare names,
+    which are on none. The gender comes from the lists, and from the ending of an unlisted name.
     """
 
     def __init__(self, languages: Sequence[NameLists]) -> None:
@@ -126,7 +127,8 @@ class NamePool:
         self.given = self.female + self.male
         self.every = self.given + self.surnames
         self._is_given = LetterLeaning(self.given, self.surnames)
-        self._is_female = LetterLeaning(self.female, self.male)
+        self._ends_female = LetterLeaning(self.female, self.male)
+        self._genders = [NameGenders(self.female, self.male), *_builtin_genders()]
 
     def leans_given(self, word: str) -> bool:
         """Return whether a folded word ends as given names do, rather than as surnames."""
@@ -137,6 +139,42 @@ class NamePool:
         if not given:
             return self.surnames
         return self.female if self._is_female(word) else self.male
+
+    def _is_female(self, word: str) -> bool:
+        listed = (genders.is_female(word) for genders in self._genders)
+        known = next((gender for gender in listed if gender is not None), None)
+        return self._ends_female(word) if known is None else known
+
+
+class NameGenders:
+    """The gender of folded given names on two lists, the most frequent names first."""
+
+    RARER = 3
+    """Of a name on both lists: how much later it is on the list of the other gender."""
+
+    def __init__(self, female: Sequence[str], male: Sequence[str]) -> None:
+        self._female, self._male = map(_find_ranks, (female, male))
+
+    def is_female(self, word: str) -> bool | None:
+        """Return None for a name on no list, and for one that both genders bear as often."""
+        female, male = self._female.get(word, inf), self._male.get(word, inf)
+        if female * self.RARER <= male:
+            return None if female == inf else True
+        return False if male * self.RARER <= female else None
+
+
+def _find_ranks(names: Sequence[str]) -> dict[str, float]:
+    ranks: dict[str, float] = {}
+    for rank, name in enumerate(names, 1):
+        ranks.setdefault(fold(name), rank)
+    return ranks
+
+
+@cache
+def _builtin_genders() -> tuple[NameGenders, ...]:
+    """Return the genders of each language: a name can come from another than its note's."""
+    lists = map(builtin_names, LANGUAGES)
+    return tuple(NameGenders(one.female, one.male) for one in lists)
 
 
 class LetterLeaning:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from voile.documents.replacements.markup import keep_json
-from voile.documents.replacements.published import PublishedEdit, PublishedText, RemovalReplacer
+from voile.documents.replacements.markup import keep_json, replace_in_elements
+from voile.documents.replacements.published import PublishedEdit, RemovalReplacer
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.text.document import Document
 
@@ -24,7 +24,7 @@ def publish(
     document: Document, removals: Sequence[TextRemoval], put: RemovalReplacer
 ) -> PublishedDocument:
     """Replace the removed text, and carry over the spans that are left."""
-    made: PublishedText = keep_json(document.text, put(document, removals))
+    made = keep_json(document.text, replace_in_elements(document, removals, put))
     return PublishedDocument(
         made.text,
         tuple(made.carry_spans(document.spans)),

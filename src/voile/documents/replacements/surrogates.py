@@ -51,7 +51,8 @@ class Surrogates:
     Words that are not a name become such words (`common_words`). A document without a subject is
     one of its own.
 
-    No surrogate depends on whether the value is on a list: the lists are public.
+    The role of a name never depends on whether it is on a list: the lists are public. Its gender
+    does. A surrogate that contradicts "he" or "she" makes a name on no list more likely.
 
     All of it is pseudonymous. The holder of the secret can find the original values by trying each
     value, and one true date reveals all dates of its subject. A missed name is less visible among
