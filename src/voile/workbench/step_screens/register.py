@@ -26,7 +26,10 @@ LOG = (
     "People try to name somebody in the release, with any source. "
     "The determination reports the test, and a confirmed claim is a warning to the signers."
 )
-TASKS = "Write one a line: day; owner; condition or task. Remove the line of a finished task."
+TASKS = (
+    "Write day, owner and task on one line, with semicolons between them. "
+    "Remove the line of a finished task."
+)
 ASKED = "The letter contains no name. Send the list of persons separately, encrypted."
 HEAD = ("Release", "Recipient", "Purpose", "Last day", "State")
 
