@@ -26,49 +26,66 @@ class _LedgerOption(click.Option):
 _WAYS: dict[str, dict[str, Any]] = {
     "--max-risk": {
         "type": float,
-        "help": "Largest risk of any one record: least loss, 0 to 1.",
+        "help": "Choose the least loss with at most this risk of any record, 0 to 1.",
     },
     "--max-relative-risk": {
         "type": float,
-        "help": "Share of the source's risk that may be left: least loss, 0 to 1.",
+        "help": ("Choose the least loss with at most this share of the source's risk, 0 to 1."),
     },
-    "--max-loss": {"type": float, "help": "Least risk at this loss or less, 0 to 1."},
-    "--beats": {"metavar": "NAME", "help": "Better than a policy, e.g. safe-harbor."},
-    "--policy": {"type": int, "help": "Policy number, as listed by voile KIND frontier."},
-    "--least-loss": {"is_flag": True, "help": "Least loss, whatever the risk."},
-    "--knee": {"is_flag": True, "help": "Where the frontier bends most."},
+    "--max-loss": {"type": float, "help": "Choose the least risk with at most this loss, 0 to 1."},
+    "--beats": {
+        "metavar": "NAME",
+        "help": (
+            "Choose the least loss among policies that beat a reference policy, such "
+            "as safe-harbor."
+        ),
+    },
+    "--policy": {
+        "type": int,
+        "help": "Choose the policy with this number, as `voile KIND frontier` lists it.",
+    },
+    "--least-loss": {
+        "is_flag": True,
+        "help": "Choose the least loss, at any risk within the constraints.",
+    },
+    "--knee": {"is_flag": True, "help": "Choose the knee of the frontier, where it bends most."},
 }
 _AFTER: dict[str, dict[str, Any]] = {
     "--joint-risk": {
         "type": float,
-        "help": "Share of the source's risk that all releases may leave together: least loss, "
-        "0 to 1 [the ledger's promise].",
+        "help": (
+            "Choose the least loss with at most this share of the source's risk in "
+            "all releases together, 0 to 1 [the ledger's risk budget]."
+        ),
     },
     "--after": {
         "type": click.Path(path_type=Path),
         "metavar": "LEDGER",
-        "help": "Least loss that is safe given the releases of this ledger.",
+        "help": "Choose the least loss within the risk budget of this ledger.",
     },
     "--key-file": {
         "type": click.Path(path_type=Path),
-        "help": "File with the secret of the ledger.",
+        "help": "File with the secret key of the ledger.",
     },
     "--releases": {
         "type": click.Path(path_type=Path, exists=True),
         "multiple": True,
-        "help": "Folder where the ledger's releases of other rows lie; may be given again.",
+        "help": "Folder with the ledger's releases of other rows. Repeatable.",
     },
     "--source": {
         "type": click.Path(),
         "metavar": "SOURCE",
-        "help": "The rows to be released; people are followed to them from releases of other rows.",
+        "help": ("Rows to release. voile links their people to earlier releases of other rows."),
     },
-    "--hold-back": {"is_flag": True, "help": "As it will be applied: new people wait."},
+    "--hold-back": {
+        "is_flag": True,
+        "help": "Evaluate with the option --hold-back of apply: new people wait.",
+    },
     "--recount": {
         "is_flag": True,
-        "help": "As for apply: count the rows of --source again.",
+        "help": ("Evaluate with the option --recount of apply: count the rows of --source again."),
     },
-    "--recipient": {"help": "Its recipient, as for apply [everybody]."},
+    "--recipient": {"help": "Recipient of the release, as for apply [everybody]."},
 }
 
 

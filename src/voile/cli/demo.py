@@ -142,7 +142,7 @@ FORMS = [
         type=click.IntRange(8, 1_000_000),
         default=1000,
         metavar="INTEGER",
-        help="Patients of the export [1000].",
+        help="Number of patients in the export [1000].",
     ),
 ]
 demo = VoileCommand("demo", _demo, [*out("FOLDER", DEMO), *FORMS])

@@ -152,13 +152,20 @@ determine = VoileCommand(
     _determine,
     [
         argument("release"),
-        path("context", "Recipient, purpose, thresholds and expiry, as TOML."),
+        path("context", "TOML file with recipient, purpose, thresholds and expiry."),
         *out("FOLDER", DETERMINATION, required=False),
         template(),
         evidence(),
         key_file(),
-        path("ledger", "Ledger that the release is in: its joint risk is judged and stated."),
-        click.Option(["--pdf/--no-pdf"], default=True, help="A PDF by Chromium [where it is]."),
+        path(
+            "ledger",
+            ("Ledger with an entry of the release. The determination then states the joint risk."),
+        ),
+        click.Option(
+            ["--pdf/--no-pdf"],
+            default=True,
+            help="Also write a PDF with Chromium [if Chromium is installed].",
+        ),
     ],
 )
 sign = VoileCommand(
@@ -176,10 +183,10 @@ sign = VoileCommand(
             ["--as", "signer"],
             metavar="SIGNER",
             required=True,
-            help="The signer, as allowed_signers names them, e.g. an e-mail address.",
+            help=("Signer, as the file of allowed signers lists them, such as an e-mail address."),
         ),
-        path("key", "File with an Ed25519 key of OpenSSH's, without a passphrase."),
-        path("signers", "File of allowed signers: sign only as it allows."),
+        path("key", "File with an Ed25519 key of OpenSSH without a passphrase."),
+        path("signers", "File of allowed signers, which voile checks before it signs."),
         click.Option(
             ["--until"],
             type=click.DateTime(["%Y-%m-%d"]),
@@ -187,6 +194,6 @@ sign = VoileCommand(
             help="Last day of an approval or a renewal [the context's].",
         ),
         click.Option(["--condition"], multiple=True, help="Condition of an approval. Repeatable."),
-        click.Option(["--reason"], default="", help="Why, in the signer's words."),
+        click.Option(["--reason"], default="", help="Reason, in the signer's words."),
     ],
 )

@@ -55,7 +55,9 @@ def _inspect(
 KIND = click.Option(
     ["--kind"],
     type=click.Choice(list(MODULES)),
-    help="The kind of data [tables; documents for spans, itemsets for lists].",
+    help=(
+        "Kind of data [documents for columns of spans, itemsets for columns of lists, else tables]."
+    ),
 )
 inspect = VoileCommand(
     "inspect", _inspect, [source_argument(), *out("ROLES", ROLES, required=False), KIND, *reading()]

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from voile.release.options import ApplyOptions
 
-ORIGINAL = "The original source, used to score the attack."
+ORIGINAL = "Original source, which scores the attack."
 UNKEYED = (
     "The release was sealed under a secret, and this evidence will not be: verify fails it where "
     "the secret is given. Set VOILE_SECRET or --key-file, as for apply."
@@ -111,11 +111,13 @@ def _fit(module: AnyModule) -> click.Command:
         return tell_fitted(screen, kit, out)
 
     needed = module.requires_roles
-    roles = path("roles", "Roles of the columns; voile inspect proposes them.", required=needed)
+    roles = path(
+        "roles", "Roles file of the columns. `voile inspect` writes a proposal.", required=needed
+    )
     others = click.Option(
         ["--others"],
         type=click.Choice(["drop"]),
-        help="Role of the columns that roles do not name; without it they are an error.",
+        help="Role of every column that the roles do not list [error].",
     )
     own = [source_argument(), roles, *out("KIT", KIT), others, seed(), *reading()]
     return WingCommand("fit", run, own, lambda: module.options.fit)
@@ -165,7 +167,7 @@ def _apply(module: AnyModule) -> click.Command:
         return tell_applied(screen, release, chosen, allowed=allow_set_aside)
 
     policy = path("policy", "The policy file that voile KIND choose wrote, unless a kit names one.")
-    allow = flag("allow-set-aside", "Exit with 0 even if rows could not be released.")
+    allow = flag("allow-set-aside", "Exit with 0 even if voile rejected rows.")
     own = [argument("kit"), source_argument(), policy, *out("RELEASE", RELEASE), allow, *reading()]
     return WingCommand("apply", run, own, lambda: module.options.apply)
 
@@ -258,11 +260,11 @@ def _assess(module: AnyModule, verb: ModuleAssessing[Any]) -> click.Command:
         source_argument("released"),
         path(
             "roles",
-            "Roles file of the original: voile inspect proposes one.",
+            "Roles file of the original. `voile inspect` writes a proposal.",
             required=module.requires_roles,
         ),
         *to,
-        flag("internal", "Internal report: includes small counts."),
+        flag("internal", "Write an internal report, which includes small counts."),
         seed(),
         *reading(),
     ]
@@ -284,7 +286,7 @@ def _own_command(verb: OwnVerb[Any]) -> click.Command:
     params: list[click.Parameter] = [argument(name) for name in verb.arguments]
     for name, output in verb.outputs.items():
         if output is None:
-            help = "Folder of this end; it holds readings in the clear."
+            help = "Folder of this end. It contains readings in the clear."
             params.append(DestinationOption(f"--{name}", "FOLDER", None, help=help))
         else:
             params += out(output.name.split()[-1].upper(), output)

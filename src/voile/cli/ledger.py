@@ -201,12 +201,12 @@ def _verify(
 
 
 def _key_file(*, required: bool) -> click.Option:
-    help = "File with the secret; the ledger's last line is recorded next to it."
+    help = "File with the secret key. voile records the ledger's last line next to it."
     return path("key-file", help, required=required)
 
 
 def _source() -> click.Option:
-    help = "The rows to be released; sets of features are judged on them."
+    help = "Rows to release. voile evaluates feature sets on them."
     return place("source", "SOURCE", help, required=False)
 
 
@@ -215,11 +215,11 @@ def _folders(name: str, help: str) -> click.Option:
     return click.Option([f"--{name}"], type=kind, multiple=True, help=help)
 
 
-_MATCHES = "Most people expected to be re-identified correctly, from all releases together."
-_RISK = "Most of the untouched source's expected matches, as a share, 0 to 1."
+_MATCHES = "Maximum number of expected matches from all releases together."
+_RISK = "Maximum share of the source's expected matches in all releases together, 0 to 1."
 _APART = (
-    "Two recipients that cannot share their releases, as named by --recipient; may be given "
-    "several times [all share]."
+    "Two recipients who cannot share their releases, with the names of "
+    "--recipient. Repeatable [all share]."
 )
 _K = "Minimum number of subjects in a group that all releases together show [1]."
 
@@ -249,7 +249,7 @@ for _command in (
             path("policy", "The policy file that voile KIND choose wrote.", required=True),
             _source(),
             _folders("releases", "Folder with earlier releases and their private folders."),
-            click.Option(["--recipient"], help="The policy's recipient [everybody]."),
+            click.Option(["--recipient"], help="Recipient of the release [everybody]."),
             _key_file(required=True),
         ],
     ),
@@ -259,8 +259,15 @@ for _command in (
         [
             argument("ledger"),
             argument("subjects"),
-            click.Option(["--reason"], required=True, help="Why; the ledger keeps it: no name."),
-            _folders("releases", "Folder with releases, to find those that show these people."),
+            click.Option(
+                ["--reason"],
+                required=True,
+                help="Reason. The ledger records it, so do not name a person.",
+            ),
+            _folders(
+                "releases",
+                ("Folder with releases. voile lists the releases that contain these people."),
+            ),
             _key_file(required=True),
         ],
     ),
@@ -269,8 +276,13 @@ for _command in (
         _verify,
         [
             argument("ledger"),
-            _folders("manifests", "Manifest of a release made under it, or a folder of them."),
-            _folders("releases", "Folder with releases; closes the intents of killed runs."),
+            _folders(
+                "manifests",
+                ("Manifest of a release under this ledger, or a folder of such manifests."),
+            ),
+            _folders(
+                "releases", "Folder with releases. voile closes the open entries of killed runs."
+            ),
             _key_file(required=False),
         ],
     ),

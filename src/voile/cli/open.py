@@ -42,7 +42,7 @@ open_command = VoileCommand(
             ["--person"],
             type=click.Choice(["reviewer", "approver"]),
             multiple=True,
-            help="Print an address for this person too; repeatable.",
+            help="Also print an address for this person. Repeatable.",
         ),
         click.Option(
             ["--port"],

@@ -132,7 +132,9 @@ def out(
 
 def key_file() -> click.Option:
     """Take the secret that a release was sealed under, or its evidence is to be."""
-    return path("key-file", "File with the secret of the seals [variable VOILE_SECRET].")
+    return path(
+        "key-file", ("File with the secret key of the seals [environment variable VOILE_SECRET].")
+    )
 
 
 def evidence() -> click.Option:
@@ -142,7 +144,7 @@ def evidence() -> click.Option:
         metavar="FILE",
         multiple=True,
         type=click.Path(path_type=Path),
-        help="What attacks found [RELEASE.private/evidence.json where it is].",
+        help="Evidence of the attacks [RELEASE.private/evidence.json if it exists].",
     )
 
 
@@ -151,15 +153,17 @@ def seed() -> click.Option:
         ["--seed"],
         type=click.IntRange(0),
         metavar="INTEGER",
-        help="The same seed, the same result.",
+        help="Seed of the random numbers. The same seed gives the same result.",
     )
 
 
 def reading() -> list[click.Parameter]:
     """Return the options for reading a source, if its file does not determine the format."""
     return [
-        click.Option(["--table"], help="Table of a database, or sheet of a workbook."),
-        click.Option(["--encoding"], help="Encoding of a text file, else found."),
+        click.Option(
+            ["--table"], help="Name of the table in a database, or of the sheet in a workbook."
+        ),
+        click.Option(["--encoding"], help="Encoding of a text file [detected]."),
     ]
 
 

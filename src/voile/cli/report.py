@@ -76,7 +76,7 @@ report = VoileCommand(
     [
         click.Argument(["subject"], metavar="KIT|RELEASE", type=SourcePath()),
         *out("REPORT", REPORT),
-        flag("internal", "Internal report: includes small counts."),
+        flag("internal", "Write an internal report, which includes small counts."),
         evidence(),
         key_file(),
     ],

@@ -40,9 +40,11 @@ reveal = VoileCommand(
     _reveal,
     [
         click.Argument(["pseudonym"], metavar="PSEUDONYM"),
-        path("key-file", "File with the secret that the pseudonym was made with.", required=True),
-        path("subjects", "File of the subjects, one a line.", required=True),
-        click.Option(["--recipient"], help="Recipient whose own pseudonym it is, as for apply."),
-        click.Option(["--reason"], required=True, help="Why; recorded, so name nobody."),
+        path("key-file", "File with the secret key of the pseudonym.", required=True),
+        path("subjects", "File of the subjects, one per line.", required=True),
+        click.Option(["--recipient"], help="Recipient of the pseudonym, as for apply."),
+        click.Option(
+            ["--reason"], required=True, help="Reason. voile records it, so do not name a person."
+        ),
     ],
 )

@@ -45,8 +45,12 @@ roles = VoileCommand(
             ["--set", "change"],
             multiple=True,
             metavar="COLUMN=ROLE",
-            help="Role of a column; settings follow it after commas. Repeatable.",
+            help=("Set the role of a column. Settings follow the role after commas. Repeatable."),
         ),
-        click.Option(["--subject"], metavar="COLUMN", help="Column of people; empty for none."),
+        click.Option(
+            ["--subject"],
+            metavar="COLUMN",
+            help="Column that identifies the person of a row; empty for no such column.",
+        ),
     ],
 )

@@ -323,32 +323,43 @@ def study() -> None:
     """
 
 
-AFTER = "Ledger of the source's releases; joint_risk picks a policy given these releases [PLAN's]."
-LEDGER = "Ledger of the source's releases: judge by it, then enter in it [PLAN's]."
-OVERRIDE = "Reason to release though the ledger's promise is broken; the ledger keeps it: no name."
-ALLOW = "Exit with 0 even if rows could not be released."
-INTERNAL = "Internal report: includes small counts, and sentences of the texts."
-KNOWN = "Table of values known of each person, to look for in notes too. Repeatable."
-STAFF = "Table of people who may be named in any note, such as staff. Repeatable."
-REGISTER = "Identified register that the adversary holds, with the study's subject column."
-PART = click.Option(["--part"], metavar="NAME", help="Part of notes [the one that has an init].")
+AFTER = "Ledger of the source's releases. joint_risk then takes account of these releases [PLAN's]."
+LEDGER = (
+    "Ledger of the source's releases. voile evaluates the release together "
+    "with its entries, then adds an entry [PLAN's]."
+)
+OVERRIDE = (
+    "Release although this exceeds the ledger's risk budget, for this reason. "
+    "The ledger records the reason, so do not name a person."
+)
+ALLOW = "Exit with 0 even if voile rejected rows."
+INTERNAL = "Write an internal report, which includes small counts and sentences of the texts."
+KNOWN = "Table with values of each person that voile also searches for in notes. Repeatable."
+STAFF = "Table of people whom any note may mention, such as staff. Repeatable."
+REGISTER = "Identified register of the adversary, with the study's subject column."
+PART = click.Option(["--part"], metavar="NAME", help="Part with the notes [the part with init].")
 STUDY = click.Argument(["study"], metavar="PLAN", type=click.Path())
 """The plan of `accept`, which has an option --plan."""
-TEXTS = click.Option(["--part"], metavar="NAME", help="Part of texts [each, one by one].")
+TEXTS = click.Option(
+    ["--part"], metavar="NAME", help="Part with the texts [each part, one after the other]."
+)
 INIT = [
     argument("place"),
     click.Option(
         ["--out"],
         type=click.Path(path_type=Path),
         default=Path("study.toml"),
-        help="Where to write the plan [study.toml].",
+        help="Path of the new plan [study.toml].",
     ),
     click.Option(["--kit"], type=click.Path(), help="Kit that finds identifiers in the notes."),
     click.Option(
         ["--annotated"],
         type=click.Path(),
         metavar="NOTES",
-        help="Annotated notes to fit such a kit on; their roles are next to them as .toml.",
+        help=(
+            "Annotated notes that train such a kit. A roles file with the same name "
+            "and the ending .toml is next to them."
+        ),
     ),
     click.Option(["--known"], type=click.Path(), metavar="DATA", multiple=True, help=KNOWN),
     click.Option(["--known-people"], type=click.Path(), metavar="DATA", multiple=True, help=STAFF),
@@ -357,10 +368,12 @@ INIT = [
         ["--as-of"],
         type=click.DateTime(["%Y-%m-%d"]),
         metavar="DATE",
-        help="Day on which ages are counted [the last visit's].",
+        help="Reference day of ages [the day of the last visit].",
     ),
     click.Option(
-        ["--subject"], metavar="COLUMN", help="Column of a folder's files with each row's person."
+        ["--subject"],
+        metavar="COLUMN",
+        help="Column that identifies the person of a row in the files of a folder.",
     ),
     flag("force", "Replace the plan and its roles if voile wrote them."),
 ]
@@ -383,18 +396,22 @@ for _verb in (
         "attack",
         _attack,
         place("register", "REGISTER", REGISTER, required=False),
-        flag("parts", "Also attack each part by itself, as its kind is attacked."),
+        flag("parts", "Also attack each part by itself, with the attacks of its kind of data."),
     ),
     _command("kit", _kit, argument("part"), *out("KIT", KIT)),
     _command("report", _report, *out("REPORT", REPORT), flag("internal", INTERNAL)),
     _command(
         "determine",
         _determine,
-        path("context", "Recipient, purpose, thresholds and expiry, as TOML [PLAN's]."),
+        path("context", "TOML file with recipient, purpose, thresholds and expiry [PLAN's]."),
         *out("FOLDER", DETERMINATION, required=False),
         template(),
         path("ledger", LEDGER),
-        click.Option(["--pdf/--no-pdf"], default=True, help="A PDF by Chromium [where it is]."),
+        click.Option(
+            ["--pdf/--no-pdf"],
+            default=True,
+            help="Also write a PDF with Chromium [if Chromium is installed].",
+        ),
     ),
     _command("verify", _verify),
 ):

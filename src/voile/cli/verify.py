@@ -94,14 +94,19 @@ verify = VoileCommand(
     _verify,
     [
         click.Argument(["subject"], metavar="RELEASE|FOLDER", type=SourcePath()),
-        path("signers", "File of allowed signers, as OpenSSH reads it; of a determination."),
-        path("release", "Release of a determination [the file of its name next to the folder]."),
-        path("ledger", "Ledger of a determination's joint risk, which its holder has."),
+        path("signers", "File of allowed signers of a determination, in the format of OpenSSH."),
+        path(
+            "release",
+            ("Release of a determination [the file with the release's name next to the folder]."),
+        ),
+        path("ledger", ("Ledger of a determination's joint risk, which only the data holder has.")),
         click.Option(
             ["--last"],
             metavar="HASH",
-            help="Hash of a statement, as voile sign printed it: shows that none is gone from the "
-            "end.",
+            help=(
+                "Hash that `voile sign` printed for the last statement. It shows that no "
+                "later statement is missing."
+            ),
         ),
         key_file(),
         *out("PAGE", REPORT, required=False),

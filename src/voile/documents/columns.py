@@ -24,14 +24,18 @@ class TextColumns(Options):
     """Which columns of the source hold text, annotations and subjects; all others are dropped."""
 
     text: tuple[str, ...] = Field(
-        (), description="column of text, repeatable; columns without an option are dropped"
+        (), description="column of text. Repeatable. Columns without an option are dropped"
     )
     spans: tuple[str, ...] = Field(
-        (), description="column of the annotations of each --text, in their order [spans]"
+        (),
+        description=(
+            "column with the annotations of each --text column, in the same order [spans]"
+        ),
     )
-    subject: str | None = Field(None, description="column with the subject of each text")
+    subject: str | None = Field(None, description="column that identifies the subject of each text")
     subject_pattern: str | None = Field(
-        None, description="names of files that say whose a text is, such as {subject}_*.txt"
+        None,
+        description=("pattern of file names that contain the subject, such as {subject}_*.txt"),
     )
 
     def open_subjects(self, source: Source, written: str | None = None) -> Source:
@@ -75,7 +79,7 @@ class AnyColumns(TextColumns):
     """Columns of a source that need not be the one that the kit was fitted to."""
 
     roles: DescribedPlace | None = Field(
-        None, description="file of the source's roles, where they are not those of the fit"
+        None, description="roles file of the source, if its roles differ from the fit's"
     )
 
     def roles_beside(self, source: Source, fitted: Roles) -> Roles:

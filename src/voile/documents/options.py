@@ -69,10 +69,16 @@ class LearningOptions(voile.release.options.Options):
     miss_cost: tuple[Positive, ...] = Field(
         (1.0, 2.0, 5.0, 10.0, 20.0, 50.0),
         min_length=1,
-        description="cost of a missed identifier, in harmless tokens; a committee for each",
+        description=(
+            "cost of a missed identifier, in harmless tokens. voile trains one "
+            "committee for each value"
+        ),
     )
     weight: tuple[str, ...] = Field(
-        (), description="TYPE=2: a factor on that cost for one type; repeatable"
+        (),
+        description=(
+            "TYPE=FACTOR: multiply the cost of a missed identifier of one type. Repeatable"
+        ),
     )
     learners: tuple[Literal[Learner, "none"], ...] = Field(
         ("default",),
@@ -95,13 +101,15 @@ class LearningOptions(voile.release.options.Options):
         description="decision rule: minimum expected cost, or the classifier's label (paper)",
     )
     max_passes: int = Field(20, ge=1, description="maximum number of passes of a policy")
-    least_left: int = Field(300, ge=1, description="minimum number of remaining tokens")
+    least_left: int = Field(300, ge=1, description="stop when fewer tokens than this remain")
     lists: Lists = Field(
         (),
-        description="NAME=FILE: names or places, one a line, as features of the learners; "
-        "repeatable",
+        description=(
+            "NAME=FILE: list of names or places, one per line, which the learners use "
+            "as a feature. Repeatable"
+        ),
     )
-    jobs: Jobs = Field(-1, description="number of processes; -1: one per processor")
+    jobs: Jobs = Field(-1, description="number of processes; -1 uses every processor")
 
     @field_validator("learners")
     @classmethod
@@ -115,13 +123,14 @@ class FitOptions(LearningOptions, TextColumns, voile.release.options.FitOptions)
     """How committees are trained on annotated text."""
 
     clusters: Literal["english", "spanish"] | None = Field(
-        None, description="language whose clusters of words are features of the learners [none]"
+        None, description="language of the word clusters that the learners use as features [none]"
     )
     context: bool = Field(
-        False, description="learn words associated with identifiers as types, CONTEXT_..."
+        False, description="also learn words that point to identifiers, as types named CONTEXT_..."
     )
     resume: places.Place | None = Field(
-        None, description="folder of finished fits, from which an interrupted fit resumes"
+        None,
+        description=("folder that stores finished fits, so that an interrupted run can resume"),
     )
 
 
@@ -130,17 +139,24 @@ class KnownTables(voile.release.options.Options):
 
     known: tuple[places.RowsPlace, ...] = Field(
         (),
-        description="table next to the notes: names, dates, numbers, addresses of their "
-        "people; repeatable",
+        description=(
+            "table with names, dates, numbers and addresses of the notes' people. Repeatable"
+        ),
     )
     by: str | None = Field(
-        None, description="column with the subject of each row, in the tables and in the notes"
+        None,
+        description=(
+            "column that identifies the subject of each row, in the tables and in the notes"
+        ),
     )
     known_people: tuple[places.RowsPlace, ...] = Field(
-        (), description="table of people who may be named in any note, such as staff; repeatable"
+        (), description="table of people whom any note may mention, such as staff. Repeatable"
     )
     known_kind: tuple[str, ...] = Field(
-        (), description="COLUMN=name, date, phone ...: the kind of a known column; repeatable"
+        (),
+        description=(
+            "COLUMN=KIND: kind of values of a known column, such as name, date or phone. Repeatable"
+        ),
     )
 
     @field_validator("known_kind")
@@ -162,16 +178,19 @@ class InitOptions(KnownTables, LearningOptions, TextColumns):
     figures are against proposals that nobody checked.
     """
 
-    roles: places.DescribedPlace | None = Field(None, description="file of the notes' roles")
+    roles: places.DescribedPlace | None = Field(None, description="roles file of the notes")
     language: Literal["english", "spanish"] | None = Field(
-        None, description="language of the notes, else guessed"
+        None, description="language of the notes [detected]"
     )
     starter: Literal["english", "reader-english", "reader-spanish", "none"] | None = Field(
         None,
-        description="pretrained model of names [by the language; on the reader where one is "
-        "installed]",
+        description=(
+            "pretrained model of names [chosen by language; uses the reader if it is installed]"
+        ),
     )
-    seed: int | None = Field(None, ge=0, description="the same seed, the same result")
+    seed: int | None = Field(
+        None, ge=0, description="seed of the random numbers. The same seed gives the same result"
+    )
     cross_fit: int = Field(
         3,
         ge=0,
@@ -184,64 +203,83 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     """The replacements of removed text, and further removals."""
 
     replace: Literal["mark", "category", "surrogate"] = Field(
-        "mark", description="replacement: the type, as in [NAME], a category, or a made-up value"
+        "mark",
+        description=(
+            "replacement of identifiers: their type, as in [NAME], a category, or a made-up value"
+        ),
     )
     language: Literal["english", "spanish"] | None = Field(
-        None, description="language of surrogates [as init found, else english]"
+        None, description="language of the surrogates [detected by init, else english]"
     )
     date_order: Literal["dmy", "mdy"] | None = Field(
-        None, description="order of numeric dates [dmy in Spanish; in English mdy where it can be]"
+        None,
+        description=(
+            "order of day and month in numeric dates [dmy in Spanish; in English mdy if possible]"
+        ),
     )
     date_shift_days: int = Field(365, ge=1, le=36_500, description="maximum date shift in days")
     ages: Literal["keep", "mark"] = Field(
-        "keep", description="treatment of ages up to 89 with surrogates; older ones are grouped"
+        "keep",
+        description=("treatment of ages up to 89 with surrogates. Older ages are always grouped"),
     )
     names: places.Place | None = Field(
-        None, description="folder of your own name lists for surrogates"
+        None, description="folder with your own lists of names for surrogates"
     )
     kind: tuple[str, ...] = Field(
-        (), description="TYPE=name, date, age, number ...: the kind of a type; repeatable"
+        (),
+        description=(
+            "TYPE=KIND: kind of values of a type, such as name, date, age or number. Repeatable"
+        ),
     )
     patterns: tuple[str, ...] = Field(
-        ("all",), description="patterns of identifiers to remove: their names, all or none"
+        ("all",), description="names of the identifier patterns to remove, or all, or none"
     )
     record: tuple[str, ...] = Field(
-        (), description="format of record numbers to remove, e.g. MRN-######; repeatable"
+        (), description="format of record numbers to remove, such as MRN-######. Repeatable"
     )
     deny: places.PhrasesPlace | None = Field(
-        None, description="file of phrases to remove, one a line"
+        None, description="file of phrases to remove, one per line"
     )
     allow: places.PhrasesPlace | None = Field(
-        None, description="file of phrases never to remove, one a line"
+        None, description="file of phrases to keep, one per line"
     )
     context: bool = Field(
-        False, description="remove words that point to removed values, by the fit's rules"
+        False,
+        description=("also remove words that point to removed values, by the rules of the fit"),
     )
     model: Models = Field(
-        (), description="NAME=FOLDER: where a model of the kit's is now; repeatable"
+        (), description="NAME=FOLDER: current folder of a model that the kit uses. Repeatable"
     )
     repeats: bool = Field(
-        True, description="remove further mentions of a removed name in its document"
+        True, description="also remove every other mention of a removed name in the same document"
     )
     files: Literal["txt", "brat", "docx"] | None = Field(
-        None, description="write a folder with a file for each document, in place of a table"
+        None, description="write a folder with one file per document instead of a table"
     )
     file_names: str | None = Field(
-        None, description="column whose values name these files [numbers in a drawn order]"
+        None, description="column with the names of these files [numbers in random order]"
     )
     known: places.RowsPlace | None = Field(
-        None, description="table next to the notes: names, dates, numbers of people new to the kit"
+        None,
+        description=(
+            "table with names, dates and numbers of the notes' people, if the kit "
+            "does not contain them"
+        ),
     )
     by: str | None = Field(
-        None, description="column with the subject of each row of --known [as for init]"
+        None,
+        description=(
+            "column that identifies the subject of each row of --known [the column given to init]"
+        ),
     )
     known_people: places.RowsPlace | None = Field(
-        None, description="table of people who may be named in any note, such as new staff"
+        None, description="table of people whom any note may mention, such as new staff"
     )
     pseudonyms: bool = Field(
-        False, description="release whose each text is, as pseudonyms, which need a secret"
+        False,
+        description=("release the subject of each text as a pseudonym, which needs a secret key"),
     )
-    jobs: Jobs = Field(1, description="number of processes; -1: one per processor")
+    jobs: Jobs = Field(1, description="number of processes; -1 uses every processor")
 
     @model_validator(mode="after")
     def _of_files(self) -> ApplyOptions:
@@ -293,13 +331,13 @@ class ReviewOptions(voile.release.options.Options):
     """
 
     reviewer: Annotated[tuple[str, ...], AfterValidator(_names)] = Field(
-        ("reviewer",), min_length=1, title="NAME", description="name of a reviewer; repeatable"
+        ("reviewer",), min_length=1, title="NAME", description="name of a reviewer. Repeatable"
     )
     readers: int | None = Field(
         None, ge=1, le=9, description="number of reviewers who read each line [1]"
     )
-    goal: int | None = Field(None, ge=1, description="number of tokens to read in all")
-    port: int = Field(0, ge=0, le=65535, description="port of the page; 0: one that is free")
+    goal: int | None = Field(None, ge=1, description="total number of tokens to read")
+    port: int = Field(0, ge=0, le=65535, description="port of the page; 0 uses a free port")
     browser: bool = Field(True, description="open the page in the browser")
 
 
@@ -308,11 +346,17 @@ class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions
 
     known: tuple[places.RowsPlace, ...] = Field(
         (),
-        description="table next to the notes: its names score guesses of names behind marks; "
-        "repeatable",
+        description=(
+            "table with the names of the notes' people. The names score guesses at "
+            "removed names. Repeatable"
+        ),
     )
     inspections: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (), description="number of tokens inspected [identifiers left, and 1% of tokens]"
+        (),
+        description=(
+            "number of tokens that the attacker inspects [the remaining identifiers "
+            "plus 1% of tokens]"
+        ),
     )
     labels: tuple[Literal["published", "released", "foreign", "starter"], ...] = Field(
         ("published", "released", "starter"),
@@ -327,12 +371,17 @@ class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions
         "margin", description="order of inspection"
     )
     learners: tuple[Learner, ...] = Field(
-        LEARNERS, min_length=1, description="learners tried; the most accurate attacks"
+        LEARNERS,
+        min_length=1,
+        description="learners of the attacker, who uses the most accurate one",
     )
     lists: Lists = Field(
-        (), description="NAME=FILE: names or places, one a line, that the adversary has; repeatable"
+        (),
+        description=(
+            "NAME=FILE: list of names or places, one per line, that the adversary has. Repeatable"
+        ),
     )
-    jobs: Jobs = Field(-1, description="number of processes; -1: one per processor")
+    jobs: Jobs = Field(-1, description="number of processes; -1 uses every processor")
 
     @model_validator(mode="after")
     def _of_another(self) -> AttackOptions:
@@ -344,11 +393,13 @@ class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions
 class ProofOptions(voile.release.options.Options):
     """The goal of a proof, and the readers' expected recall."""
 
-    at_most: Positive = Field(1.0, description="identifiers that may be left per --per tokens")
-    per: int = Field(1000, ge=1, description="tokens of the release that --at-most is for")
-    confidence: float = Field(0.95, description="confidence of the proof, over all tries")
+    at_most: Positive = Field(
+        1.0, description="maximum number of remaining identifiers per --per tokens"
+    )
+    per: int = Field(1000, ge=1, description="number of tokens to which --at-most refers")
+    confidence: float = Field(0.95, description="confidence of the proof, over all attempts")
     recall: float = Field(
-        0.97, gt=0, le=1, description="share of identifiers that readers are expected to find"
+        0.97, gt=0, le=1, description="expected share of identifiers that readers find"
     )
 
 
@@ -360,7 +411,7 @@ class ForecastOptions(ProofOptions):
     three quarters of them in the likeliest twentieth.
     """
 
-    text: tuple[str, ...] = Field((), description="column of text; repeatable")
+    text: tuple[str, ...] = Field((), description="column of text. Repeatable")
     left: tuple[Positive, ...] = Field(
         (),
         description="identifiers left per 1,000 tokens of the release, as assumed; repeatable "
@@ -378,26 +429,28 @@ class ReaderOptions(voile.release.options.Options):
     """
 
     layer: int | None = Field(
-        None, ge=1, description="layer to read [the one that was tried, else the middle one]"
+        None,
+        ge=1,
+        description="layer of the encoder to read [the tested layer, else the middle one]",
     )
     allow_unlisted: bool = Field(
-        False, description="accept weights with a SHA-256 that voile does not list"
+        False, description="accept weights whose SHA-256 is not in voile's list"
     )
 
 
 class ReadingOptions(ProofOptions):
     """How people read the texts of a release."""
 
-    plan: bool = Field(False, description="only say how much must be read")
-    again: bool = Field(False, description="begin another try, after one that proved nothing")
+    plan: bool = Field(False, description="only print the amount of text to read")
+    again: bool = Field(False, description="begin another attempt after a failed one")
     reviewer: Annotated[tuple[str, ...], AfterValidator(_names)] = Field(
-        ("reader",), min_length=1, description="name of a reader; repeatable"
+        ("reader",), min_length=1, description="name of a reader. Repeatable"
     )
     answers: places.DescribedPlace | None = Field(
-        None, description="file of answers as JSON lines, in the place of the page"
+        None, description="file with the answers as JSON lines, instead of the page"
     )
     model: Models = Field(
-        (), description="NAME=FOLDER: where a model of the kit's is now; repeatable"
+        (), description="NAME=FOLDER: current folder of a model that the kit uses. Repeatable"
     )
     port: int = Field(0, ge=0, le=65_535, description="port of the local page [a free one]")
     browser: bool = Field(True, description="open the page in a browser")
@@ -413,7 +466,11 @@ class AcceptOptions(ReadingOptions):
     """
 
     key_file: Path | None = Field(
-        None, description="file with the secret of surrogates and the seal [variable VOILE_SECRET]"
+        None,
+        description=(
+            "file with the secret key of surrogates and the seal [environment "
+            "variable VOILE_SECRET]"
+        ),
     )
 
 
@@ -421,5 +478,9 @@ class AssessOptions(KnownTables, TextColumns):
     """The original's columns of text and annotations, and the tables next to it."""
 
     known: tuple[places.RowsPlace, ...] = Field(
-        (), description="table next to the original: names, dates, numbers to look for; repeatable"
+        (),
+        description=(
+            "table with names, dates and numbers of the original's people, to search "
+            "for. Repeatable"
+        ),
     )

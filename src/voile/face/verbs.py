@@ -53,7 +53,7 @@ def fit_of(module: AnyModule) -> Callable[..., Kit]:
         "source": SOURCE,
         "roles": "the columns' roles: a dictionary of column -> role, a file, or from `inspect`",
         "seed": SEED,
-        "others": "role of the columns that roles do not name; without it they are an error",
+        "others": "role of every column that the roles do not list [error]",
         "progress": PROGRESS,
     }
     first = f"Find the policies for {module.summary.partition(':')[0]} that no other beats."

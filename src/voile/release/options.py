@@ -132,32 +132,46 @@ def leaves(annotation: Any) -> set[Any]:
 class FitOptions(Options):
     """What fitting shares in every wing."""
 
-    hold_out: float = Field(0.0, ge=0, lt=1, description="share of subjects held out of the fit")
+    hold_out: float = Field(
+        0.0, ge=0, lt=1, description="share of subjects to exclude from the fit"
+    )
 
 
 class ApplyOptions(Options):
     """How every wing's release is written."""
 
-    keep_order: bool = Field(False, description="keep the source's row order, which links releases")
+    keep_order: bool = Field(
+        False, description="keep the source's row order. A kept order can link releases"
+    )
     formulas: Literal["keep", "escape"] = Field(
         "keep",
-        description="text that a spreadsheet would take for a formula, in CSV and TSV; "
-        "escape puts an apostrophe before it",
+        description=(
+            "treatment of text in CSV and TSV that a spreadsheet reads as a formula; "
+            "escape adds an apostrophe"
+        ),
     )
     key_file: Path | None = Field(
         None,
-        description="file with the secret of pseudonyms, dates, surrogates and the seal "
-        "[variable VOILE_SECRET]",
+        description=(
+            "file with the secret key for pseudonyms, dates, surrogates and the seal "
+            "[environment variable VOILE_SECRET]"
+        ),
     )
     ledger: Path | None = Field(
-        None, description="ledger of the source's releases: judge by it first, then enter in it"
+        None,
+        description=(
+            "ledger of the source's releases. voile evaluates the release together "
+            "with its entries, then adds an entry"
+        ),
     )
     override: str | None = Field(
         None,
         min_length=8,
         max_length=2000,
-        description="reason to release though the ledger's promise is broken; the ledger records "
-        "it, so name nobody",
+        description=(
+            "release although this exceeds the ledger's risk budget, for this reason. "
+            "The ledger records the reason, so do not name a person"
+        ),
     )
     engine: Literal["here", "spark"] = Field(
         "here",
@@ -166,8 +180,9 @@ class ApplyOptions(Options):
     )
     spark_conf: tuple[str, ...] = Field(
         (),
-        description="setting of the Spark session, as NAME=VALUE, in addition to those of its "
-        "files",
+        description=(
+            "NAME=VALUE: setting of the Spark session, in addition to Spark's own files. Repeatable"
+        ),
     )
 
     def begin(self) -> None:
@@ -222,7 +237,7 @@ def whole_path(thing: Any) -> Any:
 class PseudonymOptions(ApplyOptions):
     """How a release is written that names its subjects by pseudonyms."""
 
-    no_pseudonyms: bool = Field(False, description="leave out the column of subjects")
+    no_pseudonyms: bool = Field(False, description="drop the column of subjects")
 
     def secret(self, subject: str | None) -> Secret | None:
         """Read the secret; without one, the subjects' column may be left out only knowingly.
@@ -247,5 +262,5 @@ class ControlOptions(AttackOptions):
     """Options for scoring an attack against people whose data no release contains."""
 
     control: RowsPlace | None = Field(
-        None, description="people who are not in the release, as a control"
+        None, description="table of people outside the release, as the control"
     )

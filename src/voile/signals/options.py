@@ -25,25 +25,28 @@ class FitOptions(voile.release.options.FitOptions):
     """The maps to fit, and the policies to compare."""
 
     method: tuple[Method, ...] = Field(
-        (), description="method by which maps are fitted. Repeatable [transport]"
+        (), description="method that fits the maps. Repeatable [transport]"
     )
     base: tuple[Base, ...] = Field((), description="appearance of messages. Repeatable [all three]")
     strength: tuple[Share, ...] = Field(
         (), description="strength of the maps, 0 to 1. Repeatable [every tenth]"
     )
     time: str | None = Field(
-        None, description="column that orders a subject's readings; sequences are then fitted too"
+        None, description="column with the time of each reading. voile then also fits sequences"
     )
     period: float | None = Field(
         None,
         ge=0,
-        description="length of a season in sequences, such as 7, in days or in the numbers of the "
-        "time column; 0: there is none [found in the data]",
+        description=(
+            "length of a season, such as 7, in days or in the time column's unit; 0 "
+            "means no season [detected]"
+        ),
     )
     leaky_sessions: bool = Field(
         False,
-        description="keep the map of sequences even where whole sessions are shown to reveal the "
-        "class of subjects held out",
+        description=(
+            "keep the map of sequences even if whole sessions reveal the class of held-out subjects"
+        ),
     )
     beliefs: RowsPlace | None = Field(
         None,
@@ -53,7 +56,7 @@ class FitOptions(voile.release.options.FitOptions):
     bits: float | None = Field(
         None,
         ge=0,
-        description="fail unless some policy reveals at most this many bits, with 95% confidence",
+        description="fail if no policy reveals at most this many bits, with 95% confidence",
     )
 
     @property
@@ -82,16 +85,18 @@ class ApplyOptions(PseudonymOptions):
         None, ge=0, le=12, description="decimal places of messages [float64]"
     )
     no_pseudonyms: bool = Field(
-        False, description="give subjects random names for this release alone, without a secret"
+        False,
+        description=("give each subject a random name for this release only, without a secret key"),
     )
 
 
 class AttackOptions(voile.release.options.ControlOptions):
     """The adversary's background knowledge."""
 
-    public_map: Path | None = Field(None, description="kit whose maps the adversary knows")
+    public_map: Path | None = Field(None, description="kit with the maps that the adversary knows")
     knows: tuple[str, ...] = Field(
-        (), description="columns that the adversary knows as well. Repeatable [known and kept ones]"
+        (),
+        description=("column that the adversary also knows. Repeatable [known and kept columns]"),
     )
     beliefs: RowsPlace | None = Field(
         None,
@@ -99,7 +104,7 @@ class AttackOptions(voile.release.options.ControlOptions):
         "probabilities for each class",
     )
     permutations: int = Field(
-        100, ge=0, description="permutations that estimate the bits of no leakage"
+        100, ge=0, description="number of permutations that estimate the bits without leakage"
     )
 
 
@@ -111,7 +116,7 @@ class DecodeOptions(Options):
     range go to OUT.set-aside.jsonl, and the exit code is 1.
     """
 
-    policy: Path = Field(description="policy file that the release was applied with")
+    policy: Path = Field(description="policy file of the release")
     classes: RowsPlace | None = Field(
         None,
         title="CLASSES",
@@ -120,14 +125,18 @@ class DecodeOptions(Options):
 
 
 class _EnrolledOptions(Options):
-    classes: RowsPlace = Field(title="CLASSES", description="class of each subject")
+    classes: RowsPlace = Field(title="CLASSES", description="table with the class of each subject")
     generation: str | None = Field(
         None,
         title="COLUMN",
         description="column of CLASSES that numbers each subject's key, from 1 up [all 1]",
     )
     key_file: Path | None = Field(
-        None, description="file with the secret of pseudonyms and keys [variable VOILE_SECRET]"
+        None,
+        description=(
+            "file with the secret key of pseudonyms and device keys [environment "
+            "variable VOILE_SECRET]"
+        ),
     )
 
 
@@ -143,14 +152,19 @@ class _LineOptions(Options):
         description="file with the user in one line and the password in the next, "
         "else VOILE_MQTT_USER and _PASSWORD",
     )
-    tls_ca: Path | None = Field(None, description="certificates to trust instead of the system's")
-    tls_cert: Path | None = Field(None, description="certificate to show to the broker")
+    tls_ca: Path | None = Field(
+        None, description="file of certificates to trust instead of the system's"
+    )
+    tls_cert: Path | None = Field(
+        None, description="certificate that identifies this end to the broker"
+    )
     tls_key: Path | None = Field(
-        None, description="its key, where the certificate's file does not hold it"
+        None,
+        description=("private key of --tls-cert, if the certificate's file does not contain it"),
     )
     encrypt: bool = Field(
         False,
-        description="encrypt messages and receipts from end to end, at both ends or neither",
+        description="encrypt messages and receipts from end to end. Set this at both ends",
     )
 
 
@@ -164,7 +178,7 @@ class EnrolOptions(_EnrolledOptions):
     """
 
     subject: tuple[str, ...] = Field(
-        (), title="SUBJECT", description="a subject that the device sends for. Repeatable [all]"
+        (), title="SUBJECT", description="subject whose readings the device sends. Repeatable [all]"
     )
 
 
@@ -178,17 +192,20 @@ class SendOptions(_LineOptions):
     """
 
     enrolment: Path = Field(
-        description="the device's file of keys, which voile signals enrol wrote"
+        description="file of the device's keys, which `voile signals enrol` writes"
     )
     ahead: int = Field(
         1,
         ge=1,
         le=1000,
-        description="messages of a subject under way at a time; more is faster and reveals more",
+        description=(
+            "maximum number of unconfirmed messages of a subject. A larger number is "
+            "faster and reveals more"
+        ),
     )
-    wait: float | None = Field(None, ge=0, description="longest time to run, in seconds")
+    wait: float | None = Field(None, ge=0, description="maximum run time in seconds")
     begin_again: bool = Field(
-        False, description="begin new sessions, if the two ends are out of step"
+        False, description="begin new sessions, for instance after an end lost its state"
     )
 
 
@@ -204,10 +221,10 @@ class ReceiveOptions(_EnrolledOptions, _LineOptions):
     overlap: date | None = Field(
         None,
         title="DATE",
-        description="last day on which a subject's key of the generation before is accepted too",
+        description="last day on which voile also accepts a subject's previous key",
     )
     idle: float | None = Field(
-        None, ge=0, description="stop after so many seconds without a reading"
+        None, ge=0, description="stop after this many seconds without a reading"
     )
 
 
@@ -220,10 +237,12 @@ class DecodeFhirOptions(Options):
 
     classes: RowsPlace = Field(
         title="CLASSES",
-        description="class and known columns of each subject, named as the Observations do: "
-        "Patient/17",
+        description=(
+            "table with the class and known columns of each subject, with subjects "
+            "written as in Observations: Patient/17"
+        ),
     )
-    policy: Path | None = Field(None, description="policy file, to encode each reading by itself")
+    policy: Path | None = Field(None, description="policy file that encodes each reading by itself")
     key_file: Path | None = Field(
         None,
         description="file with the secret that dither is drawn from, so that encoding a file again "
@@ -240,10 +259,8 @@ class EncodeFhirOptions(DecodeFhirOptions):
     given those before, or with --policy each by itself.
     """
 
-    fields: Path = Field(description="code and unit of each column, as TOML")
-    keep_others: bool = Field(
-        False, description="leave values of other codes as they are, readable"
-    )
+    fields: Path = Field(description="TOML file with the code and unit of each column")
+    keep_others: bool = Field(False, description="keep values of other codes, which stay readable")
     canonical_numbers: bool = Field(
-        False, description="take numbers such as 1.2E+2, and decode them in the field's form"
+        False, description="accept numbers such as 1.2E+2. They decode to the field's usual form"
     )

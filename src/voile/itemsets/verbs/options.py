@@ -30,26 +30,48 @@ class FitOptions(voile.release.options.FitOptions):
     """How the frontier is found, and against whom."""
 
     k: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (), description="minimum k; may be given again [2, 3, 5, 8, 11 and upwards]"
+        (),
+        description=(
+            "minimum number of rows that contain all items of a row (k). Repeatable "
+            "[2, 3, 5, 8, 11 and upwards]"
+        ),
     )
-    absences: bool = Field(False, description="the adversary also knows which items a person lacks")
+    absences: bool = Field(
+        False, description="assume that the adversary also knows the items that a person lacks"
+    )
     utility: (
         Literal["mutual-information", "hamdist", "chi-squared", "coverage", "size", "distcnt"]
         | None
-    ) = Field(None, description="what features are worth [mutual-information; unlabelled coverage]")
-    method: Method = Field("portfolio", description="how features are chosen")
-    evaluations: int | None = Field(None, ge=1, description="for each k, stop after so many sets")
-    seconds: float | None = Field(None, gt=0, description="for each k, stop after so many seconds")
+    ) = Field(
+        None,
+        description=(
+            "measure of a feature's utility [mutual-information; coverage without labels]"
+        ),
+    )
+    method: Method = Field("portfolio", description="search method for feature sets")
+    evaluations: int | None = Field(
+        None, ge=1, description="maximum number of feature sets scored for each k"
+    )
+    seconds: float | None = Field(None, gt=0, description="maximum number of seconds for each k")
     unique: float | None = Field(None, ge=0, le=1, description="maximum share of unique rows")
     auc: Literal["quick", "always", "never"] = Field(
-        "quick", description="when classifiers are tried on each policy: where that takes seconds"
+        "quick",
+        description=(
+            "whether to measure classifiers on each policy; quick does so only if "
+            "this takes seconds"
+        ),
     )
     target_bins: int | None = Field(
-        None, ge=2, le=50, description="read the label as a number, in so many intervals of people"
+        None,
+        ge=2,
+        le=50,
+        description="read the label as a number, and group people into this many intervals",
     )
-    drop_unlabelled: bool = Field(False, description="leave out rows without a label")
+    drop_unlabelled: bool = Field(False, description="drop rows without a label")
     m: int | None = Field(
-        None, ge=1, description="the most features that the adversary knows of a person, else all"
+        None,
+        ge=1,
+        description="maximum number of features that the adversary knows of a person [all]",
     )
 
     @model_validator(mode="after")
@@ -72,10 +94,12 @@ class ApplyOptions(voile.release.options.ApplyOptions):
     """How the release is written."""
 
     pseudonyms: bool = Field(
-        False, description="release the subjects as pseudonyms, by which other releases join it"
+        False, description="release the subjects as pseudonyms, which join this release to others"
     )
     recipient: str | None = Field(
-        None, min_length=1, description="to whom it goes, by a name of the ledger [everybody]"
+        None,
+        min_length=1,
+        description="recipient of the release, as the ledger names it [everybody]",
     )
 
 
@@ -84,9 +108,11 @@ class AttackOptions(voile.release.options.ControlOptions):
 
     items: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (1, 2, 3, 5, 10),
-        description="items of a person that the adversary knows; may be given again",
+        description="number of a person's items that the adversary knows. Repeatable",
     )
-    targets: int = Field(1000, ge=1, description="people attacked, at most; drawn at random")
+    targets: int = Field(
+        1000, ge=1, description="maximum number of attacked people, chosen at random"
+    )
 
 
 class AssessOptions(AttackOptions):

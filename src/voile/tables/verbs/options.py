@@ -36,17 +36,25 @@ class FitOptions(voile.release.options.FitOptions):
     """Set how the search finds the frontier, and which population counts."""
 
     population: tuple[RowsPlace, ...] = Field(
-        (), description="table of people by quasi-identifiers; several are taken as margins"
+        (),
+        description=(
+            "table that counts the population by quasi-identifiers. Repeatable: "
+            "several tables are margins"
+        ),
     )
-    people: str = Field("people", description="column of counts in the population table")
+    people: str = Field("people", description="column with the counts in the population table")
     population_gap: Literal["error", "sample"] = Field(
         "error",
-        description="groups that the population lacks: refuse, or count by the sample",
+        description=(
+            "treatment of groups that the population lacks: an error, or their count in the sample"
+        ),
     )
     sampled: bool = Field(
         False,
-        description="the source is a random sample of its population: estimate risks where tables "
-        "count people by some quasi-identifiers",
+        description=(
+            "the source is a random sample of its population. voile then estimates "
+            "risks that the population tables do not count"
+        ),
     )
     fraction: float | None = Field(
         None,
@@ -67,20 +75,23 @@ class FitOptions(voile.release.options.FitOptions):
         0.5,
         ge=0,
         le=1,
-        description="weight of distribution in the weighted loss; resolution has the rest",
+        description=(
+            "weight of the divergence loss in the weighted loss; the entropy loss has the rest"
+        ),
     )
     outcomes: tuple[str, ...] = Field(
-        (), description="outcome column of mutual-information; may be given several times"
+        (), description="outcome column of the mutual-information loss. Repeatable"
     )
     family: Literal["both", "tree", "global"] = Field(
         "both",
-        description="policies to look for: trees of boxes, cuts that hold for a whole column, "
-        "or both",
+        description=("family of policies: trees, global split points for a whole column, or both"),
     )
     promise: Literal["person", "row"] | None = Field(
         None,
-        description="unit of the constraints: all rows of a person together, or each row "
-        "alone [person where some people have several rows]",
+        description=(
+            "unit of the constraints: all rows of a person together, or each row "
+            "alone [person if some people have several rows]"
+        ),
     )
     method: (
         Literal[
@@ -95,19 +106,26 @@ class FitOptions(voile.release.options.FitOptions):
             "exhaustive",
         ]
         | None
-    ) = Field(
-        None, description="search method of global policies [quick; best where a limit is given]"
-    )
+    ) = Field(None, description="search method of global policies [quick; best if you set a limit]")
     chain_order: Literal["bits", "attributes"] = Field(
-        "bits", description="order of merges in random chains: all cuts mixed, or by attribute"
+        "bits",
+        description=(
+            "order of merges in random chains: all split points mixed, or column by column"
+        ),
     )
     bisect_risk: float | None = Field(
-        None, ge=0, le=1, description="target relative risk of bisect; else that of Safe Harbor"
+        None,
+        ge=0,
+        le=1,
+        description="target relative risk of the method bisect [the risk of Safe Harbor]",
     )
     start_from: Path | None = Field(
-        None, description="kit of the same columns and values, with whose policies to start"
+        None,
+        description=("kit of the same columns and values. The search starts with its policies"),
     )
-    evaluations: int | None = Field(None, ge=1, description="limit of global policies scored")
+    evaluations: int | None = Field(
+        None, ge=1, description="maximum number of global policies scored"
+    )
     seconds: float | None = Field(
         None, gt=0, description="time limit of the search of global policies, in seconds"
     )
@@ -116,13 +134,15 @@ class FitOptions(voile.release.options.FitOptions):
     )
     analysis: DescribedPlace | None = Field(
         None,
-        description="TOML file of a model (outcome, predictors, family, positive), fitted on the "
-        "source and under a spread of policies",
+        description=(
+            "TOML file of a regression model (outcome, predictors, family, positive). "
+            "voile fits the model on the source and on a sample of policies"
+        ),
     )
     k: int = Field(1, ge=1, description="minimum number of subjects in a group")
     max_risk: float = Field(1.0, gt=0, le=1, description="maximum risk of any released record")
     l_diversity: int = Field(
-        1, ge=1, description="minimum number of values of each sensitive column in a group"
+        1, ge=1, description="minimum number of distinct values of each sensitive column in a group"
     )
     entropy_l: float = Field(
         1.0,
@@ -134,24 +154,41 @@ class FitOptions(voile.release.options.FitOptions):
         1.0,
         ge=0,
         le=1,
-        description="maximum distance of a group's values of each sensitive column from "
-        "everybody's, 0 to 1, ordered for numbers (t-closeness)",
+        description=(
+            "maximum distance between the sensitive values of a group and of all "
+            "people, 0 to 1 (t-closeness)"
+        ),
     )
     suppress: float = Field(
-        0.0, ge=0, lt=1, description="maximum share of subjects suppressed to meet these"
+        0.0,
+        ge=0,
+        lt=1,
+        description=("maximum share of subjects that voile suppresses to meet the constraints"),
     )
     empty_boxes: bool = Field(
         False,
-        description="let trees leave boxes without a record: less is lost, and the release shows "
-        "which combinations nobody in it has",
+        description=(
+            "allow leaves without a record. The loss is smaller, but the release "
+            "shows combinations that nobody has"
+        ),
     )
-    zip_column: str | None = Field(None, description="column of ZIP codes, for Safe Harbor")
-    age_column: str | None = Field(None, description="column of ages, for Safe Harbor")
+    zip_column: str | None = Field(
+        None, description="column of ZIP codes, for the reference policy Safe Harbor"
+    )
+    age_column: str | None = Field(
+        None, description="column of ages, for the reference policy Safe Harbor"
+    )
     vintage: Literal["population", "2000", "2010"] | None = Field(
-        None, description="census of the small three-digit ZIP areas, for Safe Harbor"
+        None,
+        description=(
+            "census year of the small three-digit ZIP areas, for the reference policy Safe Harbor"
+        ),
     )
     on: date | None = Field(
-        None, description="reference date of ages, for Safe Harbor's years of birth"
+        None,
+        description=(
+            "reference date of ages, for years of birth in the reference policy Safe Harbor"
+        ),
     )
 
 
@@ -164,36 +201,48 @@ class ApplyOptions(PseudonymOptions):
     )
     marginals: bool = Field(
         False,
-        description="for trees: list people by runs of each column's values in the manifest; "
-        "this narrows values for an adversary with all other rows",
+        description=(
+            "for trees: add counts of people by value intervals to the manifest. An "
+            "adversary with all other rows learns more from them"
+        ),
     )
     releases: tuple[Path, ...] = Field(
         (),
-        description="folder of earlier releases of the ledger, with their private folders, to "
-        "follow people; may be given several times",
+        description=(
+            "folder with the ledger's earlier releases and their private folders, to "
+            "link people. Repeatable"
+        ),
     )
     hold_back: bool = Field(
-        False, description="let new people wait until k of a group can be released together"
+        False, description="hold back new people until voile can release k of a group together"
     )
     recount: bool = Field(
         False,
-        description="recount this source's subjects by the kit's domains, as those of another "
-        "day; groups, risk and loss are then theirs",
+        description=(
+            "count the subjects of this source again, for a source of another day. "
+            "Groups, risk and loss then refer to this source"
+        ),
     )
     one_row: bool = Field(
         False,
-        description="release one random row of each person, or another where a group lacks people",
+        description=(
+            "release one random row of each person, or another row if a group is too small"
+        ),
     )
     accept_risk: Reason | None = Field(
         None,
-        description="release although a column joins the rows of people whom their rows single "
-        "out; give the reason, which the report repeats on its first line",
+        description=(
+            "release although linked rows single out people, for this reason. The "
+            "report repeats the reason on its first line"
+        ),
     )
     recipient: str | None = Field(
         None,
         min_length=1,
-        description="recipient, or recipient and period, by a name of the ledger; the pseudonyms "
-        "are the recipient's own, and link no releases to others",
+        description=(
+            "recipient, or recipient and period, as the ledger names it. The "
+            "pseudonyms are the recipient's own and do not link other releases"
+        ),
     )
 
     @property
@@ -210,7 +259,7 @@ class ShownPolicy(voile.release.options.Options):
     """Select a policy of a kit."""
 
     number: int | None = Field(
-        None, ge=0, description="policy number, as listed by voile tables frontier"
+        None, ge=0, description="policy number, as `voile tables frontier` lists it"
     )
     policy: Path | None = Field(None, title="FILE", description="policy file")
 
@@ -244,21 +293,28 @@ class AdversaryOptions(voile.release.options.ControlOptions):
     """Set the adversary's data and knowledge."""
 
     register_: RowsPlace | None = Field(
-        None, alias="register", description="identified register that the adversary holds"
+        None, alias="register", description="identified register of the adversary"
     )
     person: str | None = Field(
-        None, description="column of identities in the original and the register [the subject]"
+        None,
+        description=(
+            "column that identifies people in the original and in the register [the subject]"
+        ),
     )
     knows: tuple[str, ...] = Field((), description="kept columns that the adversary also knows")
     overlap: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="share of released people in the register, as the adversary knows it; "
-        "else estimated",
+        description=(
+            "share of released people who are in the register, if the adversary knows "
+            "it [estimated]"
+        ),
     )
-    population: RowsPlace | None = Field(None, description="table of people by quasi-identifiers")
-    people: str = Field("people", description="column of counts in the population table")
+    population: RowsPlace | None = Field(
+        None, description="table that counts the population by quasi-identifiers"
+    )
+    people: str = Field("people", description="column with the counts in the population table")
     threshold: float = Field(0.0, ge=0, le=1, description="minimum match probability of a claim")
 
 
@@ -278,18 +334,25 @@ class AssessOptions(AdversaryOptions):
 
     population_gap: Literal["error", "sample"] = Field(
         "error",
-        description="groups that the population lacks: refuse, or count by the original",
+        description=(
+            "treatment of groups that the population lacks: an error, or their count "
+            "in the original"
+        ),
     )
     key: str | None = Field(
         None,
-        description="column in both that identifies the rows [an identifier in both, else sets "
-        "of rows that fit]",
+        description=(
+            "column that identifies a row in original and release [a common "
+            "identifier, else sets of matching rows]"
+        ),
     )
     counts: str | None = Field(
-        None, description="column of the release with the number of records of each row"
+        None, description="column of the release with the number of records that a row represents"
     )
     synthetic: bool = Field(
         False,
-        description="the released rows were drawn or perturbed: attack them, and count neither k "
-        "nor expected matches",
+        description=(
+            "the released rows are synthetic or perturbed. voile attacks them, and "
+            "reports neither k nor expected matches"
+        ),
     )

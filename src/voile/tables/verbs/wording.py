@@ -120,7 +120,7 @@ def _explain(choice: Choice, risk: str) -> str:
         case "least_loss":
             return "which loses the least of those found"
         case _:
-            return "where the frontier bends most"
+            return "choose the knee of the frontier, where it bends most"
 
 
 def is_default(data: Mapping[str, Any], kind: Kind) -> bool:
