@@ -57,9 +57,12 @@ def test_what_is_kept_of_standard_input_is_open_to_its_owner_alone(tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
+EMPTY = b"voile: standard input: the input is empty; pipe a file with rows into the command\n"
+
+
 def test_an_empty_standard_input_is_said_to_be_empty(tmp_path: Path) -> None:
     ran = given(b"", "inspect", "-", folder=tmp_path)
-    assert (ran.returncode, ran.stderr) == (2, b"voile: standard input: is empty\n")
+    assert (ran.returncode, ran.stderr) == (2, EMPTY)
 
 
 def test_what_is_kept_is_removed_when_voile_is_ended(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_an_unknown_suffix_gets_the_list(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", [".csv", ".parquet", ".xlsx", ".sqlite", ".sav", ".jsonl"])
 def test_an_empty_file_is_empty(tmp_path: Path, end: str) -> None:
     (tmp_path / f"a{end}").touch()
-    refused(tmp_path / f"a{end}", "is empty")
+    refused(tmp_path / f"a{end}", "the file is empty")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_files_of_a_pattern_must_agree(tmp_path: Path) -> None:
     refused(str(tmp_path / "p*"), r"p2.parquet: column n is int8, and int64 in p1.parquet")
     (tmp_path / "p2.parquet").unlink()
     (tmp_path / "p3.csv").write_text("zip,n\n1,2\n")
-    refused(str(tmp_path / "p*"), r"p3.csv: is csv, and p1.parquet is parquet")
+    refused(str(tmp_path / "p*"), r"p3.csv: the file is csv, but p1.parquet is parquet")
 
 
 @pytest.mark.parametrize("end", ["duckdb", "sqlite"])

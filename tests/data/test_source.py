@@ -122,7 +122,10 @@ def test_a_full_disk_or_memory_is_no_damage_of_the_file(error: Exception) -> Non
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (OSError(errno.EACCES, "Permission denied"), "people.db: cannot be read: Permission deni"),
+        (
+            OSError(errno.EACCES, "Permission denied"),
+            "people.db: the file cannot be read: Permission d",
+        ),
         (OSError("row 3: Roe"), "people.db: is not a whole duckdb file: damaged or cut short"),
         (pa.ArrowInvalid("Roe"), "people.db: is not a whole duckdb file"),
         (duckdb.IOException("Roe"), "people.db: is not a whole duckdb file"),

@@ -18,7 +18,7 @@ def test_a_line_that_is_no_text_is_left_out_and_said(
     lines.write_bytes(content.encode() + '{"note": "é'.encode() + b'\xe9"}\n')
     words = ["documents", "fit", lines, "--roles", roles, "--out", tmp_path / "kit", *QUICK]
     ran = voile(*words)
-    assert f"warning: notes.jsonl: byte {len(content) + 12} is not utf-8 text; " in ran.err
+    assert f"warning: notes.jsonl: byte {len(content) + 12} is not valid utf-8 text; " in ran.err
     assert "--encoding" in ran.err
 
 

@@ -25,11 +25,11 @@ def test_resources_have_the_places_of_their_lines(path):
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        (b'{"a": "Anna"', "is not valid JSON"),
-        (b'{"a": "Anna\xff"}', "is not valid JSON"),
-        (b'\xef\xbb\xbf{"a": "Anna"}', "is not valid JSON"),
-        (b'{"a": {"Anna": 1, "Anna": 2}}', "is not valid JSON"),
-        (b'{"Anna": NaN}', "is not valid JSON"),
+        (b'{"a": "Anna"', "the line is not valid JSON"),
+        (b'{"a": "Anna\xff"}', "the line is not valid JSON"),
+        (b'\xef\xbb\xbf{"a": "Anna"}', "the line is not valid JSON"),
+        (b'{"a": {"Anna": 1, "Anna": 2}}', "the line is not valid JSON"),
+        (b'{"Anna": NaN}', "the line is not valid JSON"),
         (b'["Anna"]', "is not a JSON object"),
     ],
 )

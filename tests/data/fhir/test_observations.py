@@ -73,12 +73,12 @@ def test_a_value_that_is_no_reading_is_refused_without_the_value(value, why):
 
 def test_a_mark_of_another_form_is_refused_by_its_place():
     (one,) = elements({**ONE, "valueQuantity": KG, "modifierExtension": [{"url": URL}]})
-    with pytest.raises(SourceError, match=r"^here: is not FHIR in JSON$"):
+    with pytest.raises(SourceError, match=r"^here: the file is not FHIR in JSON$"):
         one.find_mark()
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"resourceType":"Observation","component":[7]}'])
 def test_a_document_that_is_no_fhir_is_refused_by_its_place(tmp_path, text):
     (tmp_path / "a.ndjson").write_text(f"{{}}\n{text}\n")
-    with pytest.raises(SourceError, match=r"^a\.ndjson, line 2: is not FHIR in JSON$"):
+    with pytest.raises(SourceError, match=r"^a\.ndjson, line 2: the file is not FHIR in JSON$"):
         list(read_elements(tmp_path / "a.ndjson"))

@@ -48,5 +48,5 @@ def test_every_reference_is_found_at_any_depth():
 @pytest.mark.parametrize("odd", [None, 7, "", "a b", "a" * 65, "a\n"])
 def test_an_id_that_fhir_does_not_allow_is_refused(odd):
     assert read_id({"id": "p-1.A"}, "here") == "p-1.A"
-    with pytest.raises(SourceError, match=r"^here: has no valid id$"):
+    with pytest.raises(SourceError, match=r"^here: the resource has no valid id$"):
         read_id({"id": odd}, "here")

@@ -63,7 +63,7 @@ def test_every_type_about_a_patient_has_a_rule_or_is_named_in_the_guide():
         ("Procedure", {"shift": ["code"]}, "shift does not fit Procedure.code, which is of type "),
         ("Procedure", {"person": "patient"}, "R4 has no element Procedure.patient"),
         ("Procedure", {"keep": ["code"], "generalise": ["code"]}, "code has two operations"),
-        ("Procedure", {"shift": ["performedDateTime"]}, "shift and notes need the patient"),
+        ("Procedure", {"shift": ["performedDateTime"]}, "the operations shift and notes need"),
         ("Procedure", {"retain": ["code"]}, "retain: is not known here"),
         ("Procedur", {}, "R4 has no resource type Procedur; did you mean Procedure"),
         ("Observation", {"keep": ["valueString"]}, "keep does not fit Observation.valueString"),

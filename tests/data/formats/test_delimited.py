@@ -87,11 +87,11 @@ def test_one_bad_byte_before_all_others_is_damage(tmp_path: Path) -> None:
     path = save(tmp_path, good.replace("a\n", "a\n\xa7", 1).encode("latin-1"))
     assert rows_of(open_source(path)) == [["\xa7José"], ["Peña"]]
     path = save(tmp_path, good.encode().replace(b"a\n", b"a\n\xe9", 1))
-    with pytest.raises(DecodingError, match="byte 2 is not utf-8 text"):
+    with pytest.raises(DecodingError, match="byte 2 is not valid utf-8 text"):
         open_source(path)
     late = b"a\n\xe9\n" + b"x\n" * CHUNK + "é\n".encode()  # as many of each, far apart
     for name, data in (("b.csv", late), ("c.csv.gz", gzip.compress(late))):
-        with pytest.raises(DecodingError, match="byte 2 is not utf-8 text"):
+        with pytest.raises(DecodingError, match="byte 2 is not valid utf-8 text"):
             open_source(save(tmp_path, data, name))
 
 
@@ -109,11 +109,11 @@ def test_a_text_cut_between_two_chunks_is_whole(tmp_path: Path) -> None:
         (b'a,b\n1,2\n1,"open\n5,6\n', "row 3: a quote is opened and never closed"),
         (b'a,b\n1,2\n1,"open', "a quote is opened after row 2 and never closed"),
         (b'a\n1\n"open\n5\n', "row 3: a quote is opened and never closed"),
-        ("a,b\né,1\n".encode() + b"x\xff,2\n", "byte 10 is not utf-8 text"),
+        ("a,b\né,1\n".encode() + b"x\xff,2\n", "byte 10 is not valid utf-8 text"),
         (b"a,b\n1,\x00\n", r"byte 6 is NUL \(a zero byte\), which text does not hold; remove it"),
-        (b"a,b\n1,\xe9\x81\n", "byte 7 is not windows-1252 text"),
+        (b"a,b\n1,\xe9\x81\n", "byte 7 is not valid windows-1252 text"),
         (b"a,b\n1,2\n".decode().encode("utf-16-le"), r"byte 1 is NUL .* say the encoding"),
-        (b"\xff\xfea\x00,\x00b\x00\n", "byte 8 is not utf-16 text"),
+        (b"\xff\xfea\x00,\x00b\x00\n", "byte 8 is not valid utf-16 text"),
         (b"a,A\n1,2\n", "two columns of one name: columns 1 and 2 of row 1"),
         (b" \n", "is empty: not even names of columns"),
         (b"\xef\xbb\xbf", "is empty: not even names of columns"),

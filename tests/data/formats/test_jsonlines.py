@@ -66,7 +66,7 @@ def test_json_that_no_text_or_number_can_hold_is_refused(tmp_path, line):
 def test_json_that_is_not_utf_8_is_read_only_if_its_encoding_is_said(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes('{"a": "Núñez"}\n'.encode("windows-1252"))
-    with pytest.raises(SourceError, match="byte 8 is not utf-8 text; say its encoding"):
+    with pytest.raises(SourceError, match="byte 8 is not valid utf-8 text; say its encoding"):
         open_source(path)
     (batch,) = open_source(path, encoding="windows-1252").batches()
     assert batch.to_pylist() == [{"a": "Núñez"}]

@@ -284,10 +284,13 @@ DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "Qwertzuiop">]><a>&b;</
             ),
             "holds macros",
         ),
-        (lambda raw: packed(raw, **{"word/document.xml": DOCTYPE}), "declares a document type"),
+        (
+            lambda raw: packed(raw, **{"word/document.xml": DOCTYPE}),
+            "the document's XML declares a document type",
+        ),
         (
             lambda raw: packed(raw, **{"word/styles.xml": DOCTYPE.decode().encode("utf-16")}),
-            "declares a document type",
+            "the document's XML declares a document type",
         ),
         (lambda raw: packed(raw, **{"word/media/a": bytes(300 << 20)}), "holds more than 256 MiB"),
         (lambda raw: packed(raw, **{"word/document.xml": deep()}), "is not a whole docx file"),

@@ -298,7 +298,7 @@ def test_tables_are_found_by_name(server: Any) -> None:
 
 def test_a_table_without_columns_and_a_database_without_tables(server: Any) -> None:
     server.sql("CREATE TABLE bare ()")
-    with pytest.raises(ValueError, match="bare: has no columns"):
+    with pytest.raises(ValueError, match="bare: the table has no columns"):
         open_source(server.address("bare"))
     server.sql("CREATE TABLE arrays (a int[])")
     with pytest.raises(ValueError, match=r"no column can be read: a \(integer\[\]\)"):

@@ -151,7 +151,10 @@ def test_what_is_not_there(store: Store) -> None:
     nowhere = f"{store.scheme}://nowhere"
     assert refusal(f"{nowhere}/n.csv") == f"{nowhere}: there is no such bucket"
     store.put("empty.csv", b"")
-    assert refusal(f"{store.address}/empty.csv") == "empty.csv: is empty"
+    assert (
+        refusal(f"{store.address}/empty.csv")
+        == "empty.csv: the file is empty; choose a file with rows"
+    )
 
 
 @pytest.mark.parametrize("name", ["v.csv", "v.parquet"])

@@ -157,7 +157,10 @@ def test_rights_that_end_while_it_is_read(bucket: Server) -> None:
 def test_a_damaged_file_is_said_to_be_one(bucket: Server) -> None:
     address = bucket.put("v.parquet", parquet()[:-9])
     assert refused(address) == "v.parquet: is not a whole parquet file: damaged or cut short"
-    assert refused(bucket.put("empty.csv", b"")) == "empty.csv: is empty"
+    assert (
+        refused(bucket.put("empty.csv", b""))
+        == "empty.csv: the file is empty; choose a file with rows"
+    )
     assert "files are not known" in refused(bucket.put("a.exe", b"x"))
 
 

@@ -134,7 +134,9 @@ def test_what_is_a_corpus_by_name(tmp_path):
 def test_a_file_that_is_no_text_is_set_aside_in_its_place(tmp_path):
     for name in "abcd":
         (tmp_path / f"{name}.txt").write_bytes(b"Jos\xe9" if name in "bd" else b"Ann")
-    with pytest.warns(UnreadWarning, match="document 2, by name: byte 3 is not utf-8") as warned:
+    with pytest.warns(
+        UnreadWarning, match="document 2, by name: byte 3 is not valid utf-8"
+    ) as warned:
         found = rows(open_source(tmp_path))
     assert len(warned) == 1
     assert ".txt" not in str(warned[0].message)

@@ -127,7 +127,7 @@ def test_why_a_file_could_not_be_read_is_told(tmp_path, corpus_kit, jobs):
     with (release.folder / "set-aside.csv").open() as file:
         aside = [(row["id"], row["reason"]) for row in csv.DictReader(file)]
     assert sorted(aside) == [
-        ("b", "byte 3 is not utf-8 text"),
+        ("b", "byte 3 is not valid utf-8 text"),
         ("c", "is longer than 64 MiB"),
         ("d", LOST_CHARACTERS),
         ("e", "byte 3 is NUL (a zero byte), which text does not hold"),
@@ -155,7 +155,9 @@ def test_a_row_that_is_no_text_is_set_aside_and_the_others_go_on(tmp_path, name,
     content = written(rows).encode()
     (tmp_path / name).write_bytes(content.replace("§".encode(), b"\xe9"))
     place = content.index("§".encode())
-    with pytest.warns(UnreadWarning, match=f"{name}: byte {place} is not utf-8 text; ") as warned:
+    with pytest.warns(
+        UnreadWarning, match=f"{name}: byte {place} is not valid utf-8 text; "
+    ) as warned:
         source = open_source(tmp_path / name, encoding=encoding)
     assert not [one for one in warned if "Ruiz" in str(one.message)]
     release = applied(source, tmp_path / "r.jsonl")

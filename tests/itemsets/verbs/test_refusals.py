@@ -58,7 +58,7 @@ def fitted(tmp_path, capsys):
             "columns a and a=b give a feature of one name",
         ),
         (table(rows=[]), ROLES, [], "data.csv: has names of columns and no rows"),
-        ("", ROLES, [], "data.csv: is empty"),
+        ("", ROLES, [], "data.csv: the file is empty"),
         (table(rows=[",,p", ",,q"]), ROLES, [], "there is nothing in its columns of items"),
         (
             table("1,1,", "0,1,"),
@@ -98,7 +98,7 @@ def test_a_table_is_refused_in_one_sentence(fitted, text, roles, options, said):
             "data.dat, line 2: has a value that is not",
         ),
         ("data.dat", "\n\n", "there is nothing in its columns of items"),
-        ("data.dat", "", "data.dat: is empty"),
+        ("data.dat", "", "data.dat: the file is empty"),
         ("data.svm", "p 1:1\nq 2:0.5\n", "data.svm, line 2: is not a label with items"),
         ("data.svm", "p 1:1\np 2:1\n", "the label has one class only"),
     ],

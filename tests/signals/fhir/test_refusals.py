@@ -74,7 +74,7 @@ def test_what_cannot_be_encoded_is_refused_in_a_sentence_without_the_value(tmp_p
 def test_what_is_no_fhir_is_refused(tmp_path, text):
     with pytest.raises(RequestError):
         there_and_back(tmp_path, text, scheme())
-    with pytest.raises(SourceError, match="line 2: is not FHIR in JSON"):
+    with pytest.raises(SourceError, match="line 2: the file is not FHIR in JSON"):
         there_and_back(tmp_path / "b", f"{LINES[4]}\n{text or '{'}\n", scheme())
 
 
@@ -98,7 +98,7 @@ def test_a_file_that_is_no_utf_8_or_is_not_there_is_refused(tmp_path):
         (lambda lines: [re.sub('"value":[^,]*', f'"value":1{"0" * 400}', lines[0])], "is damaged"),
         (lambda lines: [re.sub('"value":[^,]*', '"value":1e999', lines[0])], "is damaged"),
         (lambda lines: [re.sub('"decimals","valueUnsignedInt":', r"\g<0>9", lines[0])], "damaged"),
-        (lambda lines: [re.sub(r'"extension":\[', r"\g<0>7,", lines[0])], "line 1: is not FHIR"),
+        (lambda lines: [re.sub(r'"extension":\[', r"\g<0>7,", lines[0])], "line 1: the file is not FHIR"),
         (lambda lines: [re.sub('"value": -?[0-9.]+', '"value": 0.5', lines[0]), *lines[1:]],
          "missing or changed"),
         (lambda lines: [lines[0], *(line.replace("Patient/1", "Patient/7") for line in lines[1:])],

@@ -191,12 +191,12 @@ def test_ids_and_the_order_of_lines_are_drawn_anew_each_time(export, tmp_path):
         (
             lambda f: change(f / "Condition.ndjson", 1, '{"secret": '),
             SourceError,
-            "Condition.ndjson, line 2: is not valid JSON",
+            "Condition.ndjson, line 2: the line is not valid JSON",
         ),
         (
             lambda f: change(f / "Condition.ndjson", 1, '{"id": 1, "id": 2}'),
             SourceError,
-            "Condition.ndjson, line 2: is not valid JSON",
+            "Condition.ndjson, line 2: the line is not valid JSON",
         ),
         (
             lambda f: change(

@@ -282,7 +282,7 @@ NAMELESS = made("Condition", code=concept(), subject={})
         (PATIENTS, "no type of the export refers to a patient"),
         ([*PATIENTS, made("Substance")], "no type of the export refers to a patient"),
         ([made("Condition", code=concept())], "the export has no Patient"),
-        ([{"resourceType": "Patient"}], "all.ndjson, line 1: has no valid id"),
+        ([{"resourceType": "Patient"}], "all.ndjson, line 1: the resource has no valid id"),
         (
             [*PATIENTS, {"resourceType": "Encounter", "id": "1", "actualPeriod": {}}],
             "all.ndjson, line 3: is FHIR R5: voile reads R4",

@@ -31,7 +31,9 @@ def test_a_folder_of_plain_text(tmp_path):
 
 def test_another_encoding_has_to_be_said(tmp_path):
     path = put(tmp_path / "a.txt", "Ann and Zoë", "cp1252")
-    with pytest.raises(SourceError, match=r"a\.txt: byte 10 is not utf-8 text; say its encoding"):
+    with pytest.raises(
+        SourceError, match=r"a\.txt: byte 10 is not valid utf-8 text; say its encoding"
+    ):
         Corpus.read(path)
     assert Corpus.read(path, encoding="windows-1252")[0].text == "Ann and Zoë"
     with pytest.raises(RequestError, match="there is no encoding utf9"):

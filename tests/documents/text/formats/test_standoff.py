@@ -235,7 +235,7 @@ def test_xml_says_its_encoding(tmp_path):
     assert Corpus.read(path)[0].text == "Zoé"
     assert Corpus.read(path, encoding="cp1252")[0].text == "Zoé"
     put(path, content.replace("iso-8859-1", "utf-8"), "latin-1")
-    with pytest.raises(SourceError, match="is not utf-8 text; say its encoding"):
+    with pytest.raises(SourceError, match="is not valid utf-8 text; say its encoding"):
         Corpus.read(path)
     put(path, content.replace("iso-8859-1", "utf-16"), "utf-16")
     assert Corpus.read(path)[0].text == "Zoé"
