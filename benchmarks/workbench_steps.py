@@ -150,9 +150,9 @@ def started(program: str) -> Iterator[str]:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
-    process = subprocess.Popen(
-        [program, "--port", str(port), "--no_browser"], stderr=subprocess.DEVNULL
-    )
+    command = [program, "--port", str(port), "--no_browser"]
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdout=quiet, stderr=quiet)
     address = f"http://127.0.0.1:{port}"
     try:
         for _ in range(120):
