@@ -78,7 +78,7 @@ def test_what_cannot_be_is_refused(kit, out):  # noqa: F811
         kit.choose(**out, joint_risk=2)
     with pytest.raises(RequestError, match="knee is another way"):
         kit.choose(**out, knee=True)
-    with pytest.raises(RequestError, match="name the ledger with after"):
+    with pytest.raises(RequestError, match="give the ledger with after"):
         kit.choose(joint_risk=0.1)
     with pytest.raises(RequestError, match="file of the secret"):
         kit.choose(after=out["after"])
