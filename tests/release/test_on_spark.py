@@ -207,7 +207,7 @@ def test_no_tasks_are_no_work(session: Any) -> None:
         ("source.parquet", None, {}, "workers write to a folder"),
         ("source.parquet", "out", {"class_id": True}, "draws its ids in one process"),
         ("source.parquet", "out", {"spark_conf": ["x=y"]}, "is active already"),
-        ("source.parquet", "out", {"engine": "here", "spark_conf": ["x=y"]}, "applies only to Spark"),
+        ("source.parquet", "out", {"engine": "here", "spark_conf": ["x=y"]}, "only to Spark"),
     ],
 )
 def test_bad_requests_get_one_sentence(
