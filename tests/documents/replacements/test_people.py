@@ -74,6 +74,16 @@ def test_gender_follows_the_more_frequent_use_and_every_language(name, gender):
         assert new.split()[0] in getattr(ENGLISH, gender)
 
 
+@pytest.mark.parametrize(
+    ("name", "gender"),
+    [("Zorvina", "female"), ("Quellinda", "female"), ("Brondrick", "male"), ("Gorwin", "male")],
+)
+def test_an_unlisted_name_has_the_gender_of_its_ending(name, gender):
+    assert name not in ENGLISH.female + ENGLISH.male
+    (new,) = renamed(f"{name} Smith")
+    assert new.split()[0] in getattr(ENGLISH, gender)
+
+
 def test_a_name_of_both_genders_stays_unknown():
     genders = NameGenders(["Anna", "Kim", "Robin"], ["Tom", "Robin", "Kim"])
     assert [genders.is_female(one) for one in ("anna", "tom", "kim", "eve")] == [
