@@ -30,7 +30,7 @@ _WAYS: dict[str, dict[str, Any]] = {
     },
     "--max-relative-risk": {
         "type": float,
-        "help": ("Choose the least loss with at most this share of the source's risk, 0 to 1."),
+        "help": "Choose the least loss with at most this share of the source's risk, 0 to 1.",
     },
     "--max-loss": {"type": float, "help": "Choose the least risk with at most this loss, 0 to 1."},
     "--beats": {
@@ -75,7 +75,7 @@ _AFTER: dict[str, dict[str, Any]] = {
     "--source": {
         "type": click.Path(),
         "metavar": "SOURCE",
-        "help": ("Rows to release. voile links their people to earlier releases of other rows."),
+        "help": "Rows to release. voile links their people to earlier releases of other rows.",
     },
     "--hold-back": {
         "is_flag": True,
@@ -83,7 +83,7 @@ _AFTER: dict[str, dict[str, Any]] = {
     },
     "--recount": {
         "is_flag": True,
-        "help": ("Evaluate with the option --recount of apply: count the rows of --source again."),
+        "help": "Evaluate with the option --recount of apply: count the rows of --source again.",
     },
     "--recipient": {"help": "Recipient of the release, as for apply [everybody]."},
 }

@@ -159,7 +159,7 @@ determine = VoileCommand(
         key_file(),
         path(
             "ledger",
-            ("Ledger with an entry of the release. The determination then states the joint risk."),
+            "Ledger with an entry of the release. The determination then states the joint risk.",
         ),
         click.Option(
             ["--pdf/--no-pdf"],
@@ -183,7 +183,7 @@ sign = VoileCommand(
             ["--as", "signer"],
             metavar="SIGNER",
             required=True,
-            help=("Signer, as the file of allowed signers lists them, such as an e-mail address."),
+            help="Signer, as the file of allowed signers lists them, such as an e-mail address.",
         ),
         path("key", "File with an Ed25519 key of OpenSSH without a passphrase."),
         path("signers", "File of allowed signers, which voile checks before it signs."),

@@ -266,7 +266,7 @@ for _command in (
             ),
             _folders(
                 "releases",
-                ("Folder with releases. voile lists the releases that contain these people."),
+                "Folder with releases. voile lists the releases that contain these people.",
             ),
             _key_file(required=True),
         ],
@@ -278,7 +278,7 @@ for _command in (
             argument("ledger"),
             _folders(
                 "manifests",
-                ("Manifest of a release under this ledger, or a folder of such manifests."),
+                "Manifest of a release under this ledger, or a folder of such manifests.",
             ),
             _folders(
                 "releases", "Folder with releases. voile closes the open entries of killed runs."

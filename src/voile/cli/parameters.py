@@ -133,7 +133,7 @@ def out(
 def key_file() -> click.Option:
     """Take the secret that a release was sealed under, or its evidence is to be."""
     return path(
-        "key-file", ("File with the secret key of the seals [environment variable VOILE_SECRET].")
+        "key-file", "File with the secret key of the seals [environment variable VOILE_SECRET]."
     )
 
 

@@ -45,7 +45,7 @@ roles = VoileCommand(
             ["--set", "change"],
             multiple=True,
             metavar="COLUMN=ROLE",
-            help=("Set the role of a column. Settings follow the role after commas. Repeatable."),
+            help="Set the role of a column. Settings follow the role after commas. Repeatable.",
         ),
         click.Option(
             ["--subject"],

@@ -97,9 +97,9 @@ verify = VoileCommand(
         path("signers", "File of allowed signers of a determination, in the format of OpenSSH."),
         path(
             "release",
-            ("Release of a determination [the file with the release's name next to the folder]."),
+            "Release of a determination [the file with the release's name next to the folder].",
         ),
-        path("ledger", ("Ledger of a determination's joint risk, which only the data holder has.")),
+        path("ledger", "Ledger of a determination's joint risk, which only the data holder has."),
         click.Option(
             ["--last"],
             metavar="HASH",

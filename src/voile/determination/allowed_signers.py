@@ -56,7 +56,7 @@ def read_allowed_signers(path: Path) -> tuple[AllowedSigner, ...]:
         raise RequestError(
             "the file is not a list of allowed signers",
             where=str(path),
-            instead="write lines as ssh-keygen does: NAME ssh-ed25519 KEY",
+            instead="write one line per signer: NAME ssh-ed25519 KEY",
         ) from None
     found = []
     for number, line in enumerate(map(str.strip, lines), start=1):

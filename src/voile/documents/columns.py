@@ -35,7 +35,7 @@ class TextColumns(Options):
     subject: str | None = Field(None, description="column that identifies the subject of each text")
     subject_pattern: str | None = Field(
         None,
-        description=("pattern of file names that contain the subject, such as {subject}_*.txt"),
+        description="pattern of file names that contain the subject, such as {subject}_*.txt",
     )
 
     def open_subjects(self, source: Source, written: str | None = None) -> Source:

@@ -130,7 +130,7 @@ class FitOptions(LearningOptions, TextColumns, voile.release.options.FitOptions)
     )
     resume: places.Place | None = Field(
         None,
-        description=("folder that stores finished fits, so that an interrupted run can resume"),
+        description="folder that stores finished fits, so that an interrupted run can resume",
     )
 
 
@@ -220,7 +220,7 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     date_shift_days: int = Field(365, ge=1, le=36_500, description="maximum date shift in days")
     ages: Literal["keep", "mark"] = Field(
         "keep",
-        description=("treatment of ages up to 89 with surrogates. Older ages are always grouped"),
+        description="treatment of ages up to 89 with surrogates. Older ages are always grouped",
     )
     names: places.Place | None = Field(
         None, description="folder with your own lists of names for surrogates"
@@ -245,7 +245,7 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     )
     context: bool = Field(
         False,
-        description=("also remove words that point to removed values, by the rules of the fit"),
+        description="also remove words that point to removed values, by the rules of the fit",
     )
     model: Models = Field(
         (), description="NAME=FOLDER: current folder of a model that the kit uses. Repeatable"
@@ -277,7 +277,7 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     )
     pseudonyms: bool = Field(
         False,
-        description=("release the subject of each text as a pseudonym, which needs a secret key"),
+        description="release the subject of each text as a pseudonym, which needs a secret key",
     )
     jobs: Jobs = Field(1, description="number of processes; -1 uses every processor")
 

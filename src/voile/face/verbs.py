@@ -53,7 +53,7 @@ def fit_of(module: AnyModule) -> Callable[..., Kit]:
         "source": SOURCE,
         "roles": "the columns' roles: a dictionary of column -> role, a file, or from `inspect`",
         "seed": SEED,
-        "others": "role of every column that the roles do not list [error]",
+        "others": "role of every column that the roles do not list, instead of an error",
         "progress": PROGRESS,
     }
     first = f"Find the policies for {module.summary.partition(':')[0]} that no other beats."

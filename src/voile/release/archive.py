@@ -71,7 +71,8 @@ def erase(opened: OpenLedger, subjects: Sequence[str], reason: str) -> NDArray[n
 
     if not subjects or any(not name.strip() for name in subjects):
         raise RequestError(
-            "a line of the subjects file is blank", instead="write one subject per line"
+            "the list of subjects is empty or contains a blank",
+            instead="write one subject per line",
         )
     named = list(dict.fromkeys(canonical_of(pa.array(subjects, pa.string()))))
     tokens = opened.keys.tokens("subject", named)

@@ -86,7 +86,7 @@ class ApplyOptions(PseudonymOptions):
     )
     no_pseudonyms: bool = Field(
         False,
-        description=("give each subject a random name for this release only, without a secret key"),
+        description="give each subject a random name for this release only, without a secret key",
     )
 
 
@@ -96,7 +96,7 @@ class AttackOptions(voile.release.options.ControlOptions):
     public_map: Path | None = Field(None, description="kit with the maps that the adversary knows")
     knows: tuple[str, ...] = Field(
         (),
-        description=("column that the adversary also knows. Repeatable [known and kept columns]"),
+        description="column that the adversary also knows. Repeatable [known and kept columns]",
     )
     beliefs: RowsPlace | None = Field(
         None,
@@ -160,7 +160,7 @@ class _LineOptions(Options):
     )
     tls_key: Path | None = Field(
         None,
-        description=("private key of --tls-cert, if the certificate's file does not contain it"),
+        description="private key of --tls-cert, if the certificate's file does not contain it",
     )
     encrypt: bool = Field(
         False,

@@ -84,7 +84,7 @@ class FitOptions(voile.release.options.FitOptions):
     )
     family: Literal["both", "tree", "global"] = Field(
         "both",
-        description=("family of policies: trees, global split points for a whole column, or both"),
+        description="family of policies: trees, global split points for a whole column, or both",
     )
     promise: Literal["person", "row"] | None = Field(
         None,
@@ -121,7 +121,7 @@ class FitOptions(voile.release.options.FitOptions):
     )
     start_from: Path | None = Field(
         None,
-        description=("kit of the same columns and values. The search starts with its policies"),
+        description="kit of the same columns and values. The search starts with its policies",
     )
     evaluations: int | None = Field(
         None, ge=1, description="maximum number of global policies scored"
@@ -163,7 +163,7 @@ class FitOptions(voile.release.options.FitOptions):
         0.0,
         ge=0,
         lt=1,
-        description=("maximum share of subjects that voile suppresses to meet the constraints"),
+        description="maximum share of subjects that voile suppresses to meet the constraints",
     )
     empty_boxes: bool = Field(
         False,

@@ -308,7 +308,7 @@ def _day(form: Form) -> date:
     try:
         day = date.fromisoformat(text)
     except ValueError:
-        raise FieldError("expires", "this is no day", instead="write YYYY-MM-DD") from None
+        raise FieldError("expires", "this is not a date", instead="write YYYY-MM-DD") from None
     if day < datetime.now(UTC).date():
         raise FieldError("expires", "the last day is in the past", instead="choose a later one")
     return day

@@ -122,7 +122,7 @@ def _form(view: ProjectView, state: StepState) -> dict[str, Any]:
         make_field("as", "Signer", "", hint="your name in the file of allowed signers"),
         make_field("key", "File with your private key", "", hint="OpenSSH, Ed25519, no passphrase"),
         make_field(
-            "conditions", "Conditions", "\n".join(conditions), kind="area", hint="one a line"
+            "conditions", "Conditions", "\n".join(conditions), kind="area", hint="one per line"
         ),
         make_field("reason", "Reason", "", hint="why, in your words"),
     ]

@@ -39,8 +39,8 @@ def make_log(view: ProjectView) -> Block:
     known = (view.context or {}).get("intruder_test", {})
     lists = {name: "\n".join(known.get(name, ())) for name in ("intruders", "sources")}
     fields = [
-        make_field("intruders", "Intruders", lists["intruders"], kind="area", hint="one a line"),
-        make_field("sources", "Sources", lists["sources"], kind="area", hint="one a line"),
+        make_field("intruders", "Intruders", lists["intruders"], kind="area", hint="one per line"),
+        make_field("sources", "Sources", lists["sources"], kind="area", hint="one per line"),
         make_field("started", "First day", str(known.get("started", "")), kind="date"),
         make_field("hours", "Hours", known.get("hours", ""), kind="number"),
         make_field("claims", "Claims made", known.get("claims", ""), kind="number"),
@@ -198,4 +198,4 @@ def _read_day(text: str, field: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise FieldError(field, f'"{text}" is no day', instead="write YYYY-MM-DD") from None
+        raise FieldError(field, f'"{text}" is not a date', instead="write YYYY-MM-DD") from None
