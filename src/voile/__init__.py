@@ -11,7 +11,7 @@ from voile.core import drawn
 from voile.core.lazy import lazily
 from voile.core.version import __version__
 
-TYPE_CHECKING = False  # typing's own takes longer to import than all of this
+TYPE_CHECKING = False  # importing typing takes longer than importing this module
 if TYPE_CHECKING:
     from voile.core.evidence import Evidence
     from voile.core.frontier import Frontier

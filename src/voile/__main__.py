@@ -1,4 +1,4 @@
-"""`python -m voile`: the command line."""
+"""Run the command line with `python -m voile`."""
 
 from voile.cli import main
 

@@ -1,4 +1,4 @@
-"""`voile.protect`: a first release of a table in one call."""
+"""Make a first release of a table in one call, `voile.protect`."""
 
 from __future__ import annotations
 
@@ -38,25 +38,27 @@ def protect(
     seed: int | None = None,
     quiet: bool = False,
 ) -> Release:
-    """Release a table of people with least loss, and print the choices and the points to check.
+    """Release a table of people with the least information loss, and print the choices to check.
 
-    It proposes roles (`voile.inspect`), fits trees and global policies (`voile.tables.fit`), takes
-    the policy of least loss, and applies it without pseudonyms. Use these functions one by one to
-    choose for yourself.
+    The function proposes roles (`voile.inspect`) and fits trees and global policies
+    (`voile.tables.fit`). It then applies the policy with the least loss, without pseudonyms. Call
+    these functions one by one to make these choices yourself.
 
     Parameters
     ----------
     frame : a frame, a dictionary of columns, or a path or address of a table.
     k : least number of people in each released group, 2 or more. Rows of one person count
         together if the proposed roles name a subject.
-    roles : roles of all columns, as `voile.tables.fit` takes them; None proposes them.
-    population : counts of the people among whom an adversary looks; None counts the table alone.
-    seed : of the search: the same seed gives the same policies.
-    quiet : print nothing.
+    roles : the roles of all columns, in any form that `voile.tables.fit` accepts. If None, the
+        function proposes them.
+    population : counts of the people among whom an adversary searches. If None, the people of the
+        table are the population.
+    seed : seed of the search. The same seed gives the same policies.
+    quiet : whether to print nothing.
 
     Returns
     -------
-    The release, in memory: `.frame` is of the kind that came in, `.save(path)` writes it.
+    The release, in memory. Its `.frame` has the type of the input, and `.save(path)` writes it.
 
     Raises
     ------
@@ -65,8 +67,9 @@ def protect(
 
     Notes
     -----
-    Guarantee: each released group has at least k people, as the gate counts them in the release.
-    None against an adversary who knows sensitive values. Cost: that of `voile.tables.fit`.
+    Guarantee: each released group has at least k people, as counted by the gate in the release.
+    There is no guarantee against an adversary who knows sensitive values. Cost: the cost of
+    `voile.tables.fit`.
 
     Examples
     --------
@@ -96,7 +99,7 @@ def protect(
 
 
 def _of_tables(proposed: Roles) -> Roles:
-    """Return roles that a table's fit takes: other columns are dropped."""
+    """Give the role `drop` to the columns with a role that `voile.tables.fit` does not accept."""
     others = {name: "drop" for name, one in proposed.columns.items() if one.role not in OF_TABLES}
     return proposed.corrected(others) if others else proposed
 

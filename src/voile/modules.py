@@ -1,4 +1,4 @@
-"""The registry of the modules: one for each kind of data."""
+"""The registry of modules: one module for each kind of data."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MODULES: Mapping[str, AnyModule] = {one.kind: one for one in (DOCUMENTS, ITEMSET
 
 
 def find_module(kind: str) -> AnyModule:
-    """Return the module of this kind of data.
+    """Return the module for a kind of data.
 
     Raises
     ------
-    RequestError : this voile has no such kind.
+    RequestError : there is no such kind of data.
     """
     if kind not in MODULES:
         raise RequestError(f"there is no kind of data {kind}", instead=f"use {', '.join(MODULES)}")
@@ -31,5 +31,8 @@ def find_module(kind: str) -> AnyModule:
 
 
 def find_opener(kind: str | None) -> OpenSource:
-    """Return the opener of this kind's sources; the opener of tables without a kind."""
+    """Return the function that opens sources of a kind of data.
+
+    If `kind` is None, return that of tables.
+    """
     return find_module("tables" if kind is None else kind).open

@@ -1,4 +1,4 @@
-"""Open saved kits and releases as the public classes, with the verbs of their kind."""
+"""Open saved kits and releases as the public classes, with the methods of their kind of data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def open_kit(path: str | PathLike[str]) -> Kit:
 def open_release(path: str | PathLike[str]) -> Release:
     """Open a release that `Kit.apply`, `Release.save` or `voile KIND apply` wrote.
 
-    Its `frame` is an Arrow table.
+    The attribute `frame` of the release is an Arrow table.
     """
     release = PlainRelease.open(path)
     return Release.of(release, find_module(release.kind))

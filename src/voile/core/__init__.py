@@ -1,1 +1,1 @@
-"""Values and words that everything shares: errors, frontiers, measures, evidence, progress."""
+"""Values and texts shared by all packages: errors, frontiers, measures, evidence and progress."""

@@ -1,6 +1,7 @@
-"""Check the arguments of the public verbs. A wrong call gives one sentence, as any other mistake.
+"""Check the arguments of the public verbs, and report a wrong call in one sentence.
 
-A library's function raises TypeError. A verb of voile names the missing argument, and describes it.
+An ordinary Python function raises TypeError. A verb of voile raises an error that names the
+missing argument and describes it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _OWN = ("self", "cls")
 
 
 def check_arguments(verb: Callable[P, T]) -> Callable[P, T]:
-    """Refuse a call that does not fit the signature, or gives no path, list or function for one.
+    """Refuse a call that does not fit the signature or passes a value of the wrong type.
+
+    Types are checked only for parameters annotated as a path, a sequence or a `ProgressHook`.
 
     >>> @check_arguments
     ... def attack(truth: object, *, seed: int | None = None) -> None: ...
@@ -58,7 +61,7 @@ def check_arguments(verb: Callable[P, T]) -> Callable[P, T]:
 def _misfit(
     verb: Callable[..., Any], own: Signature, args: tuple[object, ...], given: Mapping[str, object]
 ) -> RequestError:
-    """Say why a call does not fit a signature."""
+    """Return an error that explains why a call does not fit a signature."""
     where, parameters = verb.__name__, own.parameters.values()
     plain = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     placed = [p.name for p in plain if p.kind is not p.KEYWORD_ONLY]
@@ -93,7 +96,7 @@ def _is_required(parameter: Parameter) -> bool:
 
 
 def _description(verb: Callable[..., Any], name: str) -> str:
-    """Return a parameter's description in a docstring, up to its details."""
+    """Return a parameter's description from a docstring, up to its first punctuation mark."""
     line = re.compile(rf"(?:^|, ){re.escape(name)}(?:, \w+)* : ([^:;.\[\n]+)")
     for one in (verb.__doc__ or "").splitlines():
         if found := line.search(one.strip()):

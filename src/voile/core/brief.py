@@ -1,4 +1,4 @@
-"""What holds people's data does not print it: a log or a traceback is not a place for values."""
+"""A safe `repr` for objects that contain people's data, because logs and tracebacks show it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 
 class BriefRepr:
-    """Print the class, and only the attributes in `shows`.
+    """A base class whose `repr` shows only the class name and the attributes listed in `shows`.
 
-    A subclass lists there the attributes that a public manifest may contain: a kind, a number of
-    policies, a column's name. Never a value of the data, a key, or a count of people.
+    A subclass lists in `shows` the attributes that a public manifest may contain. Examples are a
+    kind, a number of policies or a column's name. It never lists a value of the data, a key, or a
+    count of people.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
@@ -27,7 +28,7 @@ class BriefRepr:
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
         if "__repr__" not in vars(cls):
-            cls.__repr__ = BriefRepr.__repr__  # type: ignore[method-assign]  # before a dataclass does
+            cls.__repr__ = BriefRepr.__repr__  # type: ignore[method-assign]  # before @dataclass adds one
 
     def __repr__(self) -> str:
         shown = (f"{name}={getattr(self, name)!r}" for name in self.shows)

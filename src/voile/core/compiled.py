@@ -1,6 +1,6 @@
-"""The one way to compile a kernel: numba, no Python objects, kept on disk between runs.
+"""Compile kernels with numba: without Python objects, and cached on disk between runs.
 
-A kernel lets other threads run, so that Ctrl-C is acknowledged meanwhile.
+A kernel releases the global interpreter lock, so that Ctrl-C is acknowledged while it runs.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
 def compile_kernel(kernel: Kernel) -> Kernel:
-    """Compile `kernel` at its first call, and keep the machine code next to its source.
+    """Compile `kernel` at its first call, and cache the machine code next to its source.
 
-    numba finds kept code by the kernel's name. It checks for changes only in the kernel's own file,
-    not in those of the kernels it calls. So the name contains a digest of its whole folder and of
-    the compiler's settings. A kernel calls no kernel of another folder.
+    numba finds cached code by the kernel's name. It checks for changes only in the kernel's own
+    file,
+    not in the files of the kernels that it calls. So the name contains a digest of the kernel's
+    folder and of the compiler's settings. A kernel must not call a kernel of another folder.
 
     >>> compile_kernel(lambda x: x + 1)(2)
     3
@@ -31,20 +32,22 @@ def compile_kernel(kernel: Kernel) -> Kernel:
 
 
 def inner(kernel: Kernel) -> Kernel:
-    """As `compile_kernel`, for a kernel that only other kernels call: quicker to compile."""
+    """Compile a kernel that only other kernels call. This is quicker than `compile_kernel`."""
     return _compile(kernel, no_cpython_wrapper=True)
 
 
 def bare(kernel: Kernel) -> Kernel:
-    """As `inner`, for a kernel that makes no array, slices aside, and returns none.
+    """Compile an inner kernel that creates no arrays except slices, and returns none.
 
-    It leaves references to arrays uncounted: to count them takes longer than a small step itself.
+    The compiled code does not count references to arrays, because counting takes longer than a
+    small
+    step of the kernel.
     """
     return _compile(kernel, no_cpython_wrapper=True, _nrt=False)
 
 
 def is_kept(kernel: Callable[..., object]) -> bool:
-    """Whether some run kept machine code of a kernel, so that its first call need not compile.
+    """Return whether a kernel's machine code is cached, so that its first call need not compile.
 
     >>> is_kept(compile_kernel(lambda x: x + 1))
     False

@@ -1,18 +1,18 @@
-"""What draws itself in a notebook, without knowing the report that draws it."""
+"""Let objects display themselves in a notebook without importing the report package."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # typing's own takes longer to import than all of this
+TYPE_CHECKING = False  # importing typing takes longer than importing this module
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
 html_of: Callable[[Any], str] = repr
-"""How; `voile` itself, which sees both, sets it."""
+"""The function that renders an object as HTML. The package `voile` sets it at import."""
 
 
 class NotebookDrawing:
-    """Draw itself in a notebook as the report would for the public."""
+    """A base class that displays an object in a notebook as the public report would."""
 
     __slots__ = ()
 

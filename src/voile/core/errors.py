@@ -1,6 +1,6 @@
 """Errors that contain the problem, the place and the remedy.
 
-No error contains a value of the data: it names the row and the column instead.
+No error contains a value of the data. It names the row and the column instead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class VoileError(Exception):
     Parameters
     ----------
     what : the problem, without a full stop.
-    where : the file, row or column it concerns.
+    where : the file, row or column that has the problem.
     instead : the remedy for the user.
     """
 
@@ -33,7 +33,7 @@ class VoileError(Exception):
         super().__init__(f"{place}{self.what}{remedy}")
 
     def reword(self, words: Callable[[str], str]) -> None:
-        """Say the same in other words."""
+        """Apply a function to each text of the error."""
         where, instead = self.where and words(self.where), self.instead and words(self.instead)
         VoileError.__init__(self, words(self.what), where=where, instead=instead)
 
@@ -46,7 +46,7 @@ _from_python: ContextVar[bool] = ContextVar("called from Python", default=False)
 
 @contextmanager
 def as_keywords() -> Iterator[None]:
-    """Write options in errors as Python does: hold_out, where a command has --hold-out."""
+    """Write options in errors as Python keywords, such as hold_out instead of --hold-out."""
     before = _from_python.set(True)
     try:
         yield
@@ -58,7 +58,7 @@ def as_keywords() -> Iterator[None]:
 
 
 def as_called(text: str) -> str:
-    """Name options in a warning as whoever called knows them: keywords within `as_keywords`."""
+    """Write the options in a warning as keywords within `as_keywords`, and unchanged elsewhere."""
     return _as_keywords(text) if _from_python.get() else text
 
 
@@ -94,7 +94,9 @@ LONGEST = 2000
 
 
 def printable(text: str) -> str:
-    r"""Return a text that a terminal shows and does not obey: names may hold anything, and more.
+    r"""Replace unprintable characters, and shorten a text that exceeds `LONGEST` characters.
+
+    A column's name may contain control sequences, which a terminal would execute.
 
     >>> printable("column \x1b[2J")
     'column �[2J'
@@ -104,7 +106,7 @@ def printable(text: str) -> str:
 
 
 def name_kind(thing: object) -> str:
-    """Name the kind of a given value for an error, never the value.
+    """Return the type of a value as words for an error, never the value.
 
     >>> name_kind(3), name_kind({}), name_kind(None)
     ('an int', 'a dict', 'None')
@@ -114,7 +116,7 @@ def name_kind(thing: object) -> str:
 
 
 def install(extra: str) -> str:
-    """Return the end of an error: how to install a task's packages.
+    """Return the end of an error message: the command that installs the packages of an extra.
 
     >>> install("office")
     "install it with: pip install 'voile[office]'"
@@ -123,7 +125,7 @@ def install(extra: str) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Suggest the names that look most like `name`, as the end of an error.
+    """Return the end of an error message that suggests the names most similar to `name`.
 
     >>> nearest("agee", ["age", "sex"])
     'did you mean age?'

@@ -1,4 +1,4 @@
-"""What scikit-learn's `clone` and parameter searches ask of a class, without loading it."""
+"""The methods that scikit-learn's `clone` and parameter searches need, without importing it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from voile.core.errors import RequestError, nearest
 
 
 class EstimatorParameters:
-    """Get and set the parameters of a constructor that only stores them.
+    """Get and set the parameters of a class with a constructor that only stores them.
 
     >>> class Shift(EstimatorParameters):
     ...     def __init__(self, days=1):
@@ -19,11 +19,19 @@ class EstimatorParameters:
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; none holds others, so `deep` changes nothing."""
+        """Return the parameters by name.
+
+        `deep` has no effect, because no parameter is an estimator.
+        """
         return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, and return self."""
+        """Set parameters, and return self.
+
+        Raises
+        ------
+        RequestError : a name is not a parameter.
+        """
         known = self.get_params()
         for name, value in params.items():
             if name not in known:

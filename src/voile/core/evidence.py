@@ -1,8 +1,8 @@
-"""The findings of an attack: the adversary's story and knowledge, rates with intervals, baselines.
+"""The findings of an attack: the adversary's knowledge, rates with intervals, and baselines.
 
-Every estimated share is a `Rate`, which keeps its counts and thus its interval. No find in n tries
-gives an upper bound of 3/n, not the claim of no risk. Names, notes and numbers are separate here,
-so that a report can withhold a number before it writes a sentence.
+Every estimated share is a `Rate`, which keeps its counts and thus its interval. No success in n
+trials gives an upper bound of 3/n, not a claim of no risk. Names, notes and numbers are separate
+here. A report can thus withhold a number before it writes a sentence.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ class Rate:
 
     Parameters
     ----------
-    clusters : the subjects, or else documents, that the trials come from, where one may have
-        several. None: each trial is a subject of its own, and the design effect 1.
-    deff : the design effect (Kish 1965), 1 or more: how many trials are worth one independent one.
+    clusters : the number of subjects, or else documents, from which the trials come. One of them
+        may have several trials. If None, each trial is its own subject, and the design effect is
+        1.
+    deff : the design effect (Kish 1965), 1 or more: the number of trials that are worth one
+        independent trial.
     """
 
     __pydantic_config__ = FORBID
@@ -59,15 +61,20 @@ class Rate:
         """Return the rate of trials that come in clusters, with its design effect.
 
         V = m / (m - 1) (sum e_d^2 + 2 max e_d^2) / n^2 for e_d = x_d - p n_d over the m clusters
-        with a trial. The second term counts the most deviant cluster three times, because a sample
-        too seldom contains the worst one. The design effect is deff = max(1, V / (p (1 - p) / n)).
+        with a trial. The second term makes the most deviant cluster count three times, because a
+        sample
+        too seldom contains the worst cluster. The design effect is deff = max(1, V / (p (1 - p) /
+        n)).
         For p = 0 or 1 it is n / m, so that the clusters count. Measured on 30 to 120 documents of
-        five corpora: 95% intervals cover 94 to 99%; without the second term 88 to 98%, without the
-        design effect 41 to 91%.
+        five
+        corpora, 95% intervals cover 94 to 99%. They cover 88 to 98% without the second term, and 41
+        to
+        91% without the design effect.
 
         Parameters
         ----------
-        successes, trials : x_d and n_d of each cluster; means over repeats need not be whole.
+        successes, trials : x_d and n_d of each cluster. Means over repeats need not be whole
+        numbers.
 
         >>> round(Rate.from_clusters([5, 0, 0, 0], [5, 5, 5, 5]).deff, 4)
         16.6667
@@ -85,7 +92,7 @@ class Rate:
 
     @classmethod
     def by_subject(cls, hits: Iterable[bool], subjects: Iterable[Hashable]) -> Rate:
-        """Return the rate of trials that come one by one, each with its subject.
+        """Return the rate of trials that are given one by one, each with its subject.
 
         >>> Rate.by_subject([True, True, False], ["Ana", "Ana", "Leo"]).clusters
         2
@@ -97,15 +104,21 @@ class Rate:
 
     @property
     def value(self) -> float:
-        """The share itself; NaN when nothing was tried."""
+        """Return the share, or NaN if there were no trials."""
         return self.successes / self.trials if self.trials else math.nan
 
     def interval(self, z: float = Z95) -> tuple[float, float]:
-        """Return the Wilson score interval (Wilson 1927); [0, 1] when nothing was tried.
+        """Return the Wilson score interval (Wilson 1927), or [0, 1] if there were no trials.
 
-        Clustered trials use Wilson's interval of successes / deff in trials / deff. The quantile is
-        of t, with as many degrees of freedom as clusters, less one. For no success at all the upper
-        end is at least the rule of three's, 3 / (trials / deff).
+        Clustered trials use Wilson's interval for successes / deff in trials / deff. The quantile
+        then
+        comes from Student's t, with one degree of freedom less than the number of clusters. Without
+        any
+        success the upper end is at least 3 / (trials / deff), by the rule of three.
+
+        Parameters
+        ----------
+        z : the standard normal quantile of the interval. The default gives 95%.
 
         >>> low, high = Rate(0, 100).interval()
         >>> low, round(high, 3)
@@ -136,9 +149,9 @@ def _quantile_of_t(z: float, freedom: int) -> float:
 
 
 def difference(a: Rate, b: Rate) -> tuple[float, float, float]:
-    """Return a - b and its 95% interval, of two independent rates that were both tried.
+    """Return a - b and the ends of its 95% interval, for two independent rates with trials.
 
-    Newcombe's hybrid of Wilson intervals (1998, method 10).
+    The interval is Newcombe's hybrid of Wilson intervals (1998, method 10).
 
     >>> [round(x, 4) for x in difference(Rate(56, 70), Rate(48, 80))]
     [0.2, 0.0524, 0.3339]
@@ -151,9 +164,14 @@ def difference(a: Rate, b: Rate) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class Count:
-    """How many people, documents or tokens, of a `whole` where it is a part of one.
+    """A number of people, documents or tokens, and the total of which it is a part.
 
-    A public report withholds 1 to 10 of them, and all of a whole but 1 to 10.
+    A public report withholds counts from 1 to 10, and counts that are 1 to 10 less than the total.
+
+    Parameters
+    ----------
+    value : the count.
+    whole : the total, or None if the count is not a part of one.
     """
 
     __pydantic_config__ = FORBID
@@ -168,14 +186,15 @@ _FORMATS = re.compile(r"(,|\.\d[f%])?")
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence, or a part of one, and its values.
+    """A sentence or part of a sentence, with its values.
 
     Parameters
     ----------
-    text : ``{name}`` stands for a value, ``{name:.3f}``, ``{name:.1%}`` and ``{name:,}`` for one
-        written in that form. `voile.report.wording.format_note` writes it.
-    values : each of them; a `Count` is of people, documents or tokens, any other number is not.
-    by : the attacker whose findings the note sums up; it is withheld where they are.
+    text : a text with placeholders. ``{name}`` stands for a value. ``{name:.3f}``, ``{name:.1%}``
+        and ``{name:,}`` set its format. `voile.report.wording.format_note` writes the text.
+    values : the value of each placeholder. A `Count` is of people, documents or tokens, and any
+        other number is not.
+    by : the attacker with the findings that the note sums up. The note is withheld if they are.
 
     Examples
     --------
@@ -206,22 +225,22 @@ class Note:
 
 @dataclass(frozen=True)
 class Finding(BriefRepr):
-    """One line of evidence.
+    """One row of evidence.
 
     Parameters
     ----------
     quantity : the counted events, e.g. ``correct claims``.
-    rate : how often it succeeded.
-    baseline : the same for an adversary without the release, or guessing within a group.
-    control : the same against people who are not in the release, where there are any.
-    meaning : one sentence for a reader without statistics, about the quantity.
-    by : which of several attackers.
-    of : the one kind that was counted: a type of identifier or a class. A quantity's kinds are the
-        parts of a whole.
-    parts : a table's name for these kinds.
-    at : under which condition, e.g. how many inspections.
-    advantage : whether the control is people who were never released, and the meaning is by how
-        much the rate exceeds theirs.
+    rate : the share of trials in which the attack succeeded.
+    baseline : the rate of an adversary without the release, or who guesses within a group.
+    control : the rate against people who are not in the release, if there are any.
+    meaning : one sentence about the quantity for a reader without statistics.
+    by : the attacker, if there are several.
+    of : the one part that was counted, such as a type of identifier or a class. All parts of a
+        quantity form a whole.
+    parts : the heading for these parts in a table.
+    at : the condition of the finding, e.g. the number of inspections.
+    advantage : whether the control consists of people who were never released. The meaning then
+        explains by how much the rate exceeds that of the control.
     """
 
     __pydantic_config__ = FORBID
@@ -240,13 +259,13 @@ class Finding(BriefRepr):
 
     @property
     def part(self) -> str:
-        """The one kind that was counted, as a sentence names it: NAME, or class 2."""
+        """Return the counted part as a sentence names it, such as NAME or class 2."""
         return self.of if self.parts == KIND or not self.of else f"{self.parts} {self.of}"
 
 
 @dataclass(frozen=True)
 class Curve(BriefRepr):
-    """A line with its interval: `y` against `x`, `low` <= `y` <= `high`, all of one length."""
+    """A curve with its interval: `y` against `x`, low <= y <= high, with arrays of equal length."""
 
     __pydantic_config__ = FORBID
 
@@ -265,13 +284,13 @@ class Evidence(NotebookDrawing, BriefRepr):
 
     Parameters
     ----------
-    attack : its short name, e.g. ``linkage``.
-    heading : which of the three questions of data-protection law it answers.
+    attack : the short name of the attack, e.g. ``linkage``.
+    heading : which of the three questions of data-protection law the attack answers.
     story : the adversary's knowledge, actions and success.
-    knows : the columns that the adversary is taken to know.
+    knows : the columns that the adversary is assumed to know.
     findings, curves : the numbers.
-    notes : the facts that a reader needs to interpret them.
-    of : the target of an attack that runs once per target: a sensitive column.
+    notes : the facts that a reader needs to interpret the numbers.
+    of : the target, for an attack that runs once per target: a sensitive column.
     """
 
     __pydantic_config__ = FORBID
@@ -288,16 +307,16 @@ class Evidence(NotebookDrawing, BriefRepr):
     of: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data that `from_json` reads back."""
+        """Return plain data that `from_json` can read."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Evidence:
-        """Rebuild evidence from `to_json`'s plain data.
+        """Build evidence from the plain data of `to_json`.
 
         Raises
         ------
-        ValueError : a field is missing, unknown, of another type, or holds an impossible count.
+        ValueError : a field is missing, unknown, of another type, or has an impossible count.
         """
         from pydantic import TypeAdapter
 

@@ -1,4 +1,4 @@
-"""The policies that no other beats in both risk and loss (Def. 3.9), and how one is chosen.
+"""Find the policies that no other policy beats in both risk and loss (Def. 3.9), and choose one.
 
 Xia, Heatherly, Ding, Li, Malin, "Efficient Discovery of De-identification Policies Through a
 Risk-Utility Frontier", CODASPY 2013.
@@ -21,7 +21,7 @@ Policies = NDArray[Any] | Callable[[NDArray[np.intp]], NDArray[Any]]
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """One policy of a frontier: its `index` there, its `risk` and `loss`, and itself."""
+    """One policy of a frontier, with its `index` in the frontier, its `risk` and its `loss`."""
 
     index: int
     risk: float
@@ -31,12 +31,13 @@ class FrontierPoint:
 
 @dataclass(frozen=True, eq=False)
 class Frontier(NotebookDrawing):
-    """Keep policies that no other beats; build one with `Frontier.of`.
+    """The policies that no other policy beats. Build a frontier with `Frontier.of`.
 
     Parameters
     ----------
-    risk, loss : (m,) float64 in [0, 1], read-only; risk rises strictly, loss falls strictly.
-    policies : (m, ...) array, row i is the policy of point i.
+    risk, loss : (m,) float64 in [0, 1], read-only. The risk increases strictly, and the loss
+        decreases strictly.
+    policies : (m, ...) array. Row i is the policy of point i.
     """
 
     risk: NDArray[np.float64]
@@ -48,22 +49,23 @@ class Frontier(NotebookDrawing):
 
     @classmethod
     def of(cls, risk: ArrayLike, loss: ArrayLike, policies: Policies) -> Frontier:
-        """Keep the points that no other strictly dominates.
+        """Build the frontier of the points that no other point strictly dominates.
 
         One point dominates another if neither its risk nor its loss is higher, and one of them is
-        lower. If points are equal in both, the first given is kept.
+        lower.
+        If several points are equal in both, the first is kept.
 
         Parameters
         ----------
         risk, loss : (m,) numbers in [0, 1].
-        policies : (m, ...) array, or a function that returns the rows of given indices, so that
-            only the kept rows need ever exist.
+        policies : (m, ...) array, or a function that returns the rows with given indices. With a
+            function, only the kept rows need to exist.
 
         Raises
         ------
         RequestError : a number is NaN or outside [0, 1], or the lengths differ.
 
-        Cost: O(m log m); a million points in under a second.
+        Cost: O(m log m). A million points take less than a second.
 
         >>> frontier = Frontier.of([.5, .2, .5, 1], [.4, .7, .6, 0], np.array(list("abcd")))
         >>> frontier.risk.tolist(), frontier.policies.tolist()
@@ -82,7 +84,10 @@ class Frontier(NotebookDrawing):
         return len(self.risk)
 
     def merge(self, other: Frontier) -> Frontier:
-        """Return the frontier of both. Keep this one's point if two are equal."""
+        """Return the frontier of the points of both.
+
+        If two points are equal, keep the one of `self`.
+        """
         return Frontier.of(
             np.concatenate([self.risk, other.risk]),
             np.concatenate([self.loss, other.loss]),
@@ -90,24 +95,29 @@ class Frontier(NotebookDrawing):
         )
 
     def point(self, index: int) -> FrontierPoint:
-        """Return one point; a negative index counts from the end."""
+        """Return one point. A negative index counts from the end."""
         index = range(len(self))[index]
         return FrontierPoint(
             index, float(self.risk[index]), float(self.loss[index]), self.policies[index]
         )
 
     def area(self, *, log: bool = False, least_risk: float = 1e-4) -> float:
-        """Return the area under the staircase in [0, 1]^2, lower is better; 1 when empty.
+        """Return the area under the staircase in [0, 1]^2.
 
-        At each risk the height is the least loss to be had at no higher risk, and 1 below the
-        lowest risk there is.
+        Lower is better, and an empty frontier gives 1.
+
+        At each risk, the height is the least loss of any policy with no higher risk. Below the
+        lowest risk
+        of the frontier, the height is 1.
 
         Parameters
         ----------
-        log : measure along log10(risk) from `least_risk` to 1, and divide by that length. The
-            low-risk end, which the plain area hides, then counts as much.
-        least_risk : the start of the logarithmic axis, in (0, 1). A policy of lower risk is at this
-            end.
+        log : whether to measure along log10(risk) from `least_risk` to 1, divided by that length.
+        Low
+            risks, which the plain area hides, then count as much.
+        least_risk : the start of the logarithmic axis, in (0, 1). A policy of lower risk is placed
+        at
+            this end.
 
         >>> Frontier.of([.25, 1], [.5, 0], np.zeros((2, 1))).area()
         0.625
@@ -123,14 +133,14 @@ class Frontier(NotebookDrawing):
             x = 1 - np.log10(np.maximum(x, least_risk)) / np.log10(least_risk)
         steps = np.diff(np.concatenate([[0.0], x, [1.0]]))
         heights = np.concatenate([[1.0], self.loss])
-        return float((steps * heights).sum())  # not @, whose sum depends on threads
+        return float((steps * heights).sum())  # the sum of @ depends on the number of threads
 
     def at(self, *, risk: float | None = None, loss: float | None = None) -> FrontierPoint:
-        """Return the point of least loss whose risk is no higher than `risk`, or the reverse.
+        """Return the point of least loss with a risk of at most `risk`, or the reverse for `loss`.
 
         Raises
         ------
-        InfeasibleError : there is none; the closest is named.
+        InfeasibleError : no point is within the limit. The error contains the closest point.
         RequestError : not exactly one limit was given, or it is NaN.
 
         >>> Frontier.of([.2, .5], [.7, .4], np.array(["a", "b"])).at(risk=.3)
@@ -156,7 +166,13 @@ class Frontier(NotebookDrawing):
     def knee(self) -> FrontierPoint:
         """Return the point farthest below the straight line from the first point to the last.
 
-        The first of several equally far; the first point when none lies below the line.
+        If several points are equally far, return the first of them. If none lies below the line,
+        return
+        the first point of the frontier.
+
+        Raises
+        ------
+        InfeasibleError : the frontier is empty.
 
         >>> Frontier.of([0, .1, 1], [1, .2, 0], np.array(["a", "b", "c"])).knee().policy
         np.str_('b')
@@ -175,7 +191,7 @@ class Frontier(NotebookDrawing):
         return np.flatnonzero(no_worse & ((self.risk < risk) | (self.loss < loss)))
 
     def frame(self) -> dict[str, NDArray[Any]]:
-        """Return the columns `index`, `risk` and `loss`, which any data frame is built from."""
+        """Return a dictionary of the columns `index`, `risk` and `loss`, for any frame library."""
         return {"index": np.arange(len(self)), "risk": self.risk, "loss": self.loss}
 
     def _infeasible(self, name: str, limit: float, closest: int) -> InfeasibleError:
@@ -202,7 +218,10 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 def _find_undominated(risk: NDArray[np.float64], loss: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the indices of undominated points. A thin sample rejects most before the sort."""
+    """Return the indices of undominated points.
+
+    A small sample rejects most points before the sort.
+    """
     candidates = np.arange(len(risk))
     if len(risk) > 10_000:
         few = candidates[:: len(risk) // 1_000]

@@ -1,4 +1,4 @@
-"""Ctrl-C, also while compiled code runs and modules load; heard at once."""
+"""Acknowledge Ctrl-C at once, even while compiled code runs or modules load."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from voile.core.errors import VoileError
 
 STOPPING = "stopping; press Ctrl-C again to end at once"
 CUT_SHORT = "interrupted; the kit contains the policies found so far"
-SOON = 0.2  # seconds in which what ends says so itself
+SOON = 0.2  # seconds; work that ends sooner needs no acknowledgement
 Handler = Callable[[int, FrameType | None], Any]
 
 
 @contextmanager
 def ctrl_c() -> Iterator[None]:
-    """Raise Ctrl-C as itself: the interrupted code may fail with another error.
+    """Raise KeyboardInterrupt after Ctrl-C, even if the interrupted code fails with another error.
 
-    A kernel that runs or loads raises a SystemError; a module that is half loaded lacks a name.
+    A kernel that runs or loads raises a SystemError. In a module that is not fully loaded, a name
+    is
+    missing.
 
     >>> try:
     ...     with ctrl_c():
@@ -53,10 +55,17 @@ def ctrl_c() -> Iterator[None]:
 def acknowledge_interruption(
     say: Callable[[str], None], leave: Callable[[], Any]
 ) -> Iterator[None]:
-    """Say that Ctrl-C was heard if the work does not end soon; leave at the second.
+    """Acknowledge Ctrl-C if the work does not end soon, and call `leave` at the second Ctrl-C.
 
-    A thread waits for bytes that the system's own handler writes. So both happen even while
-    compiled code runs, as long as it lets threads run. The main thread's handler waits its turn.
+    A thread waits for bytes that the system's own signal handler writes. So both happen even while
+    compiled code runs, provided that the code lets other threads run. The handler of the main
+    thread
+    runs later.
+
+    Parameters
+    ----------
+    say : called with the text of the acknowledgement.
+    leave : called to end the process.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -90,7 +99,7 @@ def _acknowledge(
 
 
 def _is_pressed(heard: socket.socket) -> bool:
-    """Wait for Ctrl-C; False where the work ended without one."""
+    """Wait for Ctrl-C. Return False if the work ended without one."""
     while number := heard.recv(1):
         if number[0] == signal.SIGINT:
             return True
@@ -99,7 +108,10 @@ def _is_pressed(heard: socket.socket) -> bool:
 
 @contextmanager
 def own_ctrl_c() -> Iterator[None]:
-    """Put Ctrl-C's handler back after a library's start: Spark's asks Java, which is busy."""
+    """Restore the handler of Ctrl-C after a library starts.
+
+    Spark's handler waits for a busy Java.
+    """
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
@@ -110,7 +122,7 @@ def own_ctrl_c() -> Iterator[None]:
 
 @contextmanager
 def _handled_by(handler: Handler) -> Iterator[Handler]:
-    """Give Ctrl-C to a handler, and the one before it back; where it is ignored, it stays so."""
+    """Set a handler for Ctrl-C, then restore the previous one. An ignored Ctrl-C stays ignored."""
     before = signal.getsignal(signal.SIGINT)
     if not callable(before) or threading.current_thread() is not threading.main_thread():
         yield signal.default_int_handler

@@ -1,11 +1,11 @@
-"""Names that load at first use, so that `--help` is quick."""
+"""Load names at first use, so that `--help` is quick."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
 
-TYPE_CHECKING = False  # typing's own takes longer to import than all of this
+TYPE_CHECKING = False  # importing typing takes longer than importing this module
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
@@ -14,15 +14,16 @@ _NOT_FOR_USERS = {"TYPE_CHECKING", "annotations", "lazily"}
 
 
 def lazily(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a module whose names are defined in these places.
+    """Return the `__getattr__` of a module with names that are defined in other modules.
 
-    A name that was loaded stays in the module. The module's `__dir__` lists them all, so that a
-    notebook completes them.
+    A loaded name stays in the module. The module's `__dir__` lists all names, so that a notebook
+    can
+    complete them.
 
     Parameters
     ----------
-    module : its `__name__`.
-    places : in which module of the package each name is defined.
+    module : the `__name__` of the module.
+    places : for each name, the module of the package that defines it.
     """
     names = vars(sys.modules[module])
 
@@ -31,7 +32,7 @@ def lazily(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
             raise _missing(module, name)
         place = places[name]
         found = import_module(f"{module}.{place}")
-        for own in (name, place):  # the import has set a module where a function has its name
+        for own in (name, place):  # the import sets a module, even if a function has the same name
             if places.get(own) == place:
                 names[own] = getattr(found, own)
         return names[name]
@@ -43,7 +44,9 @@ def lazily(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
 def library(name: str, extra: str) -> Any:
     """Import a library that an extra installs.
 
-    Raises RequestError: it is not installed.
+    Raises
+    ------
+    RequestError : the library is not installed.
     """
     from voile.core.errors import RequestError, install
 
@@ -54,10 +57,11 @@ def library(name: str, extra: str) -> Any:
 
 
 def _missing(module: str, name: str) -> Exception:
-    """Return the error of a name that a module lacks.
+    """Return the error for a name that a module does not have.
 
-    Of a removed name it is an ImportError: `from voile.signals import export` shows its text, and
-    that of no AttributeError.
+    For a removed name it is an ImportError, because `from voile.signals import export` shows its
+    text.
+    Python does not show the text of an AttributeError there.
     """
     from voile.core.removed_names import describe_removed
 

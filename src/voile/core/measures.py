@@ -1,7 +1,7 @@
 """Describe a risk or a loss: its name, unit, bounds, direction, monotonicity and source.
 
-A measure here is a description; the wings compute the numbers. A search may prune with a
-measure only when it declares the monotonicity that pruning needs.
+A measure is only a description here. The modules of each kind of data compute the numbers. A
+search may prune with a measure only if it declares the monotonicity that pruning needs.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ Monotone = Literal["falls", "rises", "neither"]
 
 @dataclass(frozen=True)
 class DisplayMeasure:
-    """Describe one number that reaches a person.
+    """The description of one number that a person reads.
 
     Parameters
     ----------
-    name : the word used everywhere for it, e.g. ``relative_risk``.
+    name : the identifier used everywhere, e.g. ``relative_risk``.
     title : its name on a screen.
     unit : e.g. ``share``, ``probability``, ``nats``, ``records``.
     formula : one line of plain text.
     bounds : legal interval, closed.
-    better : whether ``lower`` or ``higher`` values protect (a risk) or keep (a loss) more.
+    better : whether ``lower`` or ``higher`` values protect more (a risk) or preserve more (a loss).
     generalising : its change as a policy becomes more general: ``falls``, ``rises``, ``neither``.
-    source : the paper and equation it comes from.
+    source : the paper and equation that define it.
     """
 
     name: str
@@ -41,7 +41,12 @@ class DisplayMeasure:
     source: str = ""
 
     def check(self, value: float) -> float:
-        """Return `value`, or raise ``ValueError`` if it is outside the bounds or NaN."""
+        """Return `value`, moved into the bounds if it exceeds them only by rounding.
+
+        Raises
+        ------
+        ValueError : the value is outside the bounds or NaN.
+        """
         low, high = self.bounds
         within = min(max(value, low), high)
         if not math.isclose(value, within, rel_tol=1e-9, abs_tol=1e-9):
@@ -49,5 +54,5 @@ class DisplayMeasure:
         return within
 
     def worst(self, values: Sequence[float]) -> float:
-        """Return the value that protects, or keeps, least."""
+        """Return the value that protects or preserves least."""
         return max(values) if self.better == "lower" else min(values)

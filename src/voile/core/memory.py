@@ -1,4 +1,4 @@
-"""The memory that a process may still use, and the refusal of work that needs more."""
+"""Find the memory that a process may still use, and refuse work that needs more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MEGABYTE = 1_000_000
 
 
 def find_available(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int | None:
-    """Return the bytes that the machine and its container still have; None where nobody counts.
+    """Return the bytes available to the machine and its container, or None if unknown.
 
     >>> find_available(Path("absent"), Path("absent")) is None
     True
@@ -26,7 +26,7 @@ def require_memory(needed: float, *, for_what: str, instead: str) -> None:
 
     Raises
     ------
-    RequestError : the bytes needed exceed those available; it states both.
+    RequestError : the needed bytes exceed the available ones. The error contains both figures.
     """
     available = find_available()
     if available is not None and needed > available:
@@ -46,7 +46,7 @@ def _read_machine(meminfo: Path) -> list[int]:
 
 
 def _read_container(cgroup: Path) -> list[int]:
-    """Return the rest of the container's limit, of version 2 or 1 of Linux's control groups."""
+    """Return the container's unused memory, from Linux control groups of version 2 or 1."""
     for limit, used in (
         ("memory.max", "memory.current"),
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),

@@ -1,4 +1,4 @@
-"""Words for pydantic's errors in a file, an option or a keyword: never the value itself."""
+"""Texts for pydantic's errors in a file, an option or a keyword, without the value itself."""
 
 from __future__ import annotations
 
@@ -36,15 +36,21 @@ _WORDS = {
     "union_tag_not_found": "has no {discriminator}",
     "union_tag_invalid": "must have a {discriminator} of {expected_tags}",
 }
-"""The text for each of pydantic's errors, by its type. Others keep pydantic's words."""
+"""The text for each type of pydantic error. Other types keep pydantic's text."""
 
 
 MOST = 12
-"""The limit on mistakes in one message."""
+"""The largest number of mistakes in one message."""
 
 
 def mistakes(error: ValidationError, *within: str) -> str:
-    """Report each mistake once with its places, `within` a larger one, and the expected value."""
+    """Return a message with each mistake once, its places and the expected values.
+
+    Parameters
+    ----------
+    error : the error of pydantic.
+    within : the parts of the place that contains all mistakes.
+    """
     found = error.errors(include_url=False)
     places: dict[str, list[str]] = {}
     for one in found[:MOST]:
@@ -64,7 +70,7 @@ def _place(*parts: int | str) -> str:
 
 
 def plainly(one: Mapping[str, Any]) -> str:
-    """Say one of pydantic's errors in plain words; a near miss of a word suggests the word."""
+    """Write one of pydantic's errors in plain words. Suggest a legal choice that is similar."""
     template = _WORDS.get(one["type"])
     if template is None:
         said = str(one["msg"]).removeprefix("Value error, ").removesuffix(_CLASS)

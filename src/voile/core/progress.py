@@ -1,4 +1,4 @@
-"""How far long work has come: a callable that the faces supply and the wings call."""
+"""Report the progress of long work through a callable that each interface supplies."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from typing import Protocol
 
 
 class ProgressHook(Protocol):
-    """Hear that `done` of `total` units of `task` are through; `total` is None when unknown."""
+    """A callable that receives the progress of a task: `done` of `total` units.
+
+    `total` is None if it is unknown.
+    """
 
     def __call__(self, task: str, done: float, total: float | None = None) -> None:
-        """Show it; must be cheap, and may be called often."""
+        """Show the progress. The call must be cheap, because it may be frequent."""
 
 
 class ProgressSteps:
-    """Name one step of several after the other, each with its place among them.
+    """A counter that reports the steps of a task one after the other, each with its number.
 
     >>> step = ProgressSteps(lambda task, done, total=None: print(task), 2)
     >>> step("linking"), step("singling out")
@@ -26,10 +29,10 @@ class ProgressSteps:
         self._progress, self._total, self._begun = progress, total, 0
 
     def __call__(self, task: str) -> None:
-        """Begin the next."""
+        """Begin the next step."""
         self._begun += 1
         self._progress(f"{task} ({self._begun} of {self._total})", 0)
 
 
 def silent(task: str, done: float, total: float | None = None) -> None:
-    """Show nothing."""
+    """Ignore the progress."""

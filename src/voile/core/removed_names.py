@@ -1,4 +1,4 @@
-"""The removed names, each with its replacement: one table for shell and Python."""
+"""The removed names and their replacements, in one table for the shell and Python."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from voile.core.errors import RequestError
 class RemovedName:
     """A removed command, option, function or method.
 
+    Parameters
+    ----------
     version : the first version without it.
-    in_shell, in_python : the replacement in each syntax; empty where the name never existed.
+    in_shell, in_python : the replacement in each syntax, or an empty text if the name never existed
+        there.
     """
 
     version: str
@@ -55,13 +58,13 @@ REMOVED_NAMES: Mapping[tuple[str, str, str], RemovedName] = {
         "leave it out, and give the kit to its devices and its recipient alone",
     ),
 }
-"""By kind of data, verb or method, and option; the option is empty for a whole verb."""
+"""Keys: kind of data, verb or method, and option. The option is empty for a whole verb."""
 
 
 def describe_removed(
     kind: str, verb: str, option: str = "", *, in_shell: bool = False
 ) -> tuple[str, str] | None:
-    """Return the problem and the remedy of a removed name; None if no version removed it.
+    """Return the problem and the remedy for a removed name, or None if no version removed it.
 
     >>> describe_removed("signals", "export", in_shell=True)
     ('`signals export` was removed in 0.2.0', 'use `voile signals send`')
@@ -81,13 +84,13 @@ def describe_removed(
 
 
 def refuse_removed(kind: str, verb: str, options: Iterable[str]) -> None:
-    """Raise a RequestError for the first option that a version removed from a verb of Python's."""
+    """Raise a RequestError for the first option that a version removed from a verb in Python."""
     for option in options:
         if found := describe_removed(kind, verb, option):
             raise RequestError(found[0], instead=found[1])
 
 
 def removed_method(kind: str, method: str) -> RequestError:
-    """Return the refusal of a method that a version removed from a public class."""
+    """Return the error for a method that a version removed from a public class."""
     what, remedy = describe_removed(kind, method) or (f"`{method}` was removed", "")
     return RequestError(what, instead=remedy)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from decimal import Decimal, localcontext
 
 DIGITS = 400
-"""More than any float or decimal of Arrow has before or after its point."""
+"""More digits than any float or Arrow decimal has before or after its point."""
 
 
 def roundest(below: int, above: int) -> int:
-    """Return the roundest number above one number and up to another, of several the middle one.
+    """Return the roundest whole number in (`below`, `above`], or the middle one of several.
 
     >>> roundest(59, 108), roundest(31, 35), roundest(-4, 7), roundest(19_999, 20_000)
     (100, 33, 0, 20000)
@@ -23,7 +23,7 @@ def roundest(below: int, above: int) -> int:
 
 
 def roundest_decimal(below: Decimal, above: Decimal) -> Decimal:
-    """Return the same for decimals: a whole number if one is between, else by the next digit.
+    """Return the roundest decimal number in (`below`, `above`], with the fewest decimal places.
 
     >>> print(roundest_decimal(Decimal("1.25"), Decimal("1.31")))
     1.3

@@ -1,7 +1,7 @@
-"""Two significant digits: the public precision of any figure that was computed from people.
+"""Round figures computed from people to two significant digits, the precision shown to the public.
 
-Whoever knows all rows but one can compute a release's figures for each value that the last row
-may have. Every further digit rules values out: a loss in full once left 3 ages of 60.
+An adversary who knows all rows but one can compute the figures for each possible value of the last
+row. Every further digit excludes values: a loss with all digits once left only 3 of 60 ages.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, cast
 Towards = Literal["up", "down", "nearest"]
 DIGITS = 2
 AS_THEY_ARE = frozenset({"number", "version"})
-"""The names of values that are no figures, but distinguish one policy or form from another."""
+"""Names of values that are not figures, but numbers of policies or versions of a format."""
 _WAYS: Mapping[Towards, Context] = {
     "up": Context(prec=DIGITS, rounding=ROUND_CEILING),
     "down": Context(prec=DIGITS, rounding=ROUND_FLOOR),
@@ -26,10 +26,11 @@ T = TypeVar("T")
 
 
 def round_number(value: N, towards: Towards = "nearest") -> N:
-    """Round a number to two significant digits. Keep an infinite value or NaN.
+    """Round a number to two significant digits. Infinite values and NaN stay as they are.
 
-    The last bits of a sum do not count: a number within one part in 10^12 of two digits has two
-    digits.
+    The last bits of a sum are ignored. A number within one part in 10^12 of a number with two
+    digits
+    counts as that number.
 
     >>> [round_number(x) for x in (0.000123, 0.03841, 0.9303, 32_561, 84)]
     [0.00012, 0.038, 0.93, 33000, 84]
@@ -47,7 +48,9 @@ def _like(value: N, number: Decimal | int) -> N:
 
 
 def outwards(value: N, name: str) -> N:
-    """Round to the nearest, but the low end of an interval down and its high end up, by name.
+    """Round the low end of an interval down, the high end up, and other figures to the nearest.
+
+    The end of `name` decides: ``low`` or ``high``.
 
     >>> outwards(0.143, "bits_high"), outwards(0.147, "low"), outwards(0.143, "bits")
     (0.15, 0.14, 0.14)
@@ -59,17 +62,20 @@ def outwards(value: N, name: str) -> N:
 
 @dataclass(frozen=True)
 class StatingRules:
-    """How a wing states figures in public, so that none promises too much.
+    """The rules by which a kind of data rounds its public figures, so that none claims too much.
 
-    What counts few people goes up to tens: two digits of 43 would be all there are. Any other
-    count goes to the nearest, a share or an estimate up. Each name has one direction: two would
-    reveal a further digit.
+    A figure that counts few people is rounded up to tens, because two digits would state 43
+    exactly.
+    Any other count is rounded to the nearest number with two digits. A share or an estimate is
+    rounded
+    up. Each name has one direction, because rounding in two directions would reveal a further
+    digit.
 
     Parameters
     ----------
-    at_least : the figures of which more is better: down.
-    people : the figures that one person more or less changes by one.
-    exact : the figures that a reader of the release can count, kept as they are.
+    at_least : the figures for which more is better. They are rounded down.
+    people : the figures that change by one with one person more or less.
+    exact : the figures that a reader of the release can count. They are not rounded.
 
     >>> state = StatingRules(at_least=frozenset({"k"}), people=frozenset({"uniques"}))
     >>> [state(128.0, "k"), state(43, "uniques"), state(32_561, ""), state(0.0301, "loss")]
@@ -81,7 +87,7 @@ class StatingRules:
     exact: frozenset[str] = frozenset()
 
     def __call__(self, value: N, name: str) -> N:
-        """Round the figure of this name."""
+        """Round the figure with this name."""
         if name in self.exact:
             return value
         if name in self.people and value < 100:
@@ -92,9 +98,9 @@ class StatingRules:
 
 
 def coarse(thing: T, rule: Callable[[Any, str], Any] = lambda value, _: round_number(value)) -> T:
-    """Round every number in plain data or in dataclasses of it, by a rule of value and name.
+    """Round every number in plain data or dataclasses by a rule of value and name.
 
-    Texts and booleans stay; so do a policy's number and a form's version.
+    Texts and booleans stay as they are. So do the number of a policy and the version of a format.
 
     >>> coarse({"policies": 1234, "number": 1234, "loss": [0.12345, None], "words": "1234"})
     {'policies': 1200, 'number': 1234, 'loss': [0.12, None], 'words': '1234'}
@@ -118,12 +124,12 @@ def _coarse(thing: Any, rule: Callable[[Any, str], Any], name: str) -> Any:
 
 
 class StatedNumber(float):
-    """A figure in its public form, which remembers its exact value.
+    """A figure in its public form that remembers its exact value.
 
     Parameters
     ----------
-    exact : only this value decides whether the figure counts few people: 10 of 997 are few, and
-        0.011 of about 1,000 are not. It is never written.
+    exact : the value before rounding, which is never written. Only it decides whether the figure
+        counts few people: 10 of 997 are few, and 0.011 of about 1,000 are not.
 
     >>> StatedNumber(0.011, exact=0.01003)
     0.011
@@ -132,14 +138,14 @@ class StatedNumber(float):
     exact: float
 
     def __new__(cls, value: float, exact: float | None = None) -> StatedNumber:
-        """Make the figure; a copy is made of its value, and then given its past."""
+        """Make the figure. Copying passes only `value`, and then restores the attribute `exact`."""
         made = super().__new__(cls, value)
         made.exact = value if exact is None else exact
         return made
 
 
 def exact(value: float) -> float:
-    """Return a figure's value before it was rounded for the public.
+    """Return the value of a figure before it was rounded for the public.
 
     >>> exact(StatedNumber(0.011, exact=0.01003)), exact(0.5)
     (0.01003, 0.5)
@@ -148,7 +154,7 @@ def exact(value: float) -> float:
 
 
 def for_audience(thing: T, audience: Literal["public", "internal"], stating: StatingRules) -> T:
-    """Return the facts for a report. For the public, figures are rounded.
+    """Return the facts for a report. For the public, all figures are rounded.
 
     >>> for_audience([0.12345], "public", StatingRules()), for_audience(
     ...     [0.12345], "internal", StatingRules()

@@ -1,11 +1,11 @@
-"""The version, for every layer, and the versions of the libraries that results depend on."""
+"""The version of voile, and the versions of the libraries on which results depend."""
 
 __version__ = "0.2.0"
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "python-crfsuite", "numba", "pyarrow", "duckdb")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the libraries here that results depend on."""
+    """Return the versions of Python and of the installed libraries on which results depend."""
     from importlib.metadata import PackageNotFoundError, version
     from platform import python_version
 

@@ -1,4 +1,4 @@
-"""Warnings that name the user's own line, however deep in voile they arise."""
+"""Issue warnings that name the user's own line, however deep in voile they arise."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class RecoveryWarning(UserWarning):
     """A killed run left a step half-done. This run finished or undid it. Do nothing."""
 
 
-_HOME = {__name__.partition(".")[0], "contextlib"}  # whose decorators stand between
+_HOME = {__name__.partition(".")[0], "contextlib"}  # its decorators are frames too
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn the caller outside voile, at the line that called voile."""
+    """Issue a warning for the first line outside voile in the call stack."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _is_within(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back

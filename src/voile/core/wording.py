@@ -1,4 +1,4 @@
-"""Words of every message."""
+"""Wording that all messages share."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from unicodedata import category
 
 _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _JOINERS = "\u00ad\u200c\u200d"
-"""Invisible, and part of how words of some languages are written."""
+"""Invisible characters that belong to the spelling of words in some languages."""
 _FOREIGN = re.compile(r"(?!\r\n)[^ -~\t\n]")
 
 
 def count(n: int, noun: str) -> str:
-    """Write how many of something there are.
+    """Write a count with its noun, in the singular or the plural.
 
     >>> count(1, "policy"), count(1200, "policy"), count(0, "row")
     ('1 policy', '1,200 policies', '0 rows')
@@ -22,7 +22,7 @@ def count(n: int, noun: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Show characters that a page would obey: writing directions and control characters.
+    r"""Replace invisible control characters and marks of writing direction by their code points.
 
     >>> visible("a\u202eb\r\n")
     'a⟨U+202E⟩b\r\n'

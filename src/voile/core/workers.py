@@ -1,4 +1,4 @@
-"""Processes that work for another, and end with it, even if it is killed without notice."""
+"""Worker processes that end with their parent process, even if it is killed without notice."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from multiprocessing.resource_tracker import ensure_running
 from threading import Thread
 
 PR_SET_PDEATHSIG = 1
-EVERY = 1.0  # seconds between two looks at the parent
+EVERY = 1.0  # seconds between two checks of the parent
 
 
 @contextmanager
 def starting_workers() -> Iterator[None]:
-    """Let processes that begin here never hear Ctrl-C, which a terminal sends to all of them.
+    """Start worker processes with Ctrl-C blocked, because a terminal sends it to all processes.
 
-    They inherit that this thread is deaf to it; another one of this process hears it.
+    The workers inherit the blocked signal from this thread. Another thread of this process receives
+    it.
     """
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         yield
         return
-    ensure_running()  # it begins a process by itself, and hears everything afterwards
+    ensure_running()  # it starts its own process, and then unblocks all signals
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -34,10 +35,11 @@ def starting_workers() -> Iterator[None]:
 
 
 def begin_worker() -> None:
-    """Begin a worker: it ends with its parent, and leaves Ctrl-C to it.
+    """Make this worker end with its parent process, and ignore Ctrl-C.
 
-    On Linux the kernel ends it during any work. A thread does so everywhere, once compiled code
-    lets it run: also if the parent was killed before the kernel was asked.
+    On Linux the kernel ends the worker during any work. On all systems a thread does so, once
+    compiled
+    code lets it run. The thread also covers a parent that was killed before the kernel was asked.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":

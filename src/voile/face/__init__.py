@@ -1,1 +1,1 @@
-"""Voile as Python has it: kits and releases with the verbs as methods, and their reports."""
+"""The Python interface: kits and releases with the verbs as methods, and their reports."""

@@ -1,4 +1,4 @@
-"""An assessment with its page: the user's view of a release that voile did not make."""
+"""The public class for the assessment of a release that voile did not make."""
 
 from __future__ import annotations
 
@@ -25,25 +25,30 @@ from voile.report.sections import Audience, Prose
 
 @dataclass(frozen=True)
 class Assessment(PlainAssessment):
-    """What `assess` found: `figures`, `evidence` and `facts`, and the page that shows them."""
+    """The results of `assess`: `figures`, `evidence`, `facts`, and the sections of the report."""
 
     sections: AssessedSections = field(kw_only=True)
 
     @classmethod
     def of(cls, assessment: PlainAssessment, sections: AssessedSections) -> Self:
-        """Give an assessment its page."""
+        """Build a public assessment from a plain one and the function for its report sections."""
         return cls(**vars(assessment), sections=sections)
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """Return the findings, in sentences for the data holder."""
+        """Return the findings as sentences for the data holder."""
         first, *_ = self.sections(self, audience="internal")
         said = (block for block in first.blocks if isinstance(block, Prose))
         return tuple(paragraph for block in said for paragraph in block.paragraphs)
 
     @check_arguments
     def report(self, *, internal: bool = False) -> ReportPage:
-        """Report it on one page; `internal` is for the data holder alone: includes small counts."""
+        """Report the assessment on one page.
+
+        Parameters
+        ----------
+        internal : whether the page is for the data holder alone and includes small counts.
+        """
         audience: Audience = "internal" if internal else "public"
         title = f"{self.name}: disclosure risk and utility"
         sections = self.sections(self, audience=audience)

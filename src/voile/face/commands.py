@@ -1,7 +1,7 @@
-"""The commands that make a kit or a release again, as a person would type them.
+"""Write the shell commands that reproduce a kit or a release.
 
-A kit and a private manifest store no path of an option, but a placeholder. The public is shown
-numbers and choices, and no text of the user's.
+Kits and private manifests store a placeholder instead of a path given as an option. Commands in a
+public report contain numbers and choices, but no text from the user.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def commands(
     name: str,
     evidence: Sequence[Evidence],
 ) -> Iterator[str]:
-    """Yield the commands that made the kit or release `name`, then what checks it.
+    """Yield the commands that made the kit or release `name`, then the commands that check it.
 
-    `evidence` contains the findings of attacks and of the kind's own verbs.
+    `evidence` contains the findings of attacks and of the verbs that only this kind of data has.
     """
     kind = subject.kind
     if not isinstance(subject, StoredRelease):
@@ -70,13 +70,16 @@ def commands(
 
 
 def _attacks(evidence: Sequence[Evidence], others: Collection[str]) -> Sequence[Mapping[str, Any]]:
-    """Return the options of each attack; none are known of evidence that stores none."""
+    """Return the options of each attack.
+
+    Evidence without stored options gives one empty mapping.
+    """
     given = evidence.given if isinstance(evidence, AttackResults) else ()
     return given or [{}] * any(one.attack not in others for one in evidence)
 
 
 def format_command(words: Sequence[str]) -> str:
-    """Write a command for typing. A long one has its options on separate lines.
+    """Write a command as text for the shell. The options of a long command are on separate lines.
 
     >>> format_command(["voile", "report", "my release.csv", "--out", "report.html"])
     "voile report 'my release.csv' --out report.html"
@@ -110,7 +113,7 @@ def _fit(module: AnyModule, asked: Mapping[str, Any], audience: Audience, out: s
 
 
 def _own(module: AnyModule, asked: Mapping[str, Any], audience: Audience, out: str) -> str:
-    """Write the command of a verb that a kind has of its own; its seed is for no page."""
+    """Write the command of a verb that only one kind of data has. The seed is never shown."""
     verb = find_own_verb(module, asked[VERB])
     own = _list_given(verb.options, {n: x for n, x in asked.items() if n != "seed"}, audience)
     places = [name.upper() for name in verb.arguments]
@@ -120,7 +123,7 @@ def _own(module: AnyModule, asked: Mapping[str, Any], audience: Audience, out: s
 
 
 def _list_given(model: type[BaseModel], asked: Mapping[str, Any], audience: Audience) -> list[str]:
-    """Return options as words; the public sees no text but a choice among those that there are."""
+    """Return options as words. For the public, free text becomes a placeholder."""
     words: list[str] = []
     for name, field in fields_of(model).items():
         if name in asked:
@@ -132,7 +135,7 @@ def _list_given(model: type[BaseModel], asked: Mapping[str, Any], audience: Audi
 
 
 def _words(name: str, value: Any) -> list[str]:
-    """Write an option; None is a placeholder of its name.
+    """Write an option as words. The value None becomes a placeholder with the option's name.
 
     >>> _words("keep_order", True), _words("population", [None]), _words("max_risk", 0.1)
     (['--keep-order'], ['--population', 'POPULATION'], ['--max-risk', '0.1'])

@@ -1,4 +1,4 @@
-"""Is it enough? This section of a report comes first, before the description of the release."""
+"""The report section "Is it enough?", which comes before the description of the release."""
 
 from __future__ import annotations
 
@@ -34,10 +34,14 @@ def is_it_enough(
     *,
     parts: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> Section:
-    """Return the figures that a determination judges, and the thresholds that have a name.
+    """Return the section with the figures that a determination evaluates, and the named thresholds.
 
-    public : the release's manifest. measures : the module's. parts : the manifests of a study's
-    parts.
+    Parameters
+    ----------
+    public : the public manifest of the release.
+    measures : the criteria of the module.
+    evidence : the findings of attacks.
+    parts : the public manifests of the parts of a study, by name.
     """
     asked = [name for name in NAMES if any(one.criterion == name for one in measures)]
     found = {name: worst_figure(name, measures, public, evidence) for name in asked}
@@ -71,7 +75,7 @@ def is_it_enough(
 def _list_accepted(
     public: Mapping[str, Any], parts: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[str]:
-    """Yield the reasons for accepted risks, of a release and of each part of a study."""
+    """Yield the reason for each accepted risk of a release and of the parts of a study."""
     for name, one in {"": public, **parts}.items():
         if (reason := one.get(ACCEPTED)) is not None:
             part = f" of part {name}" if name else ""
@@ -79,7 +83,7 @@ def _list_accepted(
 
 
 def _by_standards(largest: CriterionMeasurement, claims: Sequence[StandardClaim]) -> str:
-    """Report the re-identification risk, and the named thresholds that it meets."""
+    """Return the re-identification risk with the named thresholds that it meets or misses."""
     name: Name = "re-identification"
     said: dict[Status, list[str]] = {"met": [], "not met": []}
     for one in claims:
@@ -95,6 +99,6 @@ def _by_standards(largest: CriterionMeasurement, claims: Sequence[StandardClaim]
 
 
 def _without_standard(question: str, figure: str, says: str) -> str:
-    """Return the text instead of a re-identification risk, for data without one."""
+    """Return the text for data without a re-identification risk: one question and its figure."""
     what = f"{says[:1].lower()}{says[1:]}"
     return f"{question} ({what}): {figure}. No published standard sets a limit for it."

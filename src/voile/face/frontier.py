@@ -1,4 +1,4 @@
-"""The policies of a kit as a table, and as the report's own drawing."""
+"""The policies of a kit as a table, and as a chart of the report."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class KitFrontier:
-    """The policies of a kit that no other beats, with their risk, loss and other figures.
+    """The policies of a kit that no other policy beats, with their risk, loss and other figures.
 
-    Packed policies are left out, and lists of texts and of records, which may hold words of the
-    data: `StoredKit.choose` gives one policy whole.
+    The tables leave out encoded policies and lists of texts or records, which may contain words of
+    the data. `StoredKit.choose` returns one policy in full.
     """
 
     def __init__(self, kit: StoredKit, module: AnyModule) -> None:
@@ -42,32 +42,32 @@ class KitFrontier:
 
     @cached_property
     def _points(self) -> Frontier:
-        """The policies as points, each by its number."""
+        """Return the frontier of the kit, with policy numbers as its `policies`."""
         table = self._kit.tables["frontier"]
         risk, loss = (table.column(name).to_numpy() for name in ("risk", "loss"))
         return Frontier.of(risk, loss, np.arange(len(table)))
 
     @property
     def risk(self) -> NDArray[np.float64]:
-        """(m,) the risk of each policy, rising."""
+        """Return the risk of each policy, shape (m,), in increasing order."""
         return self._points.risk
 
     @property
     def loss(self) -> NDArray[np.float64]:
-        """(m,) the loss of each policy, falling."""
+        """Return the loss of each policy, shape (m,), in decreasing order."""
         return self._points.loss
 
     @property
     def policies(self) -> NDArray[Any]:
-        """(m,) the number of each policy, as `StoredKit.choose(policy=)` takes it."""
+        """Return the number of each policy, shape (m,), as used by `StoredKit.choose(policy=)`."""
         return self._points.policies
 
     def area(self, *, log: bool = False) -> float:
-        """Return the area under the frontier in [0, 1]^2; see `voile.Frontier.area`."""
+        """Return the area under the frontier in [0, 1]^2. See `voile.Frontier.area`."""
         return self._points.area(log=log)
 
     def at(self, *, risk: float | None = None, loss: float | None = None) -> FrontierPoint:
-        """Return the point of least loss at no more risk, or of least risk at no more loss."""
+        """Return the point of least loss at a risk limit, or of least risk at a loss limit."""
         return self._points.at(risk=risk, loss=loss)
 
     def knee(self) -> FrontierPoint:
@@ -75,16 +75,19 @@ class KitFrontier:
         return self._points.knee()
 
     def to_arrow(self) -> pa.Table:
-        """Return a row for each policy; its place is the policy's number."""
+        """Return an Arrow table with one row for each policy.
+
+        The row number is the policy's number.
+        """
         table = self._kit.tables["frontier"]
         return table.select([f.name for f in table.schema if _is_shown(f.type)])
 
     def to_pandas(self) -> Any:
-        """Return the same as a pandas frame."""
+        """Return the table of `to_arrow` as a pandas frame."""
         return to_frame(self.to_arrow(), like="pandas")
 
     def to_polars(self) -> Any:
-        """Return the same as a Polars frame."""
+        """Return the table of `to_arrow` as a Polars frame."""
         return to_frame(self.to_arrow(), like="polars")
 
     def _repr_html_(self) -> str:
@@ -93,17 +96,17 @@ class KitFrontier:
     def plot(self) -> ReportPage:
         """Draw every policy, with the axes and the reference policies of the report.
 
-        The chart is private, as the kit: it contains exact risks and losses.
+        The chart is private like the kit, because it contains exact risks and losses.
 
         Returns
         -------
-        A page that a notebook shows; its `save` writes one HTML file.
+        A page that a notebook displays. Its `save` writes one HTML file.
         """
         title = f"{len(self):,} policies that no other beats (private, as the kit)"
         return ReportPage(title, "internal", render_part(title, self._charts(), "internal"))
 
     def draw_policies(self, title: str) -> str:
-        """Draw every policy as a frame of a notebook's output."""
+        """Return the chart of all policies as HTML for a notebook's output."""
         return frame_blocks(f"{title} (private, as the kit)", self._charts(), "internal")
 
     def _charts(self) -> list[FrontierChart]:

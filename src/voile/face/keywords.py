@@ -1,7 +1,7 @@
-"""The verbs as Python has them: options are keywords, checked as the command line's are.
+"""Build the Python verbs: their options are keywords, checked like those of the command line.
 
-Each is made once for all kinds of data, from a wing's options for it. `help` and a notebook's
-completion show these options with their meaning.
+Each verb is built once for all kinds of data, from the options that a module defines for it.
+`help` and the completion in a notebook show these options with their descriptions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,16 @@ class VoileWarning(UserWarning):
 
 
 def checked_own(**given: tuple[Any, Any]) -> dict[str, Any]:
-    """Check the arguments that are no options of a wing, each with its type. None is none."""
+    """Check the arguments that are not options of a module.
+
+    Parameters
+    ----------
+    given : pairs of value and type by argument name. The value None is always accepted.
+
+    Raises
+    ------
+    RequestError : a value does not have its type. The error lists all such arguments.
+    """
     found, wrong = {}, []
     for name, (value, kind) in given.items():
         try:
@@ -44,9 +53,14 @@ def checked_own(**given: tuple[Any, Any]) -> dict[str, Any]:
 
 
 def document_verb(verb: F, first: str, said: Mapping[str, str], model: type[BaseModel]) -> F:
-    """Give a verb the signature and the description of its wing's options, which it is held to.
+    """Give a verb its signature and docstring, and check its arguments at each call.
 
-    first : its first sentence. said : the description of its own parameters.
+    Parameters
+    ----------
+    verb : the function to document. Its `**options` become the fields of `model`.
+    first : the first sentence of the docstring.
+    said : the descriptions of the verb's own parameters.
+    model : the options of the verb, with their descriptions and defaults.
     """
     function = check_arguments(verb)
     own = Signature.from_callable(verb, eval_str=False)

@@ -1,4 +1,4 @@
-"""A kit with its verbs, for choosing, applying and reporting."""
+"""The public class of kits, with the verbs `choose`, `apply` and `report` as methods."""
 
 from __future__ import annotations
 
@@ -26,29 +26,30 @@ from voile.release.options import check_options
 
 @dataclass(frozen=True, eq=False)
 class Kit(PlainKit):
-    """What `fit` learnt, and a folder where it is saved.
+    """The result of `fit`: a frontier of policies and the tables needed to apply them.
 
-    `visibility` is ``private`` where it holds raw values or one person's numbers; only a kit tested
-    to hold none is ``shareable``.
+    `visibility` is ``private`` if the kit contains raw values or the numbers of one person. A kit
+    is
+    ``shareable`` only if tests show that it contains none of these.
     """
 
     module: AnyModule = field(kw_only=True)
 
     @classmethod
     def of(cls, kit: PlainKit, module: AnyModule) -> Self:
-        """Give a kit the verbs of its kind; a kit that was read keeps its id."""
+        """Build a public kit from a stored one. A kit that was read from disk keeps its id."""
         given = cls(kit.kind, kit.visibility, kit.facts, kit.tables, module=module)
         vars(given).update({name: x for name, x in vars(kit).items() if name == "id"})
         return given
 
     @classmethod
     def load(cls, path: str | PathLike[str], kind: str | None = None) -> NoReturn:
-        """Refuse: use `voile.open_kit`."""
+        """Raise the error of a removed method, which refers to `voile.open_kit`."""
         raise removed_method("", "Kit.load")
 
     @property
     def frontier(self) -> KitFrontier:
-        """Its policies, with their risk, loss and other figures."""
+        """Return the kit's policies, with their risk, loss and other figures."""
         return KitFrontier(self, self.module)
 
     @check_arguments
@@ -64,29 +65,32 @@ class Kit(PlainKit):
         recount: bool = False,
         **how: Any,
     ) -> Chosen:
-        """Pick one policy of the frontier, by exactly one of these ways; not every kind has all.
+        """Choose one policy of the frontier.
+
+        Give exactly one of the ways that this kind of data supports.
 
         Parameters
         ----------
         max_risk : largest risk of any one record: least loss, 0 to 1.
         max_relative_risk : share of the source's risk that may remain: least loss, 0 to 1.
         max_loss : least risk at this loss or less, 0 to 1.
-        least_loss : True for the least loss there is.
+        least_loss : True for the policy with the least loss.
         beats : better than a named policy, such as ``safe-harbor``.
-        policy : its number in the frontier.
-        knee : True for where the frontier bends most.
+        policy : number of the policy in the frontier.
+        knee : True for the policy where the frontier bends most.
         joint_risk : share of the source's risk that all releases of the ledger `after` may leave
             together: least loss, 0 to 1. Without it, the ledger's risk budget.
-        after : ledger of the source's releases; the policy is safe given them.
+        after : ledger of the source's releases. The chosen policy is safe given these releases.
         key_file : file with the secret of the ledger.
         releases : folders with the ledger's releases of other rows.
-        source : the rows to be released, which are followed from those releases on.
-        hold_back, recipient, recount : of a ledger, as the policy will be applied.
+        source : the rows to be released. They are matched with the rows of `releases`.
+        hold_back, recipient, recount : the options of the ledger with which the policy will be
+            applied.
 
         Raises
         ------
         InfeasibleError : no policy is within the limit.
-        RequestError : no way, several, or one that this kind of data lacks.
+        RequestError : no way is given, several are given, or this kind of data does not support it.
         """
         with as_keywords():
             given = {name: x for name, x in how.items() if x is not None and x is not False}
@@ -110,12 +114,17 @@ class Kit(PlainKit):
 
     @property
     def apply(self) -> Callable[..., Release]:
-        """Make the release of a source under a policy; `help(kit.apply)` lists the options."""
+        """Make the release of a source under a policy. `help(kit.apply)` lists the options."""
         return apply_of(self)
 
     @check_arguments
     def report(self, *, internal: bool = False) -> ReportPage:
-        """Report the policies, on one page; `internal`: for the data holder, with small counts."""
+        """Report the policies on one page.
+
+        Parameters
+        ----------
+        internal : whether the page is for the data holder alone and includes small counts.
+        """
         return report_of(self, self.module, (), "internal" if internal else "public", None)
 
     def _repr_html_(self) -> str:
@@ -168,7 +177,7 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
 
 
 def policy_of(given: object) -> Chosen:
-    """Return a policy from the user's object: the result of choose, or its file."""
+    """Return the policy that a user passed, either as a result of `choose` or as its file."""
     if isinstance(given, Chosen):
         return given
     if isinstance(given, str | PathLike):

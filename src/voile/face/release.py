@@ -1,4 +1,4 @@
-"""A release with its verbs, for attacking, reporting, verifying and saving."""
+"""The public class of releases, with verbs to attack, report, verify and save a release."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ from voile.release.writing import save_release
 
 @dataclass(frozen=True, eq=False)
 class Release(PlainRelease):
-    """A release, on disk or in memory, from `Kit.apply` or `open_release`.
+    """A release on disk or in memory, made by `Kit.apply` or opened by `open_release`.
 
-    `path` is its place, `manifest` goes with it, and `private` never leaves. `private` is None if
-    only the release was received.
+    `path` is its location. Publish `public`, the manifest, with the release, and keep `private`.
+    `private` is None if only the released files were received.
     """
 
     module: AnyModule = field(kw_only=True)
 
     @classmethod
     def of(cls, release: PlainRelease, module: AnyModule) -> Self:
-        """Give a release the verbs of its kind."""
+        """Build a public release from a stored one and the module of its kind of data."""
         own = (release.path, release.public, release.private, release.like, release.secret)
         return cls(*own, module=module)
 
     @classmethod
     def open(cls, path: object, **how: Any) -> NoReturn:
-        """Refuse: use `voile.open_release`."""
+        """Raise the error of a removed method, which refers to `voile.open_release`."""
         raise removed_method("", "Release.open")
 
     @property
     def attack(self) -> Callable[..., AttackResults]:
-        """Attack it as an adversary would; `help(release.attack)` lists the options."""
+        """Attack the release as an adversary would. `help(release.attack)` lists the options."""
         return attack_of(self)
 
     @check_arguments
@@ -58,37 +58,46 @@ class Release(PlainRelease):
     def expand(
         self, columns: str | Sequence[str] = (), *, weight: str = "weight", row: str = "row"
     ) -> Any:
-        """Expand intervals to values, with weights, for counts and models. Only for tables.
+        """Expand intervals to single values with weights, for counts and models. Only for tables.
 
-        It reads the released rows and their manifest, as any recipient can. It takes all values of
-        an interval as equally likely, or as likely as in the manifest's counts of runs. A row
-        becomes one row for each combination of the possible values of the given columns, and its
-        weights sum to 1. A missing value is one of them, null.
+        The method reads the released rows and their manifest, as any recipient can. All values of
+        an
+        interval are taken as equally likely, unless the manifest contains counts of runs of values.
+        A row
+        becomes one row for each combination of the possible values of the given columns. Its
+        weights sum
+        to 1. A missing value counts as one possible value, null.
 
-        In the other columns, numbers, years and times (in hours) become the mean of the interval's
-        known values. Days and months become such a mean too, as a timestamp. Text becomes the
-        label.
+        In the other columns, numbers, years and times (in hours) become the mean of the known
+        values of
+        the interval. Days and months become a mean too, as a timestamp. Text becomes its label.
 
-        The end of an open interval is not known. It is taken as the outermost end that the release
-        shows for that column, so ``85 and over`` is 85 if nothing above 85 is shown. An interval
-        that is open at both ends is null if no end is shown. An interval of digit codes includes
-        all codes between its ends, also those that nobody has.
+        The end of an open interval is unknown. The method uses the outermost end that the release
+        shows
+        for that column: ``85 and over`` is 85 if nothing above 85 is shown. An interval that is
+        open at
+        both ends is null if no end is shown. An interval of digit codes includes all codes between
+        its
+        ends, even codes that no person has.
 
         Parameters
         ----------
-        columns : generalised columns to write out value by value; none gives a row for each
-            released row.
-        weight, row : names of the columns added: the weight, and the released row, from 0.
+        columns : generalised columns to expand to single values. Without them, the result has one
+        row
+            for each released row.
+        weight, row : names of the added columns: the weight, and the number of the released row
+        from
+            0.
 
         Returns
         -------
-        The kind of frame that the source came as; Arrow where it was a file.
+        A frame of the same type as the source, or an Arrow table if the source was a file.
 
         Raises
         ------
         RequestError : the release is of another kind, a column is not generalised or has no list of
             values, or the result exceeds 5 million rows.
-        TamperedError : the release's bytes are not those its manifest names.
+        TamperedError : the hash of the released bytes differs from the hash in the manifest.
         """
         expand = self.module.expand
         if expand is None:
@@ -115,13 +124,13 @@ class Release(PlainRelease):
         internal: bool = False,
         key_file: str | PathLike[str] | None = None,
     ) -> ReportPage:
-        """Report the disclosure and the utility, on one page.
+        """Report the disclosure risk and the utility on one page.
 
         Parameters
         ----------
-        evidence : the result of attack, its file, or several. Without it, the evidence that attack
-            wrote next to a release on disk.
-        internal : for the data holder alone: includes small counts.
+        evidence : the result of attack, its file, or several. Without it, the method reads the
+            evidence that attack wrote next to a release on disk.
+        internal : whether the page is for the data holder alone and includes small counts.
         key_file : file with the secret of the seals [variable VOILE_SECRET].
 
         Raises
@@ -130,14 +139,14 @@ class Release(PlainRelease):
         TamperedError : the release or the evidence does not match its seal.
         """
         secret = Secret.find(key_file)
-        check_seal(self, secret)  # the page speaks of these bytes and figures
+        check_seal(self, secret)  # the page describes these bytes and figures
         found = find_evidence(self, secret, evidence)
         name = None if isinstance(self.path, MemoryPath) else self.path.name
         return report_of(self, self.module, found, "internal" if internal else "public", name)
 
     @check_arguments
     def verify(self, *, key_file: str | PathLike[str] | None = None) -> tuple[ReleaseCheck, ...]:
-        """Check it against its manifests. Return the text of each check, and whether it holds.
+        """Check the release against its manifests. Return each check as a text and its result.
 
         Parameters
         ----------
@@ -155,13 +164,14 @@ class Release(PlainRelease):
         formulas: Literal["keep", "escape"] = "keep",
         force: bool = False,
     ) -> Release:
-        """Write a release that is in memory, with its manifests and its seal, as apply would have.
+        """Write a release that is in memory, with its manifests and its seal, as `apply` would.
 
         Parameters
         ----------
         path : a file, or a table of a database.
-        evidence : the findings of attacks on it, to write into the private folder.
-        formulas : as of apply. force : replace the output if voile wrote it.
+        evidence : the findings of attacks on the release, which are written to the private folder.
+        formulas : as in `apply`.
+        force : replace the output if voile wrote it.
 
         Returns
         -------
@@ -208,7 +218,7 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
 
 
 def _one_original(original: object, truth: object) -> object:
-    """Return the original source under the name that was given; `truth` is the older one."""
+    """Return the original source, given either as `original` or by its older name `truth`."""
     if (original is None) == (truth is None):
         raise RequestError(
             "an attack needs exactly one original source",

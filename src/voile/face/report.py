@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReportPage(BriefRepr):
-    """The page of a kit or a release.
+    """The report page of a kit, a release or an assessment.
 
     Parameters
     ----------
-    title, audience : its title, and its readers.
-    html : the whole page, which opens from disk without a network.
+    title : the title of the page.
+    audience : the readers of the page, ``public`` or ``internal``.
+    html : the whole page, which a browser can open from disk without a network.
     """
 
     shows = ("title", "audience")
@@ -48,7 +49,7 @@ class ReportPage(BriefRepr):
     @check_arguments
     @as_keywords()
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the page; `force` replaces a report that voile wrote. Returns where."""
+        """Write the page, and return its path. `force` replaces a report that voile wrote."""
         from voile.data.files.atomic import write_text
 
         output = REPORT if self.audience == "public" else INTERNAL_REPORT
@@ -66,7 +67,10 @@ def report_of(
     audience: Audience,
     name: str | None,
 ) -> ReportPage:
-    """Return the page of an object that is called `name` on disk. In memory it has no name."""
+    """Return the report page of a kit or a release.
+
+    `name` is its name on disk, or None in memory.
+    """
     is_release = isinstance(subject, StoredRelease)
     if is_release:
         title = f"{name or 'The release'}: disclosure risk and utility"
@@ -94,13 +98,16 @@ def report_of(
 def _enough(
     subject: StoredKit | StoredRelease, module: AnyModule, evidence: Sequence[Evidence]
 ) -> Iterator[Section]:
-    """Yield the figures that a determination judges; a kit has no release yet."""
+    """Yield the section of figures for a determination.
+
+    A kit has none, because nothing is released.
+    """
     if isinstance(subject, StoredRelease):
         yield is_it_enough(subject.public, module.criteria, evidence)
 
 
 def _arrange(own: Sequence[Section], enough: Iterable[Section]) -> Iterator[Section]:
-    """Put the headline figures and the frontier on the first page, then the standards."""
+    """Yield first-page sections, then the frontier, the standards, and the remaining sections."""
     frontier = [replace(one, first=True) for one in own if one.key == "frontier"]
     yield from (one for one in own if one.first)
     yield from frontier
@@ -109,14 +116,17 @@ def _arrange(own: Sequence[Section], enough: Iterable[Section]) -> Iterator[Sect
 
 
 def today() -> date:
-    """Return the day in UTC, or the one that SOURCE_DATE_EPOCH sets for builds to repeat."""
+    """Return the date in UTC, or the date set by SOURCE_DATE_EPOCH for reproducible builds."""
     seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = float(seconds) if seconds.isdecimal() else datetime.now(UTC).timestamp()
     return datetime.fromtimestamp(now, UTC).date()
 
 
 def facts_of(subject: StoredKit | StoredRelease, audience: Audience) -> dict[str, str]:
-    """Say what made it; a kit's id follows from the data, and stays with the holder."""
+    """Return the versions and hashes that identify a kit or a release.
+
+    A kit's id depends on the data, so it appears only in internal reports.
+    """
     made_with = versions()
     facts = {"date of this report": today().isoformat(), "voile": __version__}
     if isinstance(subject, StoredRelease):

@@ -1,4 +1,4 @@
-"""The verbs that are functions: `fit` of each kind of data, and those that one kind alone has."""
+"""The verbs that are functions: `fit` of each kind of data, and the verbs of one kind only."""
 
 from __future__ import annotations
 
@@ -79,11 +79,14 @@ SAID = {
 
 PATH = "str | PathLike[str]"
 KINDS = dict.fromkeys(("out", "spool", "work"), PATH)
-"""The arguments that a verb of one kind of data takes as paths. Others may be Python objects."""
+"""Arguments that a verb of one kind of data takes as paths. Others may be Python objects."""
 
 
 def own_of(module: AnyModule, name: str) -> Callable[..., Mapping[str, Any]]:
-    """Return a verb that one kind of data alone has; it returns what `--json` prints."""
+    """Return a verb that only one kind of data has.
+
+    The verb returns the object that `--json` prints.
+    """
     verb = find_own_verb(module, name)
     places = [
         Parameter(x, Parameter.POSITIONAL_OR_KEYWORD, annotation=KINDS.get(x, "object"))
@@ -114,7 +117,7 @@ def own_of(module: AnyModule, name: str) -> Callable[..., Mapping[str, Any]]:
 
 
 class _WarningReporter:
-    """Report only the messages that a user must know, as warnings."""
+    """A reporter that shows only the messages that a user must read, as warnings."""
 
     def say(self, text: str) -> None: ...
 
