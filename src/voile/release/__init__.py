@@ -1,1 +1,1 @@
-"""Define kits, policies, releases and manifests; stream rows into a release, and verify it."""
+"""Kits, policies, releases and manifests: write rows into a release, and verify it."""

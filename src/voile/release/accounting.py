@@ -1,4 +1,4 @@
-"""What becomes of each row of a batch, so that each is accounted for in any process."""
+"""Record the outcome of each row of a batch, in any process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from voile.release.step import ApplyingStep
 class AccountedBatch(BriefRepr):
     """A batch with an outcome for each of its rows.
 
-    rows : the released rows, as made, with the `tail` of each.
+    Parameters
+    ----------
+    rows : the released rows, with the columns of `tail` for each.
     tally : the counts of all rows by their outcome.
     dropped : the distinct tokens of people with a suppressed row.
     beside : rows for files of the private folder, by name of the file.
@@ -36,7 +38,13 @@ class AccountedBatch(BriefRepr):
 
 @dataclass(frozen=True)
 class RowAccounting(BriefRepr, Generic[Notes, Known]):
-    """Account for every row of a batch. `key` gives people their tokens, for one release."""
+    """A function that records the outcome of every row of a batch.
+
+    Parameters
+    ----------
+    applying : the step that makes the release.
+    key : the key for the tokens of people, used for one release only.
+    """
 
     shows = ()
 
@@ -50,13 +58,13 @@ class RowAccounting(BriefRepr, Generic[Notes, Known]):
 
     @cached_property
     def tail(self) -> pa.Schema:
-        """The schema next to each released row: its number in the source, and its person."""
+        """The schema of a released row's private columns: source row number and person."""
         person = [(PERSON, pa.int64())] if self.applying.roles.subject is not None else []
         return pa.schema([(ROW, pa.int64()), *person])
 
     @cached_property
     def beside(self) -> dict[str, pa.Schema]:
-        """The files of the private folder that hold rows."""
+        """The schemas of the files with rows in the private folder, by name of the file."""
         named = [(name, self.applying.source.columns[name]) for name in self._named_column]
         text = [(name, pa.string()) for name in ("column", "reason")]
         return {
@@ -95,7 +103,7 @@ class RowAccounting(BriefRepr, Generic[Notes, Known]):
     def _aside(
         self, batch: SourceBatch, made: BatchOutcome[Any], tally: RowTally
     ) -> Iterator[pa.RecordBatch]:
-        """Yield which rows are set aside for each column, and why."""
+        """Yield the rejected rows for each column, with the reason."""
         for aside in made.aside:
             lost = aside.rows & batch.counted
             if n := int(lost.sum()):
@@ -108,11 +116,14 @@ class RowAccounting(BriefRepr, Generic[Notes, Known]):
                 yield pa.RecordBatch.from_arrays(columns, schema=self.beside[ASIDE])
 
     def _tokens(self, people: pa.Array, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Give each person of this run a number that only this run's key could give again."""
+        """Return a token for the person of each row.
+
+        Only the key of this run gives the same tokens.
+        """
         coded = people.cast(pa.string()).dictionary_encode()
         named = tokens_of(self.key, [b"s" + name for name in utf8_of(coded.dictionary)])
         nobody = coded.indices.is_null().to_numpy(zero_copy_only=False)
-        rows = [b"r%d" % row for row in numbers[nobody]]  # each is a person of its own
+        rows = [b"r%d" % row for row in numbers[nobody]]  # each counts as one person
         places = coded.indices.fill_null(len(named)).to_numpy()
         tokens: NDArray[np.uint64] = np.append(named, np.uint64(0))[places]
         tokens[nobody] = tokens_of(self.key, rows)

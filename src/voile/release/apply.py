@@ -1,4 +1,4 @@
-"""Apply writes a release: rows stream through the step that a wing has prepared."""
+"""Write a release: each row of the source passes through the step prepared by a module."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ def apply_by(
 ) -> StoredRelease:
     """Write the release of a source under a chosen policy, with its two manifests.
 
-    It appears whole or not at all; without `out` it is in memory.
+    The release appears completely or not at all. Without `out` it is in memory.
 
-    Rows stream, and memory follows the batch unless the wing documents otherwise. Their order is
-    shuffled unless the options keep it. The number of rows read is the sum of the released,
-    rejected (with reasons), suppressed and held-out rows.
+    Rows are streamed. Memory is proportional to the batch, unless the module documents otherwise.
+    The
+    row order is shuffled unless the options keep it. The number of rows read is the sum of the
+    released, rejected (with reasons), suppressed and held-out rows.
     """
     chosen.check(kit)
     applying = prepare(kit, chosen, source, options)
@@ -61,7 +62,7 @@ def write(
     progress: ProgressHook,
     run: Callable[..., ReleaseRun[Any, Any]] = ReleaseRun,
 ) -> StoredRelease:
-    """Put every row of a source through the prepared step, and certify the written release."""
+    """Pass every row of a source through the prepared step, and certify the written release."""
 
     def fill(parts: ReleaseParts) -> Manifests:
         return run(applying, options, progress).fill(parts, force=force)
@@ -86,11 +87,11 @@ def write(
 
 
 def _entering(applying: ApplyingStep[Any, Any], options: ApplyOptions) -> EntryProcedure | None:
-    """Return how the release enters a ledger, where one is given."""
+    """Return the procedure for entering the release in a ledger, or None without a ledger."""
     if options.ledger is None:
         if options.override is not None:
             raise RequestError("--override is of a ledger", instead="name it with --ledger")
         return None
     judge = applying.judge or no_bound(applying.kit.kind)
-    recipient = getattr(options, "recipient", None)  # of wings whose releases have one
+    recipient = getattr(options, "recipient", None)  # not every kind has this option
     return EntryProcedure(options.ledger, options.key_file, judge, options.override, recipient)

@@ -1,4 +1,4 @@
-"""The folders with a ledger's releases, each with its private folder."""
+"""Find the releases of a ledger in folders, each with its private folder."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from voile.ledger.ledger import Ledger, OpenLedger
 from voile.release.manifest import PEOPLE, WHO, private_path
 
 LEDGER_FOLDER = "ledger"
-"""In a study's private folder, the files for judging a later release."""
+"""The folder in a study's private folder with the files for evaluating a later release."""
 
 
 def private_folders(folders: Sequence[Path]) -> dict[str, Path]:
-    """Return the private folder of each release, by its public manifest's SHA-256."""
+    """Return the private folder of each release, by the SHA-256 of its public manifest."""
     return dict(_find_private(folders))
 
 
@@ -45,7 +45,12 @@ def releases_in(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def close_published(opened: OpenLedger, folders: Sequence[Path]) -> list[int]:
-    """Close as *done* each open intent with its release in a folder. Return their lines."""
+    """Mark each open intent as *done* if its release is in one of the folders.
+
+    Returns
+    -------
+    The numbers of the entries that were closed.
+    """
     lines = [x.number for x in opened.ledger.open if any(_lies_in(one, x) for one in folders)]
     for number in lines:
         opened.append("done", {"of": number})
@@ -53,7 +58,10 @@ def close_published(opened: OpenLedger, folders: Sequence[Path]) -> list[int]:
 
 
 def _lies_in(folder: Path, line: LedgerLine) -> bool:
-    """Say whether a folder holds the release of an intent; its manifest alone is not a release."""
+    """Return whether a folder contains the release of an intent.
+
+    A manifest alone is not a release.
+    """
     return any(
         release.exists() and file_sha256(manifest) == line.content["manifest"]
         for manifest, release in releases_in(folder)
@@ -61,11 +69,11 @@ def _lies_in(folder: Path, line: LedgerLine) -> bool:
 
 
 def erase(opened: OpenLedger, subjects: Sequence[str], reason: str) -> NDArray[np.uint64]:
-    """Record that people must be in no further release. Return a keyed token of each.
+    """Record that people must not be in any further release, and return a keyed token of each.
 
     Raises
     ------
-    RequestError : nobody is named, or somebody by a blank.
+    RequestError : the list of subjects is empty or contains a blank name.
     """
     import pyarrow as pa
 
@@ -86,7 +94,13 @@ def erase(opened: OpenLedger, subjects: Sequence[str], reason: str) -> NDArray[n
 def showing(
     ledger: Ledger, tokens: NDArray[np.uint64], folders: Sequence[Path]
 ) -> tuple[list[int], list[int]]:
-    """Return the lines of the releases that show any of some people, and those not known."""
+    """Find the releases of a ledger that contain any of the given people.
+
+    Returns
+    -------
+    The entry numbers of these releases, and the entry numbers of releases that could not be
+    checked.
+    """
     private, shows, unknown = private_folders(folders), [], []
     for line in ledger.released_lines:
         folder = private.get(line.content["manifest"])

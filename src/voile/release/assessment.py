@@ -17,9 +17,10 @@ class ReleaseAssessment(BriefRepr):
     Parameters
     ----------
     kind, name : the kind of data, and the release's name.
-    figures : by name, counted on the release itself.
-    evidence : of each attack.
-    facts : further facts of the kind's report: how cells were read, rows matched, keys found.
+    figures : figures counted in the release itself, by name.
+    evidence : the findings of each attack.
+    facts : further facts for the report: how cells were read, how rows matched, and which keys were
+        found.
     """
 
     shows = ("kind",)
@@ -31,7 +32,7 @@ class ReleaseAssessment(BriefRepr):
     facts: Mapping[str, Any]
 
     def to_data(self) -> dict[str, Any]:
-        """Return all of it as plain data, for the data holder."""
+        """Return the whole assessment as plain data, for the data holder."""
         found = [one.to_json() for one in self.evidence]
         return {
             "kind": self.kind,

@@ -1,4 +1,4 @@
-"""Which policy of a kit is taken: how it was chosen, and the file that a person can correct."""
+"""Choose a policy of a kit, and write it to a file that a person can edit."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# An interval, which TOML's writer spreads over four lines. A string in TOML holds no line break.
+# The TOML writer spreads an interval over four lines. A TOML string contains no line break.
 PAIR = re.compile(r'\[\n +("(?:[^"\\]|\\.)*"),\n +("(?:[^"\\]|\\.)*"),\n +\]')
 
 STRICT = {"extra": "forbid", "strict": True}
-"""No field that there is not, and none of another type."""
+"""Reject unknown fields and fields of another type."""
 
 
 RISKS: Mapping[str, str] = {"max_risk": "max_risk", "max_relative_risk": "relative_risk"}
-"""The risk that each limit of a `Choice` is on."""
+"""The risk that each limit of a `Choice` refers to."""
 WAYS = (*RISKS, "max_loss", "beats", "policy", "joint_risk")
 FLAGS = ("least_loss", "knee")
 ROUNDING = 1e-9
@@ -43,19 +43,19 @@ SHOWN = ("max_risk", "mean_risk", "relative_risk", "risk", "bits", "loss")
 
 @dataclass(frozen=True)
 class Choice:
-    """How to pick one policy of a frontier: exactly one of these.
+    """The way to choose one policy of a frontier. Exactly one field is given.
 
     Parameters
     ----------
-    max_risk : the least loss where no record's own risk is larger than this, in [0, 1].
+    max_risk : the least loss if no record has a larger risk than this, in [0, 1].
     max_relative_risk : the least loss at this share of the source's risk or less, in [0, 1].
     max_loss : the least risk at this loss or less, in [0, 1].
     beats : the least loss at no more risk than a named policy, e.g. ``safe-harbor``.
-    policy : its number in `voile KIND frontier`, from 0.
-    least_loss : the least loss there is.
-    knee : where the frontier bends most.
-    joint_risk : the least loss at this share of the source's risk or less, all releases of a ledger
-        counted together, in [0, 1].
+    policy : the number of the policy in `voile KIND frontier`, from 0.
+    least_loss : the least loss of all policies.
+    knee : the policy where the frontier bends most.
+    joint_risk : the least loss at this share of the source's risk or less, with all releases of a
+        ledger counted together, in [0, 1].
     """
 
     __pydantic_config__ = STRICT
@@ -82,18 +82,20 @@ class Choice:
         risks: Mapping[str, NDArray[np.float64]],
         beating: Callable[[str], int] | None = None,
     ) -> int:
-        """Return the number of the policy that this picks.
+        """Return the number of the policy that this choice selects.
 
         Parameters
         ----------
-        risks : the risks of each policy that the wing knows, by name: ``max_risk``, a record's
-            largest; ``relative_risk``, the share of the source's.
-        beating : finds the policy that beats a named one, where the kit names any.
+        risks : the known risks of each policy, by name. ``max_risk`` is the largest risk of a
+        record, and
+            ``relative_risk`` the share of the source's risk.
+        beating : a function that finds the policy that beats a named one, if the kit has named
+        policies.
 
         Raises
         ------
         InfeasibleError : no policy is within the limit.
-        RequestError : there is no policy of that number or name, or the wing has no such risk.
+        RequestError : no policy has that number or name, or the kind of data has no such risk.
         """
         if self.policy is not None:
             if not 0 <= self.policy < len(frontier):
@@ -121,7 +123,7 @@ class Choice:
         return self._within(risks)
 
     def _within(self, risks: Mapping[str, NDArray[np.float64]]) -> int:
-        """Return the last policy whose risk is within the limit: loss falls along a frontier."""
+        """Return the last policy within the risk limit, because loss decreases along a frontier."""
         [name] = [name for name in RISKS if getattr(self, name) is not None]
         if RISKS[name] not in risks:
             known = [_as_option(limit) for limit in RISKS if RISKS[limit] in risks]
@@ -145,7 +147,7 @@ class Choice:
         return f"{_format_name(name)} {f'{value:.4g}' if isinstance(value, float) else value}"
 
     def to_data(self) -> dict[str, Any]:
-        """Return the one given choice, in the form of policy files and manifests."""
+        """Return the one given field, in the form of policy files and manifests."""
         for name in FLAGS:
             if getattr(self, name):
                 return {name: True}
@@ -153,7 +155,7 @@ class Choice:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> Choice:
-        """Read the user's choice, and report every mistake at once."""
+        """Build a choice from a user's options, and report every mistake at once."""
         from pydantic import TypeAdapter, ValidationError
 
         from voile.release.options import request_error
@@ -165,11 +167,11 @@ class Choice:
 
     @classmethod
     def from_data(cls, data: Any, *, where: str | None = None) -> Choice:
-        """Read it back.
+        """Build a choice from the data of `to_data`.
 
         Raises
         ------
-        RequestError : a field that is unknown or of another type, or not exactly one of them.
+        RequestError : a field is unknown or of another type, or not exactly one field is given.
         """
         from pydantic import TypeAdapter, ValidationError
 
@@ -182,7 +184,9 @@ class Choice:
 def default_choice(kit: StoredKit) -> Choice:
     """Return the choice of a kit's default policy.
 
-    Raises RequestError: the kit names no default policy.
+    Raises
+    ------
+    RequestError : the kit has no default policy.
     """
     number = kit.facts.get("default_policy")
     if not isinstance(number, int):
@@ -194,20 +198,20 @@ def default_choice(kit: StoredKit) -> Choice:
 
 
 def default_in_words(kit: StoredKit) -> str:
-    """Name the policy that a kit applies by default, with its meaning if the kit contains one."""
+    """Describe the policy that a kit applies by default, and its meaning if the kit has one."""
     means = kit.facts.get("default_means")
     said = f": {means}" if isinstance(means, str) else ""
     return f"policy {default_choice(kit).policy} of the kit is applied, as none was chosen{said}"
 
 
 def check_exactly_one(ways: Mapping[str, Any]) -> None:
-    """Raise `RequestError` unless one of these ways to choose is given; None and False are not."""
+    """Raise `RequestError` unless exactly one value is neither None nor False."""
     if sum(value is not None and value is not False for value in ways.values()) != 1:
         raise RequestError(f"choose by exactly one of {', '.join(map(_as_option, ways))}")
 
 
 def in_words(choice: Choice, *, edited: bool) -> str:
-    """Say how a policy came about.
+    """Describe how a policy was chosen.
 
     >>> in_words(Choice(max_risk=0.1), edited=True)
     'max risk 0.1, then edited'
@@ -224,11 +228,11 @@ def _as_option(name: str) -> str:
 
 
 def read_fields(model: type[T], fields: Mapping[str, Any]) -> T:
-    """Read a policy from its file's fields. The model is a frozen dataclass with `STRICT`.
+    """Read a policy from the fields of its file. The model is a frozen dataclass with `STRICT`.
 
     Raises
     ------
-    RequestError : a field is absent, unknown or of another kind; all of them at once.
+    RequestError : a field is absent, unknown or of another type. The error lists all such fields.
     """
     from pydantic import TypeAdapter, ValidationError
 
@@ -240,42 +244,44 @@ def read_fields(model: type[T], fields: Mapping[str, Any]) -> T:
 
 
 class ChoosablePolicy(Protocol):
-    """A wing's policy; two that do the same are equal."""
+    """A policy of one kind of data. Two policies with the same effect are equal."""
 
     def to_data(self) -> Mapping[str, Any]:
-        """Return the fields of a policy file, which a person may correct."""
+        """Return the fields of a policy file, which a person may edit."""
 
 
 class KitPolicies(Protocol):
-    """A kit's policies for a wing: those of the frontier, by number, and their figures."""
+    """The policies of a kit's frontier, by number, and their figures."""
 
     @property
     def frontier(self) -> Frontier:
-        """All of them."""
+        """The frontier of all policies."""
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
-        """The risks of each that one may choose by; see `Choice.among`."""
+        """The risks of each policy by which a user can choose, as in `Choice.among`."""
 
     def policy(self, number: int) -> ChoosablePolicy:
-        """Return one of them."""
+        """Return the policy with this number."""
 
     def figures_of(self, number: int) -> Mapping[str, float]:
-        """Return the known figures of one: risk, loss and other measures."""
+        """Return the known figures of one policy: risk, loss and other measures."""
 
 
 @dataclass(frozen=True)
 class Chosen(BriefRepr):
-    """One policy of a kit, as a file that a person can read and correct.
+    """One policy of a kit, in the form of a file that a person can read and edit.
 
     Parameters
     ----------
-    kind : the wing. kit : the kit's id. number : its place on the frontier, or None if it was
-        edited into a policy outside the kit.
-    choice : the choice that led to it.
-    edited : whether a person then edited it into another.
+    kind : the kind of data.
+    kit : the kit's id.
+    number : the number of the policy on the frontier, or None if an edited policy is not in the
+    kit.
+    choice : the choice that selected it.
+    edited : whether a person then edited it into another policy.
     figures : risk, loss and other measures by name.
-    policy : the wing's own form of it.
+    policy : the fields of the policy in the form of its kind of data.
     """
 
     shows = (
@@ -307,7 +313,10 @@ class Chosen(BriefRepr):
 
     @check_arguments
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the file; `force` replaces a policy that voile wrote. Returns where."""
+        """Write the policy file, and return its path.
+
+        `force` replaces a policy that voile wrote.
+        """
         from voile.data.files.atomic import write_text
         from voile.data.files.outputs import POLICY
 
@@ -316,7 +325,7 @@ class Chosen(BriefRepr):
 
     @property
     def how(self) -> str:
-        """How it was chosen, in words."""
+        """The way in which the policy was chosen, as text."""
         return in_words(self.choice, edited=self.edited)
 
     @classmethod
@@ -327,12 +336,12 @@ class Chosen(BriefRepr):
         choice: Choice,
         beating: Callable[[str], int] | None = None,
     ) -> Chosen:
-        """Pick one policy of a kit's frontier; `beating` as of `Choice.among`.
+        """Choose one policy of a kit's frontier. `beating` is as in `Choice.among`.
 
         Raises
         ------
         InfeasibleError : no policy is within the limit.
-        RequestError : there is no policy of that number or name.
+        RequestError : no policy has that number or name.
         """
         number = choice.among(policies.frontier, policies.risks, beating)
         with fitting("the kit"):
@@ -340,9 +349,10 @@ class Chosen(BriefRepr):
         return cls(kit.kind, kit.id, number, choice, figures, policy)
 
     def as_read(self, policies: KitPolicies, policy: ChoosablePolicy) -> Chosen:
-        """Return it with the kit's figures, if the policy in its file is one of the kit's.
+        """Return the policy with the kit's figures, if the edited policy is one of the kit's.
 
-        A person may have edited the file into another policy of the kit, or into an unknown one.
+        A person may have edited the file into another policy of the kit, or into a policy outside
+        it.
         """
         known = range(len(policies.frontier))
         number = next(
@@ -358,7 +368,7 @@ class Chosen(BriefRepr):
         )
 
     def check(self, kit: StoredKit) -> None:
-        """Raise `RequestError` when this was chosen from another kit."""
+        """Raise `RequestError` if the policy was chosen from another kit."""
         if self.kind != kit.kind:
             raise RequestError(
                 f"the policy is for {self.kind} and this is a kit of {kit.kind}",
@@ -371,7 +381,7 @@ class Chosen(BriefRepr):
             )
 
     def to_toml(self) -> str:
-        """Return the file's text."""
+        """Return the text of the policy file."""
         import tomli_w
 
         data: dict[str, Any] = {"kind": self.kind, "kit": self.kit, "edited": self.edited}
@@ -384,7 +394,7 @@ class Chosen(BriefRepr):
 
     @classmethod
     def read(cls, path: Path) -> Chosen:
-        """Read a policy file back."""
+        """Read a policy file."""
         from voile.release.kit_files import read_policy
 
         file = read_policy(path)

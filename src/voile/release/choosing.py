@@ -1,4 +1,4 @@
-"""Pick one policy of a kit: by its frontier, or by a ledger of earlier releases."""
+"""Choose one policy of a kit, by its frontier or by a ledger of earlier releases."""
 
 from __future__ import annotations
 
@@ -28,15 +28,18 @@ def choose_by(
     recipient: str | None = None,
     recount: bool = False,
 ) -> Chosen:
-    """Pick one policy of a kit by exactly one criterion.
+    """Choose one policy of a kit by exactly one criterion.
 
-    after : a ledger; the policy is then safe given its releases.
-    ways : the criteria by name, of the module's `ways`; None and False are ignored.
-    key_file, releases, source, hold_back, recipient, recount : of the ledger; see `ChooseAfter`.
+    Parameters
+    ----------
+    ways : values of the criteria in the module's `ways`, by name. None and False are ignored.
+    after : a ledger. The chosen policy is safe given the releases of this ledger.
+    key_file, releases, source, hold_back, recipient, recount : options for the ledger, as in
+        `ChooseAfter`.
 
     Raises
     ------
-    RequestError : no criterion or several, or an option that needs a ledger.
+    RequestError : no criterion or several are given, or an option needs a ledger.
     """
     from voile.release.choice import Choice, check_exactly_one
 

@@ -1,6 +1,6 @@
-"""The named standards that a page may claim, each with exactly the figures that allow the claim.
+"""The named standards that a page may claim, each with the figures that the claim needs.
 
-A claim that lacks its figure is "not measured", never met. Reports and determinations take every
+A claim without its figure is "not measured", never met. Reports and determinations take every
 claim from this table.
 """
 
@@ -24,7 +24,10 @@ from voile.report.wording import odds, share
 
 Status = Literal["met", "not met", "not measured", "stated"]
 ATTACK = "attack"
-"""Stands for any attack that answers the question: an estimate, judged by its upper limit."""
+"""The name for any attack that answers the question.
+
+Its estimate is evaluated by its upper limit.
+"""
 SAFE_HARBOR_CATEGORIES = (
     "names",
     "geographic subdivisions smaller than a state",
@@ -54,13 +57,16 @@ class NamedStandard:
 
     Parameters
     ----------
-    title : its name on a page. source : its name and limit in a determination's file.
-    limit : the largest figure that meets it; None if it sets none. allows : the limit in words.
-    bounds : the figure that the limit is for.
-    unit : of the figure. refers_to : the people to whom the standard refers.
-    figures : the only figures that allow the claim; all of them are needed.
-    sentence : the claim, with the figure's words {says}, {figure} and {population}.
-    note : a fact that a reader needs to apply it.
+    title : its name on a page.
+    source : its name and limit in a determination's file.
+    limit : the largest figure that meets the standard. None if it sets no limit.
+    allows : the limit as text.
+    bounds : the figure to which the limit refers.
+    unit : the unit of the figure.
+    refers_to : the people to whom the standard refers.
+    figures : the names of the figures that can support the claim.
+    sentence : the claim, with placeholders {says}, {figure} and {population}.
+    note : a fact that a reader needs to apply the standard.
     """
 
     title: str
@@ -121,14 +127,17 @@ STANDARDS: Mapping[str, NamedStandard] = {
         "requires that the data holder knows of no other way to identify a person",
     ),
 }
-"""The holder's own standard is a threshold in the context: `at_most` with its `source`."""
+"""The named standards.
+
+A data holder's own standard is a threshold in the context, with its source.
+"""
 BOUNDING = ("ema-0070", "k-11")
 """The standards that a threshold of a context may name."""
 
 
 @dataclass(frozen=True)
 class StandardClaim:
-    """The possible claim of a release by one standard."""
+    """The result of one standard for a release, with the text that supports it."""
 
     standard: NamedStandard
     status: Status
@@ -138,7 +147,7 @@ class StandardClaim:
 def find_claims(
     public: Mapping[str, Any], measures: Sequence[CriterionMeasure], evidence: Sequence[Evidence]
 ) -> tuple[StandardClaim, ...]:
-    """Return the claim of each named standard, by the figures that allow it alone."""
+    """Return the claim of each named standard, based only on the figures that it allows."""
     found = []
     for name, one in STANDARDS.items():
         if name in BOUNDING:
@@ -150,7 +159,7 @@ def find_claims(
 
 
 def can_allow(standard: NamedStandard, figure: CriterionMeasurement) -> bool:
-    """Say whether a standard's table of figures has this one."""
+    """Return whether a figure is one that supports a standard."""
     kind, _, rest = figure.evidence.partition(": ")
     return (rest.partition(",")[0] if kind == "manifest" else kind) in standard.figures
 
@@ -182,7 +191,7 @@ def _population(public: Mapping[str, Any]) -> str:
 
 
 def threshold(name: Name, limit: float, source: str) -> str:
-    """Write a threshold in the form of every page: its source, and its limit.
+    """Write a threshold with its source and its limit, in the form used on every page.
 
     >>> threshold("re-identification", 0.09, "EMA Policy 0070: at most 0.09")
     'EMA Policy 0070 (at most 0.09, 1 in 11.1)'
@@ -197,7 +206,7 @@ def threshold(name: Name, limit: float, source: str) -> str:
 
 
 def list_claims(claims: Sequence[StandardClaim]) -> Grid:
-    """Return the table of claims of a page."""
+    """Return the claims as a table of a page."""
     rows = tuple(
         (
             one.standard.title + (f" ({one.standard.allows})" if one.standard.allows else ""),

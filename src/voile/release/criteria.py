@@ -1,7 +1,7 @@
-"""The parts of a release and its evidence that answer each question of a determination.
+"""Find the figures of a release and its evidence that answer each question of a determination.
 
-A wing lists its measures in `verbs/criteria.py`; here they are read from a public manifest and from
-evidence, as the public may see them.
+A module lists its measures in `verbs/criteria.py`. The functions here read them from a public
+manifest and from evidence, in the form that the public may see.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Name = Literal[
 ]
 NAMES: tuple[Name, ...] = get_args(Name)
 Bounds = Literal["largest", "mean", "group"]
-"""The subject of a threshold: the largest risk, the mean, or the smallest released group."""
+"""The quantity that a threshold limits: the largest risk, the mean, or the smallest group."""
 TITLES: Mapping[Name, str] = {
     "re-identification": "Re-identification risk",
     "singling-out": "Singling out",
@@ -43,17 +43,18 @@ TITLES: Mapping[Name, str] = {
     "kept-columns": "Unique on all released columns",
 }
 CERTIFIED = "certified"
-"""The text instead of an interval if the release itself was counted."""
+"""The text instead of an interval if the figure was counted in the release itself."""
 
 
 @dataclass(frozen=True)
 class CriterionMeasurement:
-    """One figure, as the public may see it.
+    """One figure, in the form that the public may see.
 
     Parameters
     ----------
-    says : the meaning of the figure. shown, interval : their text on a page.
-    most : the upper limit, which the verdict uses. For a count, the figure itself.
+    says : the meaning of the figure.
+    shown, interval : their text on a page.
+    most : the upper limit, which decides the verdict. For a count, the figure itself.
     evidence : its origin: a figure of the manifest, or an attack.
     """
 
@@ -67,7 +68,7 @@ class CriterionMeasurement:
 
 
 def format_figure(name: Name, figure: CriterionMeasurement) -> str:
-    """Write a figure with its interval, or that it is certified; a risk as one in so many, too.
+    """Write a figure with its interval, or with the word "certified". A risk also has its odds.
 
     >>> risk = CriterionMeasurement("largest risk", "1.7%", CERTIFIED, 0.017, "manifest: max_risk")
     >>> format_figure("re-identification", risk), format_figure("singling-out", risk)
@@ -80,22 +81,27 @@ def format_figure(name: Name, figure: CriterionMeasurement) -> str:
 
 
 class CriterionMeasure(Protocol):
-    """How one wing answers one question."""
+    """The way in which one kind of data answers one question."""
 
     @property
     def criterion(self) -> Name:
-        """The question."""
+        """The name of the question."""
 
     def read_measurements(
         self, public: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds, /
     ) -> Iterator[CriterionMeasurement]:
-        """Yield measurements of the manifest or the evidence, or none if the figure is absent."""
+        """Yield the measurements in the manifest or the evidence, if there are any."""
 
 
 @dataclass(frozen=True)
 class CertifiedFigure:
-    """A figure of the public manifest: the largest risk of a record, and the mean one.
+    """A figure of the public manifest: the largest risk of a record, or the mean risk.
 
+    Parameters
+    ----------
+    criterion : the question that the figure answers.
+    figure, mean : the names of the largest figure and of the mean in the manifest.
+    says : the meaning of the figure.
     is_group_size : whether the figure is the size of the smallest released group.
     """
 
@@ -108,7 +114,7 @@ class CertifiedFigure:
     def read_measurements(
         self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds
     ) -> Iterator[CriterionMeasurement]:
-        """Yield the certified figure, or the mean where the context bounds that."""
+        """Yield the certified figure, or the mean if `bounds` is ``mean``."""
         if bounds == "group" and self.criterion == "re-identification" and not self.is_group_size:
             return
         name, says = self.figure, self.says
@@ -124,14 +130,16 @@ class CertifiedFigure:
 
 @dataclass(frozen=True)
 class AttackedFigure:
-    """Findings of attacks. The largest one counts.
+    """The finding of attacks with the largest upper limit.
 
     Parameters
     ----------
-    takes : whether a finding answers the question.
-    gain : the share beyond the control group, or else the baseline, rather than the share itself.
-    never_released : whether no row of the control group was released. Otherwise they are attacked
-        like people in the release, and a gain is relative to the baseline.
+    takes : a function that returns whether a finding answers the question.
+    gain : whether to measure the excess over the control group, or else over the baseline, instead
+        of the share itself.
+    never_released : whether no row of the control group was released. If False, the control group
+    is
+        ignored, and a gain is relative to the baseline.
     """
 
     criterion: Name
@@ -142,7 +150,7 @@ class AttackedFigure:
     def read_measurements(
         self, _: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds
     ) -> Iterator[CriterionMeasurement]:
-        """Yield the finding with the largest upper limit; nothing for a limit on groups."""
+        """Yield the finding with the largest upper limit. Yield nothing for a limit on groups."""
         if bounds == "group" and self.criterion == "re-identification":
             return
         measure = _gain if self.gain else _rate
@@ -163,7 +171,7 @@ def worst_figure(
     evidence: Sequence[Evidence],
     bounds: Bounds = "largest",
 ) -> CriterionMeasurement | None:
-    """Return the figure with the largest upper limit that answers a question; None without one."""
+    """Return the figure with the largest upper limit that answers a question, or None."""
     own = (measure for measure in measures if measure.criterion == name)
     found = [one for measure in own for one in measure.read_measurements(public, evidence, bounds)]
     return max(found, key=lambda one: one.most, default=None)
@@ -180,8 +188,8 @@ def _rate(attack: Evidence, found: Finding) -> CriterionMeasurement:
 def _gain(attack: Evidence, found: Finding) -> CriterionMeasurement:
     """Measure how much more often a guess is right than without the release.
 
-    Beyond people who were never released, where there is such a control; else beyond the baseline.
-    Where few were counted on either side, the share itself is the bound.
+    The comparison is with people who were never released if the finding has such a control, or else
+    with the baseline. If either side has few people, the share itself is the upper limit.
     """
     if found.control and found.control.trials:
         other, beyond = found.control, "people who were never released"

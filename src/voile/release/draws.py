@@ -1,4 +1,4 @@
-"""The draws of one release: the order of its rows, the ids of its classes."""
+"""The random draws of one release, such as the order of its rows and the ids of its classes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ from voile.release.options import ApplyOptions, leaves, list_stored
 class ReleaseDraws(BriefRepr):
     """The random draws of one release.
 
-    With a secret the draws are keyed by it, and by everything that shapes the rows: kit, policy,
-    source, options and version. The same request then gives the same bytes, and no two other
-    releases share an order. They come from the system's entropy without a secret, or with an
-    option that names a file or a ledger, since its content may change.
+    With a secret, the draws depend on the secret and on all inputs that shape the rows. These are
+    the
+    kit, the policy, the source, the options and the version. The same request then gives the same
+    bytes, and different releases have independent orders. Without a secret, the draws come from the
+    system's entropy. They also do if an option names a file or a ledger, because its content may
+    change.
 
     Cost: with a secret, one pass over the source.
     """
@@ -38,14 +40,17 @@ class ReleaseDraws(BriefRepr):
     source: Source
 
     def draw(self, use: str) -> ProtectiveRandom:
-        """Return the draws of one use. Draws of different uses reveal nothing of each other."""
+        """Return the random draws for one use. Draws for different uses are independent."""
         if self._secret is None:
             return ProtectiveRandom()
         return ProtectiveRandom.from_secret(self._secret, purpose=json.dumps([use, *self._shaping]))
 
     @cached_property
     def digests(self) -> dict[str, str]:
-        """The digest of each column: the tables of one database file have one fingerprint."""
+        """The digest of each column.
+
+        The fingerprint alone is equal for all tables of one database file.
+        """
         return digest_columns(self.source)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""A release enters a ledger: judged, written down as intended, published, written down as done."""
+"""Enter a release in a ledger: evaluate it, record the intent, publish it, and record the end."""
 
 from __future__ import annotations
 
@@ -25,11 +25,15 @@ from voile.release.manifest import MANIFEST, RELEASE
 
 @dataclass(frozen=True)
 class EntryProcedure(BriefRepr):
-    """How a release enters a ledger.
+    """The settings for entering a release in a ledger.
 
-    ledger : its file. key_file : of the secret. judge : the wing's.
-    override : why it is released though the promise is broken; recorded in the ledger.
-    recipient : its recipient, with a period or not. None if everybody may have it.
+    Parameters
+    ----------
+    ledger : the ledger's file.
+    key_file : the file of the ledger's secret.
+    judge : the function of the module that evaluates the release.
+    override : the reason to release although the risk budget is exceeded. The ledger records it.
+    recipient : the recipient, with or without a period. None if anybody may receive the release.
     """
 
     shows = ()
@@ -43,14 +47,19 @@ class EntryProcedure(BriefRepr):
 
 @dataclass(frozen=True)
 class PublishedLine(BriefRepr):
-    """The line that a publication adds to a ledger, whatever made it.
+    """The entry that a publication adds to a ledger.
 
-    kind : ``tables``, ``itemsets``..., or ``study`` of several kinds judged as one.
-    kit : its id. hashes : of the release and its public manifest, as the seal has them.
-    folder : where it is published; only a keyed hash of it is written.
-    judgement : the disclosure and its figures. override : the reason to publish nevertheless.
-    recipient : the release's recipient. The ledger keeps the name only if it lists the recipient as
-        apart from another.
+    Parameters
+    ----------
+    kind : ``tables``, ``itemsets``..., or ``study`` for several kinds evaluated together.
+    kit : the kit's id.
+    hashes : the hashes of the release and its public manifest, as in the seal.
+    folder : the folder of publication. The ledger stores only a keyed hash of it.
+    judgement : the disclosure and its figures.
+    override : the reason to publish although the risk budget is exceeded.
+    recipient : the release's recipient. The ledger stores the name only if it lists the recipient
+    as
+        non-colluding with another.
     """
 
     shows = ("kind",)
@@ -65,9 +74,11 @@ class PublishedLine(BriefRepr):
 
 
 def intend(opened: OpenLedger, published: PublishedLine) -> LedgerLine:
-    """Record an intended publication. From now on it counts as released.
+    """Record an intended publication. From then on it counts as released.
 
-    The caller has checked the judgement, publishes next, and then appends `done` of this line.
+    The caller has checked the judgement. It publishes next, and then appends a `done` entry that
+    refers
+    to this one.
     """
     judgement, hashes = published.judgement, published.hashes
     named = opened.ledger.audience.name_of(published.recipient)
@@ -88,7 +99,7 @@ def intend(opened: OpenLedger, published: PublishedLine) -> LedgerLine:
 
 
 def folder_of(out: Path) -> str:
-    """Return the whole name of the folder in which a release is published."""
+    """Return the absolute path of the folder in which a release is published."""
     stored = StorePath.parse(out)
     return str(split_output(out)[0].parent.resolve() if stored is None else stored.parent)
 
@@ -98,7 +109,10 @@ def no_bound(
 ) -> Judge:
     """Return the judge of a kind of data that has no joint figure for the same people.
 
-    disclosed : returns the content of the ledger's line for the release, as keyed hashes.
+    Parameters
+    ----------
+    kind : the kind of data.
+    disclosed : a function that returns the content of the ledger's entry, as keyed hashes.
     """
 
     def judge(ledger: Ledger, keys: LedgerKeys) -> ReleaseJudgement:
@@ -114,7 +128,10 @@ def no_bound(
 
 @dataclass(frozen=True)
 class LedgerEntry(BriefRepr):
-    """A release that a ledger allows, on its way; no other run may extend the ledger meanwhile."""
+    """A release that a ledger allows, during its publication.
+
+    The ledger is locked for other runs.
+    """
 
     shows = ()
 
@@ -127,7 +144,7 @@ class LedgerEntry(BriefRepr):
 
     @property
     def public(self) -> dict[str, Any]:
-        """Return the ledger's part of the public manifest. It shows if a line is removed later."""
+        """The ledger's part of the public manifest. It shows if an entry is removed later."""
         ledger = self.opened.ledger
         place = {"id": ledger.id, "line": len(ledger.chain.lines), "head": ledger.chain.head}
         return {"ledger": place}
@@ -138,24 +155,24 @@ class LedgerEntry(BriefRepr):
         return {"ledger": {**self.public["ledger"], **self.judgement.to_data(), **said}}
 
     def write_beside(self, private: AnyPath) -> None:
-        """Write the files of the private folder for judging a later release."""
+        """Write the files of the private folder that are needed to evaluate a later release."""
         for name, rows in self.judgement.beside.items():
             with open_writer(private / name, rows.schema) as writer:
                 writer.write(rows)
 
     def intend(self, hashes: Mapping[str, str]) -> None:
-        """Record an intended publication. From now on it counts as released."""
+        """Record an intended publication. From then on it counts as released."""
         kit, how = self.kit, (self.judgement, self.override, self.recipient)
         intend(self.opened, PublishedLine(kit.kind, kit.id, hashes, self.folder, *how))
 
     def finish(self) -> None:
-        """Write down that it was published."""
+        """Record that the release was published."""
         self.opened.append("done", {"of": self.opened.ledger.chain.lines[-1].number})
 
 
 @contextmanager
 def enter(entering: EntryProcedure, kit: StoredKit, out: Path | None) -> Iterator[LedgerEntry]:
-    """Hold a ledger while a release is judged by it and written.
+    """Lock a ledger while a release is evaluated with it and written.
 
     Raises
     ------

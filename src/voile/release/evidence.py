@@ -1,4 +1,4 @@
-"""What attacks on one release found, and its file: JSON in the holder's private folder."""
+"""The findings of attacks on one release, and their JSON file in the private folder."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 READ = "acceptance"
-"""Evidence for which people read: an attack that is run again does not replace it."""
+"""The name of evidence from a review by people. A new run of an attack does not replace it."""
 
 
 class AttackResults(tuple[Evidence, ...]):
-    """The evidence of each attack on one release, in the order in which they were made."""
+    """The evidence of each attack on one release, in the order of the attacks."""
 
     release: StoredRelease
     given: tuple[Mapping[str, Any], ...]
@@ -39,7 +39,7 @@ class AttackResults(tuple[Evidence, ...]):
         found: Iterable[Evidence],
         given: Iterable[Mapping[str, Any]] = (),
     ) -> Self:
-        """Keep evidence with the release that it is about, and with the options given for it."""
+        """Store evidence with its release and with the options of the attacks."""
         results = super().__new__(cls, found)
         results.release = release
         results.given = tuple(given)
@@ -54,9 +54,11 @@ class AttackResults(tuple[Evidence, ...]):
         return drawn_evidence("Evidence", self)
 
     def to_arrow(self) -> pa.Table:
-        """Return a row for each finding: shares from 0 to 1, with 95% intervals and small counts.
+        """Return a table with one row for each finding, including exact small counts.
 
-        `found` is `successes` of `trials`; `baseline` and `control` are shares, null without one.
+        The column `found` is the share `successes` / `trials`, from 0 to 1. `low` and `high` are
+        the ends
+        of its 95% interval. `baseline` and `control` are shares, or null if there is none.
         """
         import pyarrow as pa
 
@@ -84,13 +86,13 @@ class AttackResults(tuple[Evidence, ...]):
         )
 
     def to_pandas(self) -> Any:
-        """Return the same as a pandas frame."""
+        """Return the table of `to_arrow` as a pandas frame."""
         from voile.data import to_frame
 
         return to_frame(self.to_arrow(), like="pandas")
 
     def to_polars(self) -> Any:
-        """Return the same as a Polars frame."""
+        """Return the table of `to_arrow` as a Polars frame."""
         from voile.data import to_frame
 
         return to_frame(self.to_arrow(), like="polars")
@@ -103,17 +105,17 @@ class AttackResults(tuple[Evidence, ...]):
         key_file: str | os.PathLike[str] | None = None,
         force: bool = False,
     ) -> Path:
-        """Write the evidence, and seal it; return where.
+        """Write the evidence, seal it, and return its path.
 
         Parameters
         ----------
-        path : without it RELEASE.private/evidence.json, where the report looks for it.
+        path : without it, RELEASE.private/evidence.json, where the report expects it.
         key_file : file with the secret of the seal [variable VOILE_SECRET].
         force : replace the file if voile wrote it.
 
         Raises
         ------
-        RequestError : the release is in memory: `StoredRelease.save` takes its evidence.
+        RequestError : the release is in memory. Pass the evidence to `StoredRelease.save` instead.
         """
         from voile.keys.secret import Secret
 
@@ -129,7 +131,7 @@ def _share(rate: Rate | None) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class _EvidenceFile:
-    """The fields of the file. No others are allowed."""
+    """The fields of the evidence file. Other fields are rejected."""
 
     __pydantic_config__ = FORBID
 
@@ -142,7 +144,7 @@ class _EvidenceFile:
 
 
 def default_place(release: StoredRelease) -> Path:
-    """Return where evidence of a release on disk is looked for."""
+    """Return the default path of the evidence of a release on disk."""
     from voile.release.manifest import EVIDENCE
 
     folder = release.folder
@@ -162,10 +164,10 @@ def write_evidence(
     *,
     force: bool,
 ) -> None:
-    """Write evidence with the hash of the release it is about, and seal it.
+    """Write evidence with the hash of its release, and seal it.
 
-    Reviews by people are kept, unless the new evidence includes them. `force` covers all other
-    evidence.
+    Reviews by people are kept, unless the new evidence includes them. `force` allows replacing all
+    other evidence.
     """
     from voile.data.files.atomic import write_bytes
     from voile.release.verify import seal_evidence
@@ -191,7 +193,7 @@ def write_evidence(
 def kept_evidence(
     place: Path, release: StoredRelease, secret: Secret | None
 ) -> tuple[Sequence[Evidence], bool]:
-    """Return the reviews by people in a file of evidence, and whether it contains only these."""
+    """Return the reviews by people in an evidence file, and whether it contains only these."""
     try:
         found = read_evidence(place, release, secret)
     except VoileError:
@@ -203,16 +205,16 @@ def kept_evidence(
 def find_evidence(
     release: StoredRelease, secret: Secret | None, given: object = None
 ) -> AttackResults:
-    """Return evidence of a release from the user's object.
+    """Return the evidence of a release from an object that the user passed.
 
     Parameters
     ----------
-    given : the result of attack, a file, or several of these. None: the file next to the release,
-        if there is one.
+    given : the result of attack, a file, or several of these. If None, the function reads the file
+        next to the release, if there is one.
 
     Raises
     ------
-    RequestError : it is about another release, or no evidence.
+    RequestError : the object is not evidence, or it is about another release.
     """
     if given is None:
         if isinstance(release.path, MemoryPath) or not default_place(release).exists():
@@ -237,7 +239,7 @@ def find_evidence(
 
 
 def read_evidence(place: Path, release: StoredRelease, secret: Secret | None) -> AttackResults:
-    """Read evidence back. Refuse evidence of another release, or changed evidence."""
+    """Read an evidence file. Refuse evidence that is changed or about another release."""
     from pydantic import TypeAdapter, ValidationError
 
     from voile.data.files.own_files import read_bytes
@@ -269,7 +271,12 @@ def _of_another(release: StoredRelease, place: Path | None) -> RequestError:
 
 
 def _refuse_evidence(problems: Mapping[str, str], place: Path) -> RequestError:
-    """Say in one sentence why a file is not evidence; `problems` has a message by field."""
+    """Return an error that explains why a file is not evidence.
+
+    Parameters
+    ----------
+    problems : a message for each field with a problem.
+    """
     if "" in problems or "format" in problems:
         return RequestError(
             "the file is not an evidence file",

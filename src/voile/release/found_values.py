@@ -1,4 +1,4 @@
-"""The found values of a release in its private manifest and on its report; no search is loaded."""
+"""Describe the unreleased values found in a release, without importing the search."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from voile.report.sections import Grid, Section
 VALUES = "values"
 """The part of the private manifest with the columns and forms of the values that were found."""
 LARGEST = 1_000_000_000
-"""Bytes of a column of one release that is searched, at most; a larger one is reported."""
+"""The largest size in bytes of a column that is searched.
+
+A larger column is reported as skipped.
+"""
 NOT_SEARCHED = "columns_not_searched"
 VALUES_FOUND = "values_found"
-"""The people with own values in the release beyond chance; nothing where some are not searched."""
+"""The number of people with their own unreleased values in the release, beyond chance."""
 
 
 class ValuesWarning(UserWarning):
@@ -23,21 +26,23 @@ class ValuesWarning(UserWarning):
 
 
 def is_large(size: int) -> bool:
-    """Say whether a column of so many bytes is too large to search."""
+    """Return whether a column of this many bytes is too large to search."""
     return size > LARGEST
 
 
 def detail_values(found: ValueFinding) -> dict[str, Any]:
-    """Return the forms of a finding, and its sentence, which the private manifest has too."""
+    """Return the forms and the sentence of a finding, for the private manifest."""
     forms = [asdict(one) for one in found.forms]
     detail = {"name": found.name, "sentence": found.sentence, "forms": forms}
     return {**detail, "not_searched": found.not_searched}
 
 
 def describe_values(private: Mapping[str, Any]) -> Section | None:
-    """Show the values of a release by itself that its bytes have; None where nothing was searched.
+    """Return a report section with the unreleased values found, or None if nothing was searched.
 
-    private : the private manifest. The section is for the holder alone.
+    Parameters
+    ----------
+    private : the private manifest. The section is only for the data holder.
     """
     details, skipped = private.get(VALUES, ()), private.get("figures", {}).get(NOT_SEARCHED)
     if not details and not skipped:

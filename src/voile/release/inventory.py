@@ -23,10 +23,14 @@ def list_fates(
 
     Parameters
     ----------
-    columns : of the source. released : the columns as the public manifest describes them.
+    columns : the columns of the source.
+    roles : the roles of the source's columns.
+    released : the released columns as the public manifest describes them.
     suppressed : released columns that distinguish no value.
 
-    Raises AssertionError: a released column with a source is of no column of this source.
+    Raises
+    ------
+    AssertionError : a released column refers to a column that is not in the source.
     """
     source = list(columns)
     given = {name: one.role for name, one in roles.columns.items()}

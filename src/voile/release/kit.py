@@ -32,15 +32,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class StoredKit(BriefRepr):
-    """What `fit` learnt: small facts as JSON, larger ones as Arrow tables.
+    """The result of `fit`: small facts as JSON, larger ones as Arrow tables.
 
     Parameters
     ----------
-    kind : the wing that made it.
-    visibility : ``private`` when it holds raw values or one person's numbers; only a kit tested
-        to hold none is ``shareable``.
-    facts : JSON-able, the wing's own; ``policies`` (the number of them) is always there.
-    tables : the wing's own.
+    kind : the kind of data.
+    visibility : ``private`` if the kit contains raw values or the numbers of one person. A kit is
+        ``shareable`` only if tests show that it contains none of these.
+    facts : JSON-compatible facts of the module. ``policies``, the number of policies, is always
+        present.
+    tables : the tables of the module.
     """
 
     shows = (
@@ -56,7 +57,7 @@ class StoredKit(BriefRepr):
 
     @property
     def policies(self) -> int:
-        """How many policies it holds."""
+        """The number of policies in the kit."""
         return int(self.facts["policies"])
 
     def __reduce__(self) -> NoReturn:
@@ -66,13 +67,13 @@ class StoredKit(BriefRepr):
 
     @cached_property
     def id(self) -> str:
-        """Return the kit's id, which follows from its content: the same content has the same id."""
+        """The kit's id, a hash of its content. The same content gives the same id."""
         return hash_index(self._index(self._encode_tables()))
 
     @check_arguments
     @as_keywords()
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the folder; it appears whole or not at all."""
+        """Write the kit as a folder, which appears completely or not at all."""
         from voile.data.files.atomic import write_folder
 
         encoded = self._encode_tables()
@@ -84,15 +85,17 @@ class StoredKit(BriefRepr):
     @classmethod
     @check_arguments
     def load(cls, path: str | os.PathLike[str], kind: str | None = None) -> Self:
-        """Read a folder back, checking every file against the index; a work folder's kit is read.
+        """Read a kit's folder, and check every file against the index.
+
+        A work folder is also accepted.
 
         Parameters
         ----------
-        kind : of the wing that the kit has to be of; any without it.
+        kind : the required kind of data. None accepts any kind.
 
         Raises
         ------
-        RequestError : no kit there, or one of a newer version or another kind.
+        RequestError : the folder contains no kit, or a kit of a newer version or another kind.
         DamagedError : a part is absent, too large, or not part of a kit.
         TamperedError : a file does not match the index.
         """
@@ -102,17 +105,17 @@ class StoredKit(BriefRepr):
         raw, index = read_index(path, kind)
         tables = read_tables(path, index.tables)
         kit = cls(index.kind, index.visibility, index.facts, tables)
-        kit.__dict__["id"] = hash_index(raw)  # another Parquet writer's bytes would give another id
+        kit.__dict__["id"] = hash_index(raw)  # another Parquet writer would give another id
         return kit
 
     def read_content(self, content: Callable[[StoredKit], T]) -> T:
-        """Return the wing's content of the kit. Raise `DamagedError` if its parts do not fit."""
+        """Return the module's content of the kit. Raise `DamagedError` if its parts do not fit."""
         try:
             with fitting("the kit"):
                 return content(self)
         except TamperedError:
             raise
-        except RequestError as error:  # what refuses a user's values refuses a kit's
+        except RequestError as error:  # the same checks serve a user's values
             raise DamagedError(f"the kit's parts do not fit: {error}") from error
 
     def table(
@@ -123,11 +126,16 @@ class StoredKit(BriefRepr):
         text: Iterable[str] = (),
         raw: Iterable[str] = (),
     ) -> pa.Table:
-        """Return a table that has columns of these names and kinds, with a value in every row.
+        """Return a table after a check that its columns have the given types and no missing value.
+
+        Parameters
+        ----------
+        name : the name of the table.
+        numbers, text, raw : the columns of finite numbers, of text and of bytes.
 
         Raises
         ------
-        DamagedError : the kit lacks it, or a number is infinite or none.
+        DamagedError : a column has another type or a missing value, or a number is not finite.
         """
         import numpy as np
         import pyarrow.types as kinds

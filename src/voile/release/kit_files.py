@@ -1,4 +1,4 @@
-"""Kits and policies as files. Their contents and sizes are checked before they are read."""
+"""Read kits and policies from files, after checks of their contents and sizes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from voile.data.files.own_files import check_model, parse_json, read_bytes, read
 from voile.data.source import unreadable
 
 MOST_VALUES, MOST_BYTES = 1 << 29, 4 << 30
-"""The limit on the values and bytes of a kit's tables, all together and unpacked."""
+"""The limits on the values and on the unpacked bytes of all tables of a kit together."""
 BATCH_ROWS = 4096
 PLAIN = {"PLAIN", "RLE", "BIT_PACKED"}
-"""How a kit's tables are coded: without dictionaries, so that their sizes are stated beforehand."""
+"""The encodings in a kit's tables. Without dictionaries, the files state their sizes beforehand."""
 
 
 class PolicyFile(BaseModel):
@@ -59,7 +59,7 @@ def read_policy(path: Path) -> PolicyFile:
 
 
 def read_index(path: Path, kind: str | None) -> tuple[bytes, KitIndex]:
-    """Read a kit's index, with its bytes. Refuse another `kind` if one is given."""
+    """Return the bytes and the content of a kit's index. Refuse another `kind` if one is given."""
     try:
         raw = read_bytes(path / KIT_INDEX)
     except (FileNotFoundError, NotADirectoryError):
@@ -135,10 +135,10 @@ def _chunks(file: pq.ParquetFile) -> Iterator[Any]:
 
 
 def _read_table(file: pq.ParquetFile, path: Path) -> pa.Table:
-    """Read a whole table. Stop if its pages contain more than they state."""
+    """Read a whole table. Stop if its pages are larger than the file states."""
     batches, size = [], 0
     with _whole(path):
-        # `read` starts a pool of threads; a command that ends soon after aborts with it
+        # `read` starts a thread pool, with which a command that ends soon after would abort
         for batch in file.iter_batches(BATCH_ROWS, use_threads=False):
             batch.validate(full=True)
             batches.append(batch)

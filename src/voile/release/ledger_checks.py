@@ -1,4 +1,4 @@
-"""Check a ledger against its secret and against manifests, and close intents that a run left."""
+"""Check a ledger against its secret and against manifests, and close the intents of killed runs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ UNKNOWN_HEAD = "no last line is missing: only the secret's file can show it (--k
 def ledger_checks(
     ledger: Ledger, keys: LedgerKeys | None, manifests: Sequence[Path]
 ) -> Iterator[ReleaseCheck]:
-    """Check a ledger whose lines follow on each other.
+    """Yield the checks of a ledger with a valid chain of entries.
 
-    keys : of its secret. The last head is kept next to the secret.
-    manifests : of releases that were made under it. A folder selects all manifests in it.
+    Parameters
+    ----------
+    keys : the keys from the ledger's secret. The last head is stored next to the secret.
+    manifests : manifests of releases that the ledger records. A folder stands for all manifests in
+        it.
     """
     yield ReleaseCheck("each line follows the one before", True)
     yield _ends_where_written_down(ledger, keys)
@@ -46,7 +49,7 @@ def _each(manifests: Sequence[Path]) -> Iterator[Path]:
 
 
 def _made_under(ledger: Ledger, path: Path) -> ReleaseCheck:
-    """Hold a manifest to the line that it names; two ledgers that were one disagree here."""
+    """Compare a manifest with the entry that it refers to. Two copies of one ledger differ here."""
     name = path.name
     try:
         manifest = read_json(path, "the manifest")
@@ -69,9 +72,9 @@ def _made_under(ledger: Ledger, path: Path) -> ReleaseCheck:
 
 
 def close_intents(opened: OpenLedger, folders: Sequence[Path]) -> list[tuple[int, Act]]:
-    """Close each open intent: *done* where its release is in one of these folders, else *void*.
+    """Close each open intent: *done* if its release is in one of these folders, or else *void*.
 
-    An intent whose own folder is none of these stays open, and counts as released.
+    An intent with a folder that is not in the list stays open, and counts as released.
     """
     done = close_published(opened, folders)
     known = {opened.keys.hash("folder", str(folder.resolve())) for folder in folders}

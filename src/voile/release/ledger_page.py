@@ -1,4 +1,4 @@
-"""A ledger as a page, for the data holder: the risk budget, the releases, and their joint risk."""
+"""A page about a ledger for the data holder: risk budget, releases and their joint risk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOT_SAID = (
 
 
 def ledger_page(ledger: Ledger, name: str) -> str:
-    """Return the page of a ledger of this file name, as HTML."""
+    """Return the page of a ledger as HTML, for the ledger with this file name."""
     head = ledger.chain.lines[-1]
     facts = {
         "Ledger": ledger.id,

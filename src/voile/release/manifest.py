@@ -1,7 +1,8 @@
 """A release on disk and its two manifests: a public one for recipients, and a private one.
 
-A release has two neighbours. ``OUT.manifest.json`` goes with the release. ``OUT.private/``, mode
-0700, never does: a hash of the source lets anyone confirm a guess, and a seed undoes noise.
+Two items are written next to a release. Publish ``OUT.manifest.json`` with the release. Never
+publish ``OUT.private/``, which has mode 0700. It contains a hash of the source, with which anyone
+can confirm a guess, and a seed, which undoes noise.
 """
 
 from __future__ import annotations
@@ -32,25 +33,28 @@ if TYPE_CHECKING:
 
 FORMAT = RELEASE_FORMAT
 VERSION = 1
-ROWS, ROW, PERSON = "rows.parquet", "row", "person"  # which row of the source, whose
-RELEASE, MANIFEST = "release", "manifest"  # what the seal calls the two public files
-CONTROL, ASIDE = "control.parquet", "set-aside.csv"  # who was held out, what no policy speaks of
+ROWS, ROW, PERSON = "rows.parquet", "row", "person"  # source row and person of each released row
+RELEASE, MANIFEST = "release", "manifest"  # names of the two public files in the seal
+CONTROL, ASIDE = "control.parquet", "set-aside.csv"  # held-out and rejected rows
 PRIVATE_MANIFEST = "manifest.json"
 PEOPLE, WHO = "people.parquet", "person"
-"""The people whose rows a release in a ledger shows, as tokens under the ledger's key."""
+"""The file and the column with the people of a release in a ledger, as tokens under its key."""
 APPLIED = (SEAL, PRIVATE_MANIFEST, ROWS, CONTROL, ASIDE)
-"""What apply writes into every private folder."""
+"""The files that apply writes into every private folder."""
 FINDINGS = "findings"
-"""The part of the private manifest with the gate's findings, of which `figures` are the values."""
+"""The part of the private manifest with the gate's findings.
+
+The values in `figures` come from them.
+"""
 DIGESTS = "columns"
 """The digests of a source's columns, in the private manifest's part about the source."""
 INVENTORY = "inventory"
 """The part of the private manifest with the fate of each source column."""
 PREDICTED = "predicted"
-"""The part of the public manifest with the names of figures that the fit predicts, no findings."""
+"""The part of the public manifest that lists the figures predicted by the fit and not measured."""
 ACCEPTED = "accepted_risk"
-"""The part of the public manifest with the reason for which the data holder accepted the risk."""
-EVIDENCE = "evidence.json"  # where it is looked for in the private folder
+"""The part of the public manifest with the data holder's reason for accepting the risk."""
+EVIDENCE = "evidence.json"  # its name in the private folder
 ESCAPED = "escaped by an apostrophe"
 PARTS = {"chosen": dict, "counts": dict, "figures": dict, "kind": str, "sha256": str}
 PUBLIC = frozenset({"figures", "kind", "sha256"})
@@ -72,7 +76,7 @@ def private_path(out: P) -> P:
 
 
 def source_rows(folder: AnyPath) -> pa.Array:
-    """Return, by a private folder, which row of the source each released row is."""
+    """Return the source row number of each released row, from a private folder."""
     from voile.data import open_source
 
     return open_source(folder / ROWS).read([ROW]).column(0).combine_chunks()
@@ -96,7 +100,7 @@ def is_private_of(folder: Path, out: StorePath) -> bool:
 
 
 def encode(manifest: Mapping[str, Any]) -> bytes:
-    """Return a manifest's bytes: the same content has the same bytes."""
+    """Return a manifest as bytes. The same content gives the same bytes."""
     return json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False).encode()
 
 
@@ -106,10 +110,10 @@ class StoredRelease(BriefRepr):
 
     Parameters
     ----------
-    path : its place: here, in memory, or in a store.
-    public : its manifest.
-    private : the manifest that never leaves; None where only the release was received.
-    like : the kind of frame that the source came as, and the release is shown as.
+    path : the location of the release: on this machine, in memory, or in a store.
+    public : the public manifest.
+    private : the private manifest, which is never published. None if only the release was received.
+    like : the type of the source's frame, in which the release is shown.
     secret : the secret that seals a release in memory when it is saved.
     """
 
@@ -126,7 +130,7 @@ class StoredRelease(BriefRepr):
 
     @property
     def kind(self) -> str:
-        """The wing that made it."""
+        """The kind of data."""
         return str(self.public["kind"])
 
     def _repr_html_(self) -> str:
@@ -146,12 +150,12 @@ class StoredRelease(BriefRepr):
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """The manifest that goes with it."""
+        """The public manifest, which is published with the release."""
         return self.public
 
     @property
     def frame(self) -> Any:
-        """Its rows, as the kind of frame that the source came as; Arrow where it was a file."""
+        """The released rows, in the source's type of frame, or as Arrow if it was a file."""
         from voile.data import to_frame
 
         if self.like == "spark" and isinstance(self.path, Path) and self.path.is_dir():
@@ -189,7 +193,10 @@ class StoredRelease(BriefRepr):
 
     @cached_property
     def local(self) -> AnyPath:
-        """Where its bytes are read: of a release in a store a private copy, made once."""
+        """The path from which the bytes are read.
+
+        A release in a store is copied once, to a private copy.
+        """
         if not isinstance(self.path, StorePath):
             return self.path
         from voile.data.stores.copies import copy_release
@@ -211,7 +218,8 @@ class StoredRelease(BriefRepr):
 
         Raises
         ------
-        RequestError : no release there, no manifest next to it, or one of a newer version.
+        RequestError : there is no release, no manifest next to it, or a manifest of a newer
+        version.
         DamagedError : a manifest is damaged or lacks a part.
         """
         from voile.data.opening import split_output
@@ -235,7 +243,10 @@ class StoredRelease(BriefRepr):
 
     @classmethod
     def _open_stored(cls, path: StorePath, like: Frame, secret: Secret | None) -> Self:
-        """Read the manifest of a release in a store; the private one is here, if anywhere."""
+        """Read the manifest of a release in a store.
+
+        Its private manifest, if any, is on this machine.
+        """
         public = _read_manifest(manifest_path(path), PUBLIC)
         folder = stored_private_path(path)
         private = folder / PRIVATE_MANIFEST
@@ -243,7 +254,7 @@ class StoredRelease(BriefRepr):
         return cls(path, public, _read_manifest(private, PRIVATE) if is_own else None, like, secret)
 
     def rows(self) -> Source:
-        """Open the released rows, without the apostrophes that make formulas text."""
+        """Open the released rows, without the apostrophes that escape formulas."""
         from voile.data.formulas import UnescapedSource
         from voile.data.opening import open_released
 
@@ -251,7 +262,7 @@ class StoredRelease(BriefRepr):
         return UnescapedSource(rows) if self.public.get("formulas") == ESCAPED else rows
 
     def people(self) -> Source | None:
-        """Return whose each released row is, as tokens; None where that is not known."""
+        """Return the person of each released row as a token, or None if it is unknown."""
         from voile.data import open_source
 
         path = self.folder / ROWS
@@ -260,12 +271,12 @@ class StoredRelease(BriefRepr):
 
     @property
     def counted_unit(self) -> str:
-        """The unit that a check counts: "people" where the private folder has those of the rows."""
+        """The unit that a check counts: "people" if the private folder has row records."""
         return "people" if (self.folder / ROWS).exists() else "rows"
 
     @property
     def is_sealed(self) -> bool:
-        """Whether this is its maker's: its private folder has anything that apply wrote there."""
+        """Whether this is the holder's copy: the private folder has a file that apply wrote."""
         return any((self.folder / name).exists() for name in APPLIED)
 
     def sealed_place(self, name: str) -> AnyPath:
@@ -274,19 +285,27 @@ class StoredRelease(BriefRepr):
         return public.get(name, self.folder / name)
 
     def seal(self, name: str) -> FileSeal:
-        """Read a seal of its private folder, `TamperedError` where there is none."""
+        """Read a seal in the private folder. Raise `TamperedError` if there is none."""
         place = self.folder / name
         if isinstance(place, MemoryPath):
             raise TamperedError("there is no seal here", where=str(place))
         return FileSeal.read_file(place)
 
     def check_source(self, source: Source, rows: int) -> None:
-        """Raise `RequestError` if original data of so many rows are not the released source.
+        """Raise `RequestError` if the given data are not the released source.
 
-        Data under the name that they had then must have the same hash; a frame may have further
-        columns. So must a file under another name with the same columns, in the same format. Other
+        Data with the name of the released source must have its hash, although a frame may have
+        further
+        columns. The same holds for a file with another name, but with the same columns and format.
+        Other
         data, such as an annotated copy or a frame of a file's rows, need the same number of rows.
-        They also need the same values in each common column.
+        They
+        also need the same values in each common column.
+
+        Parameters
+        ----------
+        source : the data to check.
+        rows : the number of rows in these data.
         """
         self.check_rows(rows, source.name)
         private = self.private or {}
@@ -296,7 +315,7 @@ class StoredRelease(BriefRepr):
         end = PurePath(source.name).suffix
         is_alike = known is not None and known.keys() == source.columns.keys()
         if is_copy and not (is_alike and end and end == PurePath(name).suffix):
-            from voile.data.column_digests import find_changed  # a device has no pyarrow
+            from voile.data.column_digests import find_changed  # needs pyarrow
 
             changed = find_changed(applied.get(DIGESTS, {}), source)
             if changed is None:
@@ -321,7 +340,7 @@ class StoredRelease(BriefRepr):
         )
 
     def check_rows(self, rows: int, name: str) -> None:
-        """Raise `RequestError` if original data of so many rows are not the released source."""
+        """Raise `RequestError` if the data have another number of rows than the released source."""
         read = (self.private or {}).get("counts", {}).get("read", rows)
         if read != rows:
             raise RequestError(
@@ -331,9 +350,9 @@ class StoredRelease(BriefRepr):
             )
 
     def check_hash(self) -> None:
-        """Raise `TamperedError` if the release's bytes differ from the manifest's hash.
+        """Raise `TamperedError` if the release's bytes differ from the hash in the manifest.
 
-        Those of a table in a database are its rows, which are read once.
+        For a table in a database the bytes are its rows, which are read once.
         """
         from voile.data import open_source
         from voile.data.opening import TABLES

@@ -1,7 +1,7 @@
-"""The typed contract of a module: one kind of data, with its verbs and their options.
+"""The typed interface of a module, which implements the verbs for one kind of data.
 
-A module imports a verb's code on first use. `verb_types` types each verb, so mypy rejects a verb
-whose signature differs from the arguments of its callers.
+A module imports a verb's code on first use. `verb_types` contains a type for each verb, so mypy
+rejects a verb with a signature that differs from the arguments of its callers.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ModuleOptions(NamedTuple, Generic[F, A, K]):
 
 
 class ModuleAssessing(Protocol[B]):
-    """How a module assesses releases that voile did not make."""
+    """The way in which a module assesses releases that voile did not make."""
 
     @property
     def options(self) -> type[B]:
@@ -52,22 +52,24 @@ class ModuleAssessing(Protocol[B]):
 
     @property
     def assess(self) -> verb.Assess[B, Any]:
-        """Assess a release."""
+        """The function that assesses a release."""
 
     @property
     def sections(self) -> verb.AssessedSections:
-        """Return the sections of an assessment's report."""
+        """The function that returns the sections of an assessment's report."""
 
 
 class KindModule(Protocol[F, A, K]):
-    """One kind of data: its verbs, their options, and the capabilities that not every kind has.
+    """One kind of data, with its verbs, their options, and optional capabilities.
 
     A module is a class that derives from this protocol. An unsupported capability is None.
 
-    kind, summary : its name, and one line on its data.
-    ways : the fields of `Choice` that pick a policy of its kits.
-    requires_roles : whether `fit` needs roles; without it the options can name the columns.
-    assessing : how a release of any origin is assessed.
+    Parameters
+    ----------
+    kind, summary : the name of the kind, and one line about its data.
+    ways : the fields of `Choice` that can select a policy of its kits.
+    requires_roles : whether `fit` needs roles. If False, the options can name the columns.
+    assessing : the functions that assess a release of any origin.
     """
 
     kind: str
@@ -86,19 +88,19 @@ class KindModule(Protocol[F, A, K]):
 
     @property
     def criteria(self) -> tuple[CriterionMeasure, ...]:
-        """The figures and findings that a determination judges."""
+        """The figures and findings that a determination evaluates."""
 
     @property
     def fit(self) -> verb.Fit[F, Any]:
-        """Find the policies that no other beats."""
+        """The function that finds the policies that no other policy beats."""
 
     @property
     def choose(self) -> verb.Choose:
-        """Pick one policy."""
+        """The function that chooses one policy."""
 
     @property
     def prepare(self) -> verb.Prepare[A]:
-        """Prepare the step that every row of a source goes through."""
+        """The function that prepares the step through which every row of a source passes."""
 
     def apply(
         self,
@@ -111,7 +113,7 @@ class KindModule(Protocol[F, A, K]):
         force: bool,
         progress: ProgressHook,
     ) -> StoredRelease:
-        """Write the release of a source under a policy; see `voile.release.apply.apply_by`."""
+        """Write the release of a source under a policy. See `voile.release.apply.apply_by`."""
         from voile.release.apply import apply_by
 
         return apply_by(
@@ -120,19 +122,19 @@ class KindModule(Protocol[F, A, K]):
 
     @property
     def attack(self) -> verb.Attack[K]:
-        """Attack a release."""
+        """The function that attacks a release."""
 
     @property
     def report(self) -> verb.ReportSections:
-        """Return the sections of a report."""
+        """The function that returns the sections of a report."""
 
     @property
     def verify(self) -> verb.Verify:
-        """Check a release."""
+        """The function that checks a release."""
 
     @property
     def open_source(self) -> verb.OpenSource:
-        """Open a source, whether it has rows or not."""
+        """The function that opens a source, with or without rows."""
         from voile.data import open_source
 
         return open_source
@@ -140,7 +142,7 @@ class KindModule(Protocol[F, A, K]):
     def open(
         self, thing: object, *, table: str | None = None, encoding: str | None = None
     ) -> Source:
-        """Open a source; refuse one without rows."""
+        """Open a source. Refuse a source without rows."""
         from voile.data.opening import check_rows
 
         return check_rows(self.open_source(thing, table=table, encoding=encoding))
@@ -152,17 +154,17 @@ class KindModule(Protocol[F, A, K]):
 
     @property
     def judge(self) -> verb.JudgePolicy | None:
-        """Evaluate a policy together with a ledger's releases; None if unsupported."""
+        """The function that evaluates a policy with a ledger's releases, or None if unsupported."""
         return None
 
     @property
     def choose_after(self) -> verb.ChooseAfter | None:
-        """Search for a policy that is safe given a ledger's releases; None if unsupported."""
+        """The search for a policy that is safe given a ledger, or None if unsupported."""
         return None
 
     @property
     def expand(self) -> verb.ExpandRows | None:
-        """Expand a release's intervals to values; None if unsupported."""
+        """The function that expands a release's intervals to values, or None if unsupported."""
         return None
 
 
@@ -170,11 +172,11 @@ AnyModule: TypeAlias = "KindModule[Any, Any, Any]"
 
 
 def find_own_verb(module: AnyModule, name: str) -> OwnVerb[Any]:
-    """Return the verb of this name that the module alone has.
+    """Return a verb that only this module has, by its name.
 
     Raises
     ------
-    RequestError : it has none of this name.
+    RequestError : the module has no verb of this name.
     """
     found = {one.name: one for one in module.own_verbs}
     if name not in found:

@@ -1,4 +1,4 @@
-"""The common part of the options of all wings' verbs."""
+"""Options that the verbs of all kinds of data share."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=BaseModel)
 OPTIONS, VERB = "options", "verb"
-"""The places of options and of a kind's own verb in a kit's facts and a private manifest."""
+"""The keys for options and for the verb of one kind, in a kit's facts and a private manifest."""
 ALL_ONE = frozenset({"jobs", "resume", "engine", "spark_conf"})
 """Options that do not change the result."""
 
 
 class Options(BaseModel):
-    """Options that are checked all at once and never changed afterwards."""
+    """A set of options that is validated as a whole and cannot be changed afterwards."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod
     def _as_given(cls, given: Any) -> Any:
-        """Take one value of an option that may be given several times as the only one, or none."""
+        """Put a single value of a repeatable option into a tuple. None becomes an empty tuple."""
         if not isinstance(given, Mapping):
             return given
         several = {
@@ -47,7 +47,7 @@ class Options(BaseModel):
 
 
 def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """Return the options of a verb by the names that users give."""
+    """Return the options of a verb by the names that users type."""
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
@@ -61,9 +61,15 @@ RENAMED = {
 
 
 def check_options(model: type[M], given: Mapping[str, Any], spelt: Callable[[str], str] = str) -> M:
-    """Build the options; every mistake is reported at once, by the option it was made with.
+    """Build the options, and report every mistake at once, with the name of each wrong option.
 
-    spelt : how the user writes an option's name: ``--hold-out`` on the command line.
+    Parameters
+    ----------
+    model : the options of the verb.
+    given : the values by option name.
+    spelt : a function that writes an option's name for the user, such as ``--hold-out`` on the
+    command
+        line.
 
     >>> check_options(ApplyOptions, {"keep_oder": True})
     Traceback (most recent call last):
@@ -80,7 +86,7 @@ def request_error(
 ) -> RequestError:
     found = error.errors(include_url=False)
     inside = {m["loc"][0] for m in found if len(m["loc"]) > 1}
-    # An option with a wrong value is short of a value, too: that is said once.
+    # pydantic reports an option with a wrong value twice.
     mistakes = [m for m in found if len(m["loc"]) != 1 or m["loc"][0] not in inside]
     said = []
     for one in mistakes:
@@ -97,13 +103,13 @@ def request_error(
 
 
 def with_options(kit: StoredKit, options: BaseModel, verb: str | None = None) -> StoredKit:
-    """Return a kit that stores the options with which it was fitted, or made by another verb."""
+    """Return a kit that stores the options of the verb that made it. `verb` is None for `fit`."""
     made = {} if verb is None else {VERB: verb}
     return replace(kit, facts={**kit.facts, OPTIONS: {**list_stored(options), **made}})
 
 
 def list_stored(options: BaseModel) -> dict[str, Any]:
-    """Return the options that a user gave; of each place that one names, None.
+    """Return the options that a user gave. The value of an option that names a place becomes None.
 
     >>> list_stored(ApplyOptions(key_file="/home/me/key", keep_order=True, formulas="keep"))
     {'keep_order': True, 'key_file': None}
@@ -124,13 +130,16 @@ def list_stored(options: BaseModel) -> dict[str, Any]:
 
 
 def leaves(annotation: Any) -> set[Any]:
-    """Return the types that an annotation is made of; of a Literal the Literal."""
+    """Return the types in an annotation, without unions and containers.
+
+    A Literal counts as one type.
+    """
     inner = [] if get_origin(annotation) is Literal else get_args(annotation)
     return set[Any]().union(*map(leaves, inner)) if inner else {annotation}
 
 
 class FitOptions(Options):
-    """What fitting shares in every wing."""
+    """The options of `fit` that all kinds of data share."""
 
     hold_out: float = Field(
         0.0, ge=0, lt=1, description="share of subjects to exclude from the fit"
@@ -138,7 +147,7 @@ class FitOptions(Options):
 
 
 class ApplyOptions(Options):
-    """How every wing's release is written."""
+    """The options of `apply` that all kinds of data share."""
 
     keep_order: bool = Field(
         False, description="keep the source's row order. A kept order can link releases"
@@ -186,7 +195,7 @@ class ApplyOptions(Options):
     )
 
     def begin(self) -> None:
-        """Start the engine's session, before opening a source would start it."""
+        """Start the session of the engine, before opening a source would start it."""
         if self.spark_conf and self.engine != "spark":
             raise RequestError(
                 "--spark-conf applies only to Spark",
@@ -199,7 +208,7 @@ class ApplyOptions(Options):
             open_session(self.spark_conf)
 
     def at_worker(self) -> Self:
-        """Return the options for a worker: files by their whole names, and no ledger."""
+        """Return the options for a worker process, with absolute paths and without a ledger."""
         types = {n: leaves(field.annotation) for n, field in type(self).model_fields.items()}
         paths = {
             name: with_places(one, types[name], whole_path)
@@ -209,9 +218,11 @@ class ApplyOptions(Options):
         return self.model_copy(update={**paths, "ledger": None, "override": None})
 
     def as_json(self) -> str:
-        """Return the options that were given, for another process.
+        """Return the given options as JSON for another process.
 
-        Raises RequestError: one contains an object that only this process has.
+        Raises
+        ------
+        RequestError : an option contains an object that only this process has.
         """
         try:
             return self.model_dump_json(exclude_unset=True, by_alias=True)
@@ -223,7 +234,7 @@ class ApplyOptions(Options):
 
 
 def whole_path(thing: Any) -> Any:
-    """Return a path by its whole name, and any other text unchanged.
+    """Return the absolute path of a file or folder, and any other text unchanged.
 
     >>> whole_path("postgresql://host/county::people")
     'postgresql://host/county::people'
@@ -235,14 +246,16 @@ def whole_path(thing: Any) -> Any:
 
 
 class PseudonymOptions(ApplyOptions):
-    """How a release is written that names its subjects by pseudonyms."""
+    """Options for a release that names its subjects by pseudonyms."""
 
     no_pseudonyms: bool = Field(False, description="drop the column of subjects")
 
     def secret(self, subject: str | None) -> Secret | None:
-        """Read the secret; without one, the subjects' column may be left out only knowingly.
+        """Read the secret. Without a secret, the user must ask to drop the column of subjects.
 
-        Raises RequestError: there is no secret, and pseudonyms of this column are to be released.
+        Raises
+        ------
+        RequestError : there is no secret, and pseudonyms of this column are to be released.
         """
         secret = Secret.find(self.key_file)
         if secret is None and subject is not None and not self.no_pseudonyms:
@@ -255,7 +268,7 @@ class PseudonymOptions(ApplyOptions):
 
 
 class AttackOptions(Options):
-    """The options of every wing's adversary, apart from the release."""
+    """The options of `attack` that all kinds of data share."""
 
 
 class ControlOptions(AttackOptions):

@@ -1,4 +1,4 @@
-"""What becomes of rows: plain values, so that any process may make them and one counts them."""
+"""The outcomes of rows, as plain values that any process can make and one process counts."""
 
 from __future__ import annotations
 
@@ -33,11 +33,13 @@ class AsideRows(NamedTuple):
 
 @dataclass(frozen=True)
 class SourceBatch(BriefRepr):
-    """Rows of the source on their way.
+    """A batch of rows of the source.
 
+    Parameters
+    ----------
     rows : the requested columns.
     numbers : (n,) the number of each row in the source, from 0.
-    counted : (n,) bool, not held out: the others are not counted.
+    counted : (n,) bool, True for rows that are not held out. The other rows are not counted.
     """
 
     rows: pa.RecordBatch
@@ -45,14 +47,14 @@ class SourceBatch(BriefRepr):
     counted: NDArray[np.bool_]
 
     def find_remaining(self, aside: Iterable[AsideRows]) -> NDArray[np.bool_]:
-        """Return which rows are counted and not set aside."""
+        """Return which rows are counted and not rejected, (n,) bool."""
         left = self.counted.copy()
         for one in aside:
             left &= ~one.rows
         return left
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Send these rows alone: a slice takes the whole of its buffers along."""
+        """Pickle only these rows, because pickling a slice would include its whole buffers."""
         packed = self.rows.serialize().to_pybytes()
         return _unpack_batch, (packed, self.rows.schema, self.numbers, self.counted)
 
@@ -63,11 +65,14 @@ def _unpack_batch(packed: bytes, schema: pa.Schema, *rest: Any) -> SourceBatch:
 
 @dataclass(frozen=True)
 class BatchOutcome(BriefRepr, Generic[Notes]):
-    """What became of a batch.
+    """The outcome of a batch.
 
-    columns : of the release, or the input of `finish`, with as many rows as came in.
-    notes : the wing's notes of the rows.
-    aside : rows that no policy speaks of.
+    Parameters
+    ----------
+    columns : the columns of the release, or the input of `finish`, with one value for each input
+    row.
+    notes : the module's notes about the rows.
+    aside : rows to which no policy applies, and which are rejected.
     suppressed : (n,) bool, rows that may not be released, if any.
     beside : rows for files of the private folder, by name of the file.
     """
@@ -81,7 +86,7 @@ class BatchOutcome(BriefRepr, Generic[Notes]):
 
 @dataclass
 class RowTally:
-    """Count the outcome of every row; `check` asserts that none was lost or made."""
+    """The count of rows by outcome. `check` verifies that no row was lost or duplicated."""
 
     read: int = 0
     released: int = 0
@@ -91,7 +96,7 @@ class RowTally:
     set_aside_rows: int = 0
 
     def add(self, more: RowTally) -> None:
-        """Count the outcomes of the next rows."""
+        """Add the counts of further rows."""
         self.read += more.read
         self.released += more.released
         self.held_out += more.held_out
@@ -120,11 +125,14 @@ class RowTally:
 
 @dataclass(frozen=True)
 class WrittenRelease(BriefRepr, Generic[Known]):
-    """A written release before its publication, for its certificate.
+    """A written release before its publication, as the gate measures it.
 
-    path, escaped : where it is, and whether formulas in it were escaped.
-    truth : of each row its number in the source, and its person's token where there are subjects.
+    Parameters
+    ----------
+    path, escaped : its location, and whether formulas in it were escaped.
+    truth : the source row number of each row, and the token of its person if there are subjects.
     known : the result of `conclude`.
+    tally : the counts of rows by outcome.
     dropped : the distinct tokens of people with a suppressed row.
     scratch : a folder for temporary files. None in memory.
     """
@@ -139,17 +147,17 @@ class WrittenRelease(BriefRepr, Generic[Known]):
 
     @property
     def rows(self) -> Source:
-        """The release, as the wing made it."""
+        """The released rows, before formulas were escaped."""
         rows = open_released(self.path)
         return UnescapedSource(rows) if self.escaped else rows
 
     @property
     def people(self) -> Source | None:
-        """Whose each row is; None without subjects."""
+        """The person of each row, or None without subjects."""
         return self.truth if PERSON in self.truth.columns else None
 
     def suppressed_people(self) -> int:
-        """Count the subjects whose rows were all suppressed. Without subjects, count rows."""
+        """Count the subjects with no released row. Without subjects, count suppressed rows."""
         if self.people is None:
             return self.tally.suppressed
         dropped = self.dropped

@@ -1,4 +1,4 @@
-"""Verbs that one kind of data has beyond the common ones, as its module hands them to the faces."""
+"""Verbs that only one kind of data has, as its module offers them to Python and the shell."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ G = TypeVar("G", bound="Options")
 
 
 class VerbReporter(Protocol):
-    """The place where a verb reports its progress, such as the command line's screen."""
+    """The object to which a verb reports its progress, such as the command line's screen."""
 
     def say(self, text: str) -> None:
-        """Report a sentence, unless the user wants quiet."""
+        """Report a sentence, unless the user asked for no messages."""
 
     def insist(self, text: str) -> None:
         """Report a sentence in any case."""
@@ -41,7 +41,7 @@ class VerbReporter(Protocol):
 
 
 class EndedVerb(NamedTuple):
-    """How a verb ended: its result, as `--json` prints it, its exit code, and a table to show."""
+    """The end of a verb: the result that `--json` prints, the exit code, and a table to show."""
 
     result: Mapping[str, Any]
     code: int = 0
@@ -54,15 +54,18 @@ RunVerb: TypeAlias = Callable[Concatenate[G, VerbReporter, ...], EndedVerb]
 
 @dataclass(frozen=True)
 class OwnVerb(Generic[G]):
-    """A verb of one kind of data alone.
+    """A verb that only one kind of data has.
 
-    name : on the command line. summary : the first sentence of its help.
-    load_options : imports the model of its options, whose docstring is the verb's help.
+    Parameters
+    ----------
+    name : its name on the command line.
+    summary : the first sentence of its help.
+    load_options : imports the model of its options. The docstring of the model is the verb's help.
     load : imports the verb's function, and returns it.
-    arguments : places that it reads, by name.
-    outputs : places that it writes, with their kind. None for a folder that it continues to fill.
-    reads_source : its run also takes the table and the encoding of a source.
-    evidence : the name of the evidence that it writes of a release.
+    arguments : the names of the places that it reads.
+    outputs : the places that it writes, with their kind. None for a folder to which it adds files.
+    reads_source : whether its function also takes the table and the encoding of a source.
+    evidence : the name of the evidence that it writes about a release.
     """
 
     name: str

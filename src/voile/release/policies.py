@@ -1,4 +1,4 @@
-"""The view of a kit that a wing needs for a choice: its frontier and its policies' figures."""
+"""The frontier of a kit and the figures of its policies, as needed for a choice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class StoredPolicies(BriefRepr):
     """The frontier of a fit, and a table of the figures of its policies.
 
-    Every wing has a class for the data that choosing reads. The class for applying derives from it.
+    Every kind of data derives a class with the data that a choice reads. The class for applying
+    derives from that class.
     """
 
     frontier: Frontier
@@ -27,13 +28,13 @@ class StoredPolicies(BriefRepr):
 
     @classmethod
     def of(cls, kit: StoredKit) -> Self:
-        """Read a kit. Parts that do not fit together raise `DamagedError`."""
+        """Read the policies of a kit. Raise `DamagedError` if its parts do not fit together."""
         return kit.read_content(lambda kit: cls(**cls.parts(kit)))
 
     @classmethod
     @abstractmethod
     def parts(cls, kit: StoredKit) -> dict[str, Any]:
-        """Read the kit's part of each field."""
+        """Return the kit's value of each field of the class."""
 
     def row(self, number: int) -> dict[str, Any]:
         """Return the row of a policy in the table of figures."""

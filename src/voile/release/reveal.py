@@ -1,4 +1,4 @@
-"""The data holder's way back from a pseudonym to a person, for re-contact; each use is recorded."""
+"""Find the person of a pseudonym for the data holder, for re-contact, and record each use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SUFFIX = ".reveals"
 
 
 def read_subjects(path: Path) -> list[str]:
-    """Read the subjects that a file names, one a line; a byte order mark is none of the first.
+    """Read the subjects in a file with one subject per line. A byte order mark is ignored.
 
     Raises
     ------
@@ -52,15 +52,16 @@ def reveal(
     purpose: str = "subject",
     clock: Callable[[], datetime] = now,
 ) -> str:
-    """Return the subject of a pseudonym, once the use is recorded next to the secret.
+    """Return the subject of a pseudonym, after recording the use next to the secret.
 
-    The record, ``KEY.reveals``, is a chain of lines as a ledger's: the pseudonym, the reason and
-    the time, never the name.
+    The record ``KEY.reveals`` is a chain of entries like a ledger. An entry contains the pseudonym,
+    the
+    reason and the time, but never the name.
 
     Raises
     ------
-    RequestError : no reason, or none of the subjects has the pseudonym.
-    TamperedError : a line of the record was changed.
+    RequestError : there is no reason, or none of the subjects has the pseudonym.
+    TamperedError : an entry of the record was changed.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Rows on their way into a release: each is accounted for."""
+"""Stream rows into a release, and record the outcome of each row."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from voile.report.suppression import is_few
 
 
 class ReleaseRun(Generic[Notes, Known]):
-    """One release in progress: the rows so far, and the notes of them."""
+    """One release in progress: the counts and notes of the rows so far."""
 
     searches_values = True
-    """Whether the release by itself is searched for unreleased values of its people."""
+    """Whether to search the release for unreleased values of its people."""
 
     def __init__(
         self, applying: ApplyingStep[Notes, Known], options: ApplyOptions, progress: ProgressHook
@@ -80,7 +80,7 @@ class ReleaseRun(Generic[Notes, Known]):
 
     @cached_property
     def _known_summary(self) -> Known:
-        """The summary of all rows. It is computed once the last row is made."""
+        """The summary of all rows, which is computed after the last row is made."""
         return self._applying.conclude(self._summary)
 
     @cached_property
@@ -88,7 +88,10 @@ class ReleaseRun(Generic[Notes, Known]):
         return self._applying.summarise(self._notes)
 
     def _stream(self, parts: ReleaseParts, *, force: bool) -> Mapping[str, int]:
-        """Write the rows and their private files. Return the number of formula cells."""
+        """Write the rows and their private files.
+
+        Return the number of formula cells of each column.
+        """
         applying, shown = (
             self._applying,
             self._account.shown_columns,
@@ -147,7 +150,7 @@ class ReleaseRun(Generic[Notes, Known]):
             self._progress("applying the policy", self._tally.read, rows)
 
     def _take(self, notes: Iterable[Notes], tally: RowTally, dropped: NDArray[np.int64]) -> None:
-        """Add the counts of the source's next rows, and the notes of each batch."""
+        """Add the counts of further source rows, and the notes of each batch."""
         for one in notes:
             self._applying.merge(self._notes, one)
         self._tally.add(tally)
@@ -207,11 +210,11 @@ class ReleaseRun(Generic[Notes, Known]):
     def _search(
         self, written: WrittenRelease[Known], described: Sequence[Mapping[str, Any]]
     ) -> tuple[tuple[ValueFinding, ...], tuple[GateFinding, ...]]:
-        """Search the release for unreleased values; warn of people who have more than by chance."""
+        """Search the release for unreleased values, and warn of more than chance explains."""
         applying = self._applying
         if not (applying.searches_values and self.searches_values and self._tally.released):
             return (), ()
-        from voile.release.values import (  # which loads kernels
+        from voile.release.values import (  # loads compiled kernels
             MOST_ROWS,
             SearchedPart,
             count_beyond_chance,
@@ -238,12 +241,12 @@ class ReleaseRun(Generic[Notes, Known]):
 def finish_columns(
     applying: ApplyingStep[Any, Known], columns: Sequence[pa.Array], known: Callable[[], Known]
 ) -> Sequence[pa.Array]:
-    """Return the release's columns from the made columns."""
+    """Return the columns of the release from the columns that the step made."""
     return columns if applying.unfinished is None else applying.finish(columns, known())
 
 
 class _TextLines(BatchWriter):
-    """A table of text that is read as text in memory as well."""
+    """A CSV file that is also readable as text in memory."""
 
     def __init__(self, place: AnyPath, schema: pa.Schema) -> None:
         self._file = place.open("w", newline="", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What scores an attack: the private folder of a release."""
+"""Read the private folder of a release, which is needed to score an attack."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def private_manifest_of(release: StoredRelease) -> Mapping[str, Any]:
 
     Raises
     ------
-    RequestError : it is not next to the release.
+    RequestError : the private manifest is not next to the release.
     """
     if release.private is None:
         raise RequestError(
@@ -29,17 +29,17 @@ def private_manifest_of(release: StoredRelease) -> Mapping[str, Any]:
 
 
 def rows_released(release: StoredRelease) -> NDArray[np.int64]:
-    """Return of each released row which of the source it is."""
+    """Return the source row number of each released row, (n,) int64."""
     return _numbers(_open_scoring(release, ROWS), ROW)
 
 
 def rows_held_out(release: StoredRelease) -> NDArray[np.int64]:
-    """Return the rows of the source that were held out."""
+    """Return the source row numbers of the held-out rows."""
     return _numbers(_open_scoring(release, CONTROL), ROW)
 
 
 def people_released(release: StoredRelease) -> NDArray[np.int64] | None:
-    """Return of each released row whose it is, as a token; None without subjects."""
+    """Return the person of each released row as a token, (n,) int64, or None without subjects."""
     rows = _open_scoring(release, ROWS)
     return _numbers(rows, PERSON) if PERSON in rows.columns else None
 

@@ -1,4 +1,4 @@
-"""The facts that a report is written from, as its audience may read them."""
+"""The facts from which a report is written, in the form that its audience may read."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ def facts_for(
     gather: Callable[[StoredKit], Facts],
     stating: StatingRules,
 ) -> tuple[Facts, Facts, Facts]:
-    """Return the wing's facts of a kit, now or at the time of its release, and both manifests.
+    """Return the module's facts of a kit, the public manifest and the private manifest.
 
-    A kit has none. For the public, the figures are the public manifest's.
+    For a release, the facts are those stored when it was made. A kit has empty manifests. For the
+    public, all figures are rounded.
     """
     if isinstance(subject, StoredKit):
         return for_audience(gather(subject), audience, stating), {}, {}

@@ -1,4 +1,4 @@
-"""The step that turns a source's rows into a release: the pure step of apply, for every wing."""
+"""The step of apply that turns a source's rows into a release, for every kind of data."""
 
 from __future__ import annotations
 
@@ -30,43 +30,50 @@ from voile.release.outcomes import BatchOutcome, Known, Notes, SourceBatch, Writ
 def released_schema(
     source: Source, made: Mapping[str, pa.DataType], kept: Collection[str]
 ) -> pa.Schema:
-    """Return a release's columns in the source's order: some newly made, some kept as they are."""
+    """Return the schema of a release: its made and kept columns, in the source's order."""
     types = source.columns.items()
     return pa.schema([(n, made.get(n, type_)) for n, type_ in types if n in made or n in kept])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
-    """Turn the rows of one source into a release, and describe it for the manifests.
+    """A step that turns the rows of one source into a release, and describes it for the manifests.
 
-    It never changes: findings in rows are part of their outcomes. So `make` gives the same in any
-    order. It also gives the same in any forked process, and in any process that prepared the same
-    kit, policy, source and options again.
+    The step never changes: findings in rows are part of their outcomes. So `make` gives the same
+    result
+    in any order. It also gives the same result in any forked process, and in any process that
+    prepared
+    the same kit, policy, source and options.
 
-    kit, chosen, source : the kit, the policy, and the source that it is applied to.
-    roles, hold_out : of the kit.
+    Parameters
+    ----------
+    kit, chosen, source : the kit, the policy, and the source to which the policy is applied.
+    roles, hold_out : the roles and the held-out share of the kit.
     columns : the source's columns to read.
-    named : a column that names rows, for `set-aside.csv`, which never leaves.
-    schema : of the release.
-    unfinished : of what `make` gives, where `finish` makes the columns of it; else the same.
-    beside : the schemas of the wing's own files in the private folder, by name.
+    named : a column that names rows in the private file `set-aside.csv`.
+    schema : the schema of the release.
+    unfinished : the schema of the output of `make`, if `finish` makes the columns of the release.
+    None
+        if `make` gives them.
+    beside : the schemas of the module's own files in the private folder, by name.
     lists : the columns of lists, for which not every format has a type.
     secret : the secret that seals the release, if any.
-    jobs : how many processes make outcomes.
-    judge : how the release is judged with others of a ledger; None where no figure bounds that.
+    jobs : the number of processes that make outcomes.
+    judge : the function that evaluates the release with the others of a ledger. None if no figure
+        bounds their joint risk.
     """
 
     stating: ClassVar[StatingRules]
-    """How the figures of the public manifest are rounded."""
+    """The rules for rounding the figures of the public manifest."""
 
     note_types: ClassVar[tuple[type, ...]] = ()
-    """The dataclasses and named tuples of the notes, in addition to arrays, text and the like."""
+    """The dataclasses and named tuples in the notes, in addition to arrays, text and the like."""
     searches_values: ClassVar[bool] = False
     """Whether a release has text that may contain unreleased values of its people."""
     batch_rows: ClassVar[int] = BATCH_ROWS
-    """How many rows are worked on at a time; fewer where a row may be long."""
+    """The number of rows in a batch. It is smaller if a row may be long."""
     shuffle_bytes: ClassVar[int] = MEMORY
-    """How many bytes of rows are put in order at a time."""
+    """The number of bytes of rows that are sorted at a time."""
 
     kit: StoredKit
     chosen: Chosen
@@ -88,22 +95,25 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
         return None
 
     def found_in_source(self) -> Mapping[str, Any]:
-        """Return facts that a worker lacks without the whole source: arrays, text, lists."""
+        """Return arrays, text and lists about the whole source that a worker cannot find."""
         return {}
 
     def with_found(self, found: Mapping[str, Any]) -> Self:
-        """Return the step with what `found_in_source` gave: its fields."""
+        """Return the step with the fields set to the result of `found_in_source`."""
         return replace(self, **found)
 
     def read_columns(self) -> list[str]:
-        """Return the columns of the source that are read."""
+        """Return the names of the source's columns that are read."""
         more = [name for name in (self.named, self.roles.subject) if name is not None]
         return [*dict.fromkeys([*self.columns, *more])]
 
     def batches(self, piece: Source | None = None, first: int = 0) -> Iterator[SourceBatch]:
-        """Read the source's rows, and mark the held-out ones.
+        """Read the source's rows in batches, and mark the held-out ones.
 
-        piece : a part of the source, whose first row has this number there; all without it.
+        Parameters
+        ----------
+        piece : a part of the source. If None, all rows are read.
+        first : the number in the source of the first row of `piece`.
         """
         source = self.source if piece is None else piece
         for rows in source.batches(self.read_columns(), batch_rows=self.batch_rows):
@@ -113,15 +123,15 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
 
     @abstractmethod
     def make(self, batch: SourceBatch) -> BatchOutcome[Notes]:
-        """Put a batch through the policy."""
+        """Apply the policy to a batch."""
 
     @abstractmethod
     def nothing(self) -> Notes:
-        """Return the notes of no rows."""
+        """Return the notes for no rows."""
 
     @abstractmethod
     def merge(self, notes: Notes, more: Notes) -> None:
-        """Add the next batch's notes to the notes."""
+        """Add the next batch's notes to `notes`, in place."""
 
     def summarise(self, notes: Notes) -> Any:
         """Return the part of all rows' notes that `conclude` needs: small, and of `note_types`."""
@@ -132,11 +142,11 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
         return cast(Known, summary)
 
     def last(self, known: Known) -> Mapping[str, pa.RecordBatch]:
-        """Return the rows of files in the private folder that are written last."""
+        """Return the rows that are written last to files in the private folder."""
         return {}
 
     def finish(self, columns: Sequence[pa.Array], known: Known) -> Sequence[pa.Array]:
-        """Make the release's columns of rows that are released."""
+        """Make the release's columns for released rows."""
         return columns
 
     @abstractmethod
@@ -145,12 +155,12 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
 
         Raises
         ------
-        InfeasibleError : the release breaks a promise of its kit; nothing is published.
+        InfeasibleError : the release violates a constraint of its kit. Nothing is published.
         """
 
     @abstractmethod
     def public_manifest(self, figures: Mapping[str, float], known: Known) -> dict[str, Any]:
-        """Return the wing's part of the manifest that goes with the release; `figures` exact."""
+        """Return the module's part of the public manifest. `figures` are not rounded."""
 
     def find_suppressed_columns(self, known: Known) -> Collection[str]:
         """Return the released columns that distinguish no value."""
@@ -158,10 +168,10 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
 
     @abstractmethod
     def private_manifest(self, known: Known) -> dict[str, Any]:
-        """Return the wing's part of the manifest that stays here."""
+        """Return the module's part of the private manifest."""
 
     def describe_columns(self, made: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
-        """Describe the columns of the release: these as given, the others unchanged."""
+        """Describe the columns of the release, as in `made` or else as unchanged."""
         return [
             {"column": name, **(made.get(name) or self._as_it_is(name))}
             for name in self.schema.names

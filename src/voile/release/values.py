@@ -1,7 +1,8 @@
-"""The value search of a release: the unreleased values of people, in the bytes that were written.
+"""Search the written bytes of a release for unreleased values of its people.
 
-Columns to keep are released unchanged, or with dates moved. Texts and items are released in part.
-Every other column of a source is unreleased: identifiers, dropped and generalised columns.
+Columns with a role to keep are released unchanged, or with shifted dates. Texts and items are
+released in part. Every other column of a source is unreleased: identifiers, dropped and generalised
+columns.
 """
 
 from __future__ import annotations
@@ -29,20 +30,25 @@ from voile.gate.values.search import (
 from voile.release.found_values import NOT_SEARCHED, VALUES_FOUND, is_large
 
 MOST_ROWS = 100_000
-"""Released rows that `apply` searches: more would take longer than the release itself."""
+"""The most released rows that `apply` searches. More would take longer than making the release."""
 HOLDER = StatedAdversary("has the source, and knows each person's values", "release and source")
 
 
 @dataclass(frozen=True)
 class SearchedPart:
-    """Rows or texts as written, next to their source.
+    """Released rows or texts, with their source.
 
-    name : of a part of a study; "" of a release by itself.
-    rows : as released, and `numbers` the row of the source that each was.
-    subject : the source's column of people; without one each row is a person.
-    roles : of the source's columns. described : the released columns, as the public manifest has.
-    only : the released columns that are searched [all]. skipped : columns too large to search.
-    most_rows : the released rows that are searched, from the first on; their people alone count.
+    Parameters
+    ----------
+    name : the name of a part of a study, or "" for a release by itself.
+    rows, numbers : the released rows, and the source row number of each.
+    source : the source of the release.
+    subject : the source's column of people. Without one, each row is a person.
+    roles : the roles of the source's columns.
+    described : the released columns, as in the public manifest.
+    only : the released columns that are searched [all].
+    skipped : columns too large to search.
+    most_rows : the number of released rows to search, from the first. Only their people count.
     """
 
     name: str
@@ -86,7 +92,7 @@ class SearchedPart:
         return found
 
     def values(self) -> Iterator[pa.RecordBatch]:
-        """Yield the unreleased values of every person of the source."""
+        """Yield the unreleased values of the people of the source."""
         columns, first, some = self.unreleased_columns, 0, self._searched_people()
         subject = [] if self.subject is None else [self.subject]
         for rows in self.source.batches(list(dict.fromkeys([*subject, *columns]))):
@@ -114,7 +120,7 @@ class SearchedPart:
                 yield as_cells(whose, self.name, column, batch.column(column), TEXT_COLUMNS)
 
     def _searched_people(self) -> pa.Array | None:
-        """Return the people of the searched rows; None where all rows are searched."""
+        """Return the people of the searched rows, or None if all rows are searched."""
         if self.most_rows is None or len(self.numbers) <= self.most_rows:
             return None
         numbers = self.numbers.slice(0, self.most_rows)
@@ -130,13 +136,13 @@ class SearchedPart:
 
 
 def count_beyond_chance(found: Sequence[ValueFinding]) -> GateFinding:
-    """State the people with own values in the release, or 0 where chance alone may give as many."""
+    """Return the number of people with own values in the release, or 0 if chance explains it."""
     people = max((round(x.beyond_chance) for x in found if x.exceeds_chance), default=0)
     return HOLDER.finds(VALUES_FOUND, people, "people")
 
 
 class SearchableRelease(Protocol):
-    """Anything with unreleased values of people, and released cells of theirs."""
+    """An object with unreleased values of people and with their released cells."""
 
     @property
     def generalised(self) -> Sequence[Column]:
@@ -157,7 +163,7 @@ class SearchableRelease(Protocol):
 
 
 def inputs_of(parts: Sequence[SearchableRelease]) -> SearchInputs:
-    """Return the streams that the search reads of some parts."""
+    """Return the inputs of the search for several parts together."""
     return SearchInputs(
         values=lambda: (batch for part in parts for batch in part.values()),
         texts=lambda: (batch for part in parts for batch in part.texts()),
@@ -169,14 +175,16 @@ def inputs_of(parts: Sequence[SearchableRelease]) -> SearchInputs:
 def search_part(
     part: SearchedPart, directory: Path | None = None
 ) -> tuple[tuple[ValueFinding, ...], tuple[GateFinding, ...]]:
-    """Search the kept, sensitive and free text of one release; labels alone need no search.
+    """Search the kept, sensitive and free text of one release. Labels alone need no search.
 
-    At most `MOST_ROWS` released rows are searched: n of a finding counts their people. Rows of a
-    release are in random order unless the source's is kept.
+    At most `MOST_ROWS` released rows are searched, and `n` of a finding is the number of their
+    people.
+    The rows of a release are in random order unless the source's order is kept.
 
     Returns
     -------
-    The findings of the search, and the number of columns that are too large for it, if any is.
+    The findings of the search, and the number of columns that are too large for it, if there are
+    any.
     """
     whole = find_text_columns(part)
     if not whole or not part.unreleased_columns:
@@ -190,7 +198,7 @@ def search_part(
 
 
 def find_text_columns(part: SearchedPart) -> list[str]:
-    """Return the released columns of text that are as in the source, or free text."""
+    """Return the released text columns that are unchanged or free text."""
     roles = {one["column"]: one["role"] for one in part.described}
     return [
         name
@@ -200,7 +208,7 @@ def find_text_columns(part: SearchedPart) -> list[str]:
 
 
 def find_large(source: Source, columns: Sequence[str]) -> list[str]:
-    """Return the columns of text of more bytes than a search reads."""
+    """Return the text columns that have more bytes than a search reads."""
     texts = [name for name in columns if _is_text(source.columns[name])]
     sizes = dict.fromkeys(texts, 0)
     for batch in source.batches(texts) if texts else ():
@@ -212,7 +220,7 @@ def find_large(source: Source, columns: Sequence[str]) -> list[str]:
 def as_cells(
     people: Any, part: str, column: str, cells: Any, names: tuple[str, ...]
 ) -> pa.RecordBatch:
-    """Return the cells of one column as the search reads them, with their people."""
+    """Return the cells of one column with their people, in the form that the search reads."""
     where = (pa.array([one]).take(pa.repeat(0, len(cells))) for one in (part, column))
     return pa.record_batch([_as_text(people), *where, _as_text(cells)], names=list(names))
 
@@ -224,7 +232,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _as_text(cells: Any) -> Any:
-    """Return cells as text; a list or a structure as Python writes it."""
+    """Return cells as text. Lists and structures are written as in Python."""
     if pa.types.is_nested(cells.type):
         return pa.array([None if x is None else str(x) for x in cells.to_pylist()], pa.string())
     return pc.cast(cells, pa.large_string())

@@ -46,13 +46,13 @@ class Fit(Protocol[F_in, R_in]):
 
 
 class Choose(Protocol):
-    """Pick one policy of the kit's frontier."""
+    """Choose one policy of the kit's frontier."""
 
     def __call__(self, kit: StoredKit, choice: Choice) -> Chosen: ...
 
 
 class Prepare(Protocol[A_in]):
-    """Return the step that each row goes through; deterministic for equal inputs."""
+    """Return the step through which each row passes. The step is deterministic for equal inputs."""
 
     def __call__(
         self, kit: StoredKit, chosen: Chosen, source: Source, options: A_in
@@ -100,7 +100,7 @@ class OpenSource(Protocol):
 
 
 class Assess(Protocol[B_in, R_in]):
-    """Count a release's disclosure next to its original, whatever its origin, and attack it."""
+    """Measure the disclosure of a release of any origin against its original, and attack it."""
 
     def __call__(
         self,

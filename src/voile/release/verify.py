@@ -1,6 +1,6 @@
-"""The checks of every wing's releases: the seals, the counts of rows, figures and roles.
+"""The checks of releases of every kind: the seals, the counts of rows, the figures and the roles.
 
-A check passes, fails, or could not be made. Its text then names the missing input.
+A check passes, fails, or cannot be made. In the last case its text names the missing input.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ UNSEALED = (
 
 
 class ReleaseCheck(NamedTuple):
-    """One thing that was looked at: in words, and whether it holds; None: it could not be."""
+    """One check: its text, and whether it passed. None means that the check could not be made."""
 
     says: str
     holds: bool | None
 
 
 def are_whole(checks: Iterable[ReleaseCheck]) -> bool:
-    """Say whether a release is verified: no check fails, and its private folder is there."""
+    """Return whether a release is verified: no check fails, and its private folder is present."""
     return all(check.holds is not False and check.says != UNSEALED for check in checks)
 
 
 BEFORE, ABSENT = " before", "absent"
-"""The earlier version of a sealed file, while attack replaced it."""
+"""The suffix for a file's earlier version while attack replaces it, and a missing file's hash."""
 MALFORMED = (VoileError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 
 
@@ -66,7 +66,7 @@ def checks(
     own_checks: Callable[[StoredRelease], Iterable[ReleaseCheck]],
     secret: Secret | None,
 ) -> Iterator[ReleaseCheck]:
-    """Check a release in every way; `own_checks` are its kind's own checks."""
+    """Yield all checks of a release. `own_checks` yields the checks of its kind of data."""
     own = _has_own_bytes(release)
     yield ReleaseCheck("the bytes are those that the manifest names", own)
     yield from _guard_checks(release, parts(release))
@@ -79,7 +79,7 @@ def checks(
 
 
 def _guard_checks(release: StoredRelease, checks: Iterable[ReleaseCheck]) -> Iterator[ReleaseCheck]:
-    """Yield checks. A manifest that its kind cannot read fails."""
+    """Yield checks. If a manifest cannot be read, yield a failed check."""
     try:
         yield from checks
     except MALFORMED:
@@ -146,7 +146,7 @@ def _files(release: StoredRelease, seal: str) -> Mapping[str, str]:
 def _check_seal(
     release: StoredRelease, name: str, least: set[str], secret: Secret | None
 ) -> Iterator[ReleaseCheck]:
-    """Hold files to one seal, and the seal to the secret."""
+    """Compare files with one seal, and the seal with the secret."""
     files = _files(release, name)
     yield ReleaseCheck(f"{name} names the files of a release", least <= files.keys())
     for file, hashed in files.items():
@@ -176,7 +176,7 @@ def _under(seal: FileSeal, name: str, secret: Secret | None) -> ReleaseCheck:
 
 
 def check_seal(release: StoredRelease, secret: Secret | None) -> None:
-    """Raise `TamperedError` when a file of the release is not as apply sealed it."""
+    """Raise `TamperedError` if a file of the release does not match the seal of apply."""
     release.check_hash()
     _refuse(check_seals(release, secret), release.path)
 
@@ -186,7 +186,10 @@ def is_keyed(release: StoredRelease) -> bool:
 
 
 def check_evidence(release: StoredRelease, place: Path, secret: Secret | None) -> None:
-    """Raise `TamperedError` when evidence is not as attack sealed it; received, nothing is."""
+    """Raise `TamperedError` if evidence does not match the seal of attack.
+
+    A release that was received has no private folder, and is not checked.
+    """
     if not release.folder.is_dir():
         return
     _refuse(evidence_sealed(release, secret), place)
@@ -209,7 +212,9 @@ def seal_evidence(
 ) -> None:
     """Seal an evidence file, and keep the earlier seals under the same secret.
 
-    coming : bytes that replace the file next; the seal holds for the file before and after.
+    Parameters
+    ----------
+    coming : bytes that will replace the file next. The seal then covers the file before and after.
     """
     from voile.data.files.atomic import write_bytes
 
@@ -236,7 +241,7 @@ def _list_trusted(release: StoredRelease, secret: Secret | None) -> Mapping[str,
 
 
 def check_counts(release: StoredRelease) -> Iterator[ReleaseCheck]:
-    """Hold the counts of the private manifest to each other and to the files of its folder."""
+    """Compare the counts of the private manifest with each other and with the private files."""
     if release.private is None:
         return
     counts = release.private["counts"]
@@ -257,13 +262,13 @@ def check_counts(release: StoredRelease) -> Iterator[ReleaseCheck]:
 
 
 def has_columns(source: Source, public: Mapping[str, Any]) -> ReleaseCheck:
-    """Hold a release's columns to its manifest."""
+    """Compare the columns of a release with its manifest."""
     named = [column["column"] for column in public["columns"]]
     return ReleaseCheck("the columns are those of the manifest", list(source.columns) == named)
 
 
 def has_rows(release: StoredRelease, source: Source) -> Iterator[ReleaseCheck]:
-    """Hold a release's rows to the counts."""
+    """Compare the number of released rows with the counts."""
     if release.private is not None:
         same = _rows(source) == release.private["counts"]["released"]
         yield ReleaseCheck("the release has as many rows as were released", same)
@@ -274,7 +279,7 @@ def _rows(source: Source) -> int:
 
 
 def as_published(release: StoredRelease) -> Iterator[ReleaseCheck]:
-    """Hold the public manifest to the private one: figures, in two digits, and roles."""
+    """Compare the public manifest with the private one: figures with two digits, and roles."""
     if release.private is None:
         return
     private = release.private
@@ -294,7 +299,7 @@ def as_published(release: StoredRelease) -> Iterator[ReleaseCheck]:
 
 
 def _is_of(told: float, exact: float | None) -> bool:
-    """Say whether a public figure is a private one, in two digits, or of few people in tens."""
+    """Return whether a public figure is a private one rounded to two digits, or up to tens."""
     if exact is None:
         return False
     tens = StatingRules(people=frozenset({"people"}))(exact, "people")

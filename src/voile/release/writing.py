@@ -1,4 +1,4 @@
-"""A release appears whole or not at all: on disk with its seal, or in memory."""
+"""Write a release so that it appears completely or not at all, on disk or in memory."""
 
 from __future__ import annotations
 
@@ -42,11 +42,14 @@ NO_LISTS = (".csv", ".tsv")
 
 @dataclass(frozen=True)
 class ReleaseParts:
-    """Where the parts of a release are written before they appear.
+    """The paths to which the parts of a release are written before they appear.
 
+    Parameters
+    ----------
     release : the file, or the rows in memory.
     rows : the argument of `open_writer`, with the table's name if the release is a table.
-    scratch : a folder for temporary files. None in memory, where nothing spills.
+    private : the private folder.
+    scratch : a folder for temporary files. None in memory, where no rows are spilled.
     """
 
     release: AnyPath
@@ -56,7 +59,7 @@ class ReleaseParts:
 
 
 Manifests: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
-"""The public one and the private one, still without the hash of the release."""
+"""The public and the private manifest, without the hash of the release."""
 Fill: TypeAlias = Callable[[ReleaseParts], Manifests]
 Before: TypeAlias = Callable[[Mapping[str, str]], None]
 """The function to call when all parts are written and none has appeared. It gets their hashes."""
@@ -71,12 +74,14 @@ def write_release(
     force: bool,
     before: Before | None = None,
 ) -> StoredRelease:
-    """Let `fill` write the parts of a release, and let them appear together.
+    """Let `fill` write the parts of a release, and make them appear together.
 
-    out : where; None in memory.
-    secret : the secret that seals it, now or when it is saved.
-    like : the kind of frame that it is shown as.
-    before : of a release on disk, done just before it appears; where it fails, nothing does.
+    Parameters
+    ----------
+    out : the path of the release, or None for a release in memory.
+    secret : the secret that seals the release, now or when it is saved.
+    like : the type of frame in which the release is shown.
+    before : called just before a release on disk appears. If it fails, nothing appears.
     """
     if out is None:
         return _hold(fill, secret, like)
@@ -105,7 +110,7 @@ def _publish(
     *,
     force: bool,
 ) -> StoredRelease:
-    """Write and certify a release in a private folder here, then send it to a store."""
+    """Write and certify a release in a private folder on this machine, then send it to a store."""
     with preparing(out, force=force) as staging:
         private = staging.folder(staging.out, mode=0o700)
         scratch = staging.scratch()
@@ -122,9 +127,11 @@ def _publish(
 
 @contextmanager
 def preparing(out: StorePath, *, force: bool) -> Iterator[Staging]:
-    """Stage here a release for a store, once nothing there is in its way.
+    """Stage a release for a store on this machine, after a check that its place is free.
 
-    Raises RequestError: something does, or the private folder here is another release's.
+    Raises
+    ------
+    RequestError : a release is in the way, or the private folder here belongs to another release.
     """
     private = stored_private_path(out)
     if private.exists() and not is_private_of(private, out):
@@ -175,7 +182,7 @@ def _encode_manifests(
 
 
 def save_release(release: StoredRelease, out: Path, *, escape: bool, force: bool) -> StoredRelease:
-    """Write a release that is in memory to disk, as apply would have."""
+    """Write a release that is in memory to disk, as apply would have done."""
     place, folder = release.path, release.folder
     if not isinstance(place, MemoryPath) or not isinstance(folder, MemoryPath):
         raise RequestError("the release is a file already", where=str(place), instead="copy it")
@@ -199,7 +206,7 @@ def save_release(release: StoredRelease, out: Path, *, escape: bool, force: bool
 
 
 def check_lists(out: Path, columns: Sequence[str]) -> None:
-    """Refuse to write lists where they would be read back as text, and not be certified."""
+    """Refuse formats in which lists would be read back as text and could not be certified."""
     if columns and out.suffix.lower() in NO_LISTS:
         raise RequestError(
             f"column {columns[0]} contains lists, which {out.suffix} cannot contain",
@@ -211,7 +218,7 @@ def check_lists(out: Path, columns: Sequence[str]) -> None:
 def _copy(
     place: MemoryPath, out: str | AnyPath, *, force: bool = False, escape: bool = False
 ) -> Mapping[str, int]:
-    """Write rows that are in memory elsewhere; return how many cells are formulas, by column."""
+    """Copy rows from memory to a file. Return the number of formula cells of each column."""
     source = open_source(place)
     with open_writer(out, source.schema(), force=force, escape=escape) as writer:
         for batch in source.batches():

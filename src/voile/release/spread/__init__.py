@@ -1,1 +1,1 @@
-"""A release made by many processes, on any machines that share its folder: see `run`."""
+"""Make a release with many processes, on any machines that share its folder (see `run`)."""

@@ -1,17 +1,18 @@
-"""The files that workers read and write: a folder of its owner's alone, removed after the run.
+"""The files that workers read and write, in a private folder that is removed after the run.
 
 - `job` : the preparation of the step, and the pieces of the source
-- `key` : the run's own key, which yields people's tokens and the order of rows
+- `key` : the run's own key, from which people's tokens and the order of rows are derived
 - `kit/` : the kit
-- `made/` : the released rows of each piece, dealt to buckets, and the notes of them
-- `known` : the facts that are known once every piece is made, and the places of its rows
+- `made/` : the released rows of each piece, distributed over buckets, and their notes
+- `known` : the facts that are known once every piece is made, and the names of the pieces' files
 - `parts/` : the release's files, the people of their rows, and the SHA-256 of both
 
-All files except the kit and the release's files are `PlainPacker`. The run's own key seals them
-with their names. A cut file, or one of another name or run, is refused before it is read.
+All files except the kit and the release's files are written by `PlainPacker`. The run's own key
+seals them together with their names. A truncated file, or a file of another name or run, is refused
+before it is read.
 
-Every attempt at a task writes files of fresh names, and returns only the name. If a task is tried
-twice, at once or after a failure, one attempt counts. No row is lost or doubled.
+Every attempt at a task writes files with new random names, and returns only the name. If a task is
+tried twice, at once or after a failure, one attempt counts. No row is lost or duplicated.
 """
 
 from __future__ import annotations
@@ -44,13 +45,16 @@ from voile.release.verb_types import Prepare
 JOB, KEY, KIT, MADE, KNOWN, PARTS = "job", "key", "kit", "made", "known", "parts"
 ROWS_OF, NOTES_OF, PART, TAIL, SUMS = ".rows", ".notes", ".parquet", ".tail.parquet", ".sums"
 SEAL = 32
-"""The bytes of a seal, which comes before the sealed data."""
+"""The number of bytes of a seal, which precedes the sealed data."""
 
 
 class StepCode(NamedTuple):
-    """The code of a step, which an engine ships to its workers by name.
+    """The code of a step, which an engine sends to its workers by name.
 
-    prepare : of the module. options : the model of its options.
+    Parameters
+    ----------
+    prepare : the function of the module that prepares the step.
+    options : the model of its options.
     """
 
     prepare: Prepare[Any]
@@ -72,14 +76,17 @@ class PiecedSource(Source):
 
 @dataclass(frozen=True)
 class SpreadJob(BriefRepr):
-    """How to make the pieces of one release, in paths and plain data.
+    """A description of how to make the pieces of one release, in paths and plain data.
 
-    chosen : the policy, of the staged kit.
-    options : as JSON.
-    name, kind, columns, notes : of the source; `columns` a batch without rows.
-    found : the findings in the whole source.
-    buckets : how many parts rows are dealt to; None where their order is kept.
-    secret : derived from the driver's secret by the run's own key. None without a secret.
+    Parameters
+    ----------
+    chosen : the policy, with the id of the kit in the run's folder.
+    options : the options as JSON.
+    name, kind, columns, notes : the properties of the source. `columns` is a batch without rows.
+    found : the facts found in the whole source.
+    pieces : the pieces of the source.
+    buckets : the number of parts over which rows are distributed. None if their order is kept.
+    secret : a mark derived from the driver's secret with the run's own key. None without a secret.
     """
 
     shows = ("buckets",)
@@ -120,11 +127,14 @@ class SpreadJob(BriefRepr):
         )
 
     def prepare(self, code: StepCode, kit: StoredKit, key: Secret) -> ApplyingStep[Any, Any]:
-        """Prepare the step as the driver did, with its secret: another gives other pseudonyms."""
+        """Prepare the step as the driver did.
+
+        Refuse another secret, which would give other pseudonyms.
+        """
         self.chosen.check(kit)
         source = PiecedSource(self.name, self.kind, self.columns.schema, self.notes)
         options = code.options.model_validate_json(self.options)
-        secrets = {self.secret, _mark(key, options)}  # the module refuses where one is needed
+        secrets = {self.secret, _mark(key, options)}  # the module refuses a missing secret
         if None not in secrets and len(secrets) > 1:
             raise RequestError(
                 "the secret is not the one that the driver read",
@@ -146,7 +156,7 @@ class SpreadJob(BriefRepr):
 
 @dataclass(frozen=True)
 class NotedPiece(BriefRepr):
-    """The notes of a piece. notes : of each of its batches."""
+    """The counts and notes of a piece. `notes` has one item for each batch."""
 
     shows = ("tally",)
 
@@ -160,7 +170,9 @@ class NotedPiece(BriefRepr):
 class GatheredNotes(BriefRepr):
     """The notes that every part needs.
 
-    summary : of the notes, where columns are made when all of them are known.
+    Parameters
+    ----------
+    summary : the summary of all notes, if columns are finished only after all notes are known.
     made : the name of each piece's file.
     """
 
@@ -182,7 +194,7 @@ class PartSums(BriefRepr):
 
 @dataclass(frozen=True)
 class StagedFolder(BriefRepr):
-    """The folder of a run, whose files are sealed under its key."""
+    """The folder of a run, with files that are sealed with the run's key."""
 
     shows = ()
 
@@ -231,7 +243,7 @@ def _plain(also: Sequence[type]) -> PlainPacker:
 
 @dataclass(frozen=True)
 class ReadyStep(BriefRepr):
-    """A step, prepared in this process."""
+    """A step that was prepared in this process."""
 
     shows = ("job",)
 
@@ -260,7 +272,7 @@ class ReadyStep(BriefRepr):
         return self.applying.conclude(self.gathered_outcomes.summary)
 
     def generator(self, purpose: str) -> np.random.Generator:
-        """Return draws that only this run's key could give again."""
+        """Return a random generator that only this run's key can reproduce."""
         return ProtectiveRandom.from_secret(self.staged.key, purpose=purpose).generator()
 
 

@@ -1,4 +1,4 @@
-"""Values as bytes that hold data alone, so that reading them runs nothing."""
+"""Encode values as bytes that contain only data, so that reading them runs no code."""
 
 from __future__ import annotations
 
@@ -22,18 +22,27 @@ TREE, WHAT = "tree", "a file of the run"
 
 
 class PlainPacker:
-    """Pack numbers, text, lists, arrays, rows and a few classes into bytes, and unpack them.
+    """An encoder of numbers, text, lists, arrays, rows and a few classes as bytes.
 
-    The bytes are an npz without pickles: JSON, and the arrays and batches of rows that it names.
+    The bytes are an npz file without pickles. It contains a JSON tree, and the arrays and batches
+    of
+    rows to which the tree refers.
 
-    classes : of dataclasses and named tuples. Unpacking creates no other.
+    Parameters
+    ----------
+    classes : the dataclasses and named tuples that may be encoded. Decoding creates no others.
     """
 
     def __init__(self, classes: Iterable[type]) -> None:
         self._classes: dict[str, type] = {one.__name__: one for one in classes}
 
     def pack(self, thing: Any) -> bytes:
-        """Return it as bytes; TypeError where it holds anything else."""
+        """Return an object as bytes.
+
+        Raises
+        ------
+        TypeError : the object contains a type that cannot be encoded.
+        """
         arrays: list[NDArray[Any]] = []
         tree = json.dumps(self._pack_thing(thing, arrays)).encode()
         held: dict[str, Any] = {str(n): one for n, one in enumerate(arrays)}
@@ -43,7 +52,12 @@ class PlainPacker:
         return file.getvalue()
 
     def unpack(self, data: bytes) -> Any:
-        """Return the packed thing. Raise DamagedError for other bytes."""
+        """Return the object encoded in bytes.
+
+        Raises
+        ------
+        DamagedError : the bytes were not written by `pack`.
+        """
         try:
             with fitting(WHAT), np.load(BytesIO(data), allow_pickle=False) as file:
                 return self._unpack_tree(json.loads(file[TREE].tobytes()), file)
@@ -74,7 +88,10 @@ class PlainPacker:
         return {kind.__name__: self._pack_list(parts, arrays)}
 
     def _pack_list(self, things: list[Any], arrays: list[NDArray[Any]]) -> Any:
-        """Pack a list; of tuples of one length as their columns, since there may be many."""
+        """Encode a list.
+
+        Tuples of equal length become columns, because there may be many of them.
+        """
         if things and {*map(type, things)} == {tuple} and len({*map(len, things)}) == 1:
             columns = [self._pack_list([*column], arrays) for column in zip(*things, strict=True)]
             return {"tuples": [len(things), columns]}

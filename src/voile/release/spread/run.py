@@ -1,8 +1,8 @@
-"""A release made by many processes: pieces of the source become parts of a folder of Parquet.
+"""A release made by many processes: pieces of the source become parts of a folder of Parquet files.
 
-First each piece goes through the step, and its released rows are dealt to buckets. Once the notes
-of all pieces are known, each bucket becomes a part, in random order. An engine decides where the
-tasks run. They share a folder that all of them can read and write.
+First each piece passes through the step, and its released rows are distributed over buckets. Once
+the notes of all pieces are known, each bucket becomes a part, in random order. An engine decides
+where the tasks run. The workers share a folder that all of them can read and write.
 """
 
 from __future__ import annotations
@@ -61,25 +61,31 @@ from voile.release.writing import ReleaseParts
 
 _ERRORS = (DamagedError, InfeasibleError, RequestError, SourceError, TamperedError)
 ERRORS: Mapping[str, type[VoileError]] = {one.__name__: one for one in _ERRORS}
-"""The refusals that a worker can send back, by name."""
+"""The errors that a worker can send back, by name."""
 PIECE_BYTES = 64 << 20
-"""Bytes in memory of the rows of a piece and of a part."""
+"""The size in memory of the rows of a piece and of a part, in bytes."""
 MANY, LARGEST = 2_000, 8
-"""Where there would be more parts than so many they are larger, up to so many pieces' bytes."""
+"""With more than `MANY` parts, parts become larger, up to `LARGEST` times the bytes of a piece."""
 
 
 class TaskEngine(Protocol):
-    """Where tasks run."""
+    """An engine that runs tasks."""
 
     def __call__(self, work: Callable[[int], str], tasks: int) -> Sequence[str]:
-        """Return what `work` gives for each of so many numbers, in their order."""
+        """Return the results of `work` for the numbers 0 to `tasks` - 1, in this order."""
 
 
 def count_parts(total: int, size: int) -> int:
-    """Return how many parts rows of so many bytes are dealt to.
+    """Return the number of parts over which rows of `total` bytes are distributed.
 
-    Each piece is dealt to all parts, and each part opens all pieces. So parts grow with the source,
-    until a worker would need a few times `LARGEST` pieces' memory.
+    Parameters
+    ----------
+    total : the size of all rows in bytes.
+    size : the size of a piece in bytes.
+
+    Rows of each piece go to all parts, and each part opens all pieces. So parts grow with the
+    source,
+    until a worker would need a few times the memory of `LARGEST` pieces.
 
     >>> [count_parts(total << 20, 64 << 20) for total in (0, 64, 65, 256_000, 10_000_000)]
     [1, 1, 2, 2000, 19532]
@@ -88,7 +94,7 @@ def count_parts(total: int, size: int) -> int:
 
 
 class SpreadRun(ReleaseRun[Notes, Known]):
-    """A release whose rows are made and written by an engine's workers."""
+    """A release with rows that an engine's workers make and write."""
 
     def __init__(
         self,
@@ -127,7 +133,7 @@ class SpreadRun(ReleaseRun[Notes, Known]):
         return {}
 
     def _begin(self, parts: ReleaseParts) -> tuple[StagedFolder, SpreadJob]:
-        """Write the workers' job, in a folder of this run alone."""
+        """Write the workers' job in a new folder of this run."""
         applying, options = self._applying, self._options
         if parts.scratch is None:
             raise RequestError("workers write to a folder", instead="name the release")
@@ -154,14 +160,17 @@ class SpreadRun(ReleaseRun[Notes, Known]):
         (folder / KEY).write_bytes(self._key)
         StoredKit.save(applying.kit, folder / KIT)
         buckets = None if options.keep_order else count
-        kit = StoredKit.load(folder / KIT).id  # written again, a kit that was read has other bytes
+        kit = StoredKit.load(folder / KIT).id  # a kit that was read may get another id when saved
         staged = StagedFolder(folder, Secret(self._key))
         job = SpreadJob.of(staged.key, applying, kit, options, pieces, buckets)
         staged.store(JOB, job)
         return staged, job
 
     def _work(self, work: Callable[[int], str], tasks: int) -> list[str]:
-        """Return the names of the files that the tasks wrote. Raise a worker's refusal here."""
+        """Return the names of the files that the tasks wrote.
+
+        Raise an error that a worker sent back.
+        """
         said = [json.loads(one) for one in self._engine(work, tasks)]
         for refused in (one for one in said if "what" in one):
             kind = ERRORS.get(refused.pop("kind"), VoileError)
@@ -173,7 +182,7 @@ class SpreadRun(ReleaseRun[Notes, Known]):
     def _move(
         self, staged: StagedFolder, names: Sequence[str], release: AnyPath, rows: BatchWriter
     ) -> None:
-        """Put the parts that count where they appear, and join whose their rows are."""
+        """Move the parts of the successful attempts to the release, and join their private rows."""
         assert isinstance(release, Path)
         release.mkdir()
         released = 0

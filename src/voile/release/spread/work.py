@@ -1,4 +1,4 @@
-"""The work of one worker: it makes a piece of the source, or a part of the release."""
+"""The tasks of one worker: making a piece of the source, or a part of the release."""
 
 from __future__ import annotations
 
@@ -39,28 +39,31 @@ from voile.release.spread.job import (
 
 PLACE = np.dtype(np.int64)
 STOP = "stop"
-"""A file that lets workers stop where another was refused."""
+"""A file that lets workers stop after another worker was refused."""
 _ready = lru_cache(maxsize=1)(ReadyStep.of)
 
 
 class WorkError(Exception):
-    """A failure that may be tried again, in words without a value of the data."""
+    """A failure after which a task may be tried again. Its text contains no value of the data."""
 
 
 def make(folder: Path, code: StepCode, number: int) -> str:
-    """Make a piece of the source, and return its files' name."""
+    """Make a piece of the source, and return the name of its files."""
     return _attempt(folder, code, number, _make)
 
 
 def finish(folder: Path, code: StepCode, number: int) -> str:
-    """Write a part of the release, and return its files' name."""
+    """Write a part of the release, and return the name of its files."""
     return _attempt(folder, code, number, _finish)
 
 
 def _attempt(
     folder: Path, code: StepCode, number: int, work: Callable[[Path, StepCode, int, str], None]
 ) -> str:
-    """Do it under a fresh name. Return a refusal by voile: no other try would succeed."""
+    """Do a task with a new random name.
+
+    Return an error of voile, after which a retry is pointless.
+    """
     name = f"{number}-{secrets.token_hex(8)}"
     if (folder / STOP).exists():
         return json.dumps({"stopped": True})
@@ -80,9 +83,11 @@ def _attempt(
 
 
 def _check(folder: Path) -> None:
-    """Refuse a folder that is not there, or that others can read and write.
+    """Refuse a folder that does not exist, or that other users can read or write.
 
-    Raises RequestError: so it is.
+    Raises
+    ------
+    RequestError : the folder has one of these problems.
     """
     if not (folder / JOB).exists():
         raise RequestError(
@@ -98,7 +103,7 @@ def _check(folder: Path) -> None:
 
 
 def _without_values(error: Exception) -> str:
-    """Name the failure and its place. An error's own words may quote rows."""
+    """Return the type and the place of an error. Its own text may quote rows."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "nowhere"
     code = f" {os.strerror(error.errno)}" if isinstance(error, OSError) and error.errno else ""
@@ -131,7 +136,10 @@ def _make(folder: Path, code: StepCode, number: int, name: str) -> None:
 def _dealt(
     ready: ReadyStep, number: int, rows: Sequence[pa.RecordBatch]
 ) -> Iterator[Sequence[pa.RecordBatch]]:
-    """Deal rows to buckets, independently and uniformly; without buckets they stay together."""
+    """Distribute rows over buckets, independently and uniformly.
+
+    Without buckets, yield all rows together.
+    """
     buckets = ready.job.buckets
     if buckets is None:
         yield rows
@@ -145,7 +153,7 @@ def _dealt(
 def _write_buckets(
     staged: StagedFolder, name: str, buckets: Iterator[Sequence[pa.RecordBatch]]
 ) -> None:
-    """Write each bucket as a sealed stream of its own, and behind them where they begin and end."""
+    """Write each bucket as a sealed stream, and then the positions of all buckets."""
     places = [0]
     with (staged.folder / name).open("wb") as file:
         for number, batches in enumerate(buckets):
@@ -156,7 +164,7 @@ def _write_buckets(
                     for batch in held:
                         stream.write_batch(batch)
             rows = memoryview(sink.getvalue())
-            file.write(staged.seal(f"{name} {number}", rows))  # that a bucket is empty as well
+            file.write(staged.seal(f"{name} {number}", rows))  # an empty bucket is sealed as well
             file.write(rows)
             places.append(file.tell())
         file.write(np.array(places, PLACE).tobytes())
@@ -190,7 +198,7 @@ def _finish(folder: Path, code: StepCode, number: int, name: str) -> None:
 
 
 def _order_rows(ready: ReadyStep, number: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a part: of one piece in their order, of a bucket in random order."""
+    """Yield the rows of a part, a piece in its order or a bucket in random order."""
     files = [f"{MADE}/{name}{ROWS_OF}" for name in ready.gathered_outcomes.made]
     buckets = ready.job.buckets
     if buckets is None:
