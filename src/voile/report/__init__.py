@@ -1,4 +1,4 @@
-"""Sections as data, their words and charts, and the page: one file that opens without a network."""
+"""Build reports: sections as data, their wording and charts, and one HTML page without links."""
 
 from __future__ import annotations
 

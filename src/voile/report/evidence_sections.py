@@ -1,7 +1,7 @@
-"""The report's sections on attacks, drawn from evidence in the same way for every wing.
+"""The report's sections on attacks, built from evidence in the same way for every kind of data.
 
-This module decides on the numbers which figures a public report withholds. `voile.report.wording`
-writes the rest.
+This module decides from the numbers which figures a public report withholds.
+`voile.report.wording` writes the other figures.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WITHHELD = "withheld where a number of fewer than 11 would follow"
 NONE = "0% throughout, 95% upper bound {} or less"
 FEW_FOUND = "At most {} throughout, from too few people to show"
 OF_ALL = ("condition", "what")
-"""The column heads of rows that are no kinds of a whole."""
+"""The column heads of rows that are not parts of a whole."""
 Cells = Mapping[tuple[str, str], Finding]
 
 
@@ -52,7 +52,7 @@ def evidence_sections(
 
     Parameters
     ----------
-    first : blocks that a wing puts before the others.
+    first : blocks that a module puts before the others.
     takes : the inputs that the attack needs, for each question of the report. Without evidence, the
         section names them.
     """
@@ -67,10 +67,12 @@ def evidence_sections(
 
 
 def shown_findings(evidence: Evidence, audience: Audience) -> list[Finding]:
-    """Return the findings of an audience.
+    """Return the findings that an audience may see.
 
-    The public sees none under a condition that counts few. An adversary who inspects one token per
-    remaining identifier would reveal the number of these.
+    The public sees no finding with a condition that counts few. For example, an adversary may
+    inspect
+    one token per remaining identifier. This condition would reveal the number of remaining
+    identifiers.
     """
     return [
         one
@@ -89,7 +91,7 @@ def _counts_few(count: Count) -> bool:
 
 
 def _blocks(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Block]:
-    """Yield the parts of each attack, without the lines of an earlier one."""
+    """Yield the blocks of each attack, without lines that an earlier attack already has."""
     seen: set[str] = set()
     made = Counter(one.attack for one in evidence)
     for one in evidence:
@@ -119,7 +121,7 @@ def _notes(evidence: Evidence, audience: Audience) -> Iterator[str]:
 
 
 def _meanings(evidence: Evidence, audience: Audience) -> Iterator[str]:
-    """Explain each quantity once; an advantage is each finding's own."""
+    """Yield the meaning of each quantity once, and the advantage of each finding that has one."""
     told = shown_findings(evidence, audience)
     tried = {one.quantity for one in told if one.rate.trials}
     compared = {one.quantity for one in told if one.control and one.control.trials}
@@ -152,7 +154,7 @@ def _grids(evidence: Evidence, audience: Audience) -> Iterator[Block]:
 
 
 def _cells(findings: Sequence[Finding], audience: Audience) -> tuple[str, Cells]:
-    """Give each finding a row; each condition, where all quantities were counted under the same."""
+    """Give each finding a row, or each condition if all quantities have the same conditions."""
     under: dict[str, list[str]] = {}
     for one in findings:
         under.setdefault(_quantity(one), []).append(wording.circumstance(one, audience))
@@ -168,9 +170,11 @@ def _quantity(finding: Finding) -> str:
 
 
 def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Block]:
-    """Show kinds side by side; in public none from which a few would follow, not even its name.
+    """Show the parts of a whole in one table.
 
-    Annotators name the kinds: a rare one can identify a person and occur in no released row.
+    The public sees no part from which a small count would follow, not even its name. Annotators
+    choose
+    the names, so a rare one can identify a person and occur in no released row.
     """
     cells = {(one.part, wording.name_of(replace(one, of=""), audience)): one for one in findings}
     parts = findings[0].parts
@@ -188,7 +192,7 @@ def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Block]
 
 
 def _parts(cells: Cells, kind: str) -> list[int]:
-    """Return the counts of a kind, and the rest of each, in the same order for every kind."""
+    """Return the counts of a kind and their complements, in the same order for every kind."""
     counts = []
     for column in dict.fromkeys(column for _, column in cells):
         one = cells.get((kind, column))
@@ -199,7 +203,7 @@ def _parts(cells: Cells, kind: str) -> list[int]:
 
 
 def _fold_grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Iterator[Block]:
-    """Lay findings out. Empty or few findings become sentences and one small picture."""
+    """Yield a table of findings. Empty or small findings become sentences and one small chart."""
     sentences: list[str] = []
     bars: dict[bool, float] = {}
     for few, form in ((False, NONE), (True, FEW_FOUND)):
@@ -224,21 +228,22 @@ def _fold_grid(corner: str, cells: Cells, audience: Audience, caption: str) -> I
             for few, most in bars.items()
         )
         has_table = any(one.rate.trials for one in cells.values())
-        if has_table or len(drawn) > 1:  # else the sentence says it all
+        if has_table or len(drawn) > 1:  # otherwise the sentence is enough
             left_out = " of the rows missing in the table" * has_table
             yield BarChart((("", drawn),), "share", f"95% upper bound{left_out}", whole=True)
 
 
 def _series(names: Sequence[str]) -> str:
-    """Join names as a sentence does, with semicolons if a name contains a comma."""
+    """Join names into a list, with semicolons if a name contains a comma."""
     return "; ".join(names) if any(", " in name for name in names) else wording.join_names(names)
 
 
 def _nothing(cells: Cells, axis: int, audience: Audience, *, few: bool) -> Mapping[str, float]:
-    """Return the quantities (or rows, `axis` 0) that found nothing, with the largest upper bound.
+    """Return the largest upper bound of each quantity (or row, if `axis` is 0) that found nothing.
 
-    Or `few`: no more than the public is shown. One row alone stays in its table, and so does a
-    quantity that is alone.
+    With `few`, return those that found no more than the public may see. A single row stays in its
+    table,
+    and so does a single quantity.
     """
     groups: dict[str, list[Finding]] = {}
     for key, one in cells.items():
@@ -253,7 +258,7 @@ def _nothing(cells: Cells, axis: int, audience: Audience, *, few: bool) -> Mappi
 
 
 def _found_nothing(one: Finding, audience: Audience, *, few: bool) -> bool:
-    """Say whether nothing tried succeeded, or `few`: no more than the public is shown."""
+    """Return whether no trial succeeded or, with `few`, no more than the public may see."""
     rates = [of for of in (one.rate, one.baseline, one.control) if of]
     public = audience == "public"
     if not one.rate.trials or (public and any(is_few(of.trials) for of in rates)):
@@ -262,7 +267,7 @@ def _found_nothing(one: Finding, audience: Audience, *, few: bool) -> bool:
 
 
 def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
-    """Lay findings out, without empty columns."""
+    """Build a table of findings without empty columns."""
     rows = list(dict.fromkeys(row for row, _ in cells))
     columns: list[tuple[str, list[str]]] = [(corner, rows)]
     for column in dict.fromkeys(column for _, column in cells):
@@ -275,7 +280,7 @@ def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
 
 
 def _charts(evidence: Evidence) -> Iterator[LineChart]:
-    """Draw the curves of each unit, except all-zero curves: the table shows these."""
+    """Yield a chart of the curves of each unit, unless all curves are 0, as the table shows."""
     for unit in dict.fromkeys(curve.y_name for curve in evidence.curves):
         curves = [curve for curve in evidence.curves if curve.y_name == unit]
         if any(any(curve.y) for curve in curves):

@@ -1,4 +1,4 @@
-"""A page's sections as Markdown text, for pasting into a document of one's own."""
+"""Write the sections of a page as Markdown, for pasting into another document."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _STARTS = re.compile(r"^(\s*)([-+=]|\d+[.)])(?=\s|$)")
 
 
 def markdown(title: str, sections: Sequence[blocks.Section], facts: Mapping[str, str]) -> str:
-    """Return the public part of sections as Markdown; charts stay on the page.
+    """Return the public part of sections as Markdown. Charts stay on the page.
 
-    Every text is escaped: what looks like a mark or a tag is shown as it is written.
+    Every text is escaped, so that marks and tags in it are shown as they are.
 
     >>> from voile.report.sections import Prose, Section
     >>> markdown("A *page*", [Section("x", "X", (Prose(("<b> said.",)),))], {})
@@ -69,6 +69,6 @@ def _row(cells: Sequence[str], *, escape: bool = True) -> str:
 
 
 def _escape_line(text: str) -> str:
-    """Write a text on one line, so that Markdown shows it and does nothing else with it."""
+    """Write a text on one line and escape it, so that Markdown shows it unchanged."""
     line = " ".join(text.split())
     return _STARTS.sub(r"\1\\\2", _MARKS.sub(r"\\\1", line))

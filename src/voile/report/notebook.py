@@ -1,4 +1,4 @@
-"""Pages and charts inside a notebook, each in a frame of its own so that no style leaks."""
+"""Show pages and charts in a notebook, each in its own frame so that no style leaks."""
 
 from __future__ import annotations
 
@@ -18,11 +18,17 @@ FITTED = (
     "this.style.height = 0; "
     "this.style.height = this.contentDocument.documentElement.scrollHeight + 'px'"
 )
-"""The script of a loaded frame, if the notebook allows scripts."""
+"""A script that fits a loaded frame to its content, if the notebook allows scripts."""
 
 
 def frame_page(page: str, *, title: str, height: int, fitted: bool = False) -> str:
-    """Return a page as a frame of a notebook's output, `height` pixels high or as it needs."""
+    """Return a page as a frame for a notebook's output.
+
+    Parameters
+    ----------
+    height : the height of the frame in pixels.
+    fitted : whether a script then fits the height to the page.
+    """
     onload = f' onload="{FITTED}"' if fitted else ""
     return (
         f'<iframe title="{escape(title)}" srcdoc="{escape(page)}"{onload} '
@@ -31,13 +37,13 @@ def frame_page(page: str, *, title: str, height: int, fitted: bool = False) -> s
 
 
 def frame_blocks(title: str, blocks: Sequence[Block], audience: Audience = "public") -> str:
-    """Return blocks of a report as a frame of a notebook's output."""
+    """Return blocks of a report as a frame for a notebook's output."""
     page = render_part(title, blocks, audience)
     return frame_page(page, title=title, height=520, fitted=True)
 
 
 def drawn_evidence(title: str, evidence: Sequence[Evidence]) -> str:
-    """Return the public findings of attacks, as a frame of a notebook's output."""
+    """Return the public findings of attacks as a frame for a notebook's output."""
     blocks: list[Block] = []
     for section in evidence_sections(evidence, "public"):
         blocks += [Heading(section.title), *section.blocks]
@@ -46,7 +52,7 @@ def drawn_evidence(title: str, evidence: Sequence[Evidence]) -> str:
 
 @singledispatch
 def html_of(thing: Any) -> str:
-    """Draw a value of `core`, which knows of no report: `voile.core.drawn`."""
+    """Draw an object of `core`, which does not import the report (see `voile.core.drawn`)."""
     raise TypeError(f"voile cannot draw a {type(thing).__name__}")
 
 

@@ -1,4 +1,4 @@
-"""The report: one HTML page that opens from disk, needs no network, and prints."""
+"""Render the report as one HTML page that opens from disk, needs no network, and prints."""
 
 from __future__ import annotations
 
@@ -48,21 +48,24 @@ def render(
     Parameters
     ----------
     title : the page's title.
-    sections : its parts, in order; those marked ``first`` come first and fill page 1.
-    audience : ``public`` drops every ``internal`` block, and the section or heading that has no
-        other block. The page then does not mention them. Its charts show two significant digits.
+    sections : its parts, in order. Those marked ``first`` come first and fill page 1.
+    audience : ``public`` drops every ``internal`` block, and sections or headings without other
+    blocks.
+        The page does not mention them. Its charts show two significant digits.
     facts : names and values for "How to reproduce": release hash, policy, version. They are shown
-        to every audience, under the section of key ``reproduce`` where there is one.
-    to_sign : ends with a form to sign by hand, where no section has the key ``decision``.
+        to every audience, under the section with the key ``reproduce`` if there is one.
+    to_sign : whether the page ends with a form to sign by hand, if no section has the key
+    ``decision``.
 
     Returns
     -------
-    HTML with all styles and scripts inside; its content policy forbids every request. Every text
-    is escaped, and no sign in it turns the text around it. The same arguments give the same text.
+    HTML with all styles and scripts inside. Its content policy forbids every request. Every text is
+    escaped, and no character reverses the text around it. The same arguments give the same text.
 
     Raises
     ------
-    ValueError : a section's key is not lower-case words joined by hyphens, or is used twice.
+    ValueError : a section's key does not consist of lower-case words joined by hyphens, or is used
+        twice.
 
     Cost: O(points + intervals + cells) time and memory.
 
@@ -98,9 +101,11 @@ def render(
 
 
 def replace_section(page: str, section: Section) -> str:
-    """Return a page that `render` made, with another section in the place of the one of its key.
+    """Return a page made by `render`, with the section of the same key replaced.
 
-    Raises ValueError: the page has no such section, or two.
+    Raises
+    ------
+    ValueError : the page does not have exactly one such section.
     """
     own = re.compile(rf'<section id="{re.escape(section.key)}" .*?</section>\n', re.DOTALL)
     if len(own.findall(page)) != 1:
@@ -111,12 +116,12 @@ def replace_section(page: str, section: Section) -> str:
 
 
 def render_part(title: str, blocks: Sequence[Block], audience: Audience = "public") -> str:
-    """Return a page of some blocks alone, as `audience` may see them, for a notebook's output."""
+    """Return a page with only these blocks, as `audience` may see them, for a notebook's output."""
     return _fill_in("part.html.j2", title=title, blocks_shown=list(_readable(blocks, audience)))
 
 
 def _fill_in(template: str, **parts: Any) -> str:
-    """Return a template's text with these parts, and the style and script of every page."""
+    """Fill a template with these parts, and with the style and script of every page."""
     style, script = _asset("page.css"), _asset("page.js")
     own = {"style": Markup(style), "script": Markup(script)}
     policy = _content_policy(style, script)
@@ -134,13 +139,13 @@ def _check_keys(sections: Sequence[Section]) -> None:
 
 
 def readable_sections(sections: Sequence[Section], audience: Audience) -> list[Section]:
-    """Keep what `audience` may read, and drop empty sections."""
+    """Return the sections with the blocks that `audience` may read, without empty sections."""
     kept = (replace(s, blocks=tuple(_readable(s.blocks, audience))) for s in sections)
     return [s for s in kept if s.blocks]
 
 
 def _readable(blocks: Sequence[Block], audience: Audience) -> Iterator[Block]:
-    """Yield the blocks that `audience` may read, without headings that head nothing."""
+    """Yield the blocks that `audience` may read, without headings of empty parts."""
     allowed = blocks
     if audience == "public":
         allowed = [_coarse(b) for b in blocks if b.audience == "public"]
@@ -151,7 +156,7 @@ def _readable(blocks: Sequence[Block], audience: Audience) -> Iterator[Block]:
 
 
 def _coarse(block: Block) -> Block:
-    """Return a chart with no more digits than the public may see; other blocks are as written."""
+    """Return a chart with the digits that the public may see. Other blocks stay as they are."""
     match block:
         case FrontierChart():
             return frontier_chart.coarse(block)
@@ -178,7 +183,7 @@ def _drawing(block: Block) -> Any:
 
 
 def _content_policy(style: str, script: str) -> str:
-    """Allow this page's own style and script, by their hashes, and nothing else."""
+    """Return a content policy that allows only this page's style and script, by their hashes."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"

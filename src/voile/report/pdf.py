@@ -1,4 +1,4 @@
-"""A page printed by the system's Chromium, where there is one."""
+"""Print a page as PDF with the system's Chromium, if it is installed."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ SECONDS = 120
 
 
 def print_pdf(page: Path, out: Path) -> bool:
-    """Print a page into a PDF file; False where there is no Chromium, or it does not do it.
+    """Print a page to a PDF file. Return False if Chromium is missing or fails.
 
-    The page forbids every request by its own content policy; the browser has a profile of its own,
-    which goes when it ends.
+    The content policy of the page forbids every request. The browser uses a temporary profile,
+    which is
+    deleted at the end.
     """
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         return False
-    # Chromium refuses its sandbox to root, as in a container.
+    # Chromium does not start with its sandbox as root, e.g. in a container.
     alone = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory(prefix="voile-", ignore_cleanup_errors=True) as profile:
         words = [

@@ -1,7 +1,7 @@
-"""A wing's parts of the report, as data: their content, not their look.
+"""The content of a report as data, independent of its appearance.
 
 Every block names its audience. A public report drops ``internal`` blocks. It never rounds or masks
-an internal block into a public one.
+an internal block to make it public.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Prose:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading inside a section; left out when no block under it is shown."""
+    """A heading inside a section. It is left out if no block under it is shown."""
 
     text: str
     audience: Audience = "public"
@@ -45,7 +45,7 @@ class Commands:
 
 @dataclass(frozen=True)
 class Figure:
-    """One number for a reader in a hurry: `value` already formatted, `unit`, and its meaning."""
+    """One key number: its label, formatted `value`, meaning and optional interval."""
 
     label: str
     value: str
@@ -55,7 +55,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """Key numbers, side by side."""
+    """Key numbers, shown next to each other."""
 
     figures: tuple[Figure, ...]
     audience: Audience = "public"
@@ -63,7 +63,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table: `columns` headers, `rows` of cells; text left, numbers (`numeric` columns) right."""
+    """A table of texts. The columns listed in `numeric` are aligned right, and the others left."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -74,7 +74,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Strip:
-    """One ordered domain cut into intervals: (label, share of the domain, in (0, 1])."""
+    """One ordered domain divided into intervals: (label, share of the domain, in (0, 1])."""
 
     column: str
     intervals: tuple[tuple[str, float], ...]
@@ -82,25 +82,29 @@ class Strip:
 
 @dataclass(frozen=True)
 class Detail:
-    """The details of the policy under a frontier's pointer: (name, value) pairs and intervals."""
+    """The details of a policy shown on hover: (name, value) pairs and intervals."""
 
     facts: tuple[tuple[str, str], ...] = ()
     strips: tuple[Strip, ...] = ()
 
 
 CHOSEN = "chosen policy"
-"""The mark of the policy that was chosen: the red diamond, which no other mark is."""
+"""The name of the chosen policy's mark, a red diamond. No other mark is a red diamond."""
 
 
 @dataclass(frozen=True)
 class FrontierChart:
-    """Policies that no other beats, `risk` against `loss`, both in [0, 1].
+    """The policies that no other policy beats, `risk` against `loss`, both in [0, 1].
 
-    `described[i]` is the text of hover and keyboard focus for point i. `marks` are named points, on
-    the frontier or off it: (name, risk, loss), e.g. Safe Harbor, the chosen policy. `risk_ends` and
-    `loss_ends` describe the ends of the axes. `floor` is a line (risk, loss), with rising risk. No
-    policy is below it, as proved. `details` are of the points, then of the marks; or there are
-    none.
+    Parameters
+    ----------
+    risk, loss : the coordinates of the points.
+    described : a text for each point, shown on hover and keyboard focus.
+    marks : named points as (name, risk, loss), on the frontier or off it, e.g. Safe Harbor.
+    risk_name, loss_name : the names of the axes.
+    floor : a line of (risk, loss) with increasing risk. It is proved that no policy is below it.
+    risk_ends, loss_ends : descriptions of the ends of the axes.
+    details : the details of the points and then of the marks, or none.
     """
 
     risk: tuple[float, ...]
@@ -119,9 +123,9 @@ class FrontierChart:
 
 @dataclass(frozen=True)
 class IntervalChart:
-    """Policies as intervals on each domain; one or several policies to compare.
+    """Policies as intervals of each domain, for one policy or several to compare.
 
-    The first policy is the one the report is about: paper shows its intervals in full.
+    The first policy is the subject of the report. A printed page shows its intervals in full.
     """
 
     policies: tuple[tuple[str, tuple[Strip, ...]], ...]
@@ -131,7 +135,7 @@ class IntervalChart:
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar; `low` and `high` are its interval where it was estimated."""
+    """One bar. `low` and `high` are the ends of its interval if the value was estimated."""
 
     label: str
     value: float
@@ -141,7 +145,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarChart:
-    """Shares in [0, 1] side by side, grouped: (group, bars); `whole`: the axis ends at 100%."""
+    """Grouped shares in [0, 1] as (group, bars). If `whole`, the axis ends at 100%."""
 
     groups: tuple[tuple[str, tuple[Bar, ...]], ...]
     value_name: str
@@ -186,10 +190,14 @@ Block = (
 
 @dataclass(frozen=True)
 class Section:
-    """A titled part of the report. `key` is its anchor; `first` puts it on page 1.
+    """A titled part of the report.
 
-    Keys are lower-case words joined by hyphens, each used once in a report. is_listed : whether
-    the contents of the page list it.
+    Parameters
+    ----------
+    key : its anchor, of lower-case words joined by hyphens. Each key is used once in a report.
+    title, blocks : its title and its content.
+    first : whether it is on page 1.
+    is_listed : whether the table of contents lists it.
     """
 
     key: str
@@ -210,9 +218,14 @@ def frontier_chart(
     loss: Axis,
     details: Sequence[Detail] = (),
 ) -> FrontierChart:
-    """Draw the policies of a wing's story, `described` one by one, and the chosen one.
+    """Build the chart of a kit's policies, and of the chosen one for a release.
 
-    `details` are of the policies; the last one, where there is one more, of the chosen policy.
+    Parameters
+    ----------
+    story : the facts for the report: the points of the frontier, and the chosen policy if any.
+    described : a text for each policy.
+    risk, loss : the axes.
+    details : the details of the policies. One more item describes the chosen policy.
     """
     shown, chosen = story["frontier"], story.get("chosen")
     marks = () if not chosen else ((CHOSEN, chosen["risk"], chosen["loss"]),)
@@ -233,12 +246,12 @@ def frontier_chart(
 
 
 def codebook(columns: Sequence[Mapping[str, Any]]) -> Section:
-    """Describe the treatment of each released column, from the manifest."""
+    """Return a section that describes the treatment of each released column, from the manifest."""
     rows = tuple((one["column"], one["role"], one["what"]) for one in columns)
     grid = Grid(("column", "role", "in the release"), rows, "What became of each column")
     return Section("codebook", "Codebook", (grid,))
 
 
 def limits(lines: tuple[str, ...]) -> Section:
-    """List the limits of a release's protection."""
+    """Return a section that lists the limits of a release's protection."""
     return Section("limits", "Limits of this protection", (Bullets(lines),))

@@ -1,6 +1,6 @@
-"""How numbers are written for people, the same in every wing.
+"""Write numbers for people, in the same way for every kind of data.
 
-A public report shows no count of 1 to 10, and no share from which one would follow.
+A public report shows no count of 1 to 10, and no share from which such a count would follow.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ZEROS = re.compile(r"\.?0+(?=%?$)")
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Join names as a sentence does; one at least.
+    """Join one or more names with commas and "and".
 
     >>> join_names(["age", "sex", "race"])
     'age, sex and race'
@@ -29,7 +29,7 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def share(value: float) -> str:
-    """Write a share with the digits it deserves.
+    """Write a share as a percentage with about two significant digits.
 
     >>> [share(x) for x in (0.0, 0.00012, 0.0384, 0.0997, 0.5, 1.0)]
     ['0%', '0.012%', '3.8%', '10%', '50%', '100%']
@@ -41,7 +41,7 @@ def share(value: float) -> str:
 
 
 def odds(risk: float) -> str:
-    """Write a risk as one in so many, with the two digits that a public share has.
+    """Write a risk as "1 in n" with the two digits of a public share.
 
     >>> [odds(x) for x in (0.00012, 0.017, 0.05, 0.091, 0.4)]
     ['1 in 8,300', '1 in 59', '1 in 20', '1 in 11', '1 in 2.5']
@@ -51,7 +51,7 @@ def odds(risk: float) -> str:
 
 
 def share_and_odds(value: float) -> str:
-    """Write the risk of a person or record: its share, and "one in n" if that is clearer.
+    """Write the risk of a person or record as a share, with "1 in n" up to 50%.
 
     >>> [share_and_odds(x) for x in (0.0, 0.017, 0.09, 0.5, 1.0)]
     ['0%', '1.7% (1 in 59)', '9.0% (1 in 11)', '50% (1 in 2)', '100%']
@@ -60,9 +60,9 @@ def share_and_odds(value: float) -> str:
 
 
 def needs_suppression(value: float, whole: float, audience: Audience) -> bool:
-    """Say whether a share of so many reveals a number from 1 to 10 to a public reader.
+    """Return whether a share of `whole` reveals a number from 1 to 10 to a public reader.
 
-    The share before its rounding for that reader decides.
+    The share before public rounding decides.
 
     >>> [needs_suppression(0.0003, 32_561, audience) for audience in ("public", "internal")]
     [True, False]
@@ -71,7 +71,7 @@ def needs_suppression(value: float, whole: float, audience: Audience) -> bool:
 
 
 def rest_needs_suppression(value: float, whole: float, audience: Audience) -> bool:
-    """Say whether a share of so many reveals that all but 1 to 10 are in it.
+    """Return whether a share of `whole` reveals that only 1 to 10 are outside it.
 
     >>> [rest_needs_suppression(share, 200, "public") for share in (0.9, 0.98, 1.0)]
     [False, True, False]
@@ -80,7 +80,9 @@ def rest_needs_suppression(value: float, whole: float, audience: Audience) -> bo
 
 
 def share_of(value: float, whole: float, audience: Audience) -> str:
-    """Write a share of so many; a public report gives no share of 1 to 10 of them, or of the rest.
+    """Write a share of `whole`.
+
+    A public report shows no share that leaves 1 to 10 inside or outside.
 
     >>> share_of(0.0001, 32_561, "public"), share_of(0.002, 32_561, "public")
     ('under 0.034%', '0.2%')
@@ -95,7 +97,7 @@ def share_of(value: float, whole: float, audience: Audience) -> str:
 
 
 def is_hidden(found: Rate | None, audience: Audience) -> bool:
-    """Say whether a rate counts few successes or failures, as any of few trials does.
+    """Return whether a public report hides a rate, because its successes or failures are few.
 
     >>> [is_hidden(Rate(x, 100), "public") for x in (0, 3, 50, 97, 100)]
     [False, True, False, True, False]
@@ -131,14 +133,16 @@ def _digits(value: float, audience: Audience) -> float:
 
 
 def estimate(found: Rate, audience: Audience) -> tuple[str, str]:
-    """Write the share of a rate with a case, and its interval.
+    """Write the share of a rate with at least one trial, and its interval.
 
-    The public gets two digits, as a manifest states them: the share and the interval's upper end
-    rounded up, its lower end down. Two ways to round one share would reveal a further digit.
+    The public gets two digits, as in a manifest. The share and the upper end of the interval are
+    rounded up, and the lower end down. Rounding one share in two ways would reveal a further digit.
 
-    If successes or failures are few, the public gets only a bound that is valid for any of 1 to 10.
-    It is the interval's end for 10 of them, with the design effect as if there were none. It
-    follows from shown numbers.
+    If successes or failures are few, the public gets only a bound that is valid for any number from
+    1 to
+    10. It is the end of the interval for 10 successes, with the largest design effect. So it
+        follows
+    from numbers that are shown.
 
     >>> estimate(Rate(50, 100), "public"), estimate(Rate(3, 100), "public")
     (('50%', '40% to 60%'), ('at most 17%', ''))
@@ -169,7 +173,7 @@ def _of_few(found: Rate) -> float:
 
 
 def upper_bound(found: Rate, audience: Audience) -> float:
-    """Return the largest share that a rate may have, from a reader's view.
+    """Return the largest share that a rate may have, as far as a reader can see.
 
     >>> [f"{upper_bound(Rate(n, 100), 'public'):.3f}" for n in (0, 3, 50)]
     ['0.037', '0.174', '0.596']
@@ -183,7 +187,7 @@ def upper_bound(found: Rate, audience: Audience) -> float:
 
 
 def advantage(found: Rate, control: Rate | None, audience: Audience) -> str:
-    """Say by how much an attack is more often right about people who were released."""
+    """Write how much more often an attack is right about released people than about others."""
     if control is None or not (found.trials and control.trials):
         return "Without a control group this cannot be distinguished from knowledge about groups."
     if is_hidden(found, audience) or is_hidden(control, audience):
@@ -200,7 +204,7 @@ def _points(value: float) -> str:
 
 
 def format_count(count: Count, audience: Audience) -> str:
-    """Write a count, with its whole if it has one.
+    """Write a count, with its total if it has one.
 
     >>> [format_count(Count(4), audience) for audience in ("internal", "public")]
     ['4', 'fewer than 11']
@@ -221,10 +225,10 @@ def format_count(count: Count, audience: Audience) -> str:
 
 
 def size(count: float, audience: Audience) -> str:
-    """Write how many people or documents a source has.
+    """Write the number of people or documents of a source.
 
     For the public, it is rounded to tens or more. The exact number, less the countable people of a
-    release, would reveal how many were suppressed or rejected.
+    release, would reveal how many people were suppressed or rejected.
 
     >>> [size(x, "public") for x in (4, 87, 1234)], size(87, "internal")
     (['fewer than 11', 'up to 90', '1,200'], '87')
@@ -237,7 +241,7 @@ def size(count: float, audience: Audience) -> str:
 
 
 def format_note(note: Note, audience: Audience) -> str:
-    """Write a note; a public reader is shown no count of 1 to 10.
+    """Write a note. A public reader sees no count of 1 to 10.
 
     >>> note = Note("Cut off after examining {tokens} tokens.", {"tokens": Count(4)})
     >>> format_note(note, "internal"), format_note(note, "public")
@@ -256,14 +260,14 @@ def _format_value(value: Value, name: str, audience: Audience) -> Value:
 
 
 class _NoteNumber(float):
-    """A number that a note shows with no zero at its end that nobody measured."""
+    """A number that a note shows without trailing zeros, because they were not measured."""
 
     def __format__(self, form: str) -> str:
         return without_zeros(super().__format__(form))
 
 
 def without_zeros(written: str) -> str:
-    """Take out the zeros that end a decimal fraction: they claim digits that were not stated.
+    """Remove the trailing zeros of a decimal fraction, because they claim digits that are unknown.
 
     >>> [without_zeros(x) for x in ("0.180", "94.0%", "1.000", "0.107", "1,200", "0.0")]
     ['0.18', '94%', '1', '0.107', '1,200', '0']
@@ -272,7 +276,7 @@ def without_zeros(written: str) -> str:
 
 
 def name_of(finding: Finding, audience: Audience) -> str:
-    """Name a finding: its attacker, quantity, kind and condition.
+    """Return the name of a finding: its attacker, quantity, part and condition.
 
     >>> name_of(Finding("found", Rate(3, 9), by="forest", of="yes"), "internal")
     'forest: found, yes'
@@ -282,7 +286,7 @@ def name_of(finding: Finding, audience: Audience) -> str:
 
 
 def circumstance(finding: Finding, audience: Audience) -> str:
-    """Name the kind of a finding, and its condition.
+    """Return the name of the part that a finding counts, and its condition.
 
     >>> at = Note("{inspections} inspections", {"inspections": Count(1200)})
     >>> circumstance(Finding("identifiers found", Rate(3, 9), of="NAME", at=at), "public")

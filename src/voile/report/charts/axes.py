@@ -1,4 +1,4 @@
-"""Axes: from values to fractions of the plot, and ticks that a person would have chosen."""
+"""Axes of charts: map values to fractions of the plot, and choose round ticks."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from markupsafe import Markup
 from voile.report.charts import numbers
 from voile.report.charts.svg import percent, tag
 
-TICKS = 5  # about as many as a side holds
+TICKS = 5  # approximate number of ticks on a side
 _ZERO_GUTTER = 0.06
 
 
 @dataclass(frozen=True)
 class PlotAxis:
-    """Place values on one side of a plot.
+    """One axis of a plot.
 
-    low, high : the ends, low < high; both above 0 when `log`.
-    ticks : values to mark, in order, inside the ends.
-    log : whether equal steps are equal ratios.
-    zero : on a log axis, whether a gutter at its start holds the values that are 0.
+    Parameters
+    ----------
+    low, high : the ends of the axis, low < high. Both are above 0 if `log`.
+    ticks : the values to mark, in increasing order, within the ends.
+    log : whether equal distances are equal ratios.
+    zero : whether a log axis has a gutter at its start for values that are 0.
     """
 
     low: float
@@ -32,7 +34,7 @@ class PlotAxis:
     zero: bool = False
 
     def place(self, value: float) -> float:
-        """Return where `value` lies, in [0, 1] from the axis's start."""
+        """Return the position of `value`, in [0, 1] from the start of the axis."""
         if not self.log:
             return (value - self.low) / (self.high - self.low)
         start = _ZERO_GUTTER if self.zero else 0.0
@@ -43,7 +45,9 @@ class PlotAxis:
 
 
 def linear(values: Iterable[float], *, target: int = TICKS) -> PlotAxis:
-    """Return an axis from 0, or from below where there are negative values, to a round end.
+    """Return a linear axis with round ends.
+
+    It starts at 0, or below 0 if there are negative values.
 
     >>> linear([0.02, 0.33]).ticks
     (0.0, 0.1, 0.2, 0.3, 0.4)
@@ -77,7 +81,7 @@ def build_axis(values: Iterable[float]) -> PlotAxis:
 
 
 def log10(values: Iterable[float]) -> PlotAxis:
-    """Return a log10 axis between round ends; values of 0 get a separate place.
+    """Return a log10 axis between round ends. Values of 0 get a separate position.
 
     >>> log10([0.0, 0.0031, 0.7]).ticks
     (0.001, 0.01, 0.1, 1.0)
@@ -95,7 +99,10 @@ def log10(values: Iterable[float]) -> PlotAxis:
 
 
 def draw(across: PlotAxis, up: PlotAxis, *, shares: bool) -> Markup:
-    """Draw grid lines and tick labels of a plot; labels are outside it, left and below."""
+    """Draw the grid lines and tick labels of a plot.
+
+    The labels are outside, on the left and below.
+    """
     write = numbers.share_tick if shares else numbers.number
     parts = [_horizontal(1 - up.place(v), write(v)) for v in up.ticks]
     parts += [_vertical(across.place(v), write(v)) for v in across.ticks]

@@ -1,4 +1,4 @@
-"""Shares as bars in the rows of a table: the figure itself is text, its interval a whisker."""
+"""Draw shares as bars in the rows of a table. The figure is text, and its interval a whisker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voile.report.sections import Bar, BarChart
 
 @dataclass(frozen=True)
 class BarDrawing:
-    """One bar: its label, its picture, its value and interval as text."""
+    """One bar: its label, its picture, and its value and interval as text."""
 
     label: str
     picture: Markup

@@ -1,4 +1,4 @@
-"""The frontier: a staircase of policies, and named marks distinguished by shape and label."""
+"""Draw the frontier as a staircase of policies, with named marks of different shapes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from voile.report.charts.svg import Point, percent, tag
 from voile.report.sections import CHOSEN, Detail, FrontierChart
 
 LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
-"""The risks at which the public sees a frontier, the greatest first."""
+"""The risk levels at which the public sees a frontier, in decreasing order."""
 STEPS = 20
-"""How many losses it sees: one person must not move one to the next."""
+"""The number of loss steps in public. Steps are so large that one person rarely changes a step."""
 
 _SHAPES = (
     "M0-8L8 0L0 8L-8 0Z",  # diamond
@@ -33,10 +33,16 @@ _NARROW, _WIDE = (280.0, 320.0), (760.0, 320.0)
 
 @dataclass(frozen=True)
 class PolicyMark:
-    """A named policy.
+    """A named policy on the chart.
 
-    `shape` is SVG path data about (0, 0), `at` its place among all stops; `risk_name` and
-    `loss_name` are the axes'.
+    Parameters
+    ----------
+    name : the name of the policy.
+    risk, loss : its coordinates.
+    shape : SVG path data about (0, 0).
+    kind : the number of its shape, for the style.
+    at : its position among all keyboard stops of the chart.
+    risk_name, loss_name : the names of the axes.
     """
 
     name: str
@@ -69,10 +75,11 @@ class FrontierDrawing:
 
 
 def draw(chart: FrontierChart) -> FrontierDrawing:
-    """Draw a frontier on a linear and on a log10 risk axis; O(n log n) for n policies.
+    """Draw a frontier on a linear and on a log10 risk axis, in O(n log n) for n policies.
 
-    The points come in order of risk. Only the linear plot contains the descriptions, so that the
-    page has them once.
+    The points are in increasing order of risk. Only the linear plot contains the descriptions, so
+    that
+    the page has them once.
     """
     order = sorted(range(len(chart.risk)), key=lambda i: (chart.risk[i], -chart.loss[i]))
     points = [(chart.risk[i], chart.loss[i]) for i in order]
@@ -88,7 +95,7 @@ def draw(chart: FrontierChart) -> FrontierDrawing:
 
 
 def _pool_details(details: Sequence[Detail]) -> dict[str, Any]:
-    """Return the details in the page's form: values common to several policies occur once."""
+    """Return the details in the page's form, with values of several policies stored once."""
     names, intervals, strips = _NumberPool(), _NumberPool(), _NumberPool()
 
     def cut(column: str, parts: Sequence[tuple[str, float]]) -> int:
@@ -107,7 +114,7 @@ def _pool_details(details: Sequence[Detail]) -> dict[str, Any]:
 
 
 class _NumberPool(dict[Any, int]):
-    """Number different things in the order in which they come."""
+    """A dictionary that numbers distinct values in order of their first occurrence."""
 
     def __call__(self, thing: Any) -> int:
         return self.setdefault(thing, len(self))
@@ -116,10 +123,13 @@ class _NumberPool(dict[Any, int]):
 def coarse(chart: FrontierChart) -> FrontierChart:
     """Return the public view of a frontier: the least loss at a few levels of risk.
 
-    Whoever knows all rows but one finds the last by the exact places of hundreds of policies. A
-    level's loss is rounded up to steps of 5%, and its proved bound is rounded down. Levels with
-    total loss are left out, unless there is no other level. Only the marks keep their policies'
-    details.
+    An adversary who knows all rows but one could find the last row from the exact positions of
+    hundreds
+    of policies. So the loss at a level is rounded up to steps of 5%, and its proved bound is
+    rounded
+    down. Levels with total loss are left out, unless there is no other level. Only the marks keep
+    the
+    details of their policies.
     """
     policies = list(zip(chart.risk, chart.loss, strict=True))
     shown: list[Point] = []
@@ -218,7 +228,7 @@ def _plot(
 
 
 def _staircase(placed: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
-    """Yield the corners: a policy's loss holds until the next policy's risk, then falls."""
+    """Yield the corners of the staircase. A policy's loss applies until the next policy's risk."""
     for i, (x, y) in enumerate(placed):
         if i:
             yield x, placed[i - 1][1]
@@ -248,7 +258,7 @@ def _mark(mark: PolicyMark, spot: tuple[float, float], side: str | None, *, titl
     )
 
 
-_SIDES = {  # where a label may stand: (text-anchor, x, y of its baseline)
+_SIDES = {  # possible positions of a label: (text-anchor, x, y of its baseline)
     "right above": ("start", 11, -8),
     "left below": ("end", -11, 18),
     "right": ("start", 13, 4),
@@ -268,9 +278,10 @@ def _label(name: str, side: str) -> Markup:
 def _sides(
     marks: Sequence[PolicyMark], spots: Sequence[Point], stairs: Sequence[Point]
 ) -> list[str | None]:
-    """Choose the place of each label so that none covers another, on the narrowest plot.
+    """Choose the position of each label so that none covers another on the narrowest plot.
 
-    Rather off the curve than on it. A label that finds no place is left to the legend.
+    Positions off the curve are preferred. A label without a free position appears only in the
+    legend.
     """
     width, height = _NARROW
     centres = [(width * x, height * y) for x, y in spots]

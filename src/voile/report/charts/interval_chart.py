@@ -1,4 +1,4 @@
-"""Policies as strips: each ordered domain cut into the intervals that a policy keeps apart."""
+"""Draw policies as strips: the intervals into which a policy divides each ordered domain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DRAWN_ONE_BY_ONE = 120
 
 @dataclass(frozen=True)
 class StripDrawing:
-    """One policy's cut of one column: a picture, how many intervals, and their full list."""
+    """The intervals of one policy in one column: a picture, their number, and their labels."""
 
     policy: str
     picture: Markup
@@ -29,7 +29,10 @@ class StripDrawing:
 
 @dataclass(frozen=True)
 class ColumnDrawing:
-    """One column, as each policy cuts it; `ends` names both ends where no strip has room to."""
+    """One column with a strip for each policy.
+
+    `ends` labels both ends if no strip has room for it.
+    """
 
     column: str
     strips: tuple[StripDrawing, ...]
@@ -37,7 +40,7 @@ class ColumnDrawing:
 
 
 def draw(chart: IntervalChart) -> tuple[ColumnDrawing, ...]:
-    """Draw each column once with the policies under one another, in the columns' first order."""
+    """Draw each column with one strip for each policy, in the order of the columns."""
     columns = dict.fromkeys(s.column for _, strips in chart.policies for s in strips)
     return tuple(_column(chart, column) for column in columns)
 
@@ -88,7 +91,7 @@ def _one_by_one(spans: list[tuple[float, float]], labels: list[str]) -> Markup:
 
 
 def _ends(strip: Strip) -> Markup | None:
-    """Write the first and last interval under a strip too fine to hold them."""
+    """Write the first and last interval under a strip that has no room for these labels."""
     if len(strip.intervals) < 2:
         return None
     first, last = strip.intervals[0][0], strip.intervals[-1][0]
@@ -107,7 +110,7 @@ def _width(label: str) -> float:
 
 
 def _text(label: str, left: float, right: float) -> Markup:
-    """Write a label where it fits: on any screen, on wide ones only, or not at all."""
+    """Write a label if it fits: on any screen, on wide ones only, or not at all."""
     needed = _width(label)
     if needed > _WIDE * (right - left):
         return Markup("")

@@ -1,4 +1,4 @@
-"""Lines over a common x, each with its band; distinguished by dashes as well as by colour."""
+"""Draw lines over a common x, each with its band. Lines differ in dashes as well as in colour."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN_IN_TABLE = 12
 
 @dataclass(frozen=True)
 class LinesDrawing:
-    """The plot, its legend (name, swatch), and its figures as a table."""
+    """The plot, its summary, its legend as (name, swatch) pairs, and its figures as a table."""
 
     plot: Markup
     summary: str
@@ -26,7 +26,7 @@ class LinesDrawing:
 
 
 def draw(chart: LineChart) -> LinesDrawing:
-    """Draw the lines on linear axes; x spans the data, y starts at 0."""
+    """Draw the lines on linear axes. The x axis spans the data, and the y axis starts at 0."""
     heights = [v for s in chart.series for v in (*s.y, *s.low, *s.high)]
     across, up = axes.build_axis([x for s in chart.series for x in s.x]), axes.linear(heights)
     bands, lines = [], []
@@ -49,7 +49,10 @@ def draw(chart: LineChart) -> LinesDrawing:
 
 
 def _split_runs(*values: Sequence[float]) -> list[list[int]]:
-    """Return the runs of positions where no value is unknown (NaN): a line breaks between them."""
+    """Return runs of consecutive positions without an unknown value (NaN).
+
+    Lines break between runs.
+    """
     runs: list[list[int]] = [[]]
     for i, at in enumerate(zip(*values, strict=True)):
         if any(math.isnan(v) for v in at):
@@ -77,7 +80,7 @@ def _swatch(kind: int) -> Markup:
 
 
 def _rows(series: Series) -> list[tuple[str, str, str, str]]:
-    """Return at most a dozen evenly spaced points of a line, its ends among them."""
+    """Return at most a dozen evenly spaced points of a line, including its ends."""
     last = len(series.x) - 1
     steps = min(last, _SHOWN_IN_TABLE - 1)
     at = [round(i * last / steps) for i in range(steps + 1)] if steps > 0 else range(last + 1)

@@ -1,4 +1,4 @@
-"""Numbers as a reader sees them: the one place where the report formats any."""
+"""Format numbers for readers. All charts of the report use these functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def share(value: float) -> str:
-    """Write a share in [0, 1] as a percentage that never rounds to none or to all.
+    """Write a share in [0, 1] as a percentage that is never rounded to 0% or 100%.
 
     >>> share(0.1234), share(0.02), share(0.00042), share(0.0), share(1.0)
     ('12.3%', '2.0%', '0.042%', '0%', '100%')
@@ -44,7 +44,7 @@ def share_interval(low: float, high: float) -> str:
 
 
 def number(value: float) -> str:
-    """Write a number: whole ones in full, others to three significant digits.
+    """Write a number: whole numbers in full, others with three significant digits.
 
     >>> number(32561), number(0.12345), number(1236.4), number(0.0000012), number(-0.0)
     ('32,561', '0.123', '1,236', '1.2·10⁻⁶', '0')
@@ -69,7 +69,7 @@ def number_interval(low: float, high: float) -> str:
 
 
 def share_tick(value: float) -> str:
-    """Write a tick of an axis of shares: exact, and as a power of ten when very small.
+    """Write a tick of an axis of shares: exactly, and as a power of ten if it is very small.
 
     >>> share_tick(0.2), share_tick(0.0005), share_tick(1e-7), share_tick(0.0)
     ('20%', '0.05%', '10⁻⁷', '0')
@@ -84,13 +84,13 @@ def share_tick(value: float) -> str:
 
 
 def _round_digits(value: float, digits: int) -> str:
-    """Write `value` to so many significant digits, never with an exponent."""
+    """Write `value` with the given number of significant digits, never with an exponent."""
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     return f"{value:,.{decimals}f}"
 
 
 def _plain(value: float, digits: int) -> str:
-    """Write `value` as `_round_digits` does, without the zeros that end it."""
+    """Write `value` as `_round_digits` does, without trailing zeros."""
     text = _round_digits(value, digits)
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -1,7 +1,7 @@
-"""SVG that stretches: positions are percentages of the plot, sizes are pixels.
+"""Write SVG that stretches: positions are percentages of the plot, and sizes are pixels.
 
-A drawing then fills any width, on a phone, a screen or paper, while its letters, points and
-lines keep their size, without a script.
+A drawing then fills any width, on a phone, a screen or paper. Its letters, points and lines keep
+their size, without a script.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _GRID = 10_000
 
 
 def tag(name: str, *children: str | Markup, **attributes: str | float | None) -> Markup:
-    """Write one element. ``class_`` becomes class, ``a_b`` becomes ``a-b``, and None is left out.
+    """Write one element. ``class_`` becomes class, ``a_b`` becomes ``a-b``, and None is omitted.
 
     >>> tag("text", "a < b", class_="tick", text_anchor="end", dy=None)
     Markup('<text class="tick" text-anchor="end">a &lt; b</text>')
@@ -30,7 +30,7 @@ def tag(name: str, *children: str | Markup, **attributes: str | float | None) ->
 
 
 def percent(fraction: float) -> str:
-    """Write a fraction of the plot's width or height.
+    """Write a fraction of the plot's width or height as a percentage.
 
     >>> percent(0.5), percent(1 / 3)
     ('50%', '33.33%')
@@ -39,7 +39,7 @@ def percent(fraction: float) -> str:
 
 
 def stretch_paths(*children: Markup) -> Markup:
-    """Hold paths drawn on the unit square, stretched to the plot; lines keep their width."""
+    """Stretch paths drawn on the unit square to the plot. Lines keep their width."""
     return tag(
         "svg",
         *children,
@@ -51,12 +51,12 @@ def stretch_paths(*children: Markup) -> Markup:
 
 
 def path(points: Sequence[Point], *, closed: bool = False, class_: str) -> Markup:
-    """Draw a line through points of the unit square, y downwards; for use in `stretch_paths`."""
+    """Draw a line through points of the unit square, with y downwards, for `stretch_paths`."""
     return tag("path", d=outline(points, closed=closed), class_=class_)
 
 
 def outline(points: Iterable[Point], *, closed: bool = False) -> str:
-    """Write a path's data.
+    """Write the data of an SVG path.
 
     >>> outline([(0, 0), (1, 0.5)], closed=True)
     'M0 0L10000 5000Z'
@@ -66,13 +66,13 @@ def outline(points: Iterable[Point], *, closed: bool = False) -> str:
 
 
 def boxes(spans: Iterable[tuple[float, float]], *, class_: str) -> Markup:
-    """Draw full-height boxes (left, right) as one path, however many, for `stretch_paths`."""
+    """Draw full-height boxes, given as (left, right), as one path for `stretch_paths`."""
     data = "".join(outline([(a, 0), (b, 0), (b, 1), (a, 1)], closed=True) for a, b in spans)
     return tag("path", d=data, class_=class_)
 
 
 def text_width(text: str) -> float:
-    """Guess the width in pixels of a chart's label, on the wide side.
+    """Estimate the width of a chart's label in pixels. The estimate is rather too wide.
 
     >>> text_width("Safe Harbor")
     77.0
