@@ -47,8 +47,8 @@ def protect(
     Parameters
     ----------
     frame : a frame, a dictionary of columns, or a path or address of a table.
-    k : least number of people in each released group, 2 or more. Rows of one person count
-        together if the proposed roles name a subject.
+    k : least number of people in each released group, 2 or more. Rows of one person count together
+        if the proposed roles name a subject.
     roles : the roles of all columns, in any form that `voile.tables.fit` accepts. If None, the
         function proposes them.
     population : counts of the people among whom an adversary searches. If None, the people of the

@@ -1,4 +1,4 @@
-"""`python -m voile.cli`: the command line, as `python -m voile`."""
+"""Run the command line with `python -m voile.cli`, as with `python -m voile`."""
 
 from voile.cli import main
 

@@ -1,4 +1,4 @@
-"""The tree of commands; building it imports nothing heavy."""
+"""The tree of commands. Building it imports no heavy library."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
 
 
 def _describe_general(run: Callable[[], None]) -> Callable[[], None]:
-    """List the general options in the help; `VerbGroup` reads them."""
+    """List the general options in the help. `VerbGroup` reads them."""
     for name, help in reversed(GENERAL.items()):
         run = click.option(name, is_flag=True, expose_value=False, help=help)(run)
     return run

@@ -1,4 +1,4 @@
-"""`voile KIND choose`: pick one policy of a kit."""
+"""The command `voile KIND choose`, which chooses one policy of a kit."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from voile.release.module import AnyModule
 
 
 class _WayOption(click.Option):
-    """A way to pick a policy, which a module may not have."""
+    """An option for a way to choose a policy. Not every kind of data supports each way."""
 
 
 class _LedgerOption(click.Option):
-    """An option of choosing by a ledger, which a module may not have."""
+    """An option for choosing with a ledger. Not every kind of data supports it."""
 
 
 _WAYS: dict[str, dict[str, Any]] = {
@@ -90,7 +90,7 @@ _AFTER: dict[str, dict[str, Any]] = {
 
 
 def choose(module: AnyModule) -> click.Command:
-    """Return the command of one kind."""
+    """Return the command of one kind of data."""
 
     def run(
         screen: CommandScreen,
@@ -107,9 +107,10 @@ def choose(module: AnyModule) -> click.Command:
         recount: bool = False,
         **how: Any,
     ) -> None:
-        """Pick one policy of a kit.
+        """Choose one policy of a kit.
 
-        Writes it as a file to read, to correct and to apply. Give exactly one way to pick.
+        The command writes the policy as a file to read, to edit and to apply. Give exactly one way
+        to choose.
         """
         from voile.data.files.atomic import write_text
 
@@ -134,14 +135,14 @@ def choose(module: AnyModule) -> click.Command:
 
 
 class _ChooseCommand(VoileCommand):
-    """Offer the ways of the module; its code is imported only for these."""
+    """A command with the ways to choose of its module, imported only to list or run them."""
 
     def __init__(self, module: AnyModule, run: Run, params: list[click.Parameter]) -> None:
         super().__init__("choose", run, params)
         self._module = module
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Leave out the ways that the module does not have."""
+        """Leave out the ways to choose that the module does not support."""
         params = [
             one for one in super().get_params(ctx)
             if not isinstance(one, _WayOption) or one.name in self._module.ways

@@ -1,4 +1,4 @@
-"""`voile demo`: a made-up county, from its table of patients to a report."""
+"""The command `voile demo`: a made-up county, from its table of patients to a report."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def _demo(
 ) -> int:
     """Release the patients of a made-up county.
 
-    Runs the commands that a user would type, from a table of people to a report. With --fhir or
-    --omop, from an export with notes to a study of it.
+    The command runs the steps that a user would type, from a table of people to a report. With
+    --fhir or --omop, it runs the steps from an export with notes to a study of the export.
     """
     if fhir and omop:
         raise RequestError(
@@ -44,10 +44,10 @@ def _demo(
 
 
 def _run(screen: CommandScreen, commands: list[list[str]], *, force: bool) -> int:
-    """Show and run commands until one fails; return its exit code."""
+    """Show and run commands until one fails, and return its exit code."""
     from voile.face.commands import format_command
 
-    run: Run = click.get_current_context().obj  # as a user's own command line runs them
+    run: Run = click.get_current_context().obj  # as if a user typed them
     for words in commands:
         screen.show(f"\n$ {format_command(['voile', *words])}")
         writes = force and words[:2] not in (["study", "attack"], ["study", "verify"])
@@ -81,7 +81,7 @@ def _study_commands(out: Path) -> list[list[str]]:
 
 
 def _prepare(screen: CommandScreen, out: Path, *, force: bool) -> None:
-    """Write the county, its roles, and a fresh secret that its owner alone may read."""
+    """Write the county, its roles, and a new secret that only its owner may read."""
     from voile.data.files import outputs
     from voile.data.files.atomic import write_text
     from voile.demo.county import ROLES, make_county, write_county
@@ -94,7 +94,7 @@ def _prepare(screen: CommandScreen, out: Path, *, force: bool) -> None:
     write_county(make_county(people=PEOPLE), out / "county", force=force)
     write_text(out / "roles.toml", ROLES, outputs.ROLES, force=force)
     key = private / "key"
-    key.unlink(missing_ok=True)  # a link may lead to somebody's own
+    key.unlink(missing_ok=True)  # it may be a link to another file
     key.touch(mode=0o600)
     key.write_text(secrets.token_hex(32), encoding="ascii")
 

@@ -1,4 +1,4 @@
-"""The output of a command. It never replaces an input, or a file that voile did not write."""
+"""Check the output of a command. It never replaces an input, or a file that voile did not write."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class CommandInput(NamedTuple):
 
 
 class DestinationOption(click.Option):
-    """An option for the place of a result.
+    """An option for the path of a result.
 
     Parameters
     ----------
-    output : the kind of result. None for a folder that a command continues to fill.
+    output : the kind of result. None for a folder to which a command adds files.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ def check_destinations(params: Sequence[click.Parameter], given: Mapping[str, An
 def _check(
     out: Path, output: OutputKind | None, read: Sequence[CommandInput], *, force: bool
 ) -> None:
-    """Refuse one output: without a folder, on the way of an input, or where something is."""
+    """Refuse an output without a folder, in conflict with an input, or with another file."""
     from voile.data.files.atomic import Staging, check_folder
     from voile.data.files.outputs import POLICY, RELEASE
     from voile.data.opening import split_output
@@ -75,7 +75,7 @@ def _check(
             return
     target, table = split_output(out)
     check_folder(target)
-    is_edited = output is POLICY and force  # a policy is read whole, and then replaced at once
+    is_edited = output is POLICY and force  # a policy is read completely before it is replaced
     for part in [target] if output is None else output.parts(target):
         for one in read:
             if not (is_edited and _is_same(one.place, part)):
@@ -84,11 +84,11 @@ def _check(
         _check_table(table, read)
     if output is not None:
         with Staging(target, output, force=force):
-            pass  # sets right what a killed run left, before anything counts as being there
+            pass  # repairs the files of a killed run, before the check for existing files
 
 
 def _check_stored(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> None:
-    """Refuse an output in a store that is an input, is in one, or contains one."""
+    """Refuse an output in a store that is an input, is inside an input, or contains an input."""
     from voile.data.stores.path import StorePath
 
     every = [(param, StorePath.parse(given.get(str(param.name)))) for param in params]
@@ -104,7 +104,10 @@ def _check_stored(params: Sequence[click.Parameter], given: Mapping[str, Any]) -
 
 
 def _check_table(place: str, read: Sequence[CommandInput]) -> None:
-    """Refuse a table of a database that is an input; another of the same database is none."""
+    """Refuse a table of a database that is an input.
+
+    Another table of the same database is allowed.
+    """
     file, _, table = place.partition("::")
     for one in read:
         if not _is_same(one.place, Path(file)):
@@ -120,7 +123,7 @@ def _check_table(place: str, read: Sequence[CommandInput]) -> None:
 
 
 def _check_apart(part: Path, read: CommandInput, *, replaced: bool) -> None:
-    """Refuse an output that is an input, is in one, or would replace one in it."""
+    """Refuse an output that is an input, is inside one, or would replace a folder with one."""
     place = read.place
     if _is_same(place, part):
         what = "is read by this command"
@@ -134,7 +137,7 @@ def _check_apart(part: Path, read: CommandInput, *, replaced: bool) -> None:
 
 
 def _is_within(inner: Path, outer: Path) -> bool:
-    """Return whether a path is another or is below it, as written or through links."""
+    """Return whether one path equals or is below another, literally or through links."""
     ways = (inner.absolute(), Path(os.path.realpath(inner)))
     return any(_is_same(place, outer) for way in ways for place in (way, *way.parents))
 
@@ -144,7 +147,7 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _inputs(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> Iterator[CommandInput]:
-    """Yield the files and folders that a command line names, other than those it writes."""
+    """Yield the files and folders that the arguments name, except outputs."""
     for param in params:
         if param.name == ARCHIVE:
             continue
@@ -156,7 +159,7 @@ def _inputs(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> Iter
 
 
 def _places(text: str, asked: str | None) -> Iterator[CommandInput]:
-    """Yield the inputs that a text may name: NAME=FILE, FORMAT:FILE, FILE::TABLE, a pattern."""
+    """Yield the inputs that a text may name: NAME=FILE, FORMAT:FILE, FILE::TABLE, or a pattern."""
     for one in {text, text.partition("=")[2], text.partition(":")[2]}:
         path, _, table = one.partition("::")
         found = [path] if os.path.exists(path) else glob(path, recursive=True)

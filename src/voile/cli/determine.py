@@ -1,4 +1,4 @@
-"""`voile determine` and `voile sign`: a decision about a release, and the people who sign it."""
+"""The commands `voile determine` and `voile sign`: a decision about a release and its signing."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def _determine(
 ) -> None:
     """Judge a release for a recipient and a purpose.
 
-    Writes a folder that people sign: the page, its Markdown, its facts as JSON, and a PDF where
-    the system has Chromium. Start with --template, which writes a context to fill in.
+    The command writes a folder for people to sign. It contains the page, its Markdown, its facts as
+    JSON, and a PDF if the system has Chromium. Start with --template, which writes a context to
+    fill in.
     """
     from voile.determination import determine
     from voile.determination.subject import open_subject
@@ -113,8 +114,9 @@ def _sign(
 ) -> None:
     """Sign a determination: approve, refuse, renew or withdraw.
 
-    Adds one statement, which names the one before it. Without --key the statement is written, and
-    ssh-keygen signs it. With --signers it checks the signer and the key before it writes.
+    The command adds one statement, which refers to the previous one. Without --key, the command
+    only writes the statement, and you sign it with ssh-keygen. With --signers, it checks the signer
+    and the key before it writes.
     """
     from voile.determination import sign
     from voile.determination.sign_statement import signing

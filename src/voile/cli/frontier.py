@@ -1,4 +1,4 @@
-"""`voile KIND frontier`: a kit's policies as a table, tab-separated lines or JSON."""
+"""The command `voile KIND frontier`: a kit's policies as a table, tab-separated lines or JSON."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ ROWS = 20
 
 
 def frontier(screen: CommandScreen, kit: StoredKit, module: AnyModule, *, all: bool) -> None:
-    """Show 20 policies, evenly spread, or `all` of them.
+    """Show 20 evenly spread policies, or `all` policies.
 
-    It shows columns of numbers and single texts, and in JSON lists of numbers. Packed policies are
-    unreadable. Lists of texts and of records may contain words of the data.
+    The table shows columns of numbers and single texts. JSON also contains lists of numbers. Other
+    columns are left out: encoded policies are unreadable, and lists of texts or records may contain
+    words of the data.
     """
     import pyarrow as pa
 
@@ -43,7 +44,7 @@ def frontier(screen: CommandScreen, kit: StoredKit, module: AnyModule, *, all: b
 
 
 def pick_spread(rows: Sequence[Any], most: int) -> list[Any]:
-    """Pick at most `most` rows at even distances, the first and the last among them.
+    """Pick at most `most` rows at even distances, including the first and the last row.
 
     >>> pick_spread(range(10), 4), pick_spread("ab", 4)
     ([0, 3, 6, 9], ['a', 'b'])

@@ -1,4 +1,4 @@
-"""`voile inspect`: propose a role for each column of a source."""
+"""The command `voile inspect`, which proposes a role for each column of a source."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _inspect(
 ) -> None:
     """Propose a role for each column of a source.
 
-    The file gives a reason for each column. Read it and correct it. Without --out it is printed.
-    For itemsets, each column also gets the form of its features.
+    The roles file gives a reason for each column. Read it and correct it. Without --out, the
+    command prints the file. For itemsets, each column also gets the form of its features.
     """
     from voile.proposals.propose import kind_named, propose
 

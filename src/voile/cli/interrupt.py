@@ -1,9 +1,9 @@
-"""The end of a process that Ctrl-C stops before it has begun, or for the second time."""
+"""End a process at a Ctrl-C during its start, or at the second Ctrl-C."""
 
 import os
 import sys
 
-TYPE_CHECKING = False  # typing's own takes longer to import than a user to press Ctrl-C
+TYPE_CHECKING = False  # a user could press Ctrl-C while typing is imported
 if TYPE_CHECKING:
     from typing import NoReturn
 
@@ -11,7 +11,7 @@ INTERRUPTED = "interrupted; no output is half-written"
 
 
 def leave(*_: object) -> "NoReturn":
-    """End the process at once, with a sentence: at Ctrl-C while it starts, or the second."""
+    """End the process at once, with a message, as a signal handler or after the second Ctrl-C."""
     os.write(2, f"voile: {INTERRUPTED}\n".encode())
     if "--json" in sys.argv:
         said = f'{{"error": {{"what": "{INTERRUPTED}", "where": null, "instead": null}}}}\n'

@@ -1,4 +1,4 @@
-"""`voile KIND VERB`: the same verbs for every module, each a few lines over its contract."""
+"""The commands `voile KIND VERB`: the same verbs for every kind of data."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ UNKEYED = (
 
 
 class _KindGroup(VerbGroup):
-    """The commands of one kind: the common ones, then its own."""
+    """The commands of one kind of data: the common commands, then its own."""
 
     def __init__(self, module: AnyModule) -> None:
         super().__init__(module.kind, help=f"Fit, choose, apply and attack {module.kind}.")
@@ -61,7 +61,10 @@ class _KindGroup(VerbGroup):
 
     @cached_property
     def _own(self) -> Mapping[str, click.Command]:
-        """The kind's own verbs, by name; their options are imported at first use."""
+        """The commands that only this kind has, by name.
+
+        Their options are imported at first use.
+        """
         return {verb.name: _own_command(verb) for verb in self._module.own_verbs}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -69,13 +72,16 @@ class _KindGroup(VerbGroup):
         return [*super().list_commands(ctx), *self._own]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Return a command; options are imported for a name that not every kind has."""
+        """Return a command.
+
+        The kind's own options are imported only for a name that is not common.
+        """
         own = self._own if name not in self.commands else {}
         return own.get(name) or super().get_command(ctx, name)
 
 
 def kind_group(module: AnyModule) -> click.Group:
-    """Return the commands of one kind; its code is imported when one of them runs."""
+    """Return the commands of one kind of data. Its code is imported when a command runs."""
     return _KindGroup(module)
 
 
@@ -93,10 +99,10 @@ def _fit(module: AnyModule) -> click.Command:
         force: bool,
         options: BaseModel,
     ) -> int:
-        """Find the policies that no other beats.
+        """Find the policies that no other policy beats.
 
-        Writes a kit: a folder with the policies and the data for applying them. Ctrl-C ends the
-        search, and the kit keeps the policies found so far.
+        The command writes a kit: a folder with the policies and the data needed to apply them.
+        Ctrl-C ends the search, and the kit then contains the policies found so far.
         """
         from voile.data.roles import Roles
         from voile.release.options import with_options
@@ -147,8 +153,8 @@ def _apply(module: AnyModule) -> click.Command:
     ) -> int:
         """Write the release of a source under a policy.
 
-        RELEASE.manifest.json appears next to RELEASE and goes with it. RELEASE.private/ appears
-        too, and never leaves. Exits with 1 if rows were rejected.
+        The command also writes RELEASE.manifest.json, which you publish with RELEASE, and
+        RELEASE.private/, which you keep. It exits with 1 if rows were rejected.
         """
         from voile.release.choice import Chosen, default_choice, default_in_words
 
@@ -216,7 +222,7 @@ def _attack(module: AnyModule) -> click.Command:
 
 
 def _assess(module: AnyModule, verb: ModuleAssessing[Any]) -> click.Command:
-    """Return the command of a kind whose releases by other makers are assessed."""
+    """Return the command that assesses releases of other makers, for a kind that supports it."""
 
     def run(
         screen: CommandScreen,
@@ -234,7 +240,8 @@ def _assess(module: AnyModule, verb: ModuleAssessing[Any]) -> click.Command:
     ) -> None:
         """Assess a release that voile did not make, compared with its original.
 
-        Writes a report: one HTML page with the risks, the loss, and the findings of attacks.
+        The command writes a report: one HTML page with the risks, the loss, and the findings of
+        attacks.
         """
         from voile.data.roles import Roles
         from voile.face.assessment import Assessment
@@ -272,7 +279,7 @@ def _assess(module: AnyModule, verb: ModuleAssessing[Any]) -> click.Command:
 
 
 def _own_command(verb: OwnVerb[Any]) -> click.Command:
-    """Return the command of a verb that one kind alone has, as its module describes it."""
+    """Return the command of a verb that only one kind has, as described by its module."""
 
     def run(screen: CommandScreen, *, options: Any, **places: Any) -> int:
         ended = verb.load()(options, screen, **places)
@@ -295,7 +302,7 @@ def _own_command(verb: OwnVerb[Any]) -> click.Command:
 
 
 class _OwnCommand(WingCommand):
-    """A command whose help is the docstring of its options, which are imported to show it."""
+    """A command with the docstring of its options as help. The options are imported to show it."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         self.help = self.model.__doc__

@@ -1,4 +1,4 @@
-"""`voile ledger`: the record of all releases of one source, judged together."""
+"""The command `voile ledger`: the record of all releases of one source, evaluated together."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _init(
     """Begin a ledger, with the risk budget for all releases of one source.
 
     All recipients are assumed to share their releases, except the pairs of --apart. The ledger
-    stays with the data holder. It contains no value of the data, and lists each release with its
-    time.
+    stays with the data holder. It contains no value of the data, but the time and risk of each
+    release.
     """
     from voile.ledger.audience import LedgerAudience
     from voile.ledger.ledger import create
@@ -55,7 +55,10 @@ def _but_for(audience: LedgerAudience) -> str:
 
 
 def _show(screen: CommandScreen, *, ledger: str, out: Path | None, force: bool) -> None:
-    """Show the entries of a ledger, and its risk budget. --out writes a page, to read or print."""
+    """Show the entries of a ledger, and its risk budget.
+
+    With --out, the command writes a page to read or print.
+    """
     from voile.data.files.atomic import write_text
     from voile.ledger.ledger import Ledger
     from voile.release.ledger_checks import describe_ledger
@@ -101,8 +104,8 @@ def _judge(
 ) -> None:
     """Judge a policy together with all published releases. Nothing is written.
 
-    --source contains the rows to be released. Without it, the rows of the fit count. Exits with 0
-    where the promise is kept and with 2 where it would be broken.
+    --source contains the rows to be released. Without it, the command counts the rows of the fit.
+    It exits with 0 if the risk budget is kept, and with 2 if it would be exceeded.
     """
     from voile.core.errors import RequestError
     from voile.ledger.judgement import judge_for
@@ -138,8 +141,8 @@ def _erase(
 ) -> None:
     """Leave people out of every further release, on their request.
 
-    SUBJECTS has one subject per line. The ledger keeps a keyed token of each, and the reason, but
-    no name. Published releases cannot be called back: tell their recipients.
+    SUBJECTS has one subject per line. The ledger keeps a keyed token of each subject and the
+    reason, but no name. Published releases cannot be recalled, so inform their recipients.
     """
     from voile.ledger.ledger import open_ledger
     from voile.release.archive import erase, showing
@@ -177,8 +180,8 @@ def _verify(
 ) -> int:
     """Check a ledger, and close the intents of killed runs.
 
-    Exits with 1 when a check fails. Another copy of the ledger may have been extended. Only a
-    manifest of a release that was made under that copy can show this.
+    The command exits with 1 if a check fails. Another copy of the ledger may have been extended.
+    Only the manifest of a release under that copy can show this.
     """
     from voile.ledger.ledger import Ledger, LedgerKeys, open_ledger
     from voile.release.ledger_checks import close_intents, ledger_checks

@@ -1,4 +1,4 @@
-"""`voile open`: the workbench, a local page over the same verbs and files."""
+"""The command `voile open`: the workbench, a local page for the same verbs and files."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def _open(
 ) -> None:
     """Open the workbench: from a table to a signed release, in your browser.
 
-    PROJECT is the folder of a project, a table, or the folder of a study: the project of these is
-    made next to them. Without it, voile opens the project of the current folder. Each click runs
-    one command, and history.sh contains all of them.
+    PROJECT is the folder of a project, a table, or the folder of a study. For a table or a study,
+    voile makes a project next to it. Without PROJECT, voile opens the project of the current
+    folder. Each click runs one command, and history.sh contains all of them.
     """
     from voile.workbench.serve_project import serve_project
 

@@ -1,4 +1,4 @@
-"""Options that commands share, and how a command of voile's is made."""
+"""Options that commands share, and the base classes of voile's commands."""
 
 from __future__ import annotations
 
@@ -22,20 +22,23 @@ GENERAL = {
     "--quiet": "Print no messages and no progress.",
     "--debug": "Show where an error arose; its text may contain data.",
 }
-"""The options of every command, which may stand anywhere among its arguments."""
+"""The options of every command, which may come anywhere among its arguments."""
 GIVEN = "voile.general"
 Run = Callable[..., int | None]
 
 
 class VoileCommand(click.Command):
-    """A command that every verb of voile's is: `run(screen, **parameters)` gives its exit code."""
+    """A command that runs a function: `run(screen, **parameters)` returns the exit code."""
 
     def __init__(self, name: str, run: Run, params: list[click.Parameter]) -> None:
         super().__init__(name, params=params, help=run.__doc__)
         self._run = run
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; an address, or an output that may not be written, is refused."""
+        """Read the arguments.
+
+        Refuse an address in place of a path, or an output that may not be written.
+        """
         rest = super().parse_args(ctx, take_general(ctx, args))
         if not ctx.resilient_parsing:
             _check_addresses(self.get_params(ctx), ctx.params)
@@ -43,7 +46,7 @@ class VoileCommand(click.Command):
         return rest
 
     def invoke(self, ctx: click.Context) -> int | None:
-        """Run it; an interruption passes as `click.Abort`, without click's own blank line."""
+        """Run the command. An interruption becomes `click.Abort`, without click's blank line."""
         general = ctx.meta[GIVEN]
         screen = CommandScreen(json="--json" in general, quiet="--quiet" in general)
         try:
@@ -63,10 +66,10 @@ class VoileCommand(click.Command):
 
 
 class VerbGroup(click.Group):
-    """Commands in the order of the flow rather than of the alphabet."""
+    """A group that lists its commands in the order of the workflow, not of the alphabet."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the general options out before the command's own are read."""
+        """Take the general options out before the command's own options are read."""
         return super().parse_args(ctx, take_general(ctx, args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -75,7 +78,7 @@ class VerbGroup(click.Group):
 
 
 def take_general(ctx: click.Context, args: list[str]) -> list[str]:
-    """Return the arguments without the general options, which the context keeps."""
+    """Return the arguments without the general options, and store these in the context."""
     given, rest = split_general(args)
     ctx.meta.setdefault(GIVEN, set()).update(given)
     return rest
@@ -89,16 +92,16 @@ def split_general(args: Sequence[str]) -> tuple[set[str], list[str]]:
 
 
 class SourcePath(click.Path):
-    """A source of rows: a file or folder, here or in a store, or a table."""
+    """A source of rows: a file or folder on this machine or in a store, or a table."""
 
 
 def argument(name: str) -> click.Argument:
-    """Take a file, folder or table: one word on the command line."""
+    """Return an argument for a file, folder or table."""
     return click.Argument([name], metavar=name.upper(), type=click.Path())
 
 
 def source_argument(name: str = "source") -> click.Argument:
-    """Take a source of rows, as one word on the command line."""
+    """Return an argument for a source of rows."""
     return click.Argument([name], metavar=name.upper(), type=SourcePath())
 
 
@@ -110,7 +113,10 @@ def path(name: str, help: str, *, required: bool = False) -> click.Option:
 def place(
     name: str, metavar: str, help: str, *, required: bool = True, alias: str = ""
 ) -> click.Option:
-    """Take a file or table of a database; `alias` is an older name of the option."""
+    """Return an option for a file or a table of a database.
+
+    `alias` is an older name of the option.
+    """
     kind, names = SourcePath(), [f"--{one}" for one in (name, alias) if one]
     return click.Option([*names, name], type=kind, metavar=metavar, required=required, help=help)
 
@@ -122,7 +128,7 @@ def flag(name: str, help: str) -> click.Option:
 def out(
     metavar: str, output: OutputKind, *, required: bool = True, default: str = ""
 ) -> list[click.Parameter]:
-    """Return the options for the result's place, and for replacing an output that voile wrote."""
+    """Return the options for the result's path, and for replacing an output that voile wrote."""
     help = f"Where to write the {metavar.lower()}{default and f' [{default}]'}."
     return [
         DestinationOption("--out", metavar, output, help=help, required=required),
@@ -131,14 +137,14 @@ def out(
 
 
 def key_file() -> click.Option:
-    """Take the secret that a release was sealed under, or its evidence is to be."""
+    """Return the option for the secret that seals a release and its evidence."""
     return path(
         "key-file", "File with the secret key of the seals [environment variable VOILE_SECRET]."
     )
 
 
 def evidence() -> click.Option:
-    """Take files of evidence, each as an attack wrote it."""
+    """Return the option for files of evidence that attacks wrote."""
     return click.Option(
         ["--evidence"],
         metavar="FILE",
@@ -174,7 +180,7 @@ def open_and_report(
     encoding: str | None,
     kind: str | None = None,
 ) -> Source:
-    """Open a source as its kind does, and report the notes of opening."""
+    """Open a source with the opener of its kind, and report notes about it."""
     from voile.modules import find_opener
 
     opened = find_opener(kind)(source, table=table, encoding=encoding)

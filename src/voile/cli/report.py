@@ -1,4 +1,4 @@
-"""`voile report`: the page of a kit or a release, for the public or for the data holder."""
+"""The command `voile report`: the page of a kit or a release, for the public or the data holder."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _report(
 ) -> None:
     """Write the report of a kit or a release.
 
-    One HTML page that opens from disk without a network, and prints.
+    The report is one HTML page that opens from disk without a network, and prints.
     """
     from voile.face.report import report_of
     from voile.keys.secret import Secret
@@ -66,7 +66,7 @@ def _open(place: Path, secret: Secret | None) -> StoredKit | StoredRelease:
     if (kit_folder(place) / KIT_INDEX).exists():
         return StoredKit.load(place)
     release = StoredRelease.open(place)
-    check_seal(release, secret)  # the page speaks of these bytes and figures
+    check_seal(release, secret)  # the page describes these bytes and figures
     return release
 
 

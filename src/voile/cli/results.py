@@ -1,4 +1,4 @@
-"""The final messages of each verb, and its exit code."""
+"""Print the final messages of each verb, and return its exit code."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from voile.release.manifest import StoredRelease
 
 INTERRUPTED, SET_ASIDE = 130, 1
-FIGURES = 6  # as many as fit in a line
-FEW = 3  # findings of one quantity that are shown one by one
+FIGURES = 6  # the number that fits in a line
+FEW = 3  # most findings of one quantity that have separate rows
 
 
 def tell_fitted(screen: CommandScreen, kit: StoredKit, place: Path) -> int:
@@ -76,8 +76,8 @@ def tell_attacked(screen: CommandScreen, found: Sequence[Evidence], place: Path)
 def show_evidence(screen: CommandScreen, found: Sequence[Evidence]) -> None:
     """Show the findings of attacks, each rate with its 95% interval and its baseline.
 
-    A quantity that was counted in many circumstances has one row: the circumstance with the most
-    finds. A total is never compared with the kinds that it adds up.
+    A quantity that was counted under many conditions has one row, with the condition of the largest
+    rate. A total is never compared with its parts.
     """
     from voile.report.wording import name_of
 
@@ -113,7 +113,7 @@ def _fold_findings(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]
 def tell_applied(
     screen: CommandScreen, release: StoredRelease, chosen: Chosen, *, allowed: bool
 ) -> int:
-    """Report the released and unreleased rows. Rejected rows make the exit code 1."""
+    """Report the released and unreleased rows. Return exit code 1 if rows were rejected."""
     assert release.private is not None
     counts = release.private["counts"]
     parts = [f"{counts['released']:,} of {count(counts['read'], 'row')} released"]
@@ -184,15 +184,17 @@ RISKS = frozenset({"max_risk", "mean_risk"})
 SHARES = frozenset(
     {"relative_risk", "distribution", "resolution", "ncp", "unique_share", "published_tokens"}
 )
-"""Figures that screens write in percent, as reports do, in addition to those of the wings' axes."""
+"""Figures that are shown in percent, as in reports, in addition to those of a module's axes."""
 
 
 def write_figures(
     kind: str, figures: Mapping[str, float], *, predicted: Collection[str] = ()
 ) -> str:
-    """Write the first figures of a policy, for its holder; files and JSON contain them all.
+    """Write the first figures of a policy, for its holder. Files and JSON contain all figures.
 
-    predicted : the figures of a release that the fit predicts, which are marked so.
+    Parameters
+    ----------
+    predicted : the figures of a release that the fit predicts. The text marks them.
     """
     from voile.report.charts.numbers import share
     from voile.report.wording import share_and_odds

@@ -1,4 +1,4 @@
-"""`voile reveal`: from a pseudonym back to a person, recorded."""
+"""The command `voile reveal`, which finds the person of a pseudonym and records the use."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ def _reveal(
 ) -> None:
     """Find the subject of a pseudonym, for re-contact.
 
-    The data holder alone can: it takes the secret, and the list of subjects. The use is recorded in
-    KEY.reveals next to the secret first, with the reason and without the name.
+    Only the data holder can do this, because it needs the secret and the list of subjects. The
+    command first records the use in KEY.reveals next to the secret, with the reason but without the
+    name.
     """
     from voile.keys.pseudonyms import purpose_of
     from voile.release.reveal import read_subjects, reveal

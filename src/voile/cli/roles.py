@@ -1,4 +1,4 @@
-"""`voile roles`: show a roles file, or correct it in its place."""
+"""The command `voile roles`, which shows or corrects a roles file."""
 
 from __future__ import annotations
 

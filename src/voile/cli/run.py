@@ -1,4 +1,4 @@
-"""From arguments to an exit code: one sentence for every error, and never a data value."""
+"""Run a command from its arguments, and report every error in one sentence without a data value."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _leave() -> NoReturn:
-    """End at once; on a terminal where a bar had hidden the cursor it is shown again."""
+    """End at once. On a terminal, show the cursor, which a progress bar may have hidden."""
     if sys.stderr.isatty():
         os.write(2, SHOW_CURSOR)
     leave()
@@ -105,7 +105,7 @@ def _problem(error: BaseException) -> CommandProblem:
 
 
 def _mistake(error: click.UsageError) -> CommandProblem:
-    """Say click's usage error, with the nearest names or where to read more."""
+    """Return click's usage error as a problem, with similar names or a reference to the help."""
     path = error.ctx.command_path if error.ctx else "voile"
     if found := _explain_removed(error, path):
         return CommandProblem(WRONG_REQUEST, found[0], instead=found[1])
@@ -133,7 +133,7 @@ def _mistake(error: click.UsageError) -> CommandProblem:
 
 
 def _groups_with(root: click.Command, context: click.Context, verb: str) -> list[str]:
-    """Return the groups of commands that have a verb: tables and others have fit."""
+    """Return the groups of commands that have a verb, such as tables for fit."""
     groups = root.commands.items() if isinstance(root, click.Group) else ()
     return [
         name
@@ -154,7 +154,7 @@ def _explain_removed(error: click.UsageError, path: str) -> tuple[str, str] | No
 
 @contextmanager
 def _warnings_shown(*, debug: bool, quiet: bool) -> Iterator[None]:
-    """Show voile's own warnings as sentences; a library's could quote data, so they are dropped."""
+    """Show voile's own warnings as sentences. Drop those of libraries, which could quote data."""
 
     def show(
         message: Warning | str,

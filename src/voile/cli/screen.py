@@ -17,32 +17,32 @@ from typing import IO, Any
 from voile.core.progress import ProgressHook, silent
 from voile.core.wording import count as count
 
-LINE_EVERY = 5.0  # seconds between lines where there is no terminal
+LINE_EVERY = 5.0  # seconds between lines without a terminal
 JSON_EVERY = 0.2  # seconds between two lines of JSON
-DRAW_EVERY = 0.05  # seconds between two drawings of a bar
-SPENT = 1.0  # seconds of a task before which the time left is not estimated
-SHARE = 0.05  # share of a task before which it is not either: the first part starts processes too
-PARTS = 50  # times that a task was shown after which it is estimated from whatever share is done
-WRAPPED = 20  # characters that a column of sentences needs at least
+DRAW_EVERY = 0.05  # seconds between two updates of a bar
+SPENT = 1.0  # seconds of work before the remaining time is estimated
+SHARE = 0.05  # share of a task before the estimate, as its first part also starts processes
+PARTS = 50  # updates of a task after which any share is enough for an estimate
+WRAPPED = 20  # least width of a column of sentences, in characters
 GAP = 3  # characters between two columns
 SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
 
 
 @dataclass(frozen=True)
 class CommandScreen:
-    """Where a command speaks.
+    """The output of a command.
 
     Parameters
     ----------
-    json : the result is one JSON object on standard output, and nothing else is there.
-    quiet : no messages and no progress; errors and rejected rows are still shown.
+    json : print the result as one JSON object on standard output, and nothing else there.
+    quiet : print no messages and no progress. Errors and rejected rows are still shown.
     """
 
     json: bool = False
     quiet: bool = False
 
     def say(self, text: str) -> None:
-        """Tell the user something; left out when quiet."""
+        """Print a message, unless quiet."""
         if not self.quiet:
             tell(text)
 
@@ -52,7 +52,7 @@ class CommandScreen:
             print(text, file=sys.stderr)
 
     def insist(self, text: str) -> None:
-        """Tell the user something that quiet does not silence."""
+        """Print a message even if quiet."""
         tell(text)
 
     def result(self, data: Mapping[str, Any]) -> None:
@@ -64,7 +64,7 @@ class CommandScreen:
     def progress(self) -> Iterator[ProgressHook]:
         """Return the hook for a module's progress: a bar on a terminal, lines otherwise.
 
-        Lines of JSON where the variable VOILE_PROGRESS is json, for a program that shows them.
+        If the environment variable VOILE_PROGRESS is json, print lines of JSON for another program.
         """
         if os.environ.get("VOILE_PROGRESS") == "json":
             yield _JsonLines()
@@ -78,7 +78,7 @@ class CommandScreen:
 
 
 def tell(text: str) -> None:
-    """Print to standard error, on a terminal with lines broken between words."""
+    """Print to standard error. On a terminal, break lines between words."""
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns
         text = "\n".join(_broken(line, width) for line in text.split("\n"))
@@ -94,10 +94,10 @@ def _broken(line: str, width: int) -> str:
 def show_table(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], file: IO[str], *, wraps: str = ""
 ) -> None:
-    """Print a table: aligned on a terminal, tab-separated otherwise; figures of four digits.
+    """Print a table, aligned on a terminal and tab-separated otherwise. Figures have four digits.
 
-    A terminal shows only the first columns that fit, and a message reports this. The column that
-    `wraps` may be cut between its words.
+    A terminal shows only the first columns that fit, and a message reports this. The column `wraps`
+    may be broken between words.
     """
     if not file.isatty():
         for row in (columns, *rows):
@@ -126,9 +126,9 @@ def show_table(
 
 
 def fitting(cells: Mapping[str, Sequence[str]], width: int, wraps: str = "") -> dict[str, int]:
-    """Return the widths of the first columns, at least two, that can be read whole side by side.
+    """Return the widths of the first columns that fit next to each other, at least two of them.
 
-    A heading breaks between its words where the room is needed, and so does what `wraps`.
+    A heading is broken between words if there is little room, and so is the column `wraps`.
 
     >>> fitting({"number": ["0"], "risk": ["0.5"], "exact_anonymity": ["12"]}, 25)
     {'number': 6, 'risk': 4}
@@ -151,7 +151,7 @@ def fitting(cells: Mapping[str, Sequence[str]], width: int, wraps: str = "") -> 
 
 
 def short(value: object, *, thousands: str = ",") -> str:
-    """Write a cell for a person: four significant digits, thousands apart.
+    """Write a cell for a person, with four significant digits and separated thousands.
 
     >>> [short(x) for x in (0.0312345, 12345, 1234567.8, 0.0, None, "zip", True)]
     ['0.03123', '12,345', '1,235,000', '0', '', 'zip', 'yes']
@@ -183,13 +183,13 @@ def _finite(data: Any) -> Any:
 
 
 class _TaskStep:
-    """The task under way: how much of it is done, and how long the rest may take."""
+    """The current task: its completed amount and its remaining time."""
 
     def __init__(self, task: str, done: float) -> None:
         self.task, self._first, self._began, self._parts = task, done, time.monotonic(), 0
 
     def amount(self, done: float, total: float | None) -> str:
-        """Write the share done and the time left, or the count where nobody knows the whole."""
+        """Write the completed share and the remaining time, or a count without a total."""
         self._parts += 1
         if not total:
             return f"{done:,.0f}" if done else ""
@@ -197,7 +197,7 @@ class _TaskStep:
         return f"{min(done / total, 1):.0%}{'' if left is None else f', {about(left)} left'}"
 
     def seconds_left(self, done: float, total: float) -> float | None:
-        """Estimate the remaining time, once enough is done."""
+        """Estimate the remaining time in seconds, or return None if too little is done."""
         spent = time.monotonic() - self._began
         came = done - self._first
         few = self._parts < PARTS and came < SHARE * (total - self._first)
@@ -235,7 +235,7 @@ class _ProgressLines:
 
 
 class _JsonLines:
-    """Progress as lines of JSON: a task's first, and then five a second at most."""
+    """Progress as lines of JSON: one at the start of a task, then at most five per second."""
 
     def __init__(self) -> None:
         self._step, self._next = _TaskStep("", 0), 0.0
@@ -253,7 +253,7 @@ class _JsonLines:
 
 
 class _ProgressBar:
-    """Progress as one bar for the present task, removed at its end."""
+    """Progress as one bar for the current task, removed at its end."""
 
     def __enter__(self) -> _ProgressBar:
         from rich.console import Console

@@ -1,4 +1,4 @@
-"""`voile study`: one plan over tables and notes of the same people."""
+"""The command `voile study`: one plan for tables and notes of the same people."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SET_ASIDE = 1
 MOST_REMEDIES = 3
-"""Remedies that apply lists; the report lists all."""
+"""The number of remedies that apply lists. The report lists all of them."""
 
 
 def _init(
@@ -45,8 +45,8 @@ def _init(
 ) -> None:
     """Write a plan for a folder, a FHIR bulk export or an OMOP schema.
 
-    The plan gives a reason for each line. Read it and correct it. The roles of its tables and a
-    fresh secret appear next to it.
+    The plan gives a reason for each line. Read it and correct it. The command also writes the roles
+    of the tables and a new secret next to the plan.
     """
     from voile.study.verbs.init import init
 
@@ -77,9 +77,10 @@ def _open_study(plan: str, ledger: Path | None = None) -> Study:
 
 
 def _fit(screen: CommandScreen, *, plan: str, ledger: Path | None, force: bool) -> None:
-    """Fit the table of a plan, judge each policy together with the texts, and pick one.
+    """Fit the table of a plan, evaluate each policy with the texts, and choose one.
 
-    Writes the plan's kit. Without a name in the plan, the kit is PLAN's name with .kit.
+    The command writes the plan's kit. If the plan does not name the kit, it is named like PLAN with
+    the ending .kit.
     """
     study = _open_study(plan, ledger)
     with screen.progress() as progress:
@@ -94,10 +95,10 @@ def _fit(screen: CommandScreen, *, plan: str, ledger: Path | None, force: bool) 
 
 
 def _review(screen: CommandScreen, *, options: Any, plan: str, part: str | None) -> int:
-    """Read and correct the proposals of the notes' kit, on a page of this machine.
+    """Read and correct the proposals of the notes' kit, on a local page.
 
-    An export can be reviewed too: it is open, in a folder of mode 0700, until the review ends. Then
-    study apply takes the kit that learnt from the review.
+    An export can be reviewed too. It is unpacked into a folder of mode 0700 until the review ends.
+    After that, study apply uses the kit that learnt from the review.
     """
     ended = _open_study(plan).review(options, screen, part=part)
     screen.result(ended.result)
@@ -114,9 +115,9 @@ def _accept(screen: CommandScreen, *, options: Any, study: str, part: str | None
     """Prove by reading that few identifiers remain in the texts of the release.
 
     A local page shows the likeliest remaining identifiers, then random words. Some seeded
-    identifiers measure the reader. From the release, voile removes the identifiers that readers
-    find. It then measures the release again, and replaces it. The proved limit enters the joint
-    figures. Run the same command again after an interruption. Exits with 1 when the goal is not
+    identifiers measure the reader. voile removes the identifiers that readers find from the
+    release. It then measures the release again, and replaces it. The proved limit enters the joint
+    figures. Run the same command again after an interruption. It exits with 1 if the goal is not
     proved, or not yet.
     """
     ended = _open_study(study).accept(options, screen, part=part)
@@ -141,8 +142,9 @@ def _apply(
 ) -> int:
     """Write the release of a plan: a folder with every part and one manifest.
 
-    Its .private folder appears next to it, and never leaves. Exits with 1 if rows or texts of a
-    part are rejected. Suppressed rows are no failure, nor are rows without a rule of an export.
+    The command also writes a folder that ends in .private, which you keep. It exits with 1 if rows
+    or texts of a part are rejected. Suppressed rows do not change the exit code, and neither do
+    rows of an export without a rule.
     """
     from voile.study.risk.remedies import PlanRemedy
     from voile.study.text.mentions import SUPPRESSED_PERSON
@@ -196,8 +198,8 @@ def _attack(screen: CommandScreen, *, plan: str, register: str | None, parts: bo
     """Attack all parts together: by the contents of each, by true dates, and with a register.
 
     An acquaintance knows a person's values in some parts, or some true dates. With a register, the
-    adversary links the released people by rows, and by ages and pronouns in texts. The private
-    folder keeps these findings for `determine`, and those of --parts.
+    adversary links the released people by rows, and by ages and pronouns in texts. The command
+    stores these findings and those of --parts in the private folder, for `determine`.
     """
     from voile.gate.people import ALONE, MATCHES
     from voile.study.adversary.acquaintance import GROUP, by_knowledge
@@ -236,7 +238,7 @@ def _attack(screen: CommandScreen, *, plan: str, register: str | None, parts: bo
 def _verify(screen: CommandScreen, *, plan: str) -> int:
     """Check the release of a plan against its manifest and its seal.
 
-    Exits with 1 when a check fails, and lists the checks that could not be made.
+    The command exits with 1 if a check fails, and lists the checks that could not be made.
     """
     found = _open_study(plan).verify()
     whole = not any(holds is False for _, holds in found)
@@ -257,8 +259,8 @@ def _determine(
 ) -> None:
     """Judge the release of a plan for a recipient and a purpose. People then sign the result.
 
-    The same as `voile determine` of the release's folder, with the plan's secret and ledger. Start
-    with --template, which writes a context to fill in.
+    The command equals `voile determine` with the release's folder and the plan's secret and ledger.
+    Start with --template, which writes a context to fill in.
     """
     from voile.determination import determine_study
     from voile.determination.subject import open_subject
@@ -280,8 +282,8 @@ NEEDS_OUT = "a determination needs --out; --template FILE writes a context to fi
 def _kit(screen: CommandScreen, *, plan: str, part: str, out: Path, force: bool) -> None:
     """Write the kit of one part of a study as a kit of its kind.
 
-    Devices of a part of readings are enrolled, and send their sessions, by it and the study's
-    secret: under the pseudonyms of the release.
+    For a part of readings, use this kit and the study's secret to enrol devices and to send their
+    sessions. They then have the pseudonyms of the release.
     """
     kit = _open_study(plan).part_kit(part)
     kit.save(out, force=force)
@@ -292,7 +294,7 @@ def _kit(screen: CommandScreen, *, plan: str, part: str, out: Path, force: bool)
 def _report(screen: CommandScreen, *, plan: str, out: Path, internal: bool, force: bool) -> None:
     """Write the report of the release: the joint figures first, then each part's figures.
 
-    One HTML page that opens from disk without a network, and prints.
+    The report is one HTML page that opens from disk without a network, and prints.
     """
     _open_study(plan).report(out, internal=internal, force=force)
     readers = "for the data holder alone" if internal else "for the public"
@@ -339,7 +341,7 @@ STAFF = "Table of people whom any note may mention, such as staff. Repeatable."
 REGISTER = "Identified register of the adversary, with the study's subject column."
 PART = click.Option(["--part"], metavar="NAME", help="Part with the notes [the part with init].")
 STUDY = click.Argument(["study"], metavar="PLAN", type=click.Path())
-"""The plan of `accept`, which has an option --plan."""
+"""The plan of `accept`, which has another option --plan."""
 TEXTS = click.Option(
     ["--part"], metavar="NAME", help="Part with the texts [each part, one after the other]."
 )

@@ -1,4 +1,4 @@
-"""The figures of a study as lines on the screen: matches, dates, known facts, guesses."""
+"""Print the figures of a study as lines: matches, dates, known facts, guesses."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from voile.gate.finding import GateFinding
 
 SAID = 2
-"""How many facts the shown figures are of, next to none and all."""
+"""The number of known facts for which figures are shown, in addition to none and all."""
 
 
 def describe_matches(found: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-    """Say the expected matches of the table and of all parts, with the texts at best and at worst.
+    """Write the expected matches of the table and all parts, at the best and worst recall in texts.
 
-    facts : of the kit or the public manifest: which parts of texts nobody accepted.
+    Parameters
+    ----------
+    facts : the facts of the kit or the public manifest. They list the texts that nobody accepted.
     """
     from voile.study.study_release import has_proofs, unaccepted_in
 
@@ -68,7 +70,7 @@ def say_informed(screen: CommandScreen, informed: Sequence[Mapping[str, Any]]) -
 
 
 def say_guesses(screen: CommandScreen, guesses: Sequence[Mapping[str, Any]]) -> None:
-    """Say how well a classifier guesses a column from the released texts."""
+    """Show how well a classifier guesses a column from the released texts."""
     for one in guesses:
         screen.say(
             f"  {one['column']} guessed from the texts: balanced accuracy {one['accuracy']:.1%} "

@@ -1,4 +1,4 @@
-"""`voile verify`: a release or a determination, checked once more by anyone who has it."""
+"""The command `voile verify`, with which anyone can check a release or a determination."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def _verify(
 ) -> int:
     """Check a release against its manifests, or a determination with its signatures.
 
-    Exits with 1 when a check fails, or when the private folder is not next to the release: figures
-    about people need it. Checks that could not be made are listed. The secret that sealed the
-    release confirms the rest. A determination needs --signers: without it nobody's signature is
-    confirmed, and the command exits with 1. With --out its page is written with every signer's
-    name, key fingerprint and decision.
+    The command exits with 1 if a check fails, or if the private folder is not next to the release:
+    figures about people need it. It lists the checks that could not be made. Some checks need the
+    secret that sealed the release. A determination needs --signers. Without it no signature is
+    confirmed, and the command exits with 1. With --out, the command writes the determination's page
+    with every signer's name, key fingerprint and decision.
     """
     from voile.data.files.outputs import is_determination
 
@@ -80,7 +80,7 @@ def _determination(
 
 
 def show_checks(screen: CommandScreen, checks: Iterable[ReleaseCheck]) -> list[dict[str, object]]:
-    """Show each check and its state; return them as a result lists them."""
+    """Show each check and its state, and return them in the form of the result."""
     shown: list[dict[str, object]] = []
     for says, holds in checks:
         shown.append({"check": says, "ok": holds})

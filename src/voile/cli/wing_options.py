@@ -1,4 +1,4 @@
-"""One option on the command line for each field of a wing's options, checked all at once."""
+"""Make one option on the command line for each field of a module's options."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ METAVARS = {int: "INTEGER", float: "NUMBER", str: "TEXT", date: "DATE"}
 
 
 class WingCommand(VoileCommand):
-    """A command with options of its wing's; `run` gets them checked, as `options`.
+    """A command with the options of a module. `run` gets them checked, as `options`.
 
-    The wing's code is imported only if this command's options are used.
+    The module's code is imported only if the options of this command are used.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class WingCommand(VoileCommand):
         return [_option(name, field) for name, field in fields_of(self.model).items()]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Put the wing's options after the command's required options."""
+        """Put the module's options after the command's required options."""
         own = super().get_params(ctx)
         may = [param for param in own if not param.required]
         return [*(param for param in own if param.required), *self.wing_params, *may]
@@ -77,7 +77,7 @@ def _option(name: str, field: FieldInfo) -> click.Option:
     switch = f"--{option}/--no-{option}" if off else f"--{option}"
     return click.Option(
         [switch, name],
-        is_flag=flag or None,  # of False click makes one whose value may be left out
+        is_flag=flag or None,  # with False, click would make the value optional
         multiple=multiple,
         type=None if flag else kind,
         required=field.is_required(),
@@ -87,14 +87,14 @@ def _option(name: str, field: FieldInfo) -> click.Option:
 
 
 class _TextType(click.ParamType[str]):
-    """Hand the text on unchanged: pydantic converts it, and reports all mistakes at once."""
+    """A type that returns the text unchanged, because pydantic converts it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
 class _OfferedChoice(click.Choice[str]):
-    """Offer the choices, and let pydantic refuse any other value."""
+    """A type that offers the choices, and lets pydantic refuse any other value."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return value

@@ -1,7 +1,7 @@
 """Check the arguments of the public verbs, and report a wrong call in one sentence.
 
-An ordinary Python function raises TypeError. A verb of voile raises an error that names the
-missing argument and describes it.
+An ordinary Python function raises TypeError. A verb of voile raises an error that names the missing
+argument and describes it.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ def compile_kernel(kernel: Kernel) -> Kernel:
     """Compile `kernel` at its first call, and cache the machine code next to its source.
 
     numba finds cached code by the kernel's name. It checks for changes only in the kernel's own
-    file,
-    not in the files of the kernels that it calls. So the name contains a digest of the kernel's
-    folder and of the compiler's settings. A kernel must not call a kernel of another folder.
+    file, not in the files of the kernels that it calls. So the name contains a digest of the
+    kernel's folder and of the compiler's settings. A kernel must not call a kernel of another
+    folder.
 
     >>> compile_kernel(lambda x: x + 1)(2)
     3
@@ -40,8 +40,7 @@ def bare(kernel: Kernel) -> Kernel:
     """Compile an inner kernel that creates no arrays except slices, and returns none.
 
     The compiled code does not count references to arrays, because counting takes longer than a
-    small
-    step of the kernel.
+    small step of the kernel.
     """
     return _compile(kernel, no_cpython_wrapper=True, _nrt=False)
 

@@ -34,8 +34,7 @@ class Rate:
     Parameters
     ----------
     clusters : the number of subjects, or else documents, from which the trials come. One of them
-        may have several trials. If None, each trial is its own subject, and the design effect is
-        1.
+        may have several trials. If None, each trial is its own subject, and the design effect is 1.
     deff : the design effect (Kish 1965), 1 or more: the number of trials that are worth one
         independent trial.
     """
@@ -62,14 +61,10 @@ class Rate:
 
         V = m / (m - 1) (sum e_d^2 + 2 max e_d^2) / n^2 for e_d = x_d - p n_d over the m clusters
         with a trial. The second term makes the most deviant cluster count three times, because a
-        sample
-        too seldom contains the worst cluster. The design effect is deff = max(1, V / (p (1 - p) /
-        n)).
-        For p = 0 or 1 it is n / m, so that the clusters count. Measured on 30 to 120 documents of
-        five
-        corpora, 95% intervals cover 94 to 99%. They cover 88 to 98% without the second term, and 41
-        to
-        91% without the design effect.
+        sample too seldom contains the worst cluster. The design effect is deff = max(1, V / (p (1 -
+        p) / n)). For p = 0 or 1 it is n / m, so that the clusters count. Measured on 30 to 120
+        documents of five corpora, 95% intervals cover 94 to 99%. They cover 88 to 98% without the
+        second term, and 41 to 91% without the design effect.
 
         Parameters
         ----------
@@ -111,10 +106,8 @@ class Rate:
         """Return the Wilson score interval (Wilson 1927), or [0, 1] if there were no trials.
 
         Clustered trials use Wilson's interval for successes / deff in trials / deff. The quantile
-        then
-        comes from Student's t, with one degree of freedom less than the number of clusters. Without
-        any
-        success the upper end is at least 3 / (trials / deff), by the rule of three.
+        then comes from Student's t, with one degree of freedom less than the number of clusters.
+        Without any success the upper end is at least 3 / (trials / deff), by the rule of three.
 
         Parameters
         ----------

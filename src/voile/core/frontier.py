@@ -52,8 +52,7 @@ class Frontier(NotebookDrawing):
         """Build the frontier of the points that no other point strictly dominates.
 
         One point dominates another if neither its risk nor its loss is higher, and one of them is
-        lower.
-        If several points are equal in both, the first is kept.
+        lower. If several points are equal in both, the first is kept.
 
         Parameters
         ----------
@@ -107,8 +106,7 @@ class Frontier(NotebookDrawing):
         Lower is better, and an empty frontier gives 1.
 
         At each risk, the height is the least loss of any policy with no higher risk. Below the
-        lowest risk
-        of the frontier, the height is 1.
+        lowest risk of the frontier, the height is 1.
 
         Parameters
         ----------
@@ -167,8 +165,7 @@ class Frontier(NotebookDrawing):
         """Return the point farthest below the straight line from the first point to the last.
 
         If several points are equally far, return the first of them. If none lies below the line,
-        return
-        the first point of the frontier.
+        return the first point of the frontier.
 
         Raises
         ------

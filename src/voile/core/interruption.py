@@ -23,8 +23,7 @@ def ctrl_c() -> Iterator[None]:
     """Raise KeyboardInterrupt after Ctrl-C, even if the interrupted code fails with another error.
 
     A kernel that runs or loads raises a SystemError. In a module that is not fully loaded, a name
-    is
-    missing.
+    is missing.
 
     >>> try:
     ...     with ctrl_c():
@@ -59,8 +58,7 @@ def acknowledge_interruption(
 
     A thread waits for bytes that the system's own signal handler writes. So both happen even while
     compiled code runs, provided that the code lets other threads run. The handler of the main
-    thread
-    runs later.
+    thread runs later.
 
     Parameters
     ----------

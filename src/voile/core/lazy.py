@@ -17,8 +17,7 @@ def lazily(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the `__getattr__` of a module with names that are defined in other modules.
 
     A loaded name stays in the module. The module's `__dir__` lists all names, so that a notebook
-    can
-    complete them.
+    can complete them.
 
     Parameters
     ----------
@@ -60,8 +59,7 @@ def _missing(module: str, name: str) -> Exception:
     """Return the error for a name that a module does not have.
 
     For a removed name it is an ImportError, because `from voile.signals import export` shows its
-    text.
-    Python does not show the text of an AttributeError there.
+    text. Python does not show the text of an AttributeError there.
     """
     from voile.core.removed_names import describe_removed
 

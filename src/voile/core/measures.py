@@ -1,7 +1,7 @@
 """Describe a risk or a loss: its name, unit, bounds, direction, monotonicity and source.
 
-A measure is only a description here. The modules of each kind of data compute the numbers. A
-search may prune with a measure only if it declares the monotonicity that pruning needs.
+A measure is only a description here. The modules of each kind of data compute the numbers. A search
+may prune with a measure only if it declares the monotonicity that pruning needs.
 """
 
 from __future__ import annotations

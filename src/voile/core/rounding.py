@@ -29,8 +29,7 @@ def round_number(value: N, towards: Towards = "nearest") -> N:
     """Round a number to two significant digits. Infinite values and NaN stay as they are.
 
     The last bits of a sum are ignored. A number within one part in 10^12 of a number with two
-    digits
-    counts as that number.
+    digits counts as that number.
 
     >>> [round_number(x) for x in (0.000123, 0.03841, 0.9303, 32_561, 84)]
     [0.00012, 0.038, 0.93, 33000, 84]
@@ -65,11 +64,9 @@ class StatingRules:
     """The rules by which a kind of data rounds its public figures, so that none claims too much.
 
     A figure that counts few people is rounded up to tens, because two digits would state 43
-    exactly.
-    Any other count is rounded to the nearest number with two digits. A share or an estimate is
-    rounded
-    up. Each name has one direction, because rounding in two directions would reveal a further
-    digit.
+    exactly. Any other count is rounded to the nearest number with two digits. A share or an
+    estimate is rounded up. Each name has one direction, because rounding in two directions would
+    reveal a further digit.
 
     Parameters
     ----------

@@ -38,8 +38,8 @@ def begin_worker() -> None:
     """Make this worker end with its parent process, and ignore Ctrl-C.
 
     On Linux the kernel ends the worker during any work. On all systems a thread does so, once
-    compiled
-    code lets it run. The thread also covers a parent that was killed before the kernel was asked.
+    compiled code lets it run. The thread also covers a parent that was killed before the kernel was
+    asked.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":

@@ -1,7 +1,7 @@
 """Build the Python verbs: their options are keywords, checked like those of the command line.
 
-Each verb is built once for all kinds of data, from the options that a module defines for it.
-`help` and the completion in a notebook show these options with their descriptions.
+Each verb is built once for all kinds of data, from the options that a module defines for it. `help`
+and the completion in a notebook show these options with their descriptions.
 """
 
 from __future__ import annotations

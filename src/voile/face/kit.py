@@ -29,8 +29,7 @@ class Kit(PlainKit):
     """The result of `fit`: a frontier of policies and the tables needed to apply them.
 
     `visibility` is ``private`` if the kit contains raw values or the numbers of one person. A kit
-    is
-    ``shareable`` only if tests show that it contains none of these.
+    is ``shareable`` only if tests show that it contains none of these.
     """
 
     module: AnyModule = field(kw_only=True)

@@ -61,24 +61,18 @@ class Release(PlainRelease):
         """Expand intervals to single values with weights, for counts and models. Only for tables.
 
         The method reads the released rows and their manifest, as any recipient can. All values of
-        an
-        interval are taken as equally likely, unless the manifest contains counts of runs of values.
-        A row
-        becomes one row for each combination of the possible values of the given columns. Its
-        weights sum
-        to 1. A missing value counts as one possible value, null.
+        an interval are taken as equally likely, unless the manifest contains counts of runs of
+        values. A row becomes one row for each combination of the possible values of the given
+        columns. Its weights sum to 1. A missing value counts as one possible value, null.
 
         In the other columns, numbers, years and times (in hours) become the mean of the known
-        values of
-        the interval. Days and months become a mean too, as a timestamp. Text becomes its label.
+        values of the interval. Days and months become a mean too, as a timestamp. Text becomes its
+        label.
 
         The end of an open interval is unknown. The method uses the outermost end that the release
-        shows
-        for that column: ``85 and over`` is 85 if nothing above 85 is shown. An interval that is
-        open at
-        both ends is null if no end is shown. An interval of digit codes includes all codes between
-        its
-        ends, even codes that no person has.
+        shows for that column: ``85 and over`` is 85 if nothing above 85 is shown. An interval that
+        is open at both ends is null if no end is shown. An interval of digit codes includes all
+        codes between its ends, even codes that no person has.
 
         Parameters
         ----------

@@ -42,8 +42,7 @@ def apply_by(
     The release appears completely or not at all. Without `out` it is in memory.
 
     Rows are streamed. Memory is proportional to the batch, unless the module documents otherwise.
-    The
-    row order is shuffled unless the options keep it. The number of rows read is the sum of the
+    The row order is shuffled unless the options keep it. The number of rows read is the sum of the
     released, rejected (with reasons), suppressed and held-out rows.
     """
     chosen.check(kit)

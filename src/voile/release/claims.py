@@ -1,7 +1,7 @@
 """The named standards that a page may claim, each with the figures that the claim needs.
 
-A claim without its figure is "not measured", never met. Reports and determinations take every
-claim from this table.
+A claim without its figure is "not measured", never met. Reports and determinations take every claim
+from this table.
 """
 
 from __future__ import annotations

@@ -23,11 +23,10 @@ class ReleaseDraws(BriefRepr):
     """The random draws of one release.
 
     With a secret, the draws depend on the secret and on all inputs that shape the rows. These are
-    the
-    kit, the policy, the source, the options and the version. The same request then gives the same
-    bytes, and different releases have independent orders. Without a secret, the draws come from the
-    system's entropy. They also do if an option names a file or a ledger, because its content may
-    change.
+    the kit, the policy, the source, the options and the version. The same request then gives the
+    same bytes, and different releases have independent orders. Without a secret, the draws come
+    from the system's entropy. They also do if an option names a file or a ledger, because its
+    content may change.
 
     Cost: with a secret, one pass over the source.
     """

@@ -77,8 +77,7 @@ def intend(opened: OpenLedger, published: PublishedLine) -> LedgerLine:
     """Record an intended publication. From then on it counts as released.
 
     The caller has checked the judgement. It publishes next, and then appends a `done` entry that
-    refers
-    to this one.
+    refers to this one.
     """
     judgement, hashes = published.judgement, published.hashes
     named = opened.ledger.audience.name_of(published.recipient)

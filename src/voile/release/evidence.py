@@ -57,8 +57,7 @@ class AttackResults(tuple[Evidence, ...]):
         """Return a table with one row for each finding, including exact small counts.
 
         The column `found` is the share `successes` / `trials`, from 0 to 1. `low` and `high` are
-        the ends
-        of its 95% interval. `baseline` and `control` are shares, or null if there is none.
+        the ends of its 95% interval. `baseline` and `control` are shares, or null if there is none.
         """
         import pyarrow as pa
 

@@ -295,12 +295,9 @@ class StoredRelease(BriefRepr):
         """Raise `RequestError` if the given data are not the released source.
 
         Data with the name of the released source must have its hash, although a frame may have
-        further
-        columns. The same holds for a file with another name, but with the same columns and format.
-        Other
-        data, such as an annotated copy or a frame of a file's rows, need the same number of rows.
-        They
-        also need the same values in each common column.
+        further columns. The same holds for a file with another name, but with the same columns and
+        format. Other data, such as an annotated copy or a frame of a file's rows, need the same
+        number of rows. They also need the same values in each common column.
 
         Parameters
         ----------

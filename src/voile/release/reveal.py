@@ -55,8 +55,7 @@ def reveal(
     """Return the subject of a pseudonym, after recording the use next to the secret.
 
     The record ``KEY.reveals`` is a chain of entries like a ledger. An entry contains the pseudonym,
-    the
-    reason and the time, but never the name.
+    the reason and the time, but never the name.
 
     Raises
     ------

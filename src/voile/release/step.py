@@ -40,10 +40,8 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
     """A step that turns the rows of one source into a release, and describes it for the manifests.
 
     The step never changes: findings in rows are part of their outcomes. So `make` gives the same
-    result
-    in any order. It also gives the same result in any forked process, and in any process that
-    prepared
-    the same kit, policy, source and options.
+    result in any order. It also gives the same result in any forked process, and in any process
+    that prepared the same kit, policy, source and options.
 
     Parameters
     ----------

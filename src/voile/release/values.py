@@ -178,8 +178,7 @@ def search_part(
     """Search the kept, sensitive and free text of one release. Labels alone need no search.
 
     At most `MOST_ROWS` released rows are searched, and `n` of a finding is the number of their
-    people.
-    The rows of a release are in random order unless the source's order is kept.
+    people. The rows of a release are in random order unless the source's order is kept.
 
     Returns
     -------

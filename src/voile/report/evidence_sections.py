@@ -1,7 +1,7 @@
 """The report's sections on attacks, built from evidence in the same way for every kind of data.
 
-This module decides from the numbers which figures a public report withholds.
-`voile.report.wording` writes the other figures.
+This module decides from the numbers which figures a public report withholds. `voile.report.wording`
+writes the other figures.
 """
 
 from __future__ import annotations
@@ -70,8 +70,7 @@ def shown_findings(evidence: Evidence, audience: Audience) -> list[Finding]:
     """Return the findings that an audience may see.
 
     The public sees no finding with a condition that counts few. For example, an adversary may
-    inspect
-    one token per remaining identifier. This condition would reveal the number of remaining
+    inspect one token per remaining identifier. This condition would reveal the number of remaining
     identifiers.
     """
     return [
@@ -173,8 +172,7 @@ def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Block]
     """Show the parts of a whole in one table.
 
     The public sees no part from which a small count would follow, not even its name. Annotators
-    choose
-    the names, so a rare one can identify a person and occur in no released row.
+    choose the names, so a rare one can identify a person and occur in no released row.
     """
     cells = {(one.part, wording.name_of(replace(one, of=""), audience)): one for one in findings}
     parts = findings[0].parts
@@ -242,8 +240,7 @@ def _nothing(cells: Cells, axis: int, audience: Audience, *, few: bool) -> Mappi
     """Return the largest upper bound of each quantity (or row, if `axis` is 0) that found nothing.
 
     With `few`, return those that found no more than the public may see. A single row stays in its
-    table,
-    and so does a single quantity.
+    table, and so does a single quantity.
     """
     groups: dict[str, list[Finding]] = {}
     for key, one in cells.items():

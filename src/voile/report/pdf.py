@@ -16,8 +16,7 @@ def print_pdf(page: Path, out: Path) -> bool:
     """Print a page to a PDF file. Return False if Chromium is missing or fails.
 
     The content policy of the page forbids every request. The browser uses a temporary profile,
-    which is
-    deleted at the end.
+    which is deleted at the end.
     """
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:

@@ -39,15 +39,11 @@ def withheld(
     The rows to withhold, or None if no row of the table can be shown together with its totals.
 
     Guarantees, proved: every count in a shown row is 0 or at least `few`. In every column the
-    withheld
-    rows add up to S, which is 0 or at least `few`. There are at least two withheld rows, if any. So
-    any
-    withheld row may have all of S in every column, or nothing. A reader has the shown rows, the
-    totals,
-    and any linear identity that all rows obey (parts and their sum). From these, a withheld count
-    can
-    only be bounded by 0 and S. The guarantee does not cover a reader who knows how the rows for
-    secondary suppression were chosen.
+    withheld rows add up to S, which is 0 or at least `few`. There are at least two withheld rows,
+    if any. So any withheld row may have all of S in every column, or nothing. A reader has the
+    shown rows, the totals, and any linear identity that all rows obey (parts and their sum). From
+    these, a withheld count can only be bounded by 0 and S. The guarantee does not cover a reader
+    who knows how the rows for secondary suppression were chosen.
 
     Cost: O(rows^2 columns).
 

@@ -25,8 +25,7 @@ class PlainPacker:
     """An encoder of numbers, text, lists, arrays, rows and a few classes as bytes.
 
     The bytes are an npz file without pickles. It contains a JSON tree, and the arrays and batches
-    of
-    rows to which the tree refers.
+    of rows to which the tree refers.
 
     Parameters
     ----------

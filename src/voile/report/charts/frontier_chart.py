@@ -78,8 +78,7 @@ def draw(chart: FrontierChart) -> FrontierDrawing:
     """Draw a frontier on a linear and on a log10 risk axis, in O(n log n) for n policies.
 
     The points are in increasing order of risk. Only the linear plot contains the descriptions, so
-    that
-    the page has them once.
+    that the page has them once.
     """
     order = sorted(range(len(chart.risk)), key=lambda i: (chart.risk[i], -chart.loss[i]))
     points = [(chart.risk[i], chart.loss[i]) for i in order]
@@ -124,12 +123,9 @@ def coarse(chart: FrontierChart) -> FrontierChart:
     """Return the public view of a frontier: the least loss at a few levels of risk.
 
     An adversary who knows all rows but one could find the last row from the exact positions of
-    hundreds
-    of policies. So the loss at a level is rounded up to steps of 5%, and its proved bound is
-    rounded
-    down. Levels with total loss are left out, unless there is no other level. Only the marks keep
-    the
-    details of their policies.
+    hundreds of policies. So the loss at a level is rounded up to steps of 5%, and its proved bound
+    is rounded down. Levels with total loss are left out, unless there is no other level. Only the
+    marks keep the details of their policies.
     """
     policies = list(zip(chart.risk, chart.loss, strict=True))
     shown: list[Point] = []
