@@ -1,1 +1,1 @@
-"""A made-up county to try voile on: nobody in it exists."""
+"""A made-up county for trying voile. Nobody in it exists."""

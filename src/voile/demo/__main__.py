@@ -1,6 +1,6 @@
 """Write made-up data into a new folder: `python -m voile.demo county`.
 
-The folder has the name of the data, and replaces nothing.
+The folder has the name of the data. The command never replaces a folder.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def write_people(folder: Path, people: int) -> None:
 
 
 def write_release(folder: Path) -> None:
-    """Release the patients as a tree: roles.toml, release.csv and its manifest."""
+    """Release the patients with a tree policy: roles.toml, release.csv and its manifest."""
     import voile.tables as vt
 
     (folder / "roles.toml").write_text(ROLES, encoding="utf-8")

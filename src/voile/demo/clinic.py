@@ -1,6 +1,7 @@
-"""The county hospital's year as a clinic's system has it: people, visits, readings, notes, deaths.
+"""A year of the county hospital, as in a clinic's system.
 
-What `voile.demo.fhir` and `voile.demo.omop` write, each in its own form, so that both say the same.
+It consists of people, visits, readings, notes and deaths. `voile.demo.fhir` and `voile.demo.omop`
+write the same content in different formats.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from voile.keys.random import RandomState, streams
 
 SHARE_DYING = 0.02
 AS_OF = date(2013, 7, 1)
-"""The day on which ages are counted."""
+"""The reference day of ages."""
 SNOMED = {
     "hypertension": "38341003",
     "type 2 diabetes": "44054006",
@@ -53,12 +54,12 @@ RXNORM = {
     "atrial fibrillation": "11289",
     "asthma": "435",
 }
-"""The ingredient that is prescribed for a diagnosis, where one is."""
+"""The ingredient that is prescribed for a diagnosis, if any."""
 
 
 @dataclass(frozen=True)
 class ClinicPatient:
-    """A patient: `number` is the county's id without its letter."""
+    """A patient. `number` is the county's id without its letter."""
 
     number: int
     given: str
@@ -73,7 +74,7 @@ class ClinicPatient:
 
 @dataclass(frozen=True)
 class ClinicVisit:
-    """A visit with its diagnosis, two readings and the note; `number` counts visits."""
+    """A visit with its diagnosis, two readings and the note. `number` counts visits."""
 
     number: int
     person: int
@@ -89,8 +90,11 @@ class ClinicVisit:
 class DemoClinic:
     """Patients, their visits in the order of days, and the tables that score a release of them.
 
-    register : everyone of the county. population : the number of people of each kind. spans : the
-        mentions in each visit's note.
+    Parameters
+    ----------
+    register : all people of the county.
+    population : the number of people of each kind.
+    spans : the mentions in each visit's note.
     """
 
     people: tuple[ClinicPatient, ...]
@@ -101,7 +105,7 @@ class DemoClinic:
 
 
 def make_clinic(seed: RandomState, patients: int) -> DemoClinic:
-    """Make up a clinic with so many patients, in a county of twelve and a half times as many.
+    """Make up a clinic with `patients` patients, in a county of 12.5 times as many people.
 
     >>> clinic = make_clinic(1, 16)
     >>> len(clinic.people), len(clinic.visits) >= 16
@@ -161,7 +165,7 @@ def _number(person: str) -> int:
 
 
 def make_training(seed: RandomState, patients: int = 400) -> pa.Table:
-    """Make up annotated notes of other people, from which a kit learns: person_id, note, spans."""
+    """Make up annotated notes of other people to train a kit: person_id, note, spans."""
     county = make_county(seed, people=round(patients / SHARE_OF_PEOPLE))
     return make_notes(seed, county.patients).select(["person_id", "note", "spans"])
 
@@ -177,9 +181,12 @@ spans = "label"
 
 
 def truth_of(clinic: DemoClinic, ids: list[str], register_ids: list[str]) -> dict[str, pa.Table]:
-    """Return the tables that score a release, with people as the export names them.
+    """Return the tables that score a release, with people named as in the export.
 
-    ids : of each visit's person. register_ids : of each person of the county.
+    Parameters
+    ----------
+    ids : the person of each visit.
+    register_ids : the name of each person of the county.
     """
     register = clinic.register.set_column(0, "person_id", pa.array(register_ids))
     notes = pa.table(

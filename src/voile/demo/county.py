@@ -72,12 +72,16 @@ Ages are completed years on 1 July 2013, in every file and on every visit. ZIP c
 
 @dataclass(frozen=True)
 class DemoCounty:
-    """Three Arrow tables: everyone, how many of each kind, and the hospital's visits.
+    """A made-up county as three Arrow tables.
 
-    register : one row a person: person_id, given_name, family_name, birth_date, age, sex, race,
+    Parameters
+    ----------
+    register : one row per person: person_id, given_name, family_name, birth_date, age, sex, race,
         zip, insurance.
-    population : one row for each age, sex, race and zip that occurs, and its number of people.
-    patients : one row a visit: visit_id, the register's columns, visit_date, ward, diagnosis,
+    population : one row for each occurring combination of age, sex, race and zip, with its number
+    of
+        people.
+    patients : one row per visit: visit_id, the register's columns, visit_date, ward, diagnosis,
         length_of_stay.
     """
 
@@ -87,11 +91,11 @@ class DemoCounty:
 
 
 def make_county(seed: RandomState = SEED, people: int = 100_000) -> DemoCounty:
-    """Make up a county; the same seed makes the same one.
+    """Make up a county. The same seed gives the same county.
 
-    Every patient is in the register and has its values on every visit, so that no group of
-    patients is larger than its population. Three of the six ZIP3 areas have under 20,000 people, if
-    there are 100,000 in all.
+    Every patient is in the register and has its values on every visit. So no group of patients is
+    larger than its population. With 100,000 people, three of the six ZIP3 areas have fewer than
+    20,000.
 
     >>> county = make_county(people=1000)
     >>> len(county.register), len(county.patients["person_id"].unique())
@@ -104,17 +108,17 @@ def make_county(seed: RandomState = SEED, people: int = 100_000) -> DemoCounty:
 
 
 def count_people(register: pa.Table) -> pa.Table:
-    """Count people by age, sex, race and zip, in that order: the column ``people``."""
+    """Count people by age, sex, race and zip, in that order, in the column ``people``."""
     counts = register.group_by(list(QUASI)).aggregate([([], "count_all")])
     ordered = counts.select([*QUASI, "count_all"]).rename_columns([*QUASI, "people"])
     return ordered.sort_by([(name, "ascending") for name in QUASI])
 
 
 def write_county(county: DemoCounty, folder: Path, *, force: bool = False) -> None:
-    """Write the county as a folder: it appears whole or not at all.
+    """Write the county as a folder, which appears completely or not at all.
 
-    register.csv, population.parquet, patients.csv, register-adversary.csv and a README.txt that
-    explains that it is made up.
+    The files are register.csv, population.parquet, patients.csv, register-adversary.csv, and a
+    README.txt. The README explains that the data are made up.
     """
     adversary = leave_some_out(register_with_errors(county.register, SEED), SEED)
     with write_folder(folder, COUNTY, force=force) as new:
@@ -126,7 +130,7 @@ def write_county(county: DemoCounty, folder: Path, *, force: bool = False) -> No
 
 
 def _is_county(folder: Path) -> bool:
-    """Say whether a folder is one that `write_county` wrote, and nothing was put into it."""
+    """Return whether `write_county` wrote a folder, and no file was added to it."""
     readme = folder / "README.txt"
     return (
         readme.is_file() and readme.read_bytes() == _README.encode() and holds_only(folder, FILES)
@@ -149,7 +153,7 @@ AGE_OFF, MOVED, RACE_MISSING, LACKING = 0.05, 0.08, 0.03, 0.05
 
 
 def register_with_errors(register: pa.Table, seed: RandomState = 2013) -> pa.Table:
-    """Return the register with an adversary's errors, the same people in the same rows.
+    """Return the register with an adversary's errors, with the same people in the same rows.
 
     Each error affects its own random sample of all people:
 
@@ -195,7 +199,7 @@ def _some(rng: np.random.Generator, n: int, share: float) -> NDArray[np.int64]:
 
 
 def _earlier(day: NDArray[np.datetime64], years: NDArray[np.int64]) -> NDArray[np.datetime64]:
-    """Move days back by whole years; 29 February becomes the 28th."""
+    """Move days back by whole years. 29 February becomes 28 February."""
     month = day.astype("datetime64[M]")
     leap_day = (month.astype(np.int64) % 12 == 1) & (day - month == np.timedelta64(28, "D"))
     in_month = day - month - leap_day.astype("timedelta64[D]")

@@ -1,4 +1,4 @@
-"""The folder of `voile demo --fhir` and `--omop`: an export, its truth, notes to learn from."""
+"""Write the folder of `voile demo --fhir` and `--omop`: an export, its truth and training notes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,14 @@ FOLDERS = ("export", "truth")
 def write_demo(
     out: Path, form: str, patients: int, *, seed: RandomState = SEED, force: bool = False
 ) -> None:
-    """Write `export/`, `truth/` (register, population, notes with marked mentions) and `training`.
+    """Write `export/`, `truth/` and `training.parquet` with its roles.
 
-    form : "fhir" or "omop". force : replace the files of an earlier demo.
+    The folder `truth/` contains the register, the population and the notes with marked mentions.
+
+    Parameters
+    ----------
+    form : "fhir" or "omop".
+    force : replace the files of an earlier demo.
     """
     out.mkdir(exist_ok=force)
     (out / DEMO_MARK).write_bytes(manifest_of(DEMO_FORMAT))

@@ -1,7 +1,7 @@
-"""A clinic as a FHIR R4 bulk export: a file of resources, a line each, for each of six types.
+"""Write a clinic as a FHIR R4 bulk export, with one NDJSON file for each of six resource types.
 
-As in real exports, resources contain data that no release may have: names, record numbers,
-telephones, narrative, displays, extensions, contained resources.
+As in real exports, resources contain data that no release may contain: names, record numbers,
+telephone numbers, narrative, displays, extensions, contained resources.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Resource = dict[str, Any]
 HL7 = "http://terminology.hl7.org/CodeSystem"
 GENDERS, RACE_CODES = fhir_codes(SEXES), fhir_codes(RACES)
 SEVERAL = ("White", "Black")
-"""The races that a patient of two or more has."""
+"""The races of a patient with two or more races."""
 NARRATIVE = '<div xmlns="http://www.w3.org/1999/xhtml">{} {}</div>'
 
 
@@ -29,7 +29,7 @@ def person_id(number: int) -> str:
 
 
 def write_fhir(clinic: DemoClinic, folder: Path) -> None:
-    """Write the export's files into a folder that is there."""
+    """Write the export's files into an existing folder."""
     people = {one.number: one for one in clinic.people}
     kinds = {
         "Patient": (_patient(one) for one in clinic.people),

@@ -32,19 +32,19 @@ _ENDS = words("by dan den der fin gren kin len lin low met nor pen ran rik sen t
 
 
 def given_names(rng: np.random.Generator, female: NDArray[np.bool_]) -> pa.Array:
-    """Draw a given name for each person, a few of them common: (n,) strings."""
+    """Draw a given name for each person as (n,) strings. A few names are common."""
     names = [*rng.permutation(FEMALE).tolist(), *rng.permutation(MALE).tolist()]
     women, men = (_ranks(rng, len(female), len(each), exponent=0.5) for each in (FEMALE, MALE))
     return pa.array(names).take(pa.array(np.where(female, women, men + len(FEMALE))))
 
 
 def family_names(rng: np.random.Generator, n: int) -> pa.Array:
-    """Draw n family names, a few of them common: strings."""
+    """Draw n family names as strings. A few names are common."""
     names = rng.permutation([a + b + c for a in _STARTS for b in _MIDDLES for c in _ENDS]).tolist()
     return pa.array(names).take(pa.array(_ranks(rng, n, len(names), exponent=0.6)))
 
 
 def _ranks(rng: np.random.Generator, n: int, ranks: int, *, exponent: float) -> NDArray[np.int64]:
-    """Draw n ranks from 0, the r-th with weight 1 / (r + 1)^exponent."""
+    """Draw n ranks from 0. Rank r has the weight 1 / (r + 1)^exponent."""
     weights = (np.arange(ranks) + 1.0) ** -exponent
     return rng.choice(ranks, size=n, p=weights / weights.sum())

@@ -1,7 +1,8 @@
-"""A clinic in the OMOP common data model 5.4, as tables: CSV or Parquet.
+"""Write a clinic in the OMOP common data model 5.4, as CSV or Parquet tables.
 
-Diagnoses have concept ids from the range that the model leaves to each site, above 2,000,000,000;
-sexes, races and visits have the vocabulary's. As real databases do, rows carry source values.
+Diagnoses have concept ids above 2,000,000,000, the range that the model reserves for each site.
+Sexes, races and visits have ids of the standard vocabulary. As in real databases, rows contain
+source values.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Row = dict[str, Any]
 def write_omop(
     clinic: DemoClinic, folder: Path, form: Literal["csv", "parquet"] = "parquet"
 ) -> None:
-    """Write the model's tables into a folder that is there."""
+    """Write the tables of the model into an existing folder."""
     for name, table in omop_tables(clinic).items():
         with open_writer(folder / f"{name}.{form}", table.schema) as writer:
             for batch in table.to_batches():
@@ -37,7 +38,7 @@ def write_omop(
 
 
 def omop_tables(clinic: DemoClinic) -> Mapping[str, pa.Table]:
-    """Return the model's tables by name, but one without rows."""
+    """Return the tables of the model by name, without empty tables."""
     homes = {code: n for n, code in enumerate(sorted({one.zip for one in clinic.people}), 1)}
     rows = {
         "location": [_location(n, code) for code, n in homes.items()],

@@ -1,4 +1,4 @@
-"""The county's places, and its register: everyone on a date, with name, birth and address."""
+"""The county's places, and its register: all people on a date, with name, birth and address."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voile.demo.names import family_names, given_names
 from voile.keys.random import RandomState, streams
 
 # ZIP3 area, ZIP codes in it, share of the county's people. The areas under 20,000 of 100,000
-# people (003, 269, 343) do not lie side by side, and 099 is just over.
+# people (003, 269, 343) are not adjacent, and 099 is just over.
 AREAS = (
     ("002", 14, 0.275),
     ("003", 10, 0.135),
@@ -23,7 +23,7 @@ AREAS = (
 )
 RACES = ("White", "Hispanic", "Black", "Asian", "Two or more", "Native")
 RACE_SHARES = (0.620, 0.170, 0.120, 0.055, 0.025, 0.010)
-_SAMENESS = 30.0  # how alike the ZIP codes are in their shares of races; 0 is not at all
+_SAMENESS = 30.0  # similarity of the ZIP codes' shares of races; 0 is none
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class CountyPlaces:
 
 
 def make_places(rng: np.random.Generator) -> CountyPlaces:
-    """Lay out the county: larger and smaller ZIP codes in each area, each with its own people."""
+    """Make up the county's ZIP codes, with different sizes and shares of races in each area."""
     zips: list[str] = []
     shares: list[NDArray[np.float64]] = []
     for prefix, count, share in AREAS:
@@ -50,16 +50,16 @@ def make_places(rng: np.random.Generator) -> CountyPlaces:
     return CountyPlaces(tuple(zips), people, races / races.sum(axis=1, keepdims=True))
 
 
-REFERENCE_YEAR = 2013  # ages are completed years on 1 July of it
+REFERENCE_YEAR = 2013  # ages are completed years on 1 July of this year
 OLDEST = 104
 INSURANCE = ("private", "public", "senior", "none")
 
 
 def make_register(seed: RandomState, people: int) -> pa.Table:
-    """Make up a register: one row a person, in the order of the ids, which reveals nothing.
+    """Make up a register with one row per person. The order of the ids reveals nothing.
 
-    Columns: person_id, given_name, family_name, birth_date, age (0 to 104), sex (F, M), race,
-    zip (text), insurance.
+    The columns are person_id, given_name, family_name, birth_date, age (0 to 104), sex (F, M),
+    race, zip (text) and insurance.
     """
     purposes = ("places", "ages", "homes", "names", "insurance")
     layout, ages, homes, names, insurance = streams(seed, *purposes)
@@ -83,7 +83,7 @@ def make_register(seed: RandomState, people: int) -> pa.Table:
 
 
 def age_shares() -> NDArray[np.float64]:
-    """Return the share of people of each age: (105,), births thinned by Gompertz mortality."""
+    """Return the share of people of each age, (105,), from births reduced by Gompertz mortality."""
     age = np.arange(OLDEST + 1.0)
     births = np.exp(-0.006 * age) * (1 + 0.15 * np.exp(-(((age - 55) / 8) ** 2)))  # a baby boom
     alive = np.exp(-1.85e-4 * (np.exp(0.1 * age) - 1))
@@ -92,14 +92,14 @@ def age_shares() -> NDArray[np.float64]:
 
 
 def draw(rng: np.random.Generator, weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Draw a column for each row of non-negative weights (n, m): (n,) in 0..m-1."""
+    """Draw a column number in 0..m-1 for each row of non-negative weights (n, m), as (n,) int64."""
     steps = np.cumsum(weights, axis=1)
     drawn: NDArray[np.int64] = (rng.random((len(weights), 1)) * steps[:, -1:] >= steps).sum(axis=1)
     return drawn
 
 
 def _births(rng: np.random.Generator, age: NDArray[np.int64]) -> NDArray[np.datetime64]:
-    """Return a day of birth for each age, uniform over the year that makes it so."""
+    """Return a random day of birth for each age, uniform over the year that gives this age."""
     last = _first_of_july(REFERENCE_YEAR - age)
     days = (last - _first_of_july(REFERENCE_YEAR - age - 1)).astype(np.int64)
     return last - rng.integers(0, days)
@@ -110,6 +110,9 @@ def _first_of_july(year: NDArray[np.int64]) -> NDArray[np.datetime64]:
 
 
 def _insurance(rng: np.random.Generator, age: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Draw one of `INSURANCE`: mostly ``senior`` from 65 on, and hardly before."""
+    """Draw one of `INSURANCE` for each person.
+
+    ``senior`` is frequent from age 65, and rare before.
+    """
     bands = np.array([[0.52, 0.41, 0.0, 0.07], [0.66, 0.17, 0.03, 0.14], [0.05, 0.04, 0.9, 0.01]])
     return draw(rng, bands[np.digitize(age, [19, 65])])

@@ -1,4 +1,4 @@
-"""Made-up notes, baskets and readings for guides and notebooks; nobody in them exists."""
+"""Made-up notes, baskets and readings for guides and notebooks. Nobody in them exists."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ ITEMS = {
     "tea": 0.5, "milk": 0.45, "bread": 0.6, "butter": 0.35, "apples": 0.4, "rice": 0.3, "fish": 0.2,
     "beer": 0.25, "wine": 0.2, "nappies": 0.1, "insulin needles": 0.04, "walking stick": 0.03,
 }  # fmt: skip
-"""Items, and the share of people who buy each."""
+"""The items, each with the share of people who buy it."""
 IDENTIFIERS = {"name": "NAME", "family": "NAME", "doctor": "NAME", "town": "TOWN"}
 
 
 def make_annotated_notes(people: int = 150, seed: int = 1) -> pa.Table:
     """Write a note for each person, with marked names and towns as JSON.
 
-    A word after "asked for" or "sent home with" is a person or a drug: the context does not decide.
+    A word after "asked for" or "sent home with" can be a person or a drug, so that the context does
+    not decide.
     """
     rng = np.random.default_rng(seed)
     female = rng.random(people) < 0.5
@@ -85,7 +86,7 @@ def _write_note(sentences: list[str], values: dict[str, str]) -> tuple[str, list
 
 
 def make_baskets(people: int = 600, seed: int = 1) -> pa.Table:
-    """List each person's purchases, with a diagnosis that the purchases reveal."""
+    """Return each person's purchases, with a diagnosis that the purchases reveal."""
     rng = np.random.default_rng(seed)
     ill = rng.random(people) < 0.3
     bought = []

@@ -18,7 +18,7 @@ SHARE_COMING_AGAIN = 0.2
 
 @dataclass(frozen=True)
 class DemoDiagnosis:
-    """The frequency of a diagnosis, its ages (mean, spread), people, ward and length of stay."""
+    """A diagnosis: its frequency, its patients' ages (mean, spread) and sex, ward and stay."""
 
     name: str
     weight: float
@@ -56,13 +56,14 @@ DIAGNOSES = (
 
 
 def make_patients(seed: RandomState, register: pa.Table) -> pa.Table:
-    """Make up a year of visits: one row a visit, by date, of 8% of the register's people.
+    """Make up a year of visits of 8% of the register's people, with one row per visit, by date.
 
-    Every patient keeps the register's values on all visits, including the age: years completed on
+    Every patient keeps the register's values on all visits, including the age in completed years on
     the reference date. So a population counted on that date contains every patient. One in five
-    comes twice or more, and then mostly with the same diagnosis.
+    comes twice or more, mostly with the same diagnosis.
 
-    Columns: visit_id, the register's, visit_date, ward, diagnosis, length_of_stay (days).
+    The columns are visit_id, the register's columns, visit_date, ward, diagnosis and length_of_stay
+    (in days).
     """
     admission, illness = streams(seed, "admission", "illness")
     age = register["age"].to_numpy()
@@ -91,14 +92,14 @@ def _wards(diagnosis: NDArray[np.int64], age: NDArray[np.int64]) -> pa.Array:
 
 
 def _patients(rng: np.random.Generator, age: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Draw the people who come, without replacement, the old and the newborn more often."""
+    """Draw the people who come, without replacement. Old people and newborns come more often."""
     need = 0.6 + age / 50 + 1.2 * (age < 2)
     waits = rng.exponential(size=len(age)) / need
     return np.argsort(waits, kind="stable")[: max(1, round(SHARE_OF_PEOPLE * len(age)))]
 
 
 def _visits(rng: np.random.Generator, n: int) -> NDArray[np.int64]:
-    """Return how often each patient comes, 1 to 6."""
+    """Return the number of visits of each patient, 1 to 6."""
     visits = np.ones(n, dtype=np.int64)
     again = rng.permutation(n)[: round(SHARE_COMING_AGAIN * n)]
     visits[again] = np.minimum(1 + rng.geometric(0.6, size=len(again)), 6)
@@ -116,7 +117,7 @@ def _diagnoses(
     female: NDArray[np.bool_],
     first: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Draw each visit's diagnosis; three in five visits share one of their patient's."""
+    """Draw each visit's diagnosis. Three in five visits have the diagnosis of the first visit."""
     weight, centre, spread = (
         np.array([getattr(d, part) for d in DIAGNOSES]) for part in ("weight", "age", "spread")
     )

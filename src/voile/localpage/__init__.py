@@ -1,1 +1,1 @@
-"""A page that one person opens on this machine: its guard, its server and its files."""
+"""A local page for one person's browser: its guard, its server and its files."""

@@ -1,9 +1,9 @@
-"""Admit requests to the local server: only from the one browser that got the address.
+"""Admit requests to the local server only from the browser that received the address.
 
-Another page open in that browser may send requests here, and a name of its own may lead here
-(DNS rebinding). So every request must name this server as its host, and any change must come from
-this page. Text is only for the holder of a cookie that no other site can send. The page gets the
-cookie once, for the token of the address, and removes the token from the history.
+Another page in that browser may send requests here, and its own domain name may lead here (DNS
+rebinding). So every request must name this server as its host, and any change must come from this
+page. Only a browser with the cookie, which no other site can send, receives text. The page gets the
+cookie once, in exchange for the token of the address. It then removes the token from the history.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""The headers of every answer: no outside content, no caching, no framing by another page."""
+"""The headers of every response.
+
+They forbid outside content, caching, and framing by another page.
+"""
 
 
 class StaleError(RequestError):
@@ -37,12 +40,12 @@ class StaleError(RequestError):
 
 
 class BrowserGuard:
-    """Recognise each person's browser.
+    """A guard that recognises each person's browser.
 
     Parameters
     ----------
-    port : on which the server listens, on the loopback interface.
-    people : each person has a separate address.
+    port : the port of the server on the loopback interface.
+    people : the names of the people. Each person has a separate address.
     """
 
     def __init__(self, port: int, people: Sequence[str]) -> None:
@@ -50,18 +53,21 @@ class BrowserGuard:
         self._tokens = {secrets.token_urlsafe(24): name for name in people}
         self._sessions: dict[str, str] = {}
         self.people = frozenset(people)
-        # Browsers send a cookie to every port of a machine: the port makes its name unique.
+        # Browsers send a cookie to every port of a machine, so its name includes the port.
         self._cookie = f"voile-page-{port}"
 
     @property
     def addresses(self) -> dict[str, str]:
-        """The address for each person; a browser sends no part after the # in a request's line."""
+        """The address for each person.
+
+        A browser does not send the part after the # to the server.
+        """
         return {
             name: f"http://127.0.0.1:{self._port}/#{token}" for token, name in self._tokens.items()
         }
 
     def refuses(self, method: str, path: str, headers: Mapping[str, str]) -> str:
-        """Say why a request is not answered, nothing if it is; the empty page is for everybody."""
+        """Return why a request is refused, or an empty text. Everybody may get the empty page."""
         hosts = {f"{name}:{self._port}" for name in ("127.0.0.1", "localhost")}
         host = headers.get("host", "")
         if host not in hosts:
@@ -72,7 +78,10 @@ class BrowserGuard:
         return "" if is_ours or (method, path) == ("GET", "/") else "it comes from another page"
 
     def enter(self, token: str) -> str | None:
-        """Exchange a token, once, for what `Set-Cookie` is to say; None for another one."""
+        """Exchange a token, once, for the value of `Set-Cookie`.
+
+        Return None for an unknown token.
+        """
         known = [one for one in self._tokens if hmac.compare_digest(one.encode(), token.encode())]
         if not known:
             return None
@@ -81,7 +90,7 @@ class BrowserGuard:
         return f"{self._cookie}={session}; Path=/; HttpOnly; SameSite=Strict"
 
     def find_person(self, headers: Mapping[str, str]) -> str | None:
-        """Return the person of the browser that sent a request, None if it has not entered."""
+        """Return the person of the browser that sent a request, or None without a valid cookie."""
         try:
             cookie = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
         except CookieError:

@@ -24,23 +24,23 @@ KINDS = {
     ".svg": "image/svg+xml",
 }
 LONGEST = 1 << 16
-"""Bytes of a request."""
+"""The largest size of a request in bytes."""
 
 
 @dataclass(frozen=True)
 class GuardedPage:
-    """Serve a page to the people of a guard.
+    """A page that is served to the people of a guard.
 
     Parameters
     ----------
-    notify : gets a sentence about each fault; it contains no value of the data.
+    notify : called with a sentence about each fault. The sentence contains no value of the data.
     """
 
     guard: BrowserGuard
     notify: Callable[[str], None]
 
     def make_application(self, routes: Sequence[BaseRoute]) -> Starlette:
-        """Return an ASGI application of these routes and the session's."""
+        """Return an ASGI application with these routes and the route of the session."""
         guarded = Middleware(BaseHTTPMiddleware, dispatch=self._guard_request)
         session = Route("/session", self._enter, methods=["POST"])
         return Starlette(routes=[*routes, session], middleware=[guarded])
@@ -74,7 +74,7 @@ class GuardedPage:
 
 
 def route_files(package: str) -> Iterator[Route]:
-    """Yield the routes of a package's `files`, which are read once."""
+    """Yield a route for each file in a package's `files`. Each file is read once."""
     for file in files(package).joinpath("files").iterdir():
         kind = KINDS.get(file.name[file.name.rfind(".") :])
         if kind:
@@ -90,10 +90,10 @@ def _answer_file(content: bytes, kind: str) -> Callable[[Request], Any]:
 
 
 def answer_stranger() -> Response:
-    """Refuse a browser that has not entered."""
+    """Refuse a browser without a session."""
     return answer_error(403, "open the address that voile printed")
 
 
 def answer_error(status: int, text: str) -> Response:
-    """Answer with one sentence."""
+    """Return an error response with one sentence."""
     return JSONResponse({"error": text}, status_code=status)

@@ -1,4 +1,4 @@
-"""The server of a local page: on the loopback interface, until it is ended."""
+"""The server of a local page on the loopback interface."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ OPENER = '<!doctype html><title>voile</title><meta http-equiv="refresh" content=
 
 
 def listen(port: int) -> socket.socket:
-    """Return a socket that accepts connections; port 0 takes a free one.
+    """Return a socket that accepts connections. Port 0 takes a free port.
 
     Raises
     ------
-    RequestError : another program has the port.
+    RequestError : another program uses the port.
     """
     try:
         return socket.create_server((LOOPBACK, port))
@@ -35,7 +35,7 @@ def listen(port: int) -> socket.socket:
 
 @contextmanager
 def run_application(application: Starlette, listening: socket.socket) -> Iterator[None]:
-    """Run the server in a thread; it writes no log, and ends when all requests are answered."""
+    """Run the server in a thread. It writes no log, and ends when all requests are answered."""
     from uvicorn import Config, Server
 
     server = Server(
@@ -63,7 +63,7 @@ def run_application(application: Starlette, listening: socket.socket) -> Iterato
 
 
 def open_browser(address: str, file: Path, notify: Callable[[str], None]) -> None:
-    """Open an address by way of a private file: others on this machine see programs' arguments."""
+    """Open an address through a private file, because other users can see programs' arguments."""
     file.unlink(missing_ok=True)
     file.touch(mode=0o600)
     file.write_text(OPENER.format(address))

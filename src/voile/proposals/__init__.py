@@ -1,1 +1,1 @@
-"""Roles proposed for a source: what `voile inspect` shows, one file a kind of data."""
+"""Propose roles for a source, as `voile inspect` does, with one file for each kind of data."""

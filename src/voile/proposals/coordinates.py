@@ -1,4 +1,4 @@
-"""Pairs of columns that are the latitude and the longitude of one place."""
+"""Find pairs of columns that contain the latitude and the longitude of one place."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ WIDE = {"latitude": 90.0, "longitude": 180.0}
 
 
 def find_pairs(seen: Iterable[ColumnLook], table: pa.Table) -> dict[str, str]:
-    """Return the longitude that goes with each latitude: decimals in range, else called alike.
+    """Return the longitude column of each latitude column, by name.
 
-    ``home_lat`` goes with ``home_lon``, not with ``work_lon``.
+    Both columns contain decimals in the legal range. The remaining parts of their names are equal:
+    ``home_lat`` belongs to ``home_lon``, not to ``work_lon``.
     """
     found: dict[str, dict[tuple[str, ...], str]] = {"latitude": {}, "longitude": {}}
     for column in seen:

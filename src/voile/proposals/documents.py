@@ -1,7 +1,7 @@
 """Propose roles for documents: the text columns, the marked identifiers, and the subject.
 
-All other columns are dropped or identifiers: no column accompanies a text unless a person asks for
-it.
+All other columns are dropped or identifiers. No column is released with a text unless a person asks
+for it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ROWS = 20_000
 BYTES = 64 << 20
-LOOK = 1_000  # rows whose annotations are read
+LOOK = 1_000  # number of rows with annotations to read
 POS = "pos"
 UNKNOWN = "lists, objects or bytes: drop it, or give a text that is in it a column of its own"
 Said = tuple[Role, str, dict[str, Any]]
@@ -36,7 +36,7 @@ Spans = Sequence[Sequence[QuotedSpan]]
 def examine_documents(source: Source) -> RolesProposal:
     """Propose a role for every column, from its name, its type and the first 20,000 rows.
 
-    Reasons name types and counts, never values.
+    The reasons contain types and counts, but no values.
     """
     table = _DocumentsTable(_first_rows(source))
     columns = tuple(ColumnProposal(name, *table.propose_role(name)) for name in table.column_looks)
@@ -44,7 +44,7 @@ def examine_documents(source: Source) -> RolesProposal:
 
 
 def holds_spans(source: Source) -> bool:
-    """Whether a source has a column of spans: JSON or lists of start, end and label."""
+    """Return whether a source has a column of spans: JSON or lists of start, end and label."""
     may = [name for name, type_ in source.columns.items() if _may_hold_spans(type_)]
     first = next(source.batches(may, batch_rows=LOOK), None) if may else None
     return first is not None and any(map(_spans, first.columns))
@@ -76,7 +76,7 @@ class _DocumentsTable:
 
     @cached_property
     def subject(self) -> str | None:
-        """The subject column of documents, if people have several."""
+        """The subject column of documents, if people have several documents."""
         named = [
             name
             for name, one in self.column_looks.items()
@@ -99,7 +99,7 @@ class _DocumentsTable:
 
     @cached_property
     def _texts(self) -> Mapping[str, str | None]:
-        """The columns of text, and the column that marks identifiers of each, if any."""
+        """The text columns, each with the column that marks its identifiers, if any."""
         texts: dict[str, str | None] = {
             name: None
             for name, one in self.column_looks.items()
@@ -112,7 +112,7 @@ class _DocumentsTable:
         return texts
 
     def _fit(self, spans: Spans, text: str) -> bool:
-        """Whether all spans are inside the texts of a column."""
+        """Return whether all spans are inside the texts of a column."""
         looked = self.rows.column(text).slice(0, LOOK).to_pylist()
         return all(
             end <= len(words or "")
@@ -154,7 +154,7 @@ def _is_text(seen: ColumnLook) -> bool:
 
 
 def _alike(text: str, spans: str) -> int:
-    """Count the words that two columns' names share."""
+    """Count the words that the names of two columns share."""
     return len({*split_name(text)} & {*split_name(spans)})
 
 
@@ -169,7 +169,7 @@ def _may_hold_spans(type_: pa.DataType) -> bool:
 
 
 def _spans(column: pa.Array | pa.ChunkedArray) -> Spans | None:
-    """Return the marked spans of each row. Return None for other contents, or without a span."""
+    """Return the marked spans of each row. Return None for other contents, or without any span."""
     try:
         found = [read_quotes(_unpack_cell(cell), "") for cell in column.to_pylist()]
     except (ValueError, RecursionError):
@@ -195,7 +195,7 @@ def _why_dropped(seen: ColumnLook, column: pa.ChunkedArray) -> str:
 
 
 def _lists(column: pa.ChunkedArray) -> bool:
-    """Whether all cells are JSON lists of lists or objects, and one is not empty."""
+    """Return whether all cells are JSON lists, and one of them contains a list or an object."""
     try:
         found = [
             _unpack_cell(cell) for cell in column.slice(0, LOOK).to_pylist() if cell is not None

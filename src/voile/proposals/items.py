@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from voile.data import Source
 
-CLASSES = 50  # a label has no more
-ALIKE = 3  # columns that share their values are features, and show what a label is not
-MANY = 16  # distinct numbers: more are cut into intervals
+CLASSES = 50  # most values of a label
+ALIKE = 3  # so many columns with the same values are features, so a label differs from them
+MANY = 16  # distinct numbers above which they are cut into intervals
 BITS = ("0", "1", "true", "false", "0.0", "1.0")
 
 Said = tuple[Role, str, dict[str, Any]]
@@ -35,8 +35,8 @@ Said = tuple[Role, str, dict[str, Any]]
 def examine_items(source: Source) -> RolesProposal:
     """Propose a role for every column, from its name, its type and the first 100,000 rows.
 
-    A source counts as a long table, with many rows per record, if an id repeats and one column
-    differs within its rows. Reasons name types and counts, never values.
+    A source is a long table, with many rows per record, if an id repeats and one column differs
+    within the rows of an id. The reasons contain types and counts, but no values.
     """
     rows = first_rows(source)
     table = _ItemsTable(rows, {seen.name: seen for seen in look(rows, written=True)})
@@ -46,7 +46,7 @@ def examine_items(source: Source) -> RolesProposal:
 
 
 def holds_lists(source: Source) -> bool:
-    """Whether a source has a column of lists of items, and one of the first is not empty."""
+    """Return whether a source has a column of lists of items, with a list that is not empty."""
     may = [name for name, type_ in source.columns.items() if _of_items(type_)]
     first = next(source.batches(may), None) if may else None
     return first is not None and any(map(count_present, first.columns))
@@ -92,7 +92,7 @@ class _ItemsTable:
 
     @cached_property
     def _long(self) -> tuple[str | None, str | None]:
-        """The finest id that repeats, and the one column of things that differs within it."""
+        """The finest id that repeats, and the one column of items that differs within it."""
         if any(map(_of_items, self.rows.schema.types)):
             return None, None
         ids = [
@@ -110,7 +110,7 @@ class _ItemsTable:
 
     @cached_property
     def _differing(self) -> set[str]:
-        """The columns of a long table that are not the same in all rows of a record."""
+        """The columns of a long table with different values in the rows of one record."""
         record, _ = self._long
         return set() if record is None else self._varying(record)
 
@@ -141,7 +141,7 @@ class _ItemsTable:
 
     @cached_property
     def _unnamed_columns(self) -> list[str]:
-        """Those of them that are no quasi-identifier and no identifier by name."""
+        """The columns of `_few_valued` with a name that suggests no quasi-identifier or identifier."""
         return [
             name
             for name, found in self._few_valued.items()
@@ -159,7 +159,7 @@ class _ItemsTable:
 
     @property
     def _unlike(self) -> list[str]:
-        """The columns with other values than the features, which share theirs, as yes and no."""
+        """The columns with values outside the set that the features share, such as yes and no."""
         import pyarrow.compute as pc
 
         values = {
@@ -171,7 +171,7 @@ class _ItemsTable:
 
     @cached_property
     def _in_step(self) -> set[str]:
-        """The columns of lists that are as long as another's in every row, and not all of one."""
+        """The columns of lists with the same varying lengths as another column in every row."""
         import pyarrow.compute as pc
 
         lengths = {
@@ -186,7 +186,7 @@ class _ItemsTable:
         }
 
     def _item(self, varying: set[str]) -> str | None:
-        """Return the one column that names things: by its name, as the only text, or alone."""
+        """Return the one column that names items: by its name, as the only text, or as the only one."""
         may = [
             seen
             for seen in self.seen.values()
@@ -225,12 +225,12 @@ def _why_label(seen: ColumnLook) -> str:
 
 
 def _numbers_records(seen: ColumnLook) -> bool:
-    """Whether its name speaks of records or ids, and it has more values than a class."""
+    """Return whether a column's name suggests ids, and it has more values than a class."""
     return mentions(seen.name, "records", "number") and seen.distinct > CLASSES
 
 
 def _feature(seen: ColumnLook, column: pa.ChunkedArray) -> Said:
-    """Say in which form a column is features, or why it is none."""
+    """Return the form in which a column is a feature, or the reason why it is not."""
     if _is_list(column.type) and not seen.present:
         return "drop", "empty", {}
     if _of_items(column.type):
@@ -254,7 +254,7 @@ def _feature(seen: ColumnLook, column: pa.ChunkedArray) -> Said:
 
 
 def _bits(seen: ColumnLook) -> Said:
-    """Use zeros and ones unchanged. If some are missing, take the others."""
+    """Propose zeros and ones as they are. If some values are missing, propose another form."""
     if seen.present == seen.rows:
         return "items", f"0 and 1; {seen.counts}", {}
     settings = {"cuts": [1]} if seen.kind == "float" else {"as": "categories"}
@@ -262,7 +262,7 @@ def _bits(seen: ColumnLook) -> Said:
 
 
 def _numbers(seen: ColumnLook) -> Said:
-    """Use numbers, with their form in text, and the texts that mean a missing value."""
+    """Propose numbers, with their form in text, and the texts that mean a missing value."""
     form = {"form": seen.written[0][1]} if seen.written else {}
     missing = {"missing": list(seen.missing.texts)} if seen.missing.texts else {}
     several = "; more than one form fits" * (len(seen.written) > 1)
@@ -299,7 +299,7 @@ def _of_items(type_: pa.DataType) -> bool:
 
 
 def _codes(column: pa.ChunkedArray) -> Any:
-    """Number a column's values; nulls are one of them."""
+    """Number the distinct values of a column. Null counts as a value."""
     if not len(column):
         return column.to_numpy()
     encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")

@@ -1,8 +1,8 @@
-"""Find the values of a column that mean a missing value, by the column's other values.
+"""Find the values of a column that mean a missing value, by comparison with its other values.
 
-A spelling alone decides only where it is no word: `?`, `n/a`, `k.A.`. `NA` is Namibia among codes
-of countries, `Na` is sodium among symbols, `None` is an answer among answers. A number such as 999
-or -9 means a missing value if it is frequent, and far from all other numbers.
+The spelling alone decides only if it is not a word: `?`, `n/a`, `k.A.`. `NA` is Namibia among codes
+of countries, `Na` is sodium among symbols, and `None` is an answer among answers. A number such as
+999 or -9 means a missing value if it is frequent, and far from all other numbers.
 """
 
 from __future__ import annotations
@@ -19,30 +19,33 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WORDS = frozenset({"na", "nan", "nc", "nil", "none", "null"})
-"""Placeholders that are words, codes or names as well."""
+"""Placeholders that are also words, codes or names."""
 SHAPES = (re.compile("[A-Z][a-z]*"), re.compile("[A-Z]+"), re.compile("[a-z]+"))
 TITLE = SHAPES[0]
 CODES = 3
-"""Letters of a code, at most."""
+"""The largest number of letters of a code."""
 FEWEST = 5
-"""Distinct codes by which a code is known as one of them."""
+"""The least number of distinct codes in a column that makes a word one of its codes."""
 MOSTLY = 0.9
 SENTINEL = re.compile(r"-?(9{2,}|8{2,}|7{2,})(\.9+|\.0)?|-[1789](\.0)?")
 """Numbers that people write for a missing value."""
 SHARE, LEAST = 0.005, 3
-"""A sentinel is in so many rows at least: a share of those with a value, and as a number."""
+"""The least frequency of a sentinel: a share of the rows with a value, and a number of rows."""
 GAP = 0.25
-"""A sentinel is farther from the other numbers than this share of their range,"""
+"""The least distance of a sentinel from the other numbers, as a share of their range."""
 STEPS = 5
-"""and than so many times the widest gap between any two of them."""
+"""The same distance, as a multiple of the widest gap between two of the other numbers."""
 
 
 class MissingValues(NamedTuple):
-    """Texts that mean a missing value, and texts of the same spelling that are values.
+    """The texts that mean a missing value, and counts for the reason.
 
-    texts : as a roles file lists them, the numbers among them last.
-    numbers : how many are numbers. rows : in how many rows these are.
-    spelled : in how many rows the others are. kept : how many spellings are values.
+    Parameters
+    ----------
+    texts : the texts for a roles file, with numbers last.
+    numbers, rows : the number of texts that are numbers, and the number of rows with them.
+    spelled : the number of rows with the other texts.
+    kept : the number of placeholder words that are values in this column.
     """
 
     texts: tuple[str, ...] = ()
@@ -53,7 +56,7 @@ class MissingValues(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Say in a roles file why, without the values."""
+        """The reason for a roles file, without the values."""
         said = []
         if self.spelled:
             said.append(f"missing: words or signs for it, in {self.spelled:,} rows")
@@ -69,7 +72,7 @@ NONE = MissingValues()
 
 
 def find_missing(column: pa.ChunkedArray, *, is_text: bool, is_number: bool) -> MissingValues:
-    """Propose the missing values of a column, the most frequent first.
+    """Propose the texts that mean a missing value in a column, in decreasing order of frequency.
 
     >>> import pyarrow as pa
     >>> ages = pa.chunked_array([[31, 45, 999, 28, 999, 999, 39]])
@@ -91,7 +94,7 @@ def find_missing(column: pa.ChunkedArray, *, is_text: bool, is_number: bool) -> 
 
 
 def _count(column: pa.ChunkedArray, *, is_text: bool) -> Mapping[str, int]:
-    """Count a column's values, as text, the most frequent first."""
+    """Count a column's values as text, in decreasing order of frequency."""
     import pyarrow.compute as pc
 
     known = column.drop_null()
@@ -102,7 +105,7 @@ def _count(column: pa.ChunkedArray, *, is_text: bool) -> Mapping[str, int]:
 
 
 def _is_one_of(text: str, others: Sequence[str]) -> bool:
-    """Return True if a word is written as the other values are, so that it is one of them."""
+    """Return whether a word has the form of the other values, so that it is one of them."""
     shape = next((one for one in SHAPES if one.fullmatch(text)), None)
     alike = [other for other in others if shape and shape.fullmatch(other)]
     if len(others) < 2 or len(alike) < MOSTLY * len(others):
@@ -114,7 +117,7 @@ def _is_one_of(text: str, others: Sequence[str]) -> bool:
 
 
 def _find_sentinels(counts: Mapping[str, int]) -> list[str]:
-    """Return the numbers that people write for none, if they are isolated and frequent."""
+    """Return the isolated and frequent numbers that people write for a missing value."""
     asked = {text: n for text, n in counts.items() if SENTINEL.fullmatch(text)}
     if not asked or len(asked) == len(counts):
         return []

@@ -1,4 +1,4 @@
-"""Signs that a column does not name people as it should: ids cut short, one id for many people."""
+"""Find signs that a column does not identify people correctly: truncated or shared ids."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CUT, LONG_CUT = r"^\s*\d[.,]\d+E\+\d\d\s*$", r"^\s*\d[.,]\d+E\+1\d\s*$"
-"""A number as a spreadsheet shows it, 2.98725E+13; one of 11 digits or more."""
+"""A number as a spreadsheet shows it (2.98725E+13), of any length and of 11 digits or more."""
 MANY_ROWS, TIMES_MEDIAN = 100, 50
-"""A person with more rows, and with so many times the median, is probably several."""
+"""A subject with more rows than both limits is probably several people.
+
+The limits are a number of rows, and a multiple of the median.
+"""
 
 
 class PeopleWarning(UserWarning):
@@ -24,7 +27,7 @@ class PeopleWarning(UserWarning):
 
 
 def warn_of_people(source: str, table: pa.Table, subject: str | None) -> None:
-    """Warn of ids that a spreadsheet cut short, and of a subject with implausibly many rows."""
+    """Warn of ids that a spreadsheet truncated, and of a subject with implausibly many rows."""
     for said in (*_find_cut(table), *_find_crowds(table, subject)):
         warn(f"{source}: {said}", PeopleWarning)
 

@@ -1,4 +1,4 @@
-"""Proposed roles, and the file that lists them, with a reason for each column."""
+"""Proposed roles, and the roles file that lists them with a reason for each column."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ class RolesProposal:
 
 
 def find_subject(seen: Iterable[ColumnLook]) -> str | None:
-    """Choose an id that repeats and still has many values; one that names people goes first."""
+    """Choose an id column that repeats and has many values.
+
+    Columns named after people come first.
+    """
     candidates = [
         (mentions(column.name, "people"), column.distinct, column.name)
         for column in seen
@@ -70,12 +73,12 @@ def find_subject(seen: Iterable[ColumnLook]) -> str | None:
 
 
 def names_a_subject(seen: ColumnLook) -> bool:
-    """Return whether a column's name means an id: patient_id, or patient where it holds text."""
+    """Return whether a column's name means an id: patient_id, or patient for a text column."""
     return mentions(seen.name, "number") or (seen.kind == "text" and ends_in(seen.name, "people"))
 
 
 def identifying(seen: ColumnLook) -> str | None:
-    """Return the reason why a column is an identifier: its name, its values or their number."""
+    """Return why a column is an identifier, by its name or its values, or None if it is not."""
     if seen.identifiers is not None:
         return f"its values are {seen.identifiers}"
     found = find_words(seen.name)
@@ -101,7 +104,7 @@ def _text(value: str) -> str:
 
 
 def _escape_quoted(quoted: str) -> str:
-    """Escape characters that an editor obeys or hides, such as marks that reverse text."""
+    """Escape characters that an editor hides or executes, such as marks that reverse text."""
     return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted)
 
 

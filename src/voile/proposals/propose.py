@@ -1,4 +1,4 @@
-"""Roles proposed for a source of any kind of data."""
+"""Propose roles for a source of any kind of data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from voile.proposals.tables import examine
 
 
 class ProposedRoles(Roles):
-    """Roles with the reason for each; read them, and correct them with `corrected`."""
+    """Roles with a reason for each column. Read them, and correct them with `corrected`."""
 
     _proposal: RolesProposal = PrivateAttr()
 
@@ -35,7 +35,7 @@ class ProposedRoles(Roles):
 
     @check_arguments
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the roles file, with the reasons; `force` replaces one that voile wrote."""
+        """Write the roles file with the reasons. `force` replaces a file that voile wrote."""
         from voile.data.files.atomic import write_text
         from voile.data.files.outputs import ROLES
 
@@ -57,7 +57,7 @@ def inspect(source: object, kind: str | None = None) -> ProposedRoles:
     Parameters
     ----------
     source : a frame, a dictionary of columns, or a path or address of a table.
-    kind : the kind of data: tables, documents, itemsets or signals. By default tables, but
+    kind : the kind of data: tables, documents, itemsets or signals. By default it is tables, but
         documents if there are spans, and itemsets if there are lists.
 
     >>> roles = inspect({"name": ["Ada", "Ben"], "age": [36, 41]})
@@ -90,9 +90,10 @@ def _propose(source: Source, kind: str | None) -> RolesProposal:
 
 
 def kind_named(thing: Any) -> str | None:
-    """Return the kind of data that a source is by its name: a corpus is of documents.
+    """Return "documents" if the source is the path of a corpus, and None otherwise.
 
-    A folder with as many tables as documents is none: without its kind it is refused.
+    A folder with as many tables as documents is not a corpus. It is refused unless its kind is
+    given.
     """
     from voile.documents.text.source import is_corpus, is_mostly_tables
 

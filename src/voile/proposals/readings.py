@@ -1,4 +1,4 @@
-"""Propose roles for readings: the read columns, their subject, and the class that they hide.
+"""Propose roles for readings: the reading columns, their subject, and the class to hide.
 
 A column of many different numbers, except an id, is a reading. Any other column is dropped unless
 its name suggests a role, because a column released with a message can reveal the class.
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
     from voile.data import Source
 
-CLASSES = 20  # a private class has no more
-FEW_CLASSES = 6  # of a class whose name says nothing
-FEW_EACH = 20  # people a class, on average
-LEAST = 12  # distinct numbers of a reading
+CLASSES = 20  # most values of a private class
+FEW_CLASSES = 6  # most values of a class without a meaningful name
+FEW_EACH = 20  # people per value of such a class, on average
+LEAST = 12  # fewest distinct numbers of a reading
 
 
 def examine_readings(source: Source) -> RolesProposal:
     """Propose a role for every column, from its name, its type and the first 100,000 rows.
 
-    Reasons name types and counts, never values.
+    The reasons contain types and counts, but no values.
     """
     rows = first_rows(source)
     seen = {one.name: one for one in look(rows)}
@@ -70,7 +70,7 @@ def _propose_column(
 
 
 def _may_be_read(about: str | None) -> bool:
-    """Whether a column's name leaves open that it is a reading, as a person's weight is."""
+    """Return whether the meaning of a column's name allows a reading, such as a person's weight."""
     return about in (None, "a measure of the body")
 
 
@@ -83,7 +83,7 @@ def _of_numbers(seen: ColumnLook) -> ColumnProposal:
 
 
 def _only_id(seen: Mapping[str, ColumnLook]) -> str | None:
-    """Return the one id that distinguishes almost every row, where nobody has two readings."""
+    """Return the only id column with almost distinct values, for one reading per person."""
     ids = [
         name
         for name, one in seen.items()
@@ -93,7 +93,7 @@ def _only_id(seen: Mapping[str, ColumnLook]) -> str | None:
 
 
 def _find_class(rows: pa.Table, seen: Mapping[str, ColumnLook], people: list[object]) -> str | None:
-    """Return the one text column with few values, and one value per person."""
+    """Return the only text column with few values and one value per person."""
     found = []
     for name, one in seen.items() if people else ():
         if one.kind == "text" and find_words(name) is None and 2 <= one.distinct <= FEW_CLASSES:
@@ -104,7 +104,7 @@ def _find_class(rows: pa.Table, seen: Mapping[str, ColumnLook], people: list[obj
 
 
 def _find_time(rows: pa.Table, seen: Mapping[str, ColumnLook], people: list[object]) -> str | None:
-    """Return the one column of whole numbers or dates that rises within each person."""
+    """Return the only column of whole numbers or dates that increases within each person."""
     if len(people) < max(2 * len(set(people)), 1):
         return None
     whole = [one.name for one in seen.values() if one.kind in ("whole", "date")]
@@ -122,7 +122,7 @@ def _rises(people: list[object], values: list[Any]) -> bool:
 
 
 def _private(seen: Mapping[str, ColumnLook], subject: str | None) -> str | None:
-    """Return the one column of few values whose name speaks of a class, or of health."""
+    """Return the only column of few values with a name that suggests a class or health."""
     named = []
     for name, one in seen.items():
         found = find_words(name)

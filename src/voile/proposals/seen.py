@@ -1,4 +1,4 @@
-"""The visible facts of a source's columns: types, counts, and the form of the values."""
+"""The examined properties of a source's columns: types, counts, and the form of the values."""
 
 from __future__ import annotations
 
@@ -27,35 +27,41 @@ if TYPE_CHECKING:
 
     from voile.data import Source
 
-ROWS = 100_000  # looked at
-LEAST_ROWS = 50  # below these, every column looks unique
-NEARLY_UNIQUE = 0.9  # distinct values among those that are there
-FEW = 0.2  # of rows: fewer distinct values name places rather than people
-MANY = 0.5  # as much: neither a category nor one a row
-FREE_TEXT = 30  # characters, on average
-DAY_WIDTH = 8  # digits of 20240131
+ROWS = 100_000  # examined rows
+LEAST_ROWS = 50  # with fewer rows, every column looks unique
+NEARLY_UNIQUE = 0.9  # share of distinct values among present values
+FEW = 0.2  # share of rows; fewer distinct values suggest places, not people
+MANY = 0.5  # share of rows; more distinct values are not categories
+FREE_TEXT = 30  # least mean number of characters
+DAY_WIDTH = 8  # number of digits of 20240131
 CODE = re.compile(
     r"[A-Za-z]{1,2}\d[A-Za-z\d.\- ]{0,10}|\d{4} ?[A-Za-z]{2}|\d{2,5}[ -]\d{3,4}|\d{3} \d{2}"
 )
 """Patterns of classifications, and of postal codes: SW1A 1AA, K1A 0B1, 1011 AB, 00-950, 114 55."""
-ID_WIDTH = 7  # digits: whole numbers that all have as many are ids or times, hardly readings
+ID_WIDTH = 7  # least digits of whole numbers of equal length that are ids or times, not readings
 
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """The counts of a column in the examined rows.
+    """The properties of a column in the examined rows.
 
+    Parameters
+    ----------
     kind : ``text``, ``whole``, ``decimal``, ``float``, ``date``, ``truth``, ``nested`` (lists,
-        structs, JSON of these) or ``other``.
-    present, distinct : values that are not null or an empty list, and how many different ones.
-    length : characters of a text on average. spaced : whether texts hold two spaces on average.
-    number : its kind as a number, for texts too: ``whole``, ``fraction`` or nothing.
-    width : digits of every value, where all are digits and as many.
-    forms : of dates as text, the forms that fit all; none if they have several forms.
-    identifiers : the kind of the values, if their form shows one: ``e-mail addresses``.
+        structs, or JSON of these) or ``other``.
+    present, distinct : the number of values that are neither null nor an empty list, and of
+    distinct
+        values.
+    length : the mean number of characters of a text.
+    spaced : whether texts have two spaces or more on average.
+    number : the kind of number, also of numbers in text: ``whole``, ``fraction`` or empty.
+    width : the number of digits of every value, if all values consist of equally many digits.
+    forms : for dates as text, the forms that fit all values. Empty if no form fits all of them.
+    identifiers : the kind of identifier, if the values have its form, such as ``e-mail addresses``.
     missing : the values that mean a missing value. They are not counted as present.
-    written : for numbers and times as text, the forms that fit all. `mostly` is the form that fits
-        most, if none fits all. codes : whether texts look like codes, see `CODE`.
+    written : for numbers and times as text, the forms that fit all values.
+    mostly : the form that fits most values, if none fits all.
+    codes : whether texts have the form of `CODE`.
     """
 
     name: str
@@ -81,17 +87,17 @@ class ColumnLook:
 
     @property
     def many(self) -> bool:
-        """Whether it has a value for every other row."""
+        """Whether the distinct values are more than half of the present ones."""
         return self.present >= LEAST_ROWS and self.distinct > MANY * self.present
 
     @property
     def measures(self) -> bool:
-        """Whether it is a number with a fraction, a unit or marks of thousands, as no id is."""
+        """Whether the values have a fraction, a unit or thousands separators, unlike ids."""
         return self.number == "fraction" or bool(self.number and self.written)
 
     @property
     def numbers_people(self) -> bool:
-        """Whether it is a whole number of its own in each row, as ids are."""
+        """Whether the values are distinct whole numbers, as ids are."""
         whole = self.number == "whole" and not self.measures
         return whole and self.present >= LEAST_ROWS and self.distinct == self.present
 
@@ -117,9 +123,9 @@ def first_rows(source: Source) -> pa.Table:
 
 
 def look(table: pa.Table, *, written: bool = False) -> Iterator[ColumnLook]:
-    """Count the values of a table's columns, and examine their form.
+    """Yield the properties of each column of a table.
 
-    `written` looks for texts that mean a missing value, and for the form of numbers.
+    `written` also looks for texts that mean a missing value, and for the form of numbers.
     """
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = _kind(column.type)
@@ -137,7 +143,7 @@ def look(table: pa.Table, *, written: bool = False) -> Iterator[ColumnLook]:
 
 
 def _without(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray:
-    """Return a column with null instead of texts that mean a missing value."""
+    """Replace the texts that mean a missing value by null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -150,7 +156,7 @@ def _without(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray
 
 
 def _describe_written(seen: ColumnLook, values: FrequentValues) -> ColumnLook:
-    """Say how numbers and times are written, of texts that are nothing else."""
+    """Add the form of numbers and times to the properties of a text column."""
     if seen.kind != "text" or seen.number or seen.free_text or seen.identifiers:
         return seen
     if forms := find_forms(values.texts):
@@ -209,7 +215,7 @@ def _identifiers(seen: ColumnLook, values: FrequentValues) -> str | None:
     if seen.kind != "text" or seen.free_text or (seen.number and seen.width < ID_WIDTH):
         return None
     if is_of_places(seen.name) and seen.distinct < FEW * seen.present:
-        return find_identifiers(values)  # Jackson and Madison are cities as well
+        return find_identifiers(values)  # Jackson and Madison are also cities
     return find_identifiers(values) or ("people's names" if are_names(values) else None)
 
 
@@ -229,5 +235,5 @@ def _kind(type_: pa.DataType) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text without the characters that a terminal would act on."""
+    """Replace the characters that a terminal would execute."""
     return "".join(c if c.isprintable() else "?" for c in text)

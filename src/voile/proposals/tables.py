@@ -1,9 +1,9 @@
-"""Propose a role for every column of a table, with a reason: names, types and counts, no values.
+"""Propose a role for every column of a table, with a reason from names, types and counts.
 
-A proposal is a start, not a judgement, and fails closed. A number or a category is `quasi` unless
-there is a sign of another role. As a quasi-identifier it is generalised, which costs utility rather
-than privacy. A column that is released unchanged needs a reason. A column that neither its name nor
-its values decide is `undecided`.
+A proposal is only a start, and is rather too strict. A number or a category is `quasi` unless there
+is a sign of another role. A quasi-identifier is generalised, which costs utility rather than
+privacy. A column that is released unchanged needs a reason. A column is `undecided` if neither its
+name nor its values suggest a role.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from voile.data import Source
     from voile.data.roles import Role
 
-BINNED = 64  # distinct numbers: more are put into bins
-NAMED_BINNED = 128  # as many where the name says what they are: ages
+BINNED = 64  # distinct numbers above which they are put into bins
+NAMED_BINNED = 128  # the same limit for a meaningful name, such as age
 BINS = 32
 FEW_CODES = 12
-CLASSES = 50  # a label, or a category in many words, has no more
+CLASSES = 50  # most values of a label, or of a category in many words
 
 WEIGHT = "the role weight counts a group's people by it, which lowers the risks shown"
 
@@ -36,7 +36,8 @@ Said = tuple["Role", str]
 def examine(source: Source) -> RolesProposal:
     """Propose a role for every column by its name, its type and the first 100,000 rows.
 
-    Reads at most that many rows into memory; reasons name types and counts, never values.
+    The function reads at most that many rows into memory. The reasons contain types and counts, but
+    no values.
     """
     table = first_rows(source)
     seen = list(look(table, written=True))
@@ -50,7 +51,10 @@ def examine(source: Source) -> RolesProposal:
 
 
 def _mention_pair(column: ColumnProposal, pairs: Mapping[str, str]) -> ColumnProposal:
-    """Say of a latitude which column has its longitude; trees cut both, without bins of ours."""
+    """Add the pair to the proposal of a latitude.
+
+    Trees split both columns, so neither gets bins.
+    """
     if column.name not in {*pairs, *pairs.values()}:
         return column
     settings = {name: value for name, value in column.settings.items() if name != "bins"}
@@ -121,14 +125,14 @@ def _of_text(seen: ColumnLook) -> Said:
 
 
 def _as_it_is(seen: ColumnLook, role: Role, why: str) -> Said:
-    """Keep a column if its name suggests so, except one that differs in almost every row."""
+    """Propose the role that a column's name suggests, unless it differs in almost every row."""
     if seen.nearly_unique or (role == "label" and seen.distinct > CLASSES):
         return "undecided", f"{why}, but as {role} it leaves as it is; {seen.counts}"
     return role, f"{why}; {seen.counts}"
 
 
 def _as_quasi(seen: ColumnLook, sign: str) -> Said:
-    """Take a column as known to others, if it can be generalised."""
+    """Propose a quasi-identifier, if the column can be generalised."""
     why = f"{sign}; {seen.counts}" if sign else f"others may know it; {seen.counts}"
     if seen.distinct < 2:
         return _constant(seen, sign)
@@ -147,7 +151,7 @@ def _as_quasi(seen: ColumnLook, sign: str) -> Said:
 
 
 def _ways(seen: ColumnLook) -> str:
-    """Say of numbers, dates and times in text why no form reads them."""
+    """Explain why no single form reads the numbers, dates and times in a text column."""
     if seen.mostly is not None:
         kind, form = seen.mostly
         return f"most are of kind {kind}, written {printable(form)}, and others are not"
@@ -156,7 +160,7 @@ def _ways(seen: ColumnLook) -> str:
 
 
 def _how(seen: ColumnLook) -> str:
-    """Say how text is read, where it is not just text."""
+    """Describe how text is read, if it is a number, a time or a code."""
     found = [f"written {printable(form)}" for _, form in seen.written]
     found += ["codes, grouped by their beginning"] * _is_tree(seen)
     return "".join(f"; {one}" for one in found)

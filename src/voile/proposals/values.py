@@ -1,7 +1,7 @@
 """Find the kind of a column's values by their form: dates, e-mails, names, nested objects.
 
-Values are looked at, and never repeated: only their kind is reported. The documents wing uses the
-same patterns and lists of names for identifiers in text.
+Only the kind of the values is reported, never a value. The documents module uses the same patterns
+and lists of names for identifiers in text.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from voile.data.text import unpack_cell
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOST = 2_000  # distinct values looked at, the most frequent first
-MOSTLY = 0.5  # of rows: as many values of one kind decide
-NAMED = 0.3  # of rows: the shipped lists hold the commonest names alone
-FEW_NAMES = 5  # distinct names that a list of places or colours may share
+MOST = 2_000  # examined distinct values, the most frequent ones
+MOSTLY = 0.5  # share of rows of one kind that decides
+NAMED = 0.3  # share of rows; the included lists have only the most common names
+FEW_NAMES = 5  # fewest distinct names; places or colours may match a few
 PATTERNS = {
     "iban": "bank accounts",
     "card": "card numbers",
@@ -34,7 +34,7 @@ PATTERNS = {
     "phone": "phone numbers",
 }
 FORMS = ("", *DATES)
-"""How dates are written; nothing is ISO 8601."""
+"""Forms of dates. The empty form is ISO 8601."""
 NUMBERS = {
     "whole": r"^\s*[-+]?\d+\s*$",
     "fraction": r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$",
@@ -43,7 +43,7 @@ REFERENCE = re.compile(r"(?:[A-Za-z]+/|urn:uuid:|https?://)\S+")
 
 
 class FrequentValues:
-    """The most frequent values of a column, as text, and in how many rows each is."""
+    """The most frequent values of a column, as text, and the number of rows with each."""
 
     def __init__(self, column: pa.ChunkedArray) -> None:
         import pyarrow as pa
@@ -60,12 +60,12 @@ class FrequentValues:
         return found / max(sum(self.rows), 1)
 
     def all(self, is_one: Callable[[str], bool]) -> bool:
-        """Whether there is a value, and every one is one."""
+        """Return whether there are values, and all of them meet the condition."""
         return bool(self.texts) and all(map(is_one, self.texts))
 
 
 def find_identifiers(values: FrequentValues) -> str | None:
-    """Name the identifiers that most values are: e-mail addresses, phone or card numbers, ..."""
+    """Return the kind of identifier of most values, such as e-mail addresses or phone numbers."""
     from voile.documents.model.start.known.looks import is_all
     from voile.documents.patterns import PATTERNS as FINDERS
 
@@ -76,7 +76,7 @@ def find_identifiers(values: FrequentValues) -> str | None:
 
 
 def are_names(values: FrequentValues) -> bool:
-    """Return whether values are people's names, if the shipped lists contain some of them."""
+    """Return whether values are people's names, by the included lists of common names."""
     from voile.documents.model.start.known.looks import is_name
 
     names = {text for text in values.texts if is_name(text)}
@@ -84,9 +84,9 @@ def are_names(values: FrequentValues) -> bool:
 
 
 def find_date_forms(values: FrequentValues) -> Sequence[str] | None:
-    """Return the forms in which every value is a date: "" is ISO 8601.
+    """Return the forms in which every value is a date. The form "" is ISO 8601.
 
-    None if most values are not dates. Empty if they are dates of several forms.
+    The result is None if most values are not dates. It is empty if they are dates of several forms.
 
     >>> import pyarrow as pa
     >>> find_date_forms(FrequentValues(pa.chunked_array([["31.12.1999", "01.02.2000"]])))
@@ -95,7 +95,7 @@ def find_date_forms(values: FrequentValues) -> Sequence[str] | None:
     []
     >>> find_date_forms(FrequentValues(pa.chunked_array([["31", "blue"]])))
     """
-    # form by form: `strptime` keeps what it has compiled of the last five alone
+    # one form after the other, because `strptime` caches only the last five forms
     fitting = {form: {one for one in values.texts if _is_date(one, form)} for form in FORMS}
     dates = set().union(*fitting.values())
     if not values.texts or values.share(dates.__contains__) <= MOSTLY:
@@ -116,7 +116,7 @@ def _is_date(text: str, form: str) -> bool:
 
 
 def find_number(column: pa.ChunkedArray) -> str:
-    """Say what all texts are as numbers: ``whole``, ``fraction`` or nothing."""
+    """Return the kind of number of all texts: ``whole``, ``fraction`` or empty."""
     import pyarrow.compute as pc
 
     for number, form in NUMBERS.items():
@@ -126,18 +126,18 @@ def find_number(column: pa.ChunkedArray) -> str:
 
 
 def find_width(values: FrequentValues) -> int:
-    """Return how many digits each value has, where all have as many and nothing else; or 0."""
+    """Return the number of digits if all values consist of equally many digits, or 0."""
     widths = {len(text) if text.isdigit() else 0 for text in values.texts}
     return widths.pop() if len(widths) == 1 else 0
 
 
 def are_nested(values: FrequentValues) -> bool:
-    """Whether each text is a JSON object or list."""
+    """Return whether each text is a JSON object or list."""
     return values.all(lambda text: isinstance(unpack_cell(text), list | dict))
 
 
 def are_references(values: FrequentValues) -> bool:
-    """Whether each text is a FHIR reference: an object with the place of a person's record."""
+    """Return whether each text is a FHIR reference, an object that refers to a record."""
     return values.all(
         lambda text: bool(REFERENCE.fullmatch(read_reference(unpack_cell(text)) or ""))
     )
