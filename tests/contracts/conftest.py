@@ -1,4 +1,4 @@
-"""One case for each wing of the list, so that a new wing is held to the contract by being there."""
+"""Provide one case for each listed kind of data, so that a new kind gets all contract tests."""
 
 from __future__ import annotations
 

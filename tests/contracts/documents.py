@@ -1,4 +1,4 @@
-"""Tiny notes for the contract tests; see `Case` in conftest.py."""
+"""Tiny notes for the contract tests (see `Case` in conftest.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks that figures are findings of the gate, for each kind of data and for studies."""
+"""Check that figures are findings of the gate, for each kind of data and for studies."""
 
 from __future__ import annotations
 

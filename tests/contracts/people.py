@@ -1,4 +1,4 @@
-"""What every kind's tables share: people, and columns that never leave, with canaries in them."""
+"""The common part of all test tables: people, and unreleased columns that contain canaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tiny tables of readings for the contract tests; see `Case` in conftest.py."""
+"""Tiny tables of readings for the contract tests (see `Case` in conftest.py)."""
 
 from __future__ import annotations
 

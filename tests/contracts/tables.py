@@ -1,6 +1,7 @@
-"""Tiny tables of people for the contract tests: what every wing's file here gives is the same.
+"""Tiny tables of people for the contract tests.
 
-`ordinary`, `limits`, `roles`, `options`: see `Case` in conftest.py.
+The file of every kind of data defines the same names: `ordinary`, `limits`, `roles` and `options`
+(see `Case` in conftest.py).
 """
 
 from __future__ import annotations

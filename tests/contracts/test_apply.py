@@ -1,4 +1,4 @@
-"""What every wing's releases must keep."""
+"""Test the contract of releases for every kind of data."""
 
 from __future__ import annotations
 

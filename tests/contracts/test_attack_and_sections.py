@@ -1,4 +1,4 @@
-"""What every wing's evidence and report must keep."""
+"""Test the contract of evidence and reports for every kind of data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One mistake, one sentence: in Python and on the command line."""
+"""Test that a mistake gives the same message in Python and on the command line."""
 
 from __future__ import annotations
 

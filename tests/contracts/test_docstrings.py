@@ -1,4 +1,4 @@
-"""What a user imports has a docstring; inner rooms need one only where a name says too little."""
+"""Test that every name that a user imports has a docstring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every figure that a person reads is a finding, by name, or a prediction of the fit."""
+"""Test that every figure that a person reads is a named finding, or a prediction of the fit."""
 
 from __future__ import annotations
 

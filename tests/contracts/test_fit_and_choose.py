@@ -1,4 +1,4 @@
-"""What every wing's kits, frontiers and choices must keep."""
+"""Test the contract of kits, frontiers and choices for every kind of data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands that a report prints make the same kit and the same release again."""
+"""Test that the commands in a report reproduce the kit and the release."""
 
 from __future__ import annotations
 

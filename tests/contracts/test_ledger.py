@@ -1,4 +1,4 @@
-"""Each kind of data enters a ledger judged, or for a reason that stays; never in silence."""
+"""Test that each kind of data enters a ledger with a judgement or with a recorded reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each module has every verb of the contract, and its own verbs fit their places."""
+"""Test that each module has every verb of the contract, and own verbs with the right arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a batch depends on the batch alone: not on the order, nor on the process."""
+"""Test that the outcome of a batch depends only on the batch, not on the order or the process."""
 
 from __future__ import annotations
 

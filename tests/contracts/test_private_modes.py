@@ -1,4 +1,4 @@
-"""What a data holder keeps is closed to every other user of the machine, whatever the umask."""
+"""Test that other users of the machine cannot read the data holder's files, whatever the umask."""
 
 from __future__ import annotations
 

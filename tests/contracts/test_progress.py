@@ -1,4 +1,4 @@
-"""Every wing's long steps report how far they are, and end where they said they would."""
+"""Test that the long steps of every kind of data report their progress up to the stated end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`voile.protect` releases a table in one call, and prints what it chose."""
+"""Test that `voile.protect` releases a table in one call, and prints its choices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs from Python: the same options, sentences and results as on the command line."""
+"""Test that the verbs have the same options, messages and results in Python as in the shell."""
 
 from __future__ import annotations
 

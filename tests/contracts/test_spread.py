@@ -1,4 +1,4 @@
-"""A release is the same made here and by workers that read pieces of the source."""
+"""Test that workers that read pieces of the source make the same release as one process."""
 
 from __future__ import annotations
 

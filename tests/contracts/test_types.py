@@ -1,4 +1,4 @@
-"""mypy rejects a verb whose signature differs from the contract, and a missing module."""
+"""Test that mypy rejects a verb with another signature than the contract, or a missing module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs called wrongly from Python: a sentence, as on the command line, and no bare TypeError."""
+"""Test that a wrong call in Python gives a sentence, as in the shell, and not a plain TypeError."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources in which what must not be told is easy to find again."""
+"""Sources with secret values that are easy to recognise in any output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many cases the hostile tests try: so many in CI, `VOILE_HOSTILE` times as many by hand."""
+"""The number of cases in the hostile tests: fixed in CI, and `VOILE_HOSTILE` times that by hand."""
 
 from __future__ import annotations
 

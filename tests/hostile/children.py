@@ -1,4 +1,4 @@
-"""A process that tries cases one by one, so that one that ends it, or never ends, is a finding."""
+"""Try cases one by one in a process, so that a case that ends or blocks it is a finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process for all damaged files, and the wings' tiny cases as the contracts have them."""
+"""Provide one process for all damaged files, and the tiny cases of the contract tests."""
 
 from __future__ import annotations
 

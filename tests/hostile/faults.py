@@ -1,8 +1,9 @@
-"""Small faults in a module's source, one at a time: the mutants that tests should notice.
+"""Make small faults in a module's source, one at a time: the mutants that tests should notice.
 
-Compared the other way round, a condition without one of its parts, a sum for a difference, a
-number one too large, an answer that is always yes, a step left out. Texts, types and what errors
-say are left alone, and `strict=`, which nothing but another fault brings into play.
+The faults are a reversed comparison, a condition without one of its parts, a sum instead of a
+difference, a number that is one too large, a result that is always true, and a missing step. Texts,
+types and the content of errors stay unchanged. So does `strict=`, which has an effect only together
+with another fault.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Run voile's commands in children of one process that has imported everything already.
 
-Reads the words of a command, a line of JSON, from standard input; answers with the child's number.
-The child waits, stopped, until somebody lets it go on; a second line says how it ended. So a tracer
-has the time to attach, and counts no system call of an import. What the first child of a kind had
-to import is imported here before the next.
+The process reads the words of a command, a line of JSON, from standard input, and answers with the
+child's process number. The child is stopped until it gets a signal to go on, and a second line then
+reports its end. So a tracer has the time to attach, and counts no system call of an import. This
+process imports the modules that the first child of a kind imported, before it starts the next one.
 """
 
 from __future__ import annotations

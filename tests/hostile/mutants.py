@@ -1,9 +1,11 @@
-"""Which faults the tests notice: `make mutants`, or `python -m tests.hostile.mutants FILE ...`.
+"""Find the faults that the tests notice.
 
-Each fault of `faults` is put into a copy of the sources, and of the tests that the file's entry of
-mutants.toml names, those that reach it are run until one fails. A fault that none notices survives:
-a test is missing, or the entry says why nothing can notice it. Results of the files that were run
-are kept in mutants.json, and docs/maintainers/mutants.md is written from all of them.
+Run it with `make mutants`, or with `python -m tests.hostile.mutants FILE ...`.
+
+Each fault of `faults` is put into a copy of the sources. The file's entry in mutants.toml names
+tests, and those that reach the fault run until one fails. A fault that no test notices survives.
+Then a test is missing, or the entry explains why the fault has no effect. mutants.json contains the
+results of the files that were run, and docs/maintainers/mutants.md is written from all of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Damage done to files: to any bytes, to JSON, to TOML, to tables; the same for the same seed."""
+"""Damage files: any bytes, JSON, TOML or tables. The same seed gives the same damage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What voile writes and reads again, to be damaged: roles, kits, policies, releases, FHIR."""
+"""Files that voile writes and reads again, for damaging: roles, kits, policies, releases, FHIR."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every byte that a file shows, however its format packs it."""
+"""Return every byte that a file contains, after unpacking its format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be reached from a value that a wing hands out."""
+"""Find all objects that can be reached from a value that voile returns."""
 
 from __future__ import annotations
 

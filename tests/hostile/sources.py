@@ -1,4 +1,4 @@
-"""A small file of each format that voile reads, to be damaged."""
+"""A small file of each format that voile reads, for damaging."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that is damaged and read again, by name."""
+"""All files that the tests damage and read again, by name."""
 
 from __future__ import annotations
 

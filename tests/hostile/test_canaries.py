@@ -1,7 +1,8 @@
-"""Whoever is not released is in no public byte: not in a label, a dictionary, a report, a message.
+"""Test that no public byte contains a value of a person who is not released.
 
-Each row of the strangers has values that nobody else has. What became of it is read from the
-private folder; what it alone has is then looked for in everything that may be given away.
+The public bytes include labels, dictionaries, reports and messages. Each row of the strangers has
+values that nobody else has. The test reads the row's outcome from the private folder. It then
+searches for the row's unique values in all files that may be published.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whoever is not released is in no public byte of a release of boxes either."""
+"""Test that no public byte of a tree's release contains a value of a person who is not released."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""How many values of one person remain possible to whoever knows everybody else.
+"""Count the values of one person that remain possible to an adversary who knows everybody else.
 
-The adversary has all rows but one, voile, the seed and the policy. For each value that the last
-row may have she makes the release again, and keeps those values whose public figures are all the
-same: manifest and public report, its sentences, tables and the places of its charts, with the
-evidence of an attack whose seed she knows as well. In full precision next to none remain but the
-true one.
+The adversary has all rows but one, voile, the seed and the policy. For each value that the last row
+may have, she makes the release again. She keeps the values for which all public figures are the
+same. These are in the manifest and the public report, with its sentences, tables and chart
+positions, and in the evidence of an attack with a known seed. In full precision almost no value
+except the true one would remain.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How many values of one person remain possible to whoever makes the whole policy again.
+"""Count the values of one person that remain possible to an adversary who refits the policy.
 
-The adversary of `test_candidates.py` keeps the policy of the release. This one grows it again, for
-each value that the person's released group allows: a policy that depends on one value reveals it.
+The adversary of `test_candidates.py` keeps the policy of the release. This one fits it again for
+each value that the person's released group allows. A policy that depends on one value reveals it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`--force` replaces what voile wrote as that kind of output; everything else stays as it is."""
+"""Test that `--force` replaces only outputs of the same kind that voile wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the signals wing alone writes: decoded readings, files of FHIR, the ends of the channel."""
+"""Test `--force` on outputs of signals: decoded readings, FHIR files, and channel folders."""
 
 from __future__ import annotations
 

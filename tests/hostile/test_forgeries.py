@@ -1,9 +1,9 @@
-"""Whatever is changed of a release, its manifests, its private folder or evidence is noticed.
+"""Test that every change of a release, its manifests, its private folder or evidence is noticed.
 
-The forger changes one thing at a time: every field of every JSON file in several ways, bytes and
-rows of every file, whole files and folders for another release's. What she cannot write, she
-cannot make agree: beside the private folder every change is noticed; who can write that as well
-is noticed where the release was sealed under a secret.
+The forger changes one thing at a time. She changes every field of every JSON file in several ways,
+and bytes and rows of every file. She also replaces whole files and folders by those of another
+release. If she cannot write the private folder, every change is noticed. If she can, it is noticed
+when the release was sealed under a secret.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""SIGKILL at each rename, fsync and unlink: an output is the old one, the new one, or not there.
+"""Kill commands at renames, fsyncs and unlinks. The output is then old, new, or absent.
 
-Each command runs once under strace, which counts the calls it makes on the folder of
-its output; then it is killed at some of them, again and again over what the last kill left, and
-what lies there is looked at; at last it runs to its end. CI tries a fixed sample of the calls,
-`make hostile` more.
+Each command runs once under strace, which counts its calls on the folder of its output. Then it is
+killed at some of these calls. Each run starts from the files of the previous one, and the test
+checks them. At last the command runs to its end. CI tries a fixed sample of the calls, and `make
+hostile` tries more.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kits that somebody made to hurt whoever opens them: each is refused in one sentence, at once."""
+"""Test that kits made to attack the person who opens them are refused at once, in one sentence."""
 
 from __future__ import annotations
 

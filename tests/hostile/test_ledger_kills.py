@@ -1,7 +1,7 @@
-"""SIGKILL at each call that changes a file of a ledger, of its secret's heads or of a release.
+"""Kill commands at each call that changes a file of a ledger, its secret's heads or a release.
 
 Each command starts from the same files, is killed at one call, and runs again. The ledger verifies
-at once, every published release counts, and no other release counts once the ledger is closed.
+at once, and every published release counts. No other release counts once the ledger is closed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Whatever arrives at an end, or lies in its folder: it goes on, or says one sentence.
+"""Test that client and server continue or report one sentence for any message or file.
 
-Messages are made of a device's true ones: bytes changed before the MAC, so that it fails, and
-contents changed within it, as by a device that has its key and means ill. Folders are cut short,
-damaged and forged.
+Messages are derived from a device's true ones. In some, bytes are changed before the MAC, so that
+it fails. In others, the contents are changed within the MAC, as by a malicious device with a key.
+Folders are truncated, damaged and forged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Damaged files are read, or refused in one sentence that tells nothing of the data."""
+"""Test that damaged files are read, or refused in one sentence without a value of the data."""
 
 from __future__ import annotations
 

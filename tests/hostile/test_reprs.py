@@ -1,4 +1,4 @@
-"""Nothing that a wing hands out prints a value, a key or the source's hash, nor pickles a key."""
+"""Test that no returned object prints a value, a key or the source's hash, or pickles a key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What others put where an output is prepared is not acted upon."""
+"""Test that voile ignores files that other users put where it prepares an output."""
 
 from __future__ import annotations
 

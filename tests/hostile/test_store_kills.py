@@ -1,7 +1,7 @@
-"""SIGKILL at requests to an object store: what is published is whole or nothing, again and again.
+"""Kill commands at requests to an object store: a published release is complete or absent.
 
-One apply counts the requests that it makes. Others are killed at six of them: half before the
-server acts on the request, half after it did and before it answers.
+One apply counts the requests that it makes. Others are killed at six of these requests: half before
+the server processes the request, and half after it did but before it answers.
 """
 
 from __future__ import annotations

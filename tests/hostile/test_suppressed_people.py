@@ -1,4 +1,4 @@
-"""Two tables, from the command line, whose suppressed people once stood in the public files."""
+"""Test two tables that once had suppressed people in the public files of the command line."""
 
 from __future__ import annotations
 

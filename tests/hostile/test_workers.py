@@ -1,4 +1,4 @@
-"""Workers end with the process that they work for, though it is killed and says nothing."""
+"""Test that workers end with their parent process, even if it is killed without notice."""
 
 from __future__ import annotations
 

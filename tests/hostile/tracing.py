@@ -1,4 +1,4 @@
-"""Commands of voile under strace: the system calls that touch an output, a kill at one of them."""
+"""Run commands of voile under strace: list system calls on an output, and kill at one of them."""
 
 from __future__ import annotations
 

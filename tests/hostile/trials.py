@@ -1,7 +1,7 @@
-"""Which tests notice a fault: each runs in a process that begins with what is slow to import.
+"""Find the tests that notice a fault. Each runs in a process with the slow imports already done.
 
-The lines of a file are marked once, to learn which tests reach them, in whatever process. A fault
-is then tried only on the tests that reach its statement, quickest first, until one fails.
+The lines of a file are marked once, to find the tests that reach them, in any process. A fault is
+then tried only on the tests that reach its statement, the fastest first, until one fails.
 """
 
 from __future__ import annotations

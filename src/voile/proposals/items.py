@@ -141,7 +141,7 @@ class _ItemsTable:
 
     @cached_property
     def _unnamed_columns(self) -> list[str]:
-        """The columns of `_few_valued` with a name that suggests no quasi-identifier or identifier."""
+        """The columns of `_few_valued` with a name that suggests no (quasi-)identifier."""
         return [
             name
             for name, found in self._few_valued.items()
@@ -186,7 +186,7 @@ class _ItemsTable:
         }
 
     def _item(self, varying: set[str]) -> str | None:
-        """Return the one column that names items: by its name, as the only text, or as the only one."""
+        """Return the one column that names items, by its name or as the only candidate."""
         may = [
             seen
             for seen in self.seen.values()
