@@ -135,7 +135,7 @@ def choose(module: AnyModule) -> click.Command:
 
 
 class _ChooseCommand(VoileCommand):
-    """A command with the ways to choose of its module, imported only to list or run them."""
+    """The choose command of a module, with the ways to choose that the module supports."""
 
     def __init__(self, module: AnyModule, run: Run, params: list[click.Parameter]) -> None:
         super().__init__("choose", run, params)

@@ -61,15 +61,15 @@ class Rate:
 
         V = m / (m - 1) (sum e_d^2 + 2 max e_d^2) / n^2 for e_d = x_d - p n_d over the m clusters
         with a trial. The second term makes the most deviant cluster count three times, because a
-        sample too seldom contains the worst cluster. The design effect is deff = max(1, V / (p (1 -
-        p) / n)). For p = 0 or 1 it is n / m, so that the clusters count. Measured on 30 to 120
-        documents of five corpora, 95% intervals cover 94 to 99%. They cover 88 to 98% without the
-        second term, and 41 to 91% without the design effect.
+        sample too seldom contains the worst cluster. The design effect deff is V n / (p (1 - p)),
+        but at least 1. For p = 0 or 1 it is n / m, so that the clusters count. Measured on 30 to
+        120 documents of five corpora, 95% intervals cover 94 to 99%. They cover 88 to 98% without
+        the second term, and 41 to 91% without the design effect.
 
         Parameters
         ----------
         successes, trials : x_d and n_d of each cluster. Means over repeats need not be whole
-        numbers.
+            numbers.
 
         >>> round(Rate.from_clusters([5, 0, 0, 0], [5, 5, 5, 5]).deff, 4)
         16.6667

@@ -111,11 +111,9 @@ class Frontier(NotebookDrawing):
         Parameters
         ----------
         log : whether to measure along log10(risk) from `least_risk` to 1, divided by that length.
-        Low
-            risks, which the plain area hides, then count as much.
+            Low risks, which the plain area hides, then count as much.
         least_risk : the start of the logarithmic axis, in (0, 1). A policy of lower risk is placed
-        at
-            this end.
+            at this end.
 
         >>> Frontier.of([.25, 1], [.5, 0], np.zeros((2, 1))).area()
         0.625

@@ -79,8 +79,7 @@ class DemoCounty:
     register : one row per person: person_id, given_name, family_name, birth_date, age, sex, race,
         zip, insurance.
     population : one row for each occurring combination of age, sex, race and zip, with its number
-    of
-        people.
+        of people.
     patients : one row per visit: visit_id, the register's columns, visit_date, ward, diagnosis,
         length_of_stay.
     """

@@ -31,7 +31,7 @@ class Assessment(PlainAssessment):
 
     @classmethod
     def of(cls, assessment: PlainAssessment, sections: AssessedSections) -> Self:
-        """Build a public assessment from a plain one and the function for its report sections."""
+        """Build an assessment from its findings and the function for its report sections."""
         return cls(**vars(assessment), sections=sections)
 
     @property

@@ -82,7 +82,7 @@ class Kit(PlainKit):
         after : ledger of the source's releases. The chosen policy is safe given these releases.
         key_file : file with the secret of the ledger.
         releases : folders with the ledger's releases of other rows.
-        source : the rows to be released. They are matched with the rows of `releases`.
+        source : the rows to be released. Their people are linked to `releases`.
         hold_back, recipient, recount : the options of the ledger with which the policy will be
             applied.
 

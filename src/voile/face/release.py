@@ -31,8 +31,8 @@ from voile.release.writing import save_release
 class Release(PlainRelease):
     """A release on disk or in memory, made by `Kit.apply` or opened by `open_release`.
 
-    `path` is its location. Publish `public`, the manifest, with the release, and keep `private`.
-    `private` is None if only the released files were received.
+    `path` is its location. Publish `manifest` with the release, and keep `private`. `private` is
+    None if only the released files were received.
     """
 
     module: AnyModule = field(kw_only=True)
@@ -77,11 +77,9 @@ class Release(PlainRelease):
         Parameters
         ----------
         columns : generalised columns to expand to single values. Without them, the result has one
-        row
-            for each released row.
+            row for each released row.
         weight, row : names of the added columns: the weight, and the number of the released row
-        from
-            0.
+            from 0.
 
         Returns
         -------

@@ -50,8 +50,7 @@ class ColumnLook:
     kind : ``text``, ``whole``, ``decimal``, ``float``, ``date``, ``truth``, ``nested`` (lists,
         structs, or JSON of these) or ``other``.
     present, distinct : the number of values that are neither null nor an empty list, and of
-    distinct
-        values.
+        distinct values.
     length : the mean number of characters of a text.
     spaced : whether texts have two spaces or more on average.
     number : the kind of number, also of numbers in text: ``whole``, ``fraction`` or empty.

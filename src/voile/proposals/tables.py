@@ -1,9 +1,9 @@
 """Propose a role for every column of a table, with a reason from names, types and counts.
 
-A proposal is only a start, and is rather too strict. A number or a category is `quasi` unless there
-is a sign of another role. A quasi-identifier is generalised, which costs utility rather than
-privacy. A column that is released unchanged needs a reason. A column is `undecided` if neither its
-name nor its values suggest a role.
+A proposal is only a start. In doubt, it protects more rather than less. A number or a category is
+`quasi` unless there is a sign of another role. A quasi-identifier is generalised, which costs
+utility rather than privacy. A column that is released unchanged needs a reason. A column is
+`undecided` if neither its name nor its values suggest a role.
 """
 
 from __future__ import annotations

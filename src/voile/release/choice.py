@@ -87,10 +87,9 @@ class Choice:
         Parameters
         ----------
         risks : the known risks of each policy, by name. ``max_risk`` is the largest risk of a
-        record, and
-            ``relative_risk`` the share of the source's risk.
+            record, and ``relative_risk`` the share of the source's risk.
         beating : a function that finds the policy that beats a named one, if the kit has named
-        policies.
+            policies.
 
         Raises
         ------
@@ -277,7 +276,7 @@ class Chosen(BriefRepr):
     kind : the kind of data.
     kit : the kit's id.
     number : the number of the policy on the frontier, or None if an edited policy is not in the
-    kit.
+        kit.
     choice : the choice that selected it.
     edited : whether a person then edited it into another policy.
     figures : risk, loss and other measures by name.

@@ -138,8 +138,7 @@ class AttackedFigure:
     gain : whether to measure the excess over the control group, or else over the baseline, instead
         of the share itself.
     never_released : whether no row of the control group was released. If False, the control group
-    is
-        ignored, and a gain is relative to the baseline.
+        is ignored, and a gain is relative to the baseline.
     """
 
     criterion: Name

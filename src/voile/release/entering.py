@@ -58,8 +58,7 @@ class PublishedLine(BriefRepr):
     judgement : the disclosure and its figures.
     override : the reason to publish although the risk budget is exceeded.
     recipient : the release's recipient. The ledger stores the name only if it lists the recipient
-    as
-        non-colluding with another.
+        as non-colluding with another.
     """
 
     shows = ("kind",)

@@ -219,7 +219,7 @@ class StoredRelease(BriefRepr):
         Raises
         ------
         RequestError : there is no release, no manifest next to it, or a manifest of a newer
-        version.
+            version.
         DamagedError : a manifest is damaged or lacks a part.
         """
         from voile.data.opening import split_output

@@ -68,8 +68,7 @@ def check_options(model: type[M], given: Mapping[str, Any], spelt: Callable[[str
     model : the options of the verb.
     given : the values by option name.
     spelt : a function that writes an option's name for the user, such as ``--hold-out`` on the
-    command
-        line.
+        command line.
 
     >>> check_options(ApplyOptions, {"keep_oder": True})
     Traceback (most recent call last):

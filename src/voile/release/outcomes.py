@@ -70,7 +70,7 @@ class BatchOutcome(BriefRepr, Generic[Notes]):
     Parameters
     ----------
     columns : the columns of the release, or the input of `finish`, with one value for each input
-    row.
+        row.
     notes : the module's notes about the rows.
     aside : rows to which no policy applies, and which are rejected.
     suppressed : (n,) bool, rows that may not be released, if any.

@@ -51,8 +51,7 @@ class ApplyingStep(BriefRepr, ABC, Generic[Notes, Known]):
     named : a column that names rows in the private file `set-aside.csv`.
     schema : the schema of the release.
     unfinished : the schema of the output of `make`, if `finish` makes the columns of the release.
-    None
-        if `make` gives them.
+        None if `make` gives them.
     beside : the schemas of the module's own files in the private folder, by name.
     lists : the columns of lists, for which not every format has a type.
     secret : the secret that seals the release, if any.

@@ -50,12 +50,11 @@ def render(
     title : the page's title.
     sections : its parts, in order. Those marked ``first`` come first and fill page 1.
     audience : ``public`` drops every ``internal`` block, and sections or headings without other
-    blocks.
-        The page does not mention them. Its charts show two significant digits.
+        blocks. The page does not mention them. Its charts show two significant digits.
     facts : names and values for "How to reproduce": release hash, policy, version. They are shown
         to every audience, under the section with the key ``reproduce`` if there is one.
     to_sign : whether the page ends with a form to sign by hand, if no section has the key
-    ``decision``.
+        ``decision``.
 
     Returns
     -------

@@ -138,11 +138,9 @@ def estimate(found: Rate, audience: Audience) -> tuple[str, str]:
     The public gets two digits, as in a manifest. The share and the upper end of the interval are
     rounded up, and the lower end down. Rounding one share in two ways would reveal a further digit.
 
-    If successes or failures are few, the public gets only a bound that is valid for any number from
-    1 to
-    10. It is the end of the interval for 10 successes, with the largest design effect. So it
-        follows
-    from numbers that are shown.
+    If successes or failures are few, the public gets only a bound that is valid for each small
+    count. It is the end of the interval for 10 successes, with the largest design effect. So it
+    follows from numbers that are shown.
 
     >>> estimate(Rate(50, 100), "public"), estimate(Rate(3, 100), "public")
     (('50%', '40% to 60%'), ('at most 17%', ''))

@@ -78,13 +78,13 @@ class TaskEngine(Protocol):
 def count_parts(total: int, size: int) -> int:
     """Return the number of parts over which rows of `total` bytes are distributed.
 
+    Rows of each piece go to all parts, and each part opens all pieces. So parts grow with the
+    source, until a worker would need a few times the memory of `LARGEST` pieces.
+
     Parameters
     ----------
     total : the size of all rows in bytes.
     size : the size of a piece in bytes.
-
-    Rows of each piece go to all parts, and each part opens all pieces. So parts grow with the
-    source, until a worker would need a few times the memory of `LARGEST` pieces.
 
     >>> [count_parts(total << 20, 64 << 20) for total in (0, 64, 65, 256_000, 10_000_000)]
     [1, 1, 2, 2000, 19532]

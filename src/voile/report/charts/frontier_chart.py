@@ -19,7 +19,7 @@ from voile.report.sections import CHOSEN, Detail, FrontierChart
 LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 """The risk levels at which the public sees a frontier, in decreasing order."""
 STEPS = 20
-"""The number of loss steps in public. Steps are so large that one person rarely changes a step."""
+"""The number of loss steps in public. With so few steps, one person does not change a step."""
 
 _SHAPES = (
     "M0-8L8 0L0 8L-8 0Z",  # diamond
