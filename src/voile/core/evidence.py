@@ -22,9 +22,9 @@ from voile.core.drawn import NotebookDrawing
 Heading = Literal["singling out", "linkability", "inference"]
 Z95 = 1.959963984540054
 FORBID = {"extra": "forbid"}
+"""Reject unknown fields on reading."""
 KIND = "kind"
 """The default name for the parts of a whole."""
-"""A field that no version wrote is refused on reading."""
 
 
 @dataclass(frozen=True)
