@@ -48,5 +48,5 @@ def test_contents_are_texts_or_errors_in_their_order():
 
 @pytest.mark.parametrize("data", ["!!!", "/w==", "QQ"])
 def test_what_is_not_base64_of_text_is_refused(data):
-    with pytest.raises(SourceError, match="not whole Base64 of text"):
+    with pytest.raises(SourceError, match="an attachment is not complete Base64 text"):
         read_attachment({"contentType": "text/plain", "data": data})
