@@ -73,7 +73,9 @@ def test_a_workbook_without_a_sheet_is_refused(tmp_path: Path) -> None:
     with ZipFile(whole) as old, ZipFile(path, "w") as new:
         for name in old.namelist():
             new.writestr(name, old.read(name).replace(b"<sheet ", b"<shoet "))
-    with pytest.raises(RequestError, match=r"people\.xlsx: (the workbook has no sheet|the Excel file is damaged)"):
+    with pytest.raises(
+        RequestError, match=r"people\.xlsx: (the workbook has no sheet|the Excel file is damaged)"
+    ):
         open_source(path)
 
 
@@ -90,7 +92,9 @@ def test_a_date_that_no_calendar_has_is_refused(tmp_path: Path, kind: pa.DataTyp
     ticks = pa.array([0, None, (1 << 31) - 1], pa.int32())
     days = ticks.cast(kind) if kind == pa.date32() else pa.array([0, None, 1 << 62]).cast(kind)
     pq.write_table(pa.table({"born": days}), path)
-    with pytest.raises(SourceError, match="column born: the column contains a date outside the years 1 to 9999"):
+    with pytest.raises(
+        SourceError, match="column born: the column contains a date outside the years 1 to 9999"
+    ):
         list(open_source(path).batches())
 
 

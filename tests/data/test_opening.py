@@ -132,7 +132,10 @@ def test_a_name_with_a_patterns_letters_is_a_name(tmp_path: Path) -> None:
 def test_files_of_a_pattern_must_agree(tmp_path: Path) -> None:
     pq.write_table(TABLE, tmp_path / "p1.parquet")
     pq.write_table(TABLE.rename_columns(["zip", "m"]), tmp_path / "p2.parquet")
-    refused(str(tmp_path / "p*"), r"p2.parquet: column n is absent in this file, and int64 in p1.parquet")
+    refused(
+        str(tmp_path / "p*"),
+        r"p2.parquet: column n is absent in this file, and int64 in p1.parquet",
+    )
     pq.write_table(
         TABLE.cast(pa.schema([("zip", "string"), ("n", "int8")])), tmp_path / "p2.parquet"
     )
@@ -175,7 +178,10 @@ def test_a_table_is_named_once(tmp_path: Path) -> None:
 
 def test_tables_and_encodings_only_where_there_are_some(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
-    refused(f"{tmp_path / 'a.csv'}::t", "the name after :: does not apply, because this format has no tables")
+    refused(
+        f"{tmp_path / 'a.csv'}::t",
+        "the name after :: does not apply, because this format has no tables",
+    )
     pq.write_table(TABLE, tmp_path / "a.parquet")
     refused(tmp_path / "a.parquet", "no encoding to choose", encoding="utf-8")
 

@@ -75,7 +75,10 @@ def test_a_truncated_file_is_refused_by_its_name(tmp_path):
             read(tmp_path)
 
 
-R5, STU3 = "the export is FHIR R5, and voile reads only R4", "the export is FHIR STU3, and voile reads only R4"
+R5, STU3 = (
+    "the export is FHIR R5, and voile reads only R4",
+    "the export is FHIR STU3, and voile reads only R4",
+)
 
 
 @pytest.mark.parametrize(
@@ -117,4 +120,7 @@ def test_an_entry_that_is_no_resource_is_refused_without_its_text(tmp_path):
         write(tmp_path / "b.json", json.dumps(bundle(PATIENT) | {"entry": [{"resource": odd}]}))
         with pytest.raises(SourceError) as caught:
             list(read_export(tmp_path))
-        assert str(caught.value) == "b.json, line 1, entry 1: the file does not begin with a FHIR resource"
+        assert (
+            str(caught.value)
+            == "b.json, line 1, entry 1: the file does not begin with a FHIR resource"
+        )

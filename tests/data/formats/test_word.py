@@ -271,7 +271,10 @@ DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "Qwertzuiop">]><a>&b;</
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda raw: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + raw, "the document is encrypted, or in a format older than Word 2007"),
+        (
+            lambda raw: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + raw,
+            "the document is encrypted, or in a format older than Word 2007",
+        ),
         (lambda raw: packed(raw, **{"word/vbaProject.bin": b"x"}), "the document contains macros"),
         (
             lambda raw: packed(
@@ -293,8 +296,14 @@ DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "Qwertzuiop">]><a>&b;</
             "the document's XML declares a document type",
         ),
         (lambda raw: packed(raw, **{"word/media/a": bytes(300 << 20)}), "holds more than 256 MiB"),
-        (lambda raw: packed(raw, **{"word/document.xml": deep()}), "the .docx file is damaged or truncated"),
-        (lambda raw: packed(raw, **{"WORD/Document.xml": b""}), "the document contains two parts with one name"),
+        (
+            lambda raw: packed(raw, **{"word/document.xml": deep()}),
+            "the .docx file is damaged or truncated",
+        ),
+        (
+            lambda raw: packed(raw, **{"WORD/Document.xml": b""}),
+            "the document contains two parts with one name",
+        ),
         (
             lambda raw: packed(
                 raw,
@@ -307,7 +316,10 @@ DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "Qwertzuiop">]><a>&b;</
             ),
             "the document has Word's strict format",
         ),
-        (lambda raw: packed(raw, **{"_rels/.rels": b"<a/>"}), "the .docx file is damaged or truncated"),
+        (
+            lambda raw: packed(raw, **{"_rels/.rels": b"<a/>"}),
+            "the .docx file is damaged or truncated",
+        ),
         (lambda raw: b"PK\x03\x04" + raw[4:900], "the .docx file is damaged or truncated"),
     ],
 )

@@ -104,14 +104,18 @@ def test_a_table_is_replaced_when_asked(county: Path) -> None:
 @pytest.mark.parametrize("name", ["Released", "MAIN.RELEASED"])
 def test_a_name_in_other_capitals_is_the_same_table(county: Path, name: str) -> None:
     out = release(Path(f"{county}::released"), ROWS)
-    with pytest.raises(RequestError, match=r"a table with this name in other capitals exists; write main.released"):
+    with pytest.raises(
+        RequestError, match=r"a table with this name in other capitals exists; write main.released"
+    ):
         release(Path(f"{county}::{name}"), ROWS.slice(0, 3), force=True)
     assert len(told(out)) == 20
 
 
 def test_a_schema_in_other_capitals_is_the_same_schema(county: Path) -> None:
     release(Path(f"{county}::research.released"), ROWS)
-    with pytest.raises(RequestError, match=r"a table with this name in other capitals exists; write research.other"):
+    with pytest.raises(
+        RequestError, match=r"a table with this name in other capitals exists; write research.other"
+    ):
         release(Path(f"{county}::Research.other"), ROWS)
 
 
@@ -126,7 +130,9 @@ def test_a_file_that_is_a_release_takes_no_other_table(tmp_path: Path) -> None:
     with open_writer(database, ROWS.schema):
         pass
     database.with_name("r.duckdb.manifest.json").write_text("{}")
-    with pytest.raises(RequestError, match="the database is itself a release, and a second table would change it"):
+    with pytest.raises(
+        RequestError, match="the database is itself a release, and a second table would change it"
+    ):
         release(Path(f"{database}::other"), ROWS)
 
 
