@@ -72,7 +72,9 @@ def test_rows_in_memory_are_read_as_they_were_written():
     with open_writer(place, pa.schema([("label", labels.type)])) as writer:
         writer.write(pa.RecordBatch.from_arrays([labels], ["label"]))
     assert open_source(place).columns == {"label": pa.string()}
-    with pytest.raises(RequestError, match=r"escaped in \.csv and \.tsv alone"):
+    with pytest.raises(
+        RequestError, match=r"--formulas escape applies only to \.csv and \.tsv files"
+    ):
         open_writer(place, TABLE.schema, escape=True)
 
 

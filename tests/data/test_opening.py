@@ -99,7 +99,7 @@ def test_parquet_damaged_inside_is_refused_by_both_readers(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"zip": "00501"', "row 2 is not whole JSON from character"),
+        ('{"zip": "00501"', "is not valid JSON from character"),
         ("[1]", "row 2 is not a JSON object"),
         ('{"zip": 1, "zip": 2}', "row 2: two columns have the same name: zip and zip"),
         ('{"ZIP": 1}', "two columns have the same name: zip and ZIP"),
@@ -183,7 +183,11 @@ def test_tables_and_encodings_only_where_there_are_some(tmp_path: Path) -> None:
         "the name after :: does not apply, because this format has no tables",
     )
     pq.write_table(TABLE, tmp_path / "a.parquet")
-    refused(tmp_path / "a.parquet", "no encoding to choose", encoding="utf-8")
+    refused(
+        tmp_path / "a.parquet",
+        "the file's format has a fixed encoding, and takes no --encoding",
+        encoding="utf-8",
+    )
 
 
 def test_duckdb_opens_a_file_twice_and_never_to_write(tmp_path: Path) -> None:

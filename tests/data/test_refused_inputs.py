@@ -89,7 +89,7 @@ def test_a_folder_of_several_types_is_refused_with_a_pattern(tmp_path: Path) -> 
     folder.mkdir()
     (folder / "people.csv").write_text("age,zip\n30,00501\n")
     (said,) = refusals(folder, tmp_path)
-    pattern = f"name a file, or files of one type by a pattern, as {folder}/*.csv"
+    pattern = f"name a file, or several files of one type by a pattern such as {folder}/*.csv"
     only = "and only a folder of Parquet files is one table"
     assert said.endswith(f"is a folder of .csv files, {only}; {pattern}")
     (folder / "scan.pdf").touch()

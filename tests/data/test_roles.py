@@ -52,13 +52,14 @@ def test_roles_come_back_equal_from_json():
         ('subjekt = "a"\n[columns]\na = "keep"\n', "subjekt: is not known here"),
         (
             'age = "quasi"\n',
-            "the file lacks the section [columns]; list each column and its role below a line [columns]",
+            "the file lacks the section [columns]; "
+            "list each column and its role below a line [columns]",
         ),
         (
             '[columns]\nage = "quasi"\nid = { role = "subject" }\n',
-            "columns.id: the column of subjects is named before the columns;"
-            ' write subject = "id" above [columns], or in Python '
-            '{"subject": "id", "columns": {...}}',
+            "columns.id is at the wrong level: write the subject's column above [columns]; "
+            'write subject = "id" above [columns], '
+            'or in Python {"subject": "id", "columns": {...}}',
         ),
     ],
 )

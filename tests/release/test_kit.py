@@ -271,7 +271,7 @@ def test_a_chosen_policy_comes_back_equal_from_its_file(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("kind =", "not a TOML file"),
+        ("kind =", "not valid TOML"),
         ("", "kind, kit, choice, figures and policy: is absent"),
         (f"{FILE}choice = {{knee = true}}\nfigures = 1\npolicy = {{}}\n", "figures: is not"),
         (f"{FILE}choice = {{knee = true}}\nfigures = {{}}\npolicy = 7\n", "policy: is not"),

@@ -40,7 +40,7 @@ def test_contents_are_texts_or_errors_in_their_order():
     assert found[1] == "Ann"
     assert [one.what for one in found if isinstance(one, SourceError)] == [
         "attachments are not read: application/pdf",
-        "attachments that are elsewhere are not read",
+        "voile does not read attachments that are stored outside the resource",
         "attachments are not read: an unknown kind",
     ]
     assert list(read_contents({"content": "Ann"})) == []

@@ -66,12 +66,12 @@ def test_a_truncated_file_is_refused_by_its_name(tmp_path):
         (tmp_path / name).write_bytes(whole[:size])
         with pytest.raises(SourceError) as caught:
             list(read_export(tmp_path))
-        said = f"{name}: is a truncated or damaged .gz file; copy the file again"
+        said = f"{name}: the .gz file is truncated or damaged; copy the file again"
         assert str(caught.value) == said
         (tmp_path / name).unlink()
     (tmp_path / "Patient.ndjson.gz").write_bytes(b"no gzip")
     for read in (is_fhir_folder, lambda folder: list(read_export(folder))):
-        with pytest.raises(SourceError, match="the .gz file is truncated or damaged"):
+        with pytest.raises(SourceError, match=r"the \.gz file is truncated or damaged"):
             read(tmp_path)
 
 

@@ -65,5 +65,5 @@ def test_a_file_that_is_not_utf_8_or_not_there_is_refused(path):
     with pytest.raises(SourceError, match=r"^Patient\.ndjson: cannot be read \(no such file"):
         list(read_documents(path))
     path.write_bytes(b'{}\n"\xff"\n')
-    with pytest.raises(SourceError, match="line 2: is not UTF-8, as FHIR must be"):
+    with pytest.raises(SourceError, match="line 2: the line is not UTF-8, which FHIR requires"):
         list(read_documents(path))

@@ -23,7 +23,10 @@ def test_fields_are_read_from_a_file(tmp_path):
         ('[heigth]\ncode = "1"\nunit = "cm"\n', "no column heigth; did you mean height"),
         ('[height]\ncode = 1\nunit = "cm"\n', "wrong type"),
         ('[height]\ncode = "1"\nunit = "cm"\ndecimals = 1.5\n', "wrong type"),
-        ('[height]\ncode = "1"\nunit = "cm"\ndecimals = 99\n', "neither a number of places"),
+        (
+            '[height]\ncode = "1"\nunit = "cm"\ndecimals = 99\n',
+            'decimals must be a number of decimal places or "shortest"',
+        ),
         ("[height", "the file is not valid TOML"),
     ):
         path.write_text(text)

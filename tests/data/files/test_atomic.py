@@ -112,9 +112,9 @@ def test_a_missing_folder_is_said(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="does not exist"):
         publish(tmp_path / "no", "x")
     for nameless in (tmp_path / "..", Path("/")):
-        with pytest.raises(RequestError, match="names no file"):
+        with pytest.raises(RequestError, match="the path does not end in a file name"):
             write_bytes(nameless, b"x", ANY)
-    with pytest.raises(RequestError, match="its name is not UTF-8 text"):
+    with pytest.raises(RequestError, match="the output's name is not UTF-8 text"):
         write_bytes(tmp_path / "r\udcff", b"x", ANY)
 
 

@@ -48,7 +48,7 @@ def test_a_dozen_mistakes_are_said_and_how_many_more_there_are(
     with pytest.raises(DamagedError) as refused:
         check_model(WIDE, data, "the file", Path("a.json"))
     said = str(refused.value)
-    assert said.startswith("a.json: the file is not whole: n0, n1, ")
+    assert said.startswith("a.json: the file is incomplete or has wrong fields: n0, n1, ")
     assert ("n11: " in said, "n12: " in said, "SECRET" in said) == (True, False, False)
     assert said.endswith(more) if more else " more" not in said
 

@@ -295,7 +295,10 @@ DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "Qwertzuiop">]><a>&b;</
             lambda raw: packed(raw, **{"word/styles.xml": DOCTYPE.decode().encode("utf-16")}),
             "the document's XML declares a document type",
         ),
-        (lambda raw: packed(raw, **{"word/media/a": bytes(300 << 20)}), "holds more than 256 MiB"),
+        (
+            lambda raw: packed(raw, **{"word/media/a": bytes(300 << 20)}),
+            "compressed parts are larger than 256 MiB",
+        ),
         (
             lambda raw: packed(raw, **{"word/document.xml": deep()}),
             "the .docx file is damaged or truncated",
