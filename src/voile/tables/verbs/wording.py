@@ -93,13 +93,17 @@ def explain_choice(choice: Choice, risk: str = RELATIVE, *, edited: bool = False
     """Explain why a policy was chosen; `risk` is the name of the searched risk.
 
     >>> explain_choice(Choice(beats="safe-harbor"))
-    "which loses the least at Safe Harbor's risk or less"
+    "which has the least loss at Safe Harbor's risk or less"
     >>> explain_choice(Choice(max_risk=0.05))
-    "which loses the least where no record's risk is above 5.0%"
-    >>> explain_choice(Choice(max_loss=0.3)), explain_choice(Choice(policy=17), edited=True)
-    ('which risks the least at a loss of 30% or less', 'number 17 of those found, then edited')
-    >>> explain_choice(Choice(least_loss=True)), explain_choice(Choice(knee=True))
-    ('which loses the least of those found', 'where the frontier bends most')
+    "which has the least loss if no record's risk may exceed 5.0%"
+    >>> explain_choice(Choice(max_loss=0.3))
+    'which has the least risk at a loss of 30% or less'
+    >>> explain_choice(Choice(policy=17), edited=True)
+    'number 17 on the frontier, then edited'
+    >>> explain_choice(Choice(least_loss=True))
+    'which has the least loss of all policies found'
+    >>> explain_choice(Choice(knee=True))
+    'which is at the knee of the frontier'
     """
     return f"{_explain(choice, risk)}{', then edited' * edited}"
 
@@ -120,7 +124,7 @@ def _explain(choice: Choice, risk: str) -> str:
         case "least_loss":
             return "which has the least loss of all policies found"
         case _:
-            return "choose the knee of the frontier, where it bends most"
+            return "which is at the knee of the frontier"
 
 
 def is_default(data: Mapping[str, Any], kind: Kind) -> bool:
@@ -185,10 +189,10 @@ def _describe_what_is_kept(data: Mapping[str, Any], loss: float) -> str:
 
 
 def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
-    """Describe the cost of a tree with boxes that may be empty, as shares of the population.
+    """Describe the cost of a tree with leaves that may be empty, as shares of the population.
 
-    >>> [*explain_empty_boxes({"people": 0.59, "unseen": 0.593})][0][:68]
-    'Boxes without a record were allowed. They lose less on paper, but 59'
+    >>> [*explain_empty_boxes({"people": 0.59, "unseen": 0.593})][0][:36]
+    'Leaves without a record were allowed'
     """
     yield (
         "Leaves without a record were allowed. Their computed loss is lower, but "
