@@ -198,7 +198,7 @@ def test_a_table_with_another_kind_of_column_is_refused(wanted):
 
 
 def test_a_kit_is_not_pickled():
-    with pytest.raises(TypeError, match=r"open it with voile\.open_kit"):
+    with pytest.raises(TypeError, match="a kit contains keys and cannot be pickled"):
         pickle.dumps(made())
 
 
@@ -313,7 +313,7 @@ def test_a_policy_is_for_one_kind_and_one_kit():
     kit = made()
     chosen = Chosen("tables", kit.id, 0, Choice(knee=True), {}, {})
     chosen.check(kit)
-    with pytest.raises(RequestError, match="the policy is for signals and this is a kit of tables"):
+    with pytest.raises(RequestError, match="the policy is for signals, and this kit is for tables"):
         dataclasses.replace(chosen, kind="signals").check(kit)
     with pytest.raises(RequestError, match="chosen from kit 0000000000000000"):
         dataclasses.replace(chosen, kit="0" * 16).check(kit)

@@ -209,7 +209,7 @@ def test_no_tasks_are_no_work(session: Any) -> None:
             "Spark's workers read Parquet files and tables of Spark, and no csv",
         ),
         ("source.parquet", "out.csv", {}, "workers write a folder of Parquet files"),
-        ("source.parquet", None, {}, "workers write to a folder"),
+        ("source.parquet", None, {}, "workers need a folder to write the release to"),
         ("source.parquet", "out", {"class_id": True}, "draws its ids in one process"),
         (
             "source.parquet",

@@ -68,7 +68,7 @@ def test_a_release_on_disk_is_saved_already_and_formulas_are_escaped_in_csv_alon
     saved = release.save(tmp_path / "r.csv", formulas="escape")
     assert saved.manifest["formulas"] == "escaped by an apostrophe"
     assert all(check.holds is not False for check in saved.verify())
-    with pytest.raises(RequestError, match="the release is a file already"):
+    with pytest.raises(RequestError, match="the release is already a file"):
         saved.save(tmp_path / "again.csv")
 
 

@@ -96,7 +96,7 @@ def test_files_and_folders(store: Store, parquet: bytes, tmp_path: Path) -> None
     assert folder.folder_columns() == {"year"}
     assert folder.read().num_rows == 800
     store.put("visits/year=2025/0.parquet", parquet)
-    with pytest.raises(VoileError, match="changed while it was read"):
+    with pytest.raises(VoileError, match="the source changed while the worker read it"):
         folder.read()
 
 

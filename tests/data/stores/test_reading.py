@@ -67,7 +67,7 @@ def test_a_folder(bucket: Server, tmp_path: Path) -> None:
     assert there.folder_columns() == here.folder_columns() == {"year"}
     assert there.fingerprint() == here.fingerprint()
     bucket.put("visits/year=2025/c.parquet", parquet())
-    with pytest.raises(VoileError, match="changed while it was read"):
+    with pytest.raises(VoileError, match="the source changed while the worker read it"):
         there.read()
 
 
